@@ -3,6 +3,7 @@
  * `--target bun-linux-arm64 --runtime FILE`, that platform's Bun (scripts/build-executables.ts has it). It embeds the files
  * that the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
  */
+import { OUR_CRM } from '../src/cli/connector-files.ts'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -39,7 +40,15 @@ export function sampleDirectory() {
   return folder
 }`
 
+const CONNECTOR_TYPES = readFileSync(join(ROOT, 'src/crm/connector/marquee-connector.d.ts'), 'utf8')
+const CONNECTOR_FILES = `
+export const OUR_CRM = ${JSON.stringify(OUR_CRM)}
+export function connectorTypes() {
+  return ${JSON.stringify(CONNECTOR_TYPES)}
+}`
+
 const EMBEDDED = new Map([
+  [join(ROOT, 'src/cli/connector-files.ts'), CONNECTOR_FILES],
   [join(ROOT, 'src/operations/page/read-page-file.ts'), reading('src/operations/page', 'readPageFile')],
   [join(ROOT, 'src/describe/page/read-part.ts'), reading('src/describe/page', 'readPart')],
   [join(ROOT, 'src/app/sample-directory.ts'), SAMPLE],
@@ -49,7 +58,7 @@ const replaced = new Set<string>()
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
-    build.onLoad({ filter: /(?:read-page-file|read-part|sample-directory)\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /(?:read-page-file|read-part|sample-directory|connector-files)\.ts$/ }, ({ path }) => {
       const contents = EMBEDDED.get(path)
       if (contents === undefined) throw new Error(`nothing is known of ${path}`)
       replaced.add(path)

@@ -64,6 +64,9 @@ export async function assemble(
       get maxAgeMs() {
         return freshness.maxAgeMs
       },
+      get fullReadEveryMs() {
+        return freshness.fullReadEveryMs
+      },
       get memoryBytes() {
         return limits.memoryBytes
       },

@@ -158,6 +158,7 @@ const WORDS: Readonly<Record<WithheldFault, string>> = {
   missing: 'nothing there',
   inactive: 'not active',
   'not-shown': 'not marked to be shown on the web',
+  'too-large': 'larger than 256 KB',
 }
 
 function sentenceOf({ kind, column, fault, count, found, examples, remedy }: FaultGroup): string {

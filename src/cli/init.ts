@@ -67,6 +67,17 @@ export async function init(
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
+  if (kind === 'module') {
+    const { OUR_CRM, connectorTypes } = await import('./connector-files.ts')
+    const beside = { 'our-crm.ts': OUR_CRM, 'marquee-connector.d.ts': connectorTypes() }
+    for (const [name, content] of Object.entries(beside)) {
+      const isThere = await writeFile(resolve(cwd, name), content, { flag: 'wx', mode: 0o644 }).then(
+        () => false,
+        () => true,
+      )
+      out(printable(isThere ? `${resolve(cwd, name)} was not changed.` : `Wrote ${resolve(cwd, name)}.`))
+    }
+  }
   const check = `\`${commandLine(['check'], context)}\``
   if (proposed !== null) {
     for (const question of proposed.questions) out(printable(question))
@@ -193,11 +204,22 @@ const POSTGRES = `  kind: postgres
     updatedAt: updated_at
 `
 
+const MODULE = `  kind: module             # a connector of your own; docs/crm/your-own.md
+  path: ./our-crm.ts       # runs in a process of its own
+  settings:                # what our-crm.ts asks for in its own settings
+    url: https://crm.example.org/api
+    token: { env: CRM_TOKEN }   # or { file: PATH }, which is read again when the CRM refuses it
+  # idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11   # a UUID of your own, for ids that are not UUIDs
+  # requestTimeout: 10s
+  # memory: 512MB          # the process is ended above this
+`
+
 /** The commented configuration of each kind of CRM, and the next step after writing it. */
 const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
   ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it']],
   ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],
   ['postgres', [POSTGRES, 'set DATABASE_URL, and name the tables or views']],
+  ['module', [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN']],
 ])
 
 export const kinds: readonly string[] = [...TEMPLATES.keys()]

@@ -14,8 +14,8 @@ const FIXED = [
   'cluster',
 ] as const satisfies readonly (keyof Configuration)[]
 
-/** A key that takes effect at the next restart, without blocking the reload of other keys. */
-const AT_RESTART = 'cluster.key'
+/** Keys that take effect at the next restart, without blocking the reload of other keys. */
+const AT_RESTART: ReadonlySet<string> = new Set(['cluster.key', 'crm.path.sha256'])
 
 /** Returns the keys whose values differ. A change of `fixed` keys requires a restart; `later` keys wait for one. */
 export function changedKeys(
@@ -23,8 +23,8 @@ export function changedKeys(
   after: Configuration,
 ): { readonly changed: readonly string[]; readonly fixed: readonly string[]; readonly later: readonly string[] } {
   const all = differences(before, after, '')
-  const later = all.filter((key) => key === AT_RESTART)
-  const changed = all.filter((key) => key !== AT_RESTART)
+  const later = all.filter((key) => AT_RESTART.has(key))
+  const changed = all.filter((key) => !AT_RESTART.has(key))
   return {
     changed,
     later,

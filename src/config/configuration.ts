@@ -9,6 +9,7 @@ import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
 import type { FileName, WebFile } from './crm/list-from.ts'
+import { moduleKeys } from './crm/module.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
@@ -18,7 +19,7 @@ import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 /** The kinds of CRM. A new one is a file in crm/ and its line here. */
-const CRM = { files, dataverse, postgres }
+const CRM = { files, dataverse, postgres, module: moduleKeys }
 
 type Kinds = typeof CRM
 

@@ -43,6 +43,10 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
       const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
       return openPostgresCrm(settings, { ...shared, limits: limitsOf(settings, shared.limits) })
     }
+    case 'module': {
+      const { openModuleCrm } = await import('./child/module-crm.ts')
+      return openModuleCrm(settings, { ...shared, env, limits: limitsOf(settings, shared.limits) })
+    }
     default:
       return unreachable(settings)
   }

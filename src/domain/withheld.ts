@@ -3,7 +3,7 @@ import type { Guid } from './guid.ts'
 import { trimWhiteSpace } from './white-space.ts'
 
 /** Why Marquee withholds a row of the CRM. */
-export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown'
+export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown' | 'too-large'
 
 /** One fault of a row. */
 export interface RowFault {

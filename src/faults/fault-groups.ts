@@ -114,6 +114,8 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
         orderForCondition(name, expected) ??
         `Mark what should be on the web: ${expected === null ? 'yes' : expectedWords(expected)} in ${name}, a column in this very spelling.`
       )
+    case 'too-large':
+      return 'Leave out what these rows hold besides their fields, such as documents.'
     default:
       return unreachable(fault)
   }

@@ -55,6 +55,11 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
         reason: `is not marked to be shown on the web${because(column, shown)}`,
         remedy: 'Mark it to be shown, if it should be on the web.',
       }
+    case 'too-large':
+      return {
+        reason: 'is larger than 256 KB',
+        remedy: 'Leave out what it holds besides its fields, such as a document.',
+      }
     default:
       return unreachable(fault)
   }
@@ -83,7 +88,15 @@ export function faultCounts({ faults, unidentified }: HeldFaults): readonly Faul
 
 /** Counts a list's withheld rows by their first fault. */
 export function countWithheld(list: HeldFaults): Readonly<Record<WithheldFault, number>> {
-  const counts = { inactive: 0, 'not-shown': 0, missing: 0, unreadable: 0, 'no-id': 0, 'duplicate-id': 0 }
+  const counts = {
+    inactive: 0,
+    'not-shown': 0,
+    missing: 0,
+    unreadable: 0,
+    'no-id': 0,
+    'duplicate-id': 0,
+    'too-large': 0,
+  }
   for (const { fault, first } of faultCounts(list)) counts[fault] += first
   return counts
 }

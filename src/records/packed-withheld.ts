@@ -18,6 +18,7 @@ export const FAULTS: readonly WithheldFault[] = [
   'missing',
   'inactive',
   'not-shown',
+  'too-large',
 ]
 
 /** A frequent value by its number, or the value itself once its table is full. */

@@ -5,7 +5,8 @@ import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
-import { digestOf, jsonLines } from './json-rows.ts'
+import { digestOf } from '../mapping/row-digest.ts'
+import { jsonLines } from './json-rows.ts'
 import { Batch } from './batch.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid

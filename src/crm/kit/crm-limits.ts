@@ -14,6 +14,8 @@ export interface CrmLimits {
   readonly maxAgeMs: number
   /** The size limit of a list, and of an unpacked workbook, in bytes; 2 GB if absent. */
   readonly memoryBytes?: number
+  /** The interval of full reads, which is also the longest that one may take; 15 minutes if absent. */
+  readonly fullReadEveryMs?: number
 }
 
 /** What every connector gets from the process. */
@@ -43,6 +45,9 @@ export function limitsOf(
     },
     get memoryBytes() {
       return limits.memoryBytes ?? UNLIMITED_BYTES
+    },
+    get fullReadEveryMs() {
+      return limits.fullReadEveryMs ?? 900_000
     },
   }
 }

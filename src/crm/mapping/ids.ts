@@ -104,11 +104,14 @@ export type IdsOf = (crmId: string) => readonly Guid[]
 export function idsOf(crm: CrmSettings): IdsOf | null {
   if (crm.kind === 'dataverse' || crm.idNamespace === null) return null
   const { idNamespace } = crm
-  const tables =
-    crm.kind === 'files'
-      ? [fileNamed(crm.events.block, 'events'), fileNamed(crm.venues.block, 'venues')]
-      : [crm.events.from, crm.venues.from]
+  const tables = tablesOf(crm)
   return (crmId) => tables.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
+}
+
+/** What precedes the ids of events and of venues. A connector's own lists have no other names. */
+function tablesOf(crm: Exclude<CrmSettings, { kind: 'dataverse' }>): readonly string[] {
+  if (crm.kind === 'files') return [fileNamed(crm.events.block, 'events'), fileNamed(crm.venues.block, 'venues')]
+  return crm.kind === 'postgres' ? [crm.events.from, crm.venues.from] : ['events', 'venues']
 }
 
 /** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */

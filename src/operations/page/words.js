@@ -6,6 +6,7 @@ export const REASONS = {
   unreadable: 'a value cannot be read',
   'no-id': 'no valid id',
   'duplicate-id': 'the id of another row',
+  'too-large': 'larger than 256 KB',
 }
 
 const ON_PURPOSE = new Set(['inactive', 'not-shown'])

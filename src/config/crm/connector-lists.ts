@@ -1,0 +1,103 @@
+import { EVENTS } from '../../domain/event.ts'
+import { VENUES } from '../../domain/venue.ts'
+import type { ListName } from '../../domain/field.ts'
+import { type Findings, type Problem, BAD, Place } from '../config-problem.ts'
+import { section } from '../section.ts'
+import type { Tree } from '../tree.ts'
+import { NAME, duration, guid, text, timeZone } from '../values.ts'
+import { type Condition, type FieldSources, condition, fieldSources } from './sources.ts'
+
+/** How the rows of a list become records, as a connector and the configuration say it together. */
+export interface ListShape {
+  readonly fields: FieldSources
+  readonly active: Condition | null
+  readonly showOnWeb: Condition | null
+  /** The path of the time that moves whenever a row changes; `null` if the rows have none. */
+  readonly updatedAt: string | null
+}
+
+const columns = {
+  active: condition('Which rows are active. Null: all are.').override('what the connector says, else all'),
+  updatedAt: text('the name of a column, or a path', NAME)
+    .orNull()
+    .override('what the connector says, else none')
+    .says('The time that moves whenever a row changes, as a column or a path such as `meta.changed`.'),
+}
+
+const ofEvents = {
+  ...columns,
+  showOnWeb: condition('Which events are shown. Null: all are.').override('what the connector says, else all'),
+  fields: fieldSources(EVENTS, { labels: false }).override('what the connector says'),
+}
+const ofVenues = {
+  ...columns,
+  fields: fieldSources(VENUES, { labels: false }).override('what the connector says'),
+}
+
+/** The keys that every connector has whose lists are read by code: its own keys come before these. */
+export const connectorKeys = {
+  idNamespace: guid()
+    .optional()
+    .says('For ids that are not UUIDs: they become UUIDv5 of this namespace and `<list>/<id>`.'),
+  timeZone: timeZone().optional('the `timeZone` above').says('The zone of dates without an offset.'),
+  requestTimeout: duration({ leastMs: 10 })
+    .optional('a third of the maximum age, at most `10s`')
+    .says('The time limit of one request.'),
+  availability: section({
+    every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read separately.'),
+  })
+    .optional('every `5s`, if the connector has such a read')
+    .says('The separate read of TicketsAvailable and TicketCapacity.'),
+  events: section(ofEvents).optional('what the connector says').says('What differs from the connector’s own events.'),
+  venues: section(ofVenues).optional('what the connector says').says('What differs from the connector’s own venues.'),
+}
+
+/** What the configuration says about one list. */
+export type SaidList = Partial<Omit<ListShape, 'fields'>> & { readonly fields?: FieldSources | undefined }
+
+/** What the connector itself says about one list: read by the same keys as the configuration. */
+export function listInModule(
+  name: ListName,
+  said: unknown,
+  file: string,
+): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: Problem } {
+  const findings: Findings = {
+    file,
+    folder: '',
+    stateDirectory: null,
+    elsewhere: () => null,
+    problems: [],
+    doubtful: new Set(),
+  }
+  const key = section(name === 'events' ? ofEvents : ofVenues)
+  const read = key.read(treeOf(said), new Place(findings).in(name, undefined))
+  const [problem] = findings.problems
+  if (read !== BAD && problem === undefined) return { ok: true, list: read }
+  const unnamed = { file, key: name, found: null, message: 'cannot be read' }
+  return { ok: false, problem: { ...(problem ?? unnamed), line: null } }
+}
+
+/** Adds what the configuration says to what the connector says; the configuration wins, field by field. */
+export function mergedShape(own: SaidList, said: SaidList | null): ListShape {
+  const { fields: ownFields, ...stock } = own
+  const { fields, ...rest } = said ?? {}
+  return {
+    active: null,
+    showOnWeb: null,
+    updatedAt: null,
+    ...stock,
+    ...rest,
+    fields: { ...ownFields, ...fields },
+  }
+}
+
+/** A JSON value as the configuration's parser gives it. */
+function treeOf(value: unknown): Tree {
+  if (Array.isArray(value)) return { kind: 'list', line: 0, items: value.map(treeOf) }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([name, inner]) => [name, treeOf(inner)] as const)
+    return { kind: 'map', line: 0, entries: new Map(entries) }
+  }
+  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return { kind: 'scalar', line: 0, value: isScalar ? value : null }
+}

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { printable } from '../../observe/printable.ts'
+import type { Observe } from '../../observe/observation.ts'
+import type { GivenSettings } from '../context/given-settings.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+
+/** Starts a program of the operator's in a process group of its own, with nothing in its environment but PATH. */
+export function spawnBare(program: string, args: readonly string[], folder: string): ChildProcess {
+  const path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
+  return spawn(program, args, {
+    cwd: folder,
+    env: { PATH: path },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  })
+}
+
+/** Ends a process and all that it has started. */
+export function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL')
+    else process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** The memory that a process holds, in bytes; `null` where the system does not tell. */
+export function residentBytes(pid: number): number | null {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? null : Number(kilobytes) * 1024
+  } catch {
+    return null
+  }
+}
+
+const LONGEST_LINE = 500
+const MOST_LINES = 20
+const LINES_PER_MS = 60_000
+
+/** Logs what a program prints: without secrets, and only so many lines a minute. */
+export class ChildPrints {
+  readonly #name: string
+  readonly #given: Pick<GivenSettings, 'mask'>
+  readonly #observe: Observe
+  readonly #time: Time
+  #since: Moment | null = null
+  #lines = 0
+  #left = 0
+
+  constructor(name: string, given: Pick<GivenSettings, 'mask'>, observe: Observe, time: Time) {
+    this.#name = name
+    this.#given = given
+    this.#observe = observe
+    this.#time = time
+  }
+
+  tell(line: string): void {
+    const said = line.trim()
+    if (said === '') return
+    const now = this.#time.now()
+    if (this.#since === null || elapsedMs(this.#since, now) > LINES_PER_MS) {
+      if (this.#left > 0) this.notice(`${this.#name} printed ${this.#left} more lines, which are not logged`)
+      ;[this.#since, this.#lines, this.#left] = [now, 0, 0]
+    }
+    if (this.#lines++ >= MOST_LINES) this.#left++
+    else this.notice(`${this.#name} says: ${said}`)
+  }
+
+  notice(message: string): void {
+    this.#observe({ kind: 'crm-noticed', message: printable(this.#given.mask(message), LONGEST_LINE) })
+  }
+}
+
+/** Passes on whole lines of a stream, and long lines in parts. */
+export function eachLine(onLine: (line: string) => void): (text: string) => void {
+  let rest = ''
+  return (text) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+    if (rest.length <= LONGEST_LINE * 4) return
+    onLine(rest)
+    rest = ''
+  }
+}

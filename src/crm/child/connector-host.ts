@@ -1,0 +1,170 @@
+// The process in which a user's connector runs. It is started by connector-process.ts, and gets everything by its standard
+// input: the file, its settings, and one message for each batch that it is to give.
+
+import { createHash } from 'node:crypto'
+import { Console } from 'node:console'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ConnectorRun, whereThrown } from '../context/connector-run.ts'
+import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
+import { proxyOf } from '../web/proxy-of.ts'
+import { FRAME_MARK } from './frame-reader.ts'
+import type { FromHost, ToHost } from './host-messages.ts'
+
+/** Runs a connector in this process until its standard input ends. */
+export function runConnectorHost(openHttpClient: OpenHttpClient): void {
+  const write = process.stdout.write.bind(process.stdout)
+  keepOutputApart()
+  endBeforeTheService()
+  const host = new ConnectorHost(openHttpClient, (text) => void write(text))
+  process.on('unhandledRejection', (cause) => {
+    const what = cause instanceof Error ? cause.name : 'no Error'
+    process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that nobody awaits (${what})\n`)
+  })
+  process.on('uncaughtException', (cause) => {
+    process.stderr.write(`${whereThrown(cause, host.name)} threw ${cause.name} outside of a read\n`)
+    process.exit(1)
+  })
+  let rest = ''
+  process.stdin.setEncoding('utf8')
+  process.stdin.on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) host.take(JSON.parse(line))
+  })
+  // The service has ended.
+  process.stdin.on('end', () => process.exit(0))
+}
+
+const PRINTS = [
+  'log',
+  'info',
+  'debug',
+  'dir',
+  'table',
+  'group',
+  'groupCollapsed',
+  'dirxml',
+  'timeEnd',
+  'timeLog',
+  'count',
+]
+
+/** What the connector prints must not get between the frames. */
+function keepOutputApart(): void {
+  const own = new Console({ stdout: process.stderr, stderr: process.stderr })
+  for (const name of PRINTS) {
+    const print: unknown = Reflect.get(own, name)
+    if (typeof print === 'function') Reflect.set(globalThis.console, name, print.bind(own))
+  }
+  Reflect.set(process.stdout, 'write', process.stderr.write.bind(process.stderr))
+}
+
+/** If the machine runs out of memory, this process has to end rather than the service. */
+function endBeforeTheService(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500')
+  } catch {
+    // Only Linux has it.
+  }
+}
+
+interface OpenRead {
+  readonly rows: ReturnType<ConnectorRun['rows']>
+  readonly controller: AbortController
+}
+
+type Start = Extract<ToHost, { do: 'start' }>
+
+class ConnectorHost {
+  /** What the connector is called in sentences. */
+  name = 'the connector'
+  readonly #openHttpClient: OpenHttpClient
+  readonly #write: (text: string) => void
+  readonly #reads = new Map<number, OpenRead>()
+  #key = ''
+  #run: ConnectorRun | null = null
+
+  constructor(openHttpClient: OpenHttpClient, write: (text: string) => void) {
+    this.#openHttpClient = openHttpClient
+    this.#write = write
+  }
+
+  take(message: unknown): void {
+    if (!isToHost(message)) return
+    if (message.do === 'start') {
+      this.#start(message).catch((cause: unknown) => {
+        // An error of an import concerns code, not rows, so its message may be shown.
+        const first = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
+        const what = cause instanceof Error ? cause.name : 'something that is no Error'
+        this.#unusable(`${whereThrown(cause, this.name)} cannot be loaded: ${`${what}: ${first}`.slice(0, 400)}`)
+      })
+    } else if (message.do === 'open') this.#open(message)
+    else if (message.do === 'next') void this.#next(message.read)
+    else if (message.do === 'close') this.#close(message.read)
+    else if (message.do === 'ping') this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss() })
+    else this.#run?.take(message.settings)
+  }
+
+  #send(head: FromHost, rows: readonly string[] = []): void {
+    this.#write(`${[`${FRAME_MARK}${this.#key} ${JSON.stringify(head)}`, ...rows].join('\n')}\n`)
+  }
+
+  #unusable(message: string): void {
+    this.#send({ is: 'unusable', message })
+  }
+
+  async #start({ key, path, digest, settings, limits, allowInsecure, ca, proxy, env }: Start): Promise<void> {
+    this.#key = key
+    const name = basename(path)
+    this.name = name
+    if (createHash('sha256').update(readFileSync(path)).digest('hex') !== digest) {
+      return this.#unusable(`${name} has changed since the service was started: a restart takes the new file`)
+    }
+    const imported: unknown = await import(pathToFileURL(path).href)
+    const given = typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null
+    const run = ConnectorRun.start(given, {
+      name,
+      settings,
+      web: trustingHttpClient(this.#openHttpClient, ca, (url) => proxyOf(url, { configured: proxy, env })),
+      limits,
+      allowInsecure,
+      onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),
+    })
+    if (typeof run === 'string') return this.#unusable(run)
+    this.#run = run
+    this.#send({ is: 'ready', ...run.outline })
+    for (const list of ['events', 'venues'] as const)
+      run.watch(list, () => this.#send({ is: 'hint', list }), new AbortController().signal)
+  }
+
+  #open({ read, list, way, argument }: Extract<ToHost, { do: 'open' }>): void {
+    if (this.#run === null) return
+    const controller = new AbortController()
+    this.#reads.set(read, { rows: this.#run.rows(list, way, argument, controller.signal), controller })
+  }
+
+  async #next(read: number): Promise<void> {
+    const given = await this.#reads.get(read)?.rows.next()
+    if (given === undefined) return
+    if (given.done !== true) {
+      const { rows, ...rest } = given.value
+      return this.#send({ is: 'batch', read, ...rest, rows: rows.length }, rows)
+    }
+    this.#reads.delete(read)
+    const ended = given.value
+    this.#send(ended.ok ? { is: 'end', read, cursor: ended.cursor } : { is: 'failed', read, ...ended.failure })
+  }
+
+  #close(read: number): void {
+    const reading = this.#reads.get(read)
+    this.#reads.delete(read)
+    reading?.controller.abort()
+    reading?.rows.return({ ok: true, cursor: null }).catch(() => {})
+  }
+}
+
+function isToHost(message: unknown): message is ToHost {
+  return typeof message === 'object' && message !== null && 'do' in message
+}

@@ -1,0 +1,302 @@
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ModuleSettings } from '../../config/crm/module.ts'
+import type { Failure } from '../../sync/port.ts'
+import { failureOf } from '../../sync/port.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import type { Observe } from '../../observe/observation.ts'
+import type { ListName } from '../../domain/field.ts'
+import type { ConnectorOutline } from '../connector/row-host.ts'
+import { GivenSettings } from '../context/given-settings.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
+import { ChildPrints, eachLine, killGroup, residentBytes, spawnBare } from './child-watch.ts'
+import { type Frame, FrameReader } from './frame-reader.ts'
+import type { FromHost, ToHost } from './host-messages.ts'
+
+export interface ProcessParts {
+  readonly settings: ModuleSettings
+  readonly limits: CrmLimits
+  readonly time: Time
+  readonly observe: Observe
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Called when a list's connector hints at a change. */
+  readonly onHint: (list: ListName) => void
+}
+
+type Given = Extract<FromHost, { readonly is: 'batch' | 'end' }>
+
+/** What a read waits for. */
+export type HostAnswer =
+  | { readonly ok: true; readonly frame: Frame; readonly head: Given }
+  | { readonly ok: false; readonly failure: Failure }
+
+interface Waiting {
+  readonly since: Moment
+  readonly settle: (answer: HostAnswer) => void
+  /** What the kit itself waits for, such as Retry-After, does not count. */
+  allowedMs: number
+}
+
+/** A running process. */
+interface Alive {
+  readonly child: ChildProcess
+  readonly ready: Promise<ConnectorOutline | Failure>
+  readonly waiting: Map<number, Waiting>
+  pingedAt: Moment | null
+  residentBytes: number
+  /** Why it is being ended; `null` if it ends by itself. */
+  why: Failure | null
+}
+
+const WATCH_EVERY_MS = 500
+/** How long the process may hold its event loop. */
+const LOOP_HELD_MS = 5000
+/** How many time limits of a request a batch may take. */
+const PATIENCE = 3
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 60_000
+const START_MS = 20_000
+const NOTED_WAIT_MS = 10_000
+
+/** The process of a user's connector: started when it is needed, watched, and ended with all that it has started. */
+export class ConnectorProcess {
+  readonly #parts: ProcessParts
+  readonly #name: string
+  readonly #prints: ChildPrints
+  readonly #given: GivenSettings
+  #alive: Alive | null = null
+  #reads = 0
+  /** How often the process has ended without a successful read. */
+  #deaths = 0
+  #diedAt: Moment | null = null
+  #isClosed = false
+  #noted: Moment | null = null
+
+  constructor(parts: ProcessParts) {
+    this.#parts = parts
+    this.#name = basename(parts.settings.path.file)
+    this.#given = new GivenSettings(parts.settings.settings)
+    this.#prints = new ChildPrints(this.#name, this.#given, parts.observe, parts.time)
+  }
+
+  /** Starts the process if none runs; returns what it says about its lists. */
+  async ready(): Promise<ConnectorOutline | Failure> {
+    if (this.#isClosed) return failureOf('internal', 'the CRM is closed')
+    const pauseMs = this.#alive === null ? this.#pauseMs : 0
+    if (pauseMs > 0) {
+      const message = `${this.#name} ended unexpectedly, and is started again in ${Math.ceil(pauseMs / 1000)} s`
+      return failureOf('unreachable', message, pauseMs)
+    }
+    this.#alive ??= this.#start()
+    return this.#alive.ready
+  }
+
+  get #pauseMs(): number {
+    if (this.#diedAt === null || this.#deaths < 2) return 0
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#deaths - 2), LONGEST_PAUSE_MS)
+    return Math.max(0, pauseMs - elapsedMs(this.#diedAt, this.#parts.time.now()))
+  }
+
+  /** Begins a read; returns its number. */
+  open(read: Omit<Extract<ToHost, { do: 'open' }>, 'do' | 'read'>): number {
+    const number = ++this.#reads
+    this.#tell({ do: 'open', read: number, ...read })
+    return number
+  }
+
+  /** Asks for the next batch of a read. */
+  next(read: number): Promise<HostAnswer> {
+    const alive = this.#alive
+    if (alive === null) return Promise.resolve({ ok: false, failure: failureOf('internal', `${this.#name} has ended`) })
+    const { promise, resolve } = Promise.withResolvers<HostAnswer>()
+    const { limits, time } = this.#parts
+    alive.waiting.set(read, { since: time.now(), settle: resolve, allowedMs: limits.requestTimeoutMs * PATIENCE })
+    this.#tell({ do: 'next', read })
+    return promise
+  }
+
+  close(read: number): void {
+    const waiting = this.#alive?.waiting.get(read)
+    this.#alive?.waiting.delete(read)
+    waiting?.settle({ ok: false, failure: failureOf('internal', 'the read was given up') })
+    this.#tell({ do: 'close', read })
+  }
+
+  /** A read has ended well: the next start need not wait. */
+  succeeded(): void {
+    this.#deaths = 0
+  }
+
+  /** Reads the secrets again, after the CRM has refused them. */
+  async refreshSecrets(): Promise<boolean> {
+    const hasChanged = await this.#given.refresh()
+    if (hasChanged) this.#tell({ do: 'settings', settings: this.#given.sent })
+    return hasChanged
+  }
+
+  end(): void {
+    this.#isClosed = true
+    if (this.#alive !== null) this.#kill(this.#alive, failureOf('internal', 'the CRM is closed'))
+  }
+
+  #tell(message: ToHost): void {
+    const stdin = this.#alive?.child.stdin
+    if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`)
+  }
+
+  #start(): Alive {
+    const { settings, limits, env, time } = this.#parts
+    const { path, ca, proxy, allowInsecure } = settings
+    const isBun = process.versions['bun'] !== undefined
+    const host = fileURLToPath(new URL('../../app/connector-main.ts', import.meta.url))
+    // Bun reads .env even with a bare environment.
+    const options = isBun ? ['--no-env-file'] : ['--disable-warning=ExperimentalWarning']
+    const child = spawnBare(process.execPath, [...options, host], dirname(path.file))
+    const key = randomBytes(12).toString('hex')
+    const { promise, resolve } = Promise.withResolvers<ConnectorOutline | Failure>()
+    const alive: Alive = { child, ready: promise, waiting: new Map(), pingedAt: null, residentBytes: 0, why: null }
+    const frames = new FrameReader(
+      key,
+      (frame) => this.#take(alive, frame, resolve),
+      (line) => this.#prints.tell(line),
+    )
+    child.stdout?.on('data', (bytes: Buffer) => {
+      frames.feed(bytes)
+      if (frames.isBroken)
+        this.#kill(alive, failureOf('broken', `${this.#name} wrote something that cannot be understood`))
+    })
+    child.stderr?.setEncoding('utf8').on(
+      'data',
+      eachLine((line) => this.#prints.tell(line)),
+    )
+    // Writing to a process that has ended fails; `close` tells about the end.
+    child.stdin?.on('error', () => {})
+    const stopWatch = this.#watch(alive)
+    const cancelStart = time.after(START_MS, () =>
+      this.#kill(alive, failureOf('timeout', `${this.#name} did not load within ${START_MS / 1000} s`)),
+    )
+    void promise.then(cancelStart)
+    let isOver = false
+    const ended = (how: string): void => {
+      if (isOver) return
+      isOver = true
+      stopWatch()
+      frames.end()
+      this.#ended(alive, how, resolve)
+    }
+    child.on('error', (cause) => ended(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
+    child.on('close', (code, signal) => ended(signal === null ? `ended with status ${code}` : `was ended by ${signal}`))
+    const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+    const named = proxies.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
+    const start: ToHost = {
+      do: 'start',
+      key,
+      path: path.file,
+      digest: path.sha256,
+      settings: this.#given.sent,
+      limits: { requestTimeoutMs: limits.requestTimeoutMs },
+      allowInsecure,
+      ca,
+      proxy: proxy?.reveal() ?? null,
+      env: Object.fromEntries(named),
+    }
+    child.stdin?.write(`${JSON.stringify(start)}\n`)
+    return alive
+  }
+
+  #take(alive: Alive, frame: Frame, ready: (told: ConnectorOutline | Failure) => void): void {
+    const { head } = frame
+    if (!isFromHost(head)) return
+    if (head.is === 'ready') return ready(head)
+    if (head.is === 'hint') return this.#parts.onHint(head.list)
+    if (head.is === 'unusable') {
+      ready(failureOf('misconfigured', this.#given.mask(head.message)))
+      // It may be usable later, for example once a package is installed.
+      return this.#kill(alive, failureOf('misconfigured', this.#given.mask(head.message)))
+    }
+    if (head.is === 'pong') {
+      ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
+      return
+    }
+    if (head.is === 'waiting') {
+      for (const waiting of alive.waiting.values()) waiting.allowedMs += head.forMs
+      return this.#noteWait(head)
+    }
+    const waiting = alive.waiting.get(head.read)
+    alive.waiting.delete(head.read)
+    if (head.is !== 'failed') return waiting?.settle({ ok: true, frame, head })
+    waiting?.settle({ ok: false, failure: failureOf(head.kind, this.#given.mask(head.message), head.retryAfterMs) })
+  }
+
+  #noteWait({ forMs, why }: Extract<FromHost, { is: 'waiting' }>): void {
+    const now = this.#parts.time.now()
+    if (forMs < NOTED_WAIT_MS || (this.#noted !== null && elapsedMs(this.#noted, now) < NOTED_WAIT_MS)) return
+    this.#noted = now
+    this.#prints.notice(`${this.#name} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)
+  }
+
+  /** Looks at the process regularly; returns what ends that. */
+  #watch(alive: Alive): () => void {
+    const { time, settings } = this.#parts
+    const look = (): void => {
+      const now = time.now()
+      const resident = residentBytes(alive.child.pid ?? 0) ?? alive.residentBytes
+      if (resident > settings.memoryBytes) {
+        const megabytes = Math.round(resident / 1e6)
+        this.#kill(
+          alive,
+          failureOf('too-large', `${this.#name} took ${megabytes} MB of memory, more than crm.memory, and was ended`),
+        )
+      }
+      if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS) {
+        this.#kill(
+          alive,
+          failureOf(
+            'timeout',
+            `${this.#name} held its event loop for more than ${LOOP_HELD_MS / 1000} s, and was ended`,
+          ),
+        )
+      }
+      for (const { since, allowedMs } of alive.waiting.values()) {
+        if (elapsedMs(since, now) <= allowedMs) continue
+        this.#kill(
+          alive,
+          failureOf('timeout', `${this.#name} gave nothing for ${Math.round(allowedMs / 1000)} s, and was ended`),
+        )
+      }
+      if (alive.pingedAt === null && alive.waiting.size > 0) {
+        alive.pingedAt = now
+        this.#tell({ do: 'ping' })
+      }
+      cancel = time.after(WATCH_EVERY_MS, look)
+    }
+    let cancel = time.after(WATCH_EVERY_MS, look)
+    return () => cancel()
+  }
+
+  #kill(alive: Alive, why: Failure): void {
+    if (alive.why !== null) return
+    alive.why = why
+    killGroup(alive.child)
+  }
+
+  #ended(alive: Alive, how: string, ready: (told: Failure) => void): void {
+    if (this.#alive === alive) this.#alive = null
+    const failure = alive.why ?? failureOf('internal', `${this.#name} ${how}`)
+    ready(failure)
+    this.#deaths++
+    this.#diedAt = this.#parts.time.now()
+    const wasIdle = alive.waiting.size === 0
+    for (const { settle } of alive.waiting.values()) settle({ ok: false, failure })
+    alive.waiting.clear()
+    if (wasIdle && alive.why?.kind !== 'misconfigured' && !this.#isClosed) {
+      this.#prints.notice(`${failure.message}; it is started again for the next read`)
+    }
+  }
+}
+
+function isFromHost(head: unknown): head is FromHost {
+  return typeof head === 'object' && head !== null && 'is' in head
+}

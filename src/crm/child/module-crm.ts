@@ -1,0 +1,85 @@
+// Connectors that users write, each in a process of its own. In: the settings of crm.kind module or command. Out: a CRM
+// whose rows come from that process; whatever the process does, the service goes on.
+
+import { basename } from 'node:path'
+import type { ModuleSettings } from '../../config/crm/module.ts'
+import type { ListName } from '../../domain/field.ts'
+import type { Crm, Failure } from '../../sync/port.ts'
+import { connectorCrm } from '../connector/connector-crm.ts'
+import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
+import { ConnectorProcess } from './connector-process.ts'
+
+export interface ProcessContext extends ConnectorContext {
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Opens a connector that is a TypeScript or JavaScript file. */
+export function openModuleCrm(settings: ModuleSettings, { env, ...context }: ProcessContext): Promise<Crm> {
+  const { path } = settings
+  const name = basename(path.file)
+  context.observe({ kind: 'crm-noticed', message: `the connector is ${path.file} (SHA-256 ${path.sha256})` })
+  return connectorCrm(new ModuleHost(name, settings, { env, ...context }), settings, context)
+}
+
+/** Gives the rows of a module. */
+class ModuleHost implements RowHost {
+  readonly name: string
+  readonly #process: ConnectorProcess
+  readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
+
+  constructor(name: string, settings: ModuleSettings, context: ProcessContext) {
+    this.name = name
+    this.#process = new ConnectorProcess({
+      ...context,
+      settings,
+      onHint: (list) => {
+        for (const hint of this.#hints[list]) hint()
+      },
+    })
+  }
+
+  ready(): Promise<ConnectorOutline | Failure> {
+    return this.#process.ready()
+  }
+
+  async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+    const process = this.#process
+    const ready = await process.ready()
+    if ('message' in ready) return { ok: false, failure: ready }
+    const read = process.open({ list, way, argument })
+    const giveUp = (): void => process.close(read)
+    signal.addEventListener('abort', giveUp, { once: true })
+    let isOver = false
+    try {
+      for (;;) {
+        const answer = await process.next(read)
+        isOver = !answer.ok || answer.head.is === 'end'
+        if (!answer.ok) return answer
+        const { head, frame } = answer
+        if (head.is === 'end') {
+          process.succeeded()
+          return { ok: true, cursor: head.cursor }
+        }
+        const { deleted, total, lagMs, stable, goesOn } = head
+        yield { rows: frame.rows, deleted, total, lagMs, stable, goesOn }
+      }
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+      if (!isOver) giveUp()
+    }
+  }
+
+  refreshSecrets(): Promise<boolean> {
+    return this.#process.refreshSecrets()
+  }
+
+  onHint(list: ListName, callback: () => void): () => void {
+    this.#hints[list].add(callback)
+    return () => this.#hints[list].delete(callback)
+  }
+
+  async close(): Promise<void> {
+    this.#process.end()
+  }
+}

@@ -1,0 +1,59 @@
+import type { SaidList } from '../../config/crm/connector-lists.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { Crm } from '../../sync/port.ts'
+import { withTimeout } from '../../time/waiting.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
+import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
+import { ConnectorSource } from './connector-source.ts'
+import type { RowHost } from './row-host.ts'
+import { RowStream } from './row-stream.ts'
+
+/** What the configuration says about the lists of any connector. */
+export interface ConnectorSettings {
+  readonly idNamespace: Guid | null
+  readonly timeZone: Zone
+  readonly events: SaidList | null
+  readonly venues: SaidList | null
+  readonly availability: { readonly everyMs: number } | null
+}
+
+/** How long the start of the service waits for the connector to say how its lists are read. */
+const FIRST_START_MS = 5000
+const USUAL_AVAILABILITY_MS = 5000
+
+/** Makes a CRM of a connector, wherever that runs. */
+export async function connectorCrm(
+  host: RowHost,
+  { idNamespace, timeZone, availability, ...lists }: ConnectorSettings,
+  { showIn, suspicions = listSuspicions(), ...surroundings }: ConnectorContext,
+): Promise<Crm> {
+  const partsOf = (list: 'events' | 'venues') => ({
+    idNamespace,
+    zone: timeZone,
+    showIn,
+    suspicions: suspicions[list],
+  })
+  const [events, venues] = [new RowStream('events', host, lists.events), new RowStream('venues', host, lists.venues)]
+  // Whether a list reports changes has to be known before its reads are planned.
+  await withTimeout(surroundings.time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
+  const isAsked = availability !== null || events.known?.ways.has('availability') === true
+  return {
+    events: new ConnectorSource({
+      ...surroundings,
+      kind: EVENT_ROWS,
+      stream: events,
+      parts: partsOf('events'),
+      availabilityEveryMs: isAsked ? (availability?.everyMs ?? USUAL_AVAILABILITY_MS) : null,
+    }),
+    venues: new ConnectorSource({
+      ...surroundings,
+      kind: VENUE_ROWS,
+      stream: venues,
+      parts: partsOf('venues'),
+      availabilityEveryMs: null,
+    }),
+    close: () => host.close(),
+  }
+}

@@ -1,0 +1,351 @@
+import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Observe } from '../../observe/observation.ts'
+import type {
+  Change,
+  Cursor,
+  Failed,
+  Page,
+  PageStream,
+  ReadEnd,
+  ReadRequest,
+  RepeatedId,
+  Source,
+} from '../../sync/port.ts'
+import { REPEATED, cursorOf, failed } from '../../sync/port.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import type { RowKind } from '../mapping/map-row.ts'
+import { type ListParts, ListRows } from './list-rows.ts'
+import {
+  type ReadParts,
+  Tally,
+  batches,
+  changesPage,
+  deletionsOf,
+  heartbeat,
+  overtime,
+  pagesOf,
+  withHeartbeats,
+} from './row-pages.ts'
+import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
+import type { RowStream } from './row-stream.ts'
+import { StampNotices } from './stamp-notices.ts'
+import { LookBack, farAheadLike, isEarlierStamp } from './stamps.ts'
+import { TIMED_OUT } from '../../time/waiting.ts'
+
+export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
+  readonly kind: RowKind<Item>
+  readonly stream: RowStream
+  readonly parts: ListParts
+  readonly availabilityEveryMs: number | null
+  readonly time: Time
+  readonly limits: CrmLimits
+  readonly observe: Observe
+}
+
+const COMPLETE = { ok: true, complete: true, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
+/** What was read by `updatedAt` says nothing about deletions, so it confirms nothing. */
+const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
+const REPORTED = { ...COMPLETE, complete: false } as const
+
+/** How a read of all rows ended, and whether rows may have moved between its pages. */
+type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boolean }) | Failed
+
+const IGNORED = 'since gives rows that changed before the time it was given; does the API ignore its parameter?'
+
+const LONGEST_CURSOR = 2000
+/** What `byId` is asked for at once. */
+const MOST_IDS = 100
+/** The part of the interval after which an id scan is due: it runs with a refresh slightly early rather than wait. */
+const DUE_EARLY = 0.95
+const USUAL_LONGEST_MS = 15 * 60_000
+
+/** One list of a connector. Which methods the connector has decides how the list is read. */
+export class ConnectorSource<Item extends { readonly Id: Guid }> implements Source<Item> {
+  readonly availabilityEveryMs: number | null
+  readonly repeatedId: RepeatedId = 'serves-later'
+  readonly #settings: ConnectorSourceSettings<Item>
+  readonly #notices: StampNotices
+  #rows: ListRows<Item> | null = null
+  /** When all rows were last compared with what is held. */
+  #comparedAt: Moment | null = null
+  /** Whether the last full read came with a cursor, as a command's may. */
+  #gaveCursor = false
+  /** Whether the CRM was seen to heed the time that `since` gives it. */
+  #isSinceHeeded = false
+
+  constructor(settings: ConnectorSourceSettings<Item>) {
+    this.#settings = settings
+    this.availabilityEveryMs = settings.availabilityEveryMs
+    const { observe, limits } = settings
+    this.#notices = new StampNotices(
+      () => limits.maxAgeMs / 2,
+      (message) => observe({ kind: 'crm-noticed', message }),
+    )
+  }
+
+  get reportsChanges(): boolean {
+    const ways = this.#settings.stream.known?.ways
+    return this.#gaveCursor || ways?.has('changes') === true || ways?.has('since') === true
+  }
+
+  get idColumn(): string {
+    return this.#rows?.idColumn ?? 'Id'
+  }
+
+  /** Covers the time between two signs of life, and the start of the connector. */
+  get patienceMs(): number {
+    return patienceOf(this.#settings.limits)
+  }
+
+  /** A cursor is the CRM's own, and rows read by `updatedAt` are compared first by any other process. */
+  travels(): boolean {
+    return true
+  }
+
+  onHint(callback: () => void): () => void {
+    return this.#settings.stream.onHint(callback)
+  }
+
+  async *read(request: ReadRequest): PageStream<Item> {
+    const { stream, time, limits } = this.#settings
+    const { held, signal, cursor } = request
+    const longestMs = Math.max(limits.fullReadEveryMs ?? USUAL_LONGEST_MS, 3 * patienceOf(limits))
+    // All pages have the moment at which the read began: whatever a connector fetches ahead, no row can look newer.
+    const around = { time, signal, begunAt: time.now(), pass: 0, heartbeatMs: limits.requestTimeoutMs, longestMs }
+    // The connector may have to be started first.
+    const shape = yield* withHeartbeats(stream.shape(), around)
+    if (shape === TIMED_OUT) return overtime(this.#settings.kind.table.list, around, signal)
+    if ('message' in shape) return { ok: false, failure: shape }
+    const parts = { ...around, list: this.#listOf(shape), held }
+    if (request.kind === 'availability') return yield* this.#readAvailability(parts)
+    if (request.kind === 'full' || cursor === null) return yield* this.#readFull(request, parts)
+    if (shape.ways.has('since')) return yield* this.#readSince(cursor, request, parts)
+    return yield* this.#readChanges(cursor, parts)
+  }
+
+  #listOf(shape: StreamShape): ListRows<Item> {
+    const { kind, parts } = this.#settings
+    if (this.#rows?.shape !== shape) this.#rows = new ListRows(kind, shape, parts)
+    return this.#rows
+  }
+
+  async *#readAvailability(parts: ReadParts<Item>): PageStream<Item> {
+    const { list, signal, begunAt, pass } = parts
+    if (!list.shape.ways.has('availability'))
+      return failed('misconfigured', `${list.name}: crm.availability needs the method availability of the connector`)
+    const rows = this.#settings.stream.open('availability', null, signal)
+    const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<Page<Item>, null, void> {
+      const changes = batch.rows.map((bytes) => list.availabilityIn(bytes)).filter((change) => change !== null)
+      yield changesPage(changes, list.name, batch.lagMs, begunAt, pass)
+      return null
+    })
+    return ended.ok ? { ...REPORTED, cursor: null } : ended
+  }
+
+  async *#readFull(request: ReadRequest, parts: ReadParts<Item>): PageStream<Item> {
+    const { stream, time } = this.#settings
+    const { shape } = parts.list
+    let cursor: string | null = null
+    if (shape.ways.has('changes')) {
+      // Asked before the rows: a change between the two is then read twice rather than never.
+      const began = yield* batches(stream.open('changes', null, parts.signal), parts, nothing)
+      if (!began.ok) return began
+      const fault = cursorFault(began.cursor)
+      if (fault !== null) return failed('broken', `${parts.list.name}: ${fault}`)
+      ;({ cursor } = began)
+    }
+    const stamps = new LookBack(null, time.now().wallMs)
+    const ended = yield* this.#readAll(request, parts, stamps)
+    if (!ended.ok) return ended
+    if (shape.updatedAt !== null && stamps.read === 0 && stamps.unreadable !== null) {
+      const found = JSON.stringify(stamps.unreadable.slice(0, 40))
+      return failed('misconfigured', `${parts.list.name}: ${shape.updatedAt} (updatedAt) holds ${found}, not a time`)
+    }
+    if (request.purpose !== 'addition') this.#comparedAt = parts.begunAt
+    this.#notices.readInFull(stamps, parts.list.name)
+    if (shape.ways.has('since')) cursor = sinceCursor(stamps.next)
+    else if (ended.cursor !== null && ended.cursor.length <= LONGEST_CURSOR) cursor ??= ended.cursor
+    this.#gaveCursor = cursor !== null
+    return { ...COMPLETE, cursor: cursor === null ? null : cursorOf(cursor) }
+  }
+
+  /** Reads all rows; a second time if served rows are missing. */
+  async *#readAll(
+    { served = null, purpose }: Pick<ReadRequest, 'served' | 'purpose'>,
+    parts: ReadParts<Item>,
+    stamps: LookBack,
+  ): PageStream<Item, RowsEnd> {
+    const first = yield* this.#readOnce(parts, stamps)
+    if (!first.ok || !first.mayHaveMoved || served === null || purpose === 'addition') return first
+    if (served.countMissing() === 0) return first
+    // A row may have moved between two pages, however the connector fetches them. Only what both readings lack is gone.
+    return yield* this.#readOnce({ ...parts, pass: parts.pass + 1 }, stamps)
+  }
+
+  async *#readOnce(parts: ReadParts<Item>, stamps: LookBack): PageStream<Item, WholeEnd> {
+    const { list } = parts
+    const tally = new Tally()
+    let startsAnswer = true
+    let lacking: string | null = null
+    let isFirst = true
+    list.begin()
+    yield heartbeat(parts.begunAt, parts.pass)
+    const rows = this.#settings.stream.open('full', null, parts.signal)
+    const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<Page<Item>, string | null, void> {
+      if (isFirst && batch.rows.length > 0) {
+        lacking = list.lackingIn(batch.rows)
+        isFirst = false
+        if (lacking !== null) return lacking
+      }
+      const before = tally.ids.size + tally.nameless
+      yield* pagesOf(batch, parts, { tally, stamps })
+      const fault = tally.count(batch, before, startsAnswer)
+      startsAnswer = !batch.goesOn
+      return fault
+    })
+    if (lacking !== null) return failed('misconfigured', lacking)
+    if (!ended.ok) return ended
+    const { missing, isUnstable } = tally
+    if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
+    return { ...ended, mayHaveMoved: isUnstable }
+  }
+
+  async *#readChanges(cursor: Cursor, parts: ReadParts<Item>): PageStream<Item> {
+    const { stream } = this.#settings
+    const rows = stream.open('changes', cursor, parts.signal)
+    const ended = yield* batches(rows, parts, changesIn(parts, null))
+    if (!ended.ok) return ended
+    const fault = cursorFault(ended.cursor)
+    if (fault !== null || ended.cursor === null) return failed('broken', `${parts.list.name}: ${fault}`)
+    return { ...REPORTED, cursor: cursorOf(ended.cursor) }
+  }
+
+  async *#readSince(
+    cursor: Cursor,
+    request: ReadRequest,
+    parts: ReadParts<Item>,
+  ): PageStream<Item, ReadEnd | Extract<RowsEnd, { ok: false }>> {
+    const { stream, time, limits } = this.#settings
+    const { ways } = parts.list.shape
+    const after = sinceIn(cursor)
+    if (after === null) return failed('cursor-refused', 'the list is read in full: the cursor is of another connector')
+    if (!this.#isSinceHeeded) {
+      const fault = yield* this.#sinceFault(after, parts)
+      if (fault !== null) return failed('misconfigured', `${parts.list.name}: ${fault}`)
+      this.#isSinceHeeded = true
+    }
+    const stamps = new LookBack(after, time.now().wallMs)
+    const unread = yield* batches(stream.open('since', after, parts.signal), parts, changesIn(parts, stamps))
+    if (!unread.ok) return unread
+    const next = cursorOf(sinceCursor(stamps.next))
+    const sinceMs = this.#comparedAt === null ? Infinity : elapsedMs(this.#comparedAt, parts.begunAt)
+    const isDue = request.mustConfirm === true || sinceMs >= (limits.maxAgeMs / 2) * DUE_EARLY
+    if (!isDue) return { ...PARTIAL, cursor: next }
+    const second = { ...parts, pass: 1 }
+    const compared = ways.has('ids')
+      ? yield* this.#scanIds(request, second, after)
+      : yield* this.#readAll(request, second, stamps)
+    if (!compared.ok) return compared
+    if (request.purpose !== 'addition') this.#comparedAt = parts.begunAt
+    return { ...COMPLETE, cursor: next }
+  }
+
+  /** Asks once for what changes in the future. Some APIs ignore parameters that they do not know, and send all rows. */
+  async *#sinceFault(after: string, parts: ReadParts<Item>): PageStream<Item, string | null> {
+    const { stream, time } = this.#settings
+    const { list } = parts
+    const ahead = farAheadLike(after, time.now().wallMs)
+    const rows = stream.open('since', ahead, parts.signal)
+    const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<never, string | null, void> {
+      yield* []
+      const isIgnored = batch.rows.some((bytes) => isEarlierStamp(list.stampIn(bytes), ahead))
+      return isIgnored ? IGNORED : null
+    })
+    return ended.ok || !ended.failure.message.endsWith(IGNORED) ? null : IGNORED
+  }
+
+  /** Compares the version of every row with the one held, and reads the rows that differ. */
+  async *#scanIds(request: ReadRequest, parts: ReadParts<Item>, after: string): PageStream<Item, RowsEnd> {
+    const { stream } = this.#settings
+    const { list, held, begunAt, pass } = parts
+    const tally = new Tally()
+    const wanted: string[] = []
+    const late: { text: string; stamp: string | null }[] = []
+    let startsAnswer = true
+    yield heartbeat(begunAt, pass)
+    const ended = yield* batches(stream.open('ids', null, parts.signal), parts, async function* (batch): AsyncGenerator<
+      Page<Item>,
+      string | null,
+      void
+    > {
+      const before = tally.ids.size
+      const unchanged: Change<Item>[] = []
+      for (const bytes of batch.rows) {
+        const known = list.knownId(bytes)
+        if (known === null) return 'ids gave something that is not [id, updatedAt]'
+        const { id, text, stamp, version } = known
+        tally.ids.add(id)
+        const heldVersion = held.version(id)
+        if (heldVersion === version || heldVersion === REPEATED) unchanged.push({ kind: 'unchanged', id, idText: text })
+        else {
+          if (!Number.isNaN(heldVersion)) late.push({ text, stamp })
+          wanted.push(text)
+        }
+      }
+      if (unchanged.length > 0) yield changesPage(unchanged, list.name, batch.lagMs, begunAt, pass)
+      const fault = tally.count(batch, before, startsAnswer)
+      startsAnswer = !batch.goesOn
+      return fault
+    })
+    if (!ended.ok) return ended
+    const { missing } = tally
+    if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
+    this.#notices.compared(late, after, list.name)
+    if (wanted.length === 0) return ended
+    if (!list.shape.ways.has('byId'))
+      return yield* this.#readAll(request, { ...parts, pass: pass + 1 }, new LookBack(after, 0))
+    for (let at = 0; at < wanted.length; at += MOST_IDS) {
+      const rows = stream.open('byId', wanted.slice(at, at + MOST_IDS), parts.signal)
+      const read = yield* batches(rows, parts, changesIn(parts, null))
+      if (!read.ok) return read
+    }
+    return ended
+  }
+}
+
+/** Takes rows and deletions as they come. */
+function changesIn<Item extends { readonly Id: Guid }>(
+  parts: ReadParts<Item>,
+  stamps: LookBack | null,
+): (batch: StreamBatch) => AsyncGenerator<Page<Item>, string | null, void> {
+  const tally = new Tally()
+  return async function* (batch) {
+    yield* pagesOf(batch, parts, { tally, stamps })
+    yield* deletionsOf(batch, parts)
+    return null
+  }
+}
+
+/** Takes nothing: only where changes begin is of interest. */
+async function* nothing(): AsyncGenerator<never, null, void> {
+  yield* []
+  return null
+}
+
+function cursorFault(cursor: string | null): string | null {
+  if (cursor === null) return 'changes returned no cursor'
+  return cursor.length > LONGEST_CURSOR ? `changes returned a cursor of more than ${LONGEST_CURSOR} characters` : null
+}
+
+function sinceCursor(after: string): string {
+  return JSON.stringify({ after })
+}
+
+function sinceIn(cursor: Cursor): string | null {
+  if (!cursor.startsWith('{')) return null
+  const said: unknown = JSON.parse(cursor)
+  return typeof said === 'object' && said !== null && 'after' in said && typeof said.after === 'string'
+    ? said.after
+    : null
+}

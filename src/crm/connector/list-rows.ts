@@ -1,0 +1,202 @@
+import { nearestName } from '../../config/nearest-name.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { ListName } from '../../domain/field.ts'
+import { printable } from '../../observe/printable.ts'
+import type { Change, Held } from '../../sync/port.ts'
+import { type Cell, type CellObject, Misfit, Reason, isList, isObject, shownText } from '../mapping/cell.ts'
+import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
+import { EVENT_ROWS, type ListMapping, type RowKind, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
+import { parseShallow } from '../mapping/parse-shallow.ts'
+import { digestOf } from '../mapping/row-digest.ts'
+import { Suspicions } from '../mapping/suspicions.ts'
+import { sha1 } from '../../domain/sha1.ts'
+import { PATH_ACCESS, cellAt, rowPaths, whereIs } from './path-access.ts'
+import type { StreamShape } from './row-host.ts'
+
+/** A larger row is withheld: it most likely holds a document that does not belong here. */
+const LARGEST_ROW_BYTES = 256 * 1024
+/** The version of a row whose `updatedAt` is null. No text has it, so a null that becomes a time counts as a change. */
+const NO_STAMP = -1
+
+/** A row as the replica takes it. */
+export interface ConnectorRow<Item> {
+  readonly change: Change<Item>
+  /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
+  readonly stamp: string | null
+  /** The CRM's id; `null` if the row has none. */
+  readonly idText: string | null
+}
+
+/** An id and a version, from the way `ids`. */
+export interface KnownId {
+  readonly id: Guid
+  readonly text: string
+  readonly stamp: string | null
+  readonly version: number
+}
+
+export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'>
+
+/** Turns the rows of one list, as JSON texts, into changes. */
+export class ListRows<Item extends { readonly Id: Guid }> {
+  readonly name: ListName
+  readonly idColumn: string
+  readonly shape: StreamShape
+  readonly #mapping: ListMapping<CellObject, Item>
+  readonly #columns: ReturnType<typeof mappedColumns>
+  /** Reads TicketCapacity and TicketsAvailable; `null` for venues. */
+  readonly #counted: ReturnType<typeof countedMapping> | null
+  readonly #stampOf: ((row: CellObject) => Cell) | null
+  readonly #idCell: (row: CellObject) => Cell
+  /** With another mapping, the same bytes become other records. */
+  readonly #seed: number
+
+  constructor(kind: RowKind<Item>, shape: StreamShape, parts: ListParts) {
+    const { list } = kind.table
+    const { fields, active, showOnWeb, updatedAt } = shape
+    const setting: ListSetting = { from: list, fields, active, showOnWeb }
+    this.name = list
+    this.shape = shape
+    this.#columns = mappedColumns(setting)
+    this.#mapping = listMapping(kind, setting, PATH_ACCESS, { ...parts, venuesFrom: 'venues', lists: 'native' })
+    this.#counted = list === 'events' ? countedMapping(setting, parts) : null
+    this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
+    this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
+    this.#idCell = cellAt(this.idColumn)
+    const { idNamespace, zone, showIn } = parts
+    const shaping = [setting, idNamespace, zone.id, showIn.id]
+    this.#seed = Number.parseInt(sha1(JSON.stringify(shaping, nameOfZone)).slice(0, 8), 16) | 0
+  }
+
+  /** Begins the notes of a full read. */
+  begin(): void {
+    this.#mapping.suspicions.begin()
+  }
+
+  /** @param row the row's number in this read, from 1 */
+  read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> {
+    const whereUnknown = `${this.name}, row ${row}`
+    if (bytes.length > LARGEST_ROW_BYTES) return withheld(new Reason('too-large', null, null), whereUnknown)
+    const parsed = parseShallow(bytes.toString('utf8'))
+    if (!parsed.ok || !isObject(parsed.cell)) {
+      const kind = !parsed.ok && parsed.reason === 'depth' ? 'shallow-object' : 'object'
+      const found = parsed.ok ? parsed.cell : bytes.toString('utf8', 0, 100)
+      return withheld(new Reason('unreadable', null, new Misfit({ kind }, found)), whereUnknown)
+    }
+    const cells = parsed.cell
+    const idCell = this.#idCell(cells)
+    const idText = shownText(idCell)
+    const where = (): string => (idText === null ? whereUnknown : `${this.name}, id ${idText.slice(0, 80)}`)
+    const stamp = this.#stampOf === null ? null : shownText(this.#stampOf(cells))
+    const version = this.#stampOf === null ? digestOf(bytes, 0, bytes.length, this.#seed) : versionOf(stamp)
+    if (this.#stampOf === null) {
+      const id = this.idOf(idCell)
+      if (id !== null && held.version(id) === version) {
+        this.#mapping.suspicions.skip()
+        return { change: { kind: 'unchanged', id, idText }, stamp, idText }
+      }
+    }
+    const change = mapRow(this.#mapping, cells, where, version)
+    // A withheld row is mapped each time, for its place may have changed.
+    const isKept = change.kind === 'record' || this.#stampOf !== null
+    return { change: isKept ? change : { ...change, version: Number.NaN }, stamp, idText }
+  }
+
+  /** Reads a row of the separate read of availability; `null` if it does not have what that needs. */
+  availabilityIn(bytes: Buffer): Change<Item> | null {
+    const row = rowIn(bytes)
+    if (this.#counted === null || row === null) return null
+    const { readers, columns } = this.#counted
+    // A column that is missing must not be taken for 0.
+    if (columns.some(({ column }) => whereIs(row, column) === 'nowhere')) return null
+    const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
+    if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
+    return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
+  }
+
+  /** The row's `updatedAt`; `null` if it has none. */
+  stampIn(bytes: Buffer): string | null {
+    const row = rowIn(bytes)
+    return row === null || this.#stampOf === null ? null : shownText(this.#stampOf(row))
+  }
+
+  /** The record's id for a CRM's id; `null` if it is none. */
+  idOf(cell: Cell): Guid | null {
+    const id = this.#mapping.readers.Id(rowOfId(this.idColumn, cell))
+    return id instanceof Reason ? null : id
+  }
+
+  /** Parses an item of the way `ids`; `null` if it is none. */
+  knownId(bytes: Buffer): KnownId | null {
+    const parsed = parseShallow(bytes.toString('utf8'))
+    const pair = parsed.ok && isList(parsed.cell) ? parsed.cell : []
+    const [cell = null, stampCell = null] = pair
+    const text = shownText(cell)
+    const id = this.idOf(cell)
+    if (pair.length !== 2 || text === null || id === null) return null
+    const stamp = shownText(stampCell)
+    return { id, text, stamp, version: versionOf(stamp) }
+  }
+
+  /**
+   * Explains which mapped path none of the first rows has, with the nearest path that there is; `null` if all is well. Some
+   * APIs leave out what is blank, so among few rows only a likely slip counts.
+   */
+  lackingIn(first: readonly Buffer[]): string | null {
+    const rows = first
+      .slice(0, ROWS_LOOKED_AT)
+      .map(rowIn)
+      .filter((row) => row !== null)
+    if (rows.length === 0) return null
+    const { updatedAt } = this.shape
+    const named = [...this.#columns, ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }])]
+    const there = new Set(rows.flatMap(rowPaths))
+    const lacking = named.flatMap(({ column, key }) => {
+      if (rows.some((row) => whereIs(row, column) !== 'nowhere')) return []
+      const near = nearestName(column, there)
+      if (near === null && rows.length < ENOUGH_ROWS && key !== 'fields.Id') return []
+      const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+      return [`${JSON.stringify(column)} (${this.name}.${key}${hint})`]
+    })
+    if (lacking.length === 0) return null
+    const has = [...there].slice(0, MOST_SHOWN).join(', ')
+    return printable(`${this.name}: no row has ${[...new Set(lacking)].join(', ')}; rows have ${has}`, 4000)
+  }
+}
+
+/** Parses a row; `null` if it is none, or too large. */
+function rowIn(bytes: Buffer): CellObject | null {
+  const parsed = bytes.length > LARGEST_ROW_BYTES ? null : parseShallow(bytes.toString('utf8'))
+  return parsed?.ok === true && isObject(parsed.cell) ? parsed.cell : null
+}
+
+const ROWS_LOOKED_AT = 100
+const ENOUGH_ROWS = 10
+const MOST_SHOWN = 40
+
+/** The version of a row: it differs if `updatedAt` does. Whether later or earlier makes no difference. */
+function versionOf(stamp: string | null): number {
+  return stamp === null ? NO_STAMP : digestOf(Buffer.from(stamp))
+}
+
+/** A row that holds nothing but its id, however deep. */
+function rowOfId(column: string, cell: Cell): CellObject {
+  return { [column]: cell }
+}
+
+function withheld(reason: Reason, where: string): ConnectorRow<never> {
+  return { change: withheldRow(reason, null, where, Number.NaN), stamp: null, idText: null }
+}
+
+/** The mapping of the separate read, whose rows have few columns. What it notes is not told. */
+function countedMapping(setting: ListSetting, parts: ListParts) {
+  const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
+  const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
+  const context = { ...parts, suspicions: new Suspicions(), venuesFrom: 'venues', lists: 'native' } as const
+  return { readers: listMapping(EVENT_ROWS, counted, PATH_ACCESS, context).readers, columns: mappedColumns(counted) }
+}
+
+/** Only the name of a zone, not its data. */
+function nameOfZone(_: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value
+}

@@ -1,0 +1,65 @@
+import type { Zone } from '../../domain/zone.ts'
+import { type Cell, type CellObject, type RowAccess, isList, isObject } from '../mapping/cell.ts'
+import { openNamedZone } from '../mapping/dates.ts'
+
+/** Reads cells of JSON rows by path. A column whose own name has a point is found as well. */
+export const PATH_ACCESS: RowAccess<CellObject> = {
+  cell: cellAt,
+  label: cellAt,
+  isThere: (path) => (row) => whereIs(row, path) !== 'nowhere',
+  zoneOf: zoneNamed,
+}
+
+/** Returns the cell of a path such as `place.id` or `geo.0`; null if there is none. */
+export function cellAt(path: string): (row: CellObject) => Cell {
+  const steps = path.split('.')
+  if (steps.length === 1) return (row) => ownCell(row, path)
+  return (row) => {
+    if (Object.hasOwn(row, path)) return row[path] ?? null
+    let cell: Cell = row
+    for (const step of steps) cell = inside(cell, step)
+    return cell
+  }
+}
+
+function ownCell(row: CellObject, name: string): Cell {
+  return Object.hasOwn(row, name) ? (row[name] ?? null) : null
+}
+
+function inside(cell: Cell, step: string): Cell {
+  if (isList(cell)) return /^\d{1,6}$/.test(step) ? (cell[Number(step)] ?? null) : null
+  return isObject(cell) ? ownCell(cell, step) : null
+}
+
+/** Whether a row has a path. Below a null or a list that is too short nobody knows. */
+export function whereIs(row: CellObject, path: string): 'there' | 'unknown' | 'nowhere' {
+  if (Object.hasOwn(row, path)) return 'there'
+  let cell: Cell = row
+  for (const step of path.split('.')) {
+    if (cell === null || isList(cell)) return 'unknown'
+    if (!isObject(cell) || !Object.hasOwn(cell, step)) return 'nowhere'
+    cell = cell[step] ?? null
+  }
+  return 'there'
+}
+
+const DEEPEST = 3
+const MOST_PATHS = 500
+
+/** The paths of a row, for proposals. */
+export function rowPaths(row: CellObject): readonly string[] {
+  const found: string[] = []
+  function collect(cell: CellObject, before: string, depth: number): void {
+    for (const [name, inner] of Object.entries(cell)) {
+      if (found.length >= MOST_PATHS) return
+      found.push(`${before}${name}`)
+      if (depth < DEEPEST && isObject(inner)) collect(inner, `${before}${name}.`, depth + 1)
+    }
+  }
+  collect(row, '', 1)
+  return found
+}
+
+function zoneNamed(cell: Cell): Zone | null {
+  return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
+}

@@ -1,0 +1,65 @@
+// The connector kit: reads any CRM through a small interface. In: a `RowHost`, which gives the rows of both lists as JSON
+// texts. Out: a `Crm` (connector-crm.ts). The interface that authors see is marquee-connector.d.ts.
+
+import type { ListShape } from '../../config/crm/connector-lists.ts'
+import type { ListName } from '../../domain/field.ts'
+import type { Failed, Failure } from '../../sync/port.ts'
+
+/** A way of reading a list, named like the connector's method. */
+export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability'
+
+/** What a way needs to know: a cursor, a time, or ids. */
+export type WayArgument = string | readonly string[] | null
+
+/** Rows that came together. */
+export interface StreamBatch {
+  /** Each row as a JSON text. For the way `ids`, each is `[id, updatedAt]`. */
+  readonly rows: readonly Buffer[]
+  /** The CRM's ids of rows that are gone. */
+  readonly deleted: readonly string[]
+  /** How many rows the whole list has; `null` if the CRM does not say. */
+  readonly total: number | null
+  /** How far behind its own data the CRM answered, in ms. */
+  readonly lagMs: number
+  /** Whether rows cannot have moved between the pages of this read. */
+  readonly stable: boolean
+  /** Whether the next batch continues the same answer of the CRM. */
+  readonly goesOn: boolean
+}
+
+/** How a read of rows ended. `cursor` is where the next read of changes begins; `null` if the connector gave none. */
+export type RowsEnd = { readonly ok: true; readonly cursor: string | null } | Failed
+
+export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
+
+/** How a list is read and mapped, as the connector and the configuration say it together. */
+export interface StreamShape extends ListShape {
+  readonly ways: ReadonlySet<Way>
+}
+
+/** What a connector says about itself before anything is read. */
+export interface ConnectorOutline {
+  readonly events: ListOutline
+  readonly venues: ListOutline
+}
+
+export interface ListOutline {
+  readonly ways: readonly Way[]
+  /** Its `fields`, `active`, `showOnWeb` and `updatedAt`, not checked yet. */
+  readonly said: unknown
+}
+
+/** Wherever a connector runs: in this process, or in one of its own. */
+export interface RowHost {
+  /** What the connector is called in sentences. */
+  readonly name: string
+  /** Starts the connector if needed. */
+  ready(): Promise<ConnectorOutline | Failure>
+  /** Reads rows. The stream ends by itself when the connector gives nothing for too long. */
+  rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows
+  /** Reads the connector's secrets again; returns whether any has changed. */
+  refreshSecrets(): Promise<boolean>
+  /** Calls back when the connector hints at a change; the returned function ends that. */
+  onHint(list: ListName, callback: () => void): () => void
+  close(): Promise<void>
+}

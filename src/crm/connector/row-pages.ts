@@ -1,0 +1,159 @@
+import type { Guid } from '../../domain/guid.ts'
+import { type Change, type Failed, type Held, type Page, type PageStream, PAGE_ROWS, failed } from '../../sync/port.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
+import type { ListRows } from './list-rows.ts'
+import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
+import type { LookBack } from './stamps.ts'
+
+/** Ends reads whose paging never ends. */
+const MOST_BATCHES = 20_000
+/** Parsing more than this at once would hold up requests for longer than a few ms. */
+const SLICE_BYTES = 256 * 1024
+
+export interface ReadParts<Item extends { readonly Id: Guid }> {
+  readonly list: ListRows<Item>
+  readonly held: Held
+  readonly time: Time
+  readonly signal: AbortSignal
+  /** When the read began. Its pages have this moment, so no connector can make old data look new by fetching ahead. */
+  readonly begunAt: Moment
+  readonly pass: number
+  /** How often to give a sign of life while the connector fetches, in ms. */
+  readonly heartbeatMs: number
+  /** The longest that the whole read may take, in ms. */
+  readonly longestMs: number
+}
+
+/** What one pass over rows has shown. */
+export class Tally {
+  readonly ids = new Set<Guid>()
+  /** Rows without a usable id. */
+  nameless = 0
+  answers = 0
+  /** Whether rows may have moved from one answer to another while they were read. */
+  isUnstable = false
+  /** The smallest number of rows that any answer told. */
+  total: number | null = null
+
+  /** Counts a batch; returns what is wrong with it, as the rest of a sentence. */
+  count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
+    if (startsAnswer) this.answers++
+    if (!batch.stable && this.answers > 1) this.isUnstable = true
+    if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
+    const isOld = batch.rows.length > 0 && this.ids.size + this.nameless === before && this.answers > 1 && !batch.goesOn
+    return isOld ? `page ${this.answers} brings only rows of earlier pages; does its paging fit this API?` : null
+  }
+
+  /** What is missing at the end, as the rest of a sentence; `null` if nothing is. */
+  get missing(): string | null {
+    const came = this.ids.size + this.nameless
+    if (this.total === null || came >= this.total) return null
+    return `the CRM told of ${this.total} rows and gave ${came}`
+  }
+}
+
+/** Waits for something, with empty pages as signs of life meanwhile; `TIMED_OUT` if the read is over before. */
+export async function* withHeartbeats<Value>(
+  pending: Promise<Value>,
+  { time, signal, begunAt, pass, heartbeatMs, longestMs }: Omit<ReadParts<never>, 'list' | 'held'>,
+): AsyncGenerator<Page<never>, Value | typeof TIMED_OUT, void> {
+  for (;;) {
+    const settled = await withTimeout(time, heartbeatMs, pending, signal)
+    if (signal.aborted || elapsedMs(begunAt, time.now()) > longestMs) return TIMED_OUT
+    if (settled !== TIMED_OUT) return settled
+    yield heartbeat(begunAt, pass)
+  }
+}
+
+/** Waits for each batch of a connector. Ends the read if it takes too long or its pages never end. */
+export async function* batches<Item extends { readonly Id: Guid }>(
+  rows: Rows,
+  parts: ReadParts<Item>,
+  onBatch: (batch: StreamBatch) => AsyncGenerator<Page<Item>, string | null, void>,
+): PageStream<Item, RowsEnd> {
+  const { list, signal } = parts
+  let isOver = false
+  try {
+    for (let count = 0; ; count++) {
+      const next = yield* withHeartbeats(rows.next(), parts)
+      if (next === TIMED_OUT) return overtime(list.name, parts, signal)
+      if (next.done === true) {
+        isOver = true
+        return next.value
+      }
+      if (count >= MOST_BATCHES)
+        return failed('broken', `${list.name}: the pages do not end: ${MOST_BATCHES.toLocaleString('en')} came`)
+      const fault = yield* onBatch(next.value)
+      if (fault !== null) return failed('broken', `${list.name}: ${fault}`)
+    }
+  } finally {
+    // Not awaited: the connector may be waiting for an answer that never comes.
+    if (!isOver) void rows.return(failed('internal', 'the read was given up')).catch(() => {})
+  }
+}
+
+/** Why a read was over before its rows were. */
+export function overtime(name: string, { longestMs }: { readonly longestMs: number }, signal: AbortSignal): Failed {
+  if (signal.aborted) return failed('internal', 'the read was given up')
+  return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)
+}
+
+/** A page without changes: it says when the read began, and that the connector is still at work. */
+export function heartbeat(begunAt: Moment, pass = 0, sourceLagMs = 0): Page<never> {
+  return { begunAt, sourceLagMs, pass, changes: [], whereIs: () => '' }
+}
+
+/** Turns the rows of a batch into pages that the replica applies between two requests. */
+export async function* pagesOf<Item extends { readonly Id: Guid }>(
+  batch: StreamBatch,
+  { list, held, begunAt, pass }: ReadParts<Item>,
+  { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
+): AsyncGenerator<Page<Item>, void, void> {
+  for (let at = 0; at < batch.rows.length;) {
+    const changes = new Map<Guid | symbol, Change<Item>>()
+    let bytes = 0
+    for (; at < batch.rows.length && changes.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
+      const text = batch.rows[at] ?? Buffer.alloc(0)
+      bytes += text.length
+      const { change, stamp, idText } = list.read(text, tally.ids.size + tally.nameless + 1, held)
+      // A row that came twice: the later one is newer.
+      if (change.id !== null) changes.delete(change.id)
+      changes.set(change.id ?? Symbol('no id'), change)
+      if (change.id === null) tally.nameless++
+      else tally.ids.add(change.id)
+      if (stamp !== null) stamps?.add(stamp, idText)
+    }
+    yield changesPage([...changes.values()], list.name, batch.lagMs, begunAt, pass)
+    await yieldToEventLoop()
+  }
+}
+
+/** The deletions of a batch. An id that is no id of ours was never held. */
+export function deletionsOf<Item extends { readonly Id: Guid }>(
+  { deleted, lagMs }: StreamBatch,
+  { list, begunAt, pass }: ReadParts<Item>,
+): readonly Page<Item>[] {
+  const ids = deleted.map((text) => list.idOf(text)).filter((id) => id !== null)
+  const pages: Page<Item>[] = []
+  for (let at = 0; at < ids.length; at += PAGE_ROWS) {
+    const changes = ids.slice(at, at + PAGE_ROWS).map((id): Change<Item> => ({ kind: 'deleted', id }))
+    pages.push(changesPage(changes, list.name, lagMs, begunAt, pass))
+  }
+  return pages
+}
+
+export function changesPage<Item>(
+  changes: readonly Change<Item>[],
+  name: string,
+  sourceLagMs: number,
+  begunAt: Moment,
+  pass: number,
+): Page<Item> {
+  const whereIs = (index: number): string => {
+    const change = changes[index]
+    const idText = change !== undefined && 'idText' in change ? (change.idText ?? null) : null
+    return `${name}, id ${(idText ?? change?.id ?? 'unknown').slice(0, 80)}`
+  }
+  return { begunAt, sourceLagMs, pass, changes, whereIs }
+}

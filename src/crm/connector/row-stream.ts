@@ -1,0 +1,73 @@
+import { renderProblem } from '../../config/config-problem.ts'
+import { type SaidList, listInModule, mergedShape } from '../../config/crm/connector-lists.ts'
+import type { ListName } from '../../domain/field.ts'
+import { printable } from '../../observe/printable.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
+import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
+
+/** One list of a connector. */
+export class RowStream {
+  /** What is known of the list by now; `null` until the connector has been started successfully. */
+  known: StreamShape | null = null
+  readonly #name: ListName
+  readonly #host: RowHost
+  readonly #configured: SaidList | null
+  #told = ''
+
+  /** @param configured what the configuration says about the list, which wins */
+  constructor(name: ListName, host: RowHost, configured: SaidList | null) {
+    this.#name = name
+    this.#host = host
+    this.#configured = configured
+  }
+
+  /** Starts the connector if needed. */
+  async shape(): Promise<StreamShape | Failure> {
+    const ready = await this.#host.ready()
+    if ('message' in ready) return ready
+    const told = ready[this.#name]
+    const text = JSON.stringify(told)
+    // A process that was started again says the same, and the mapping need not be built again.
+    if (this.known !== null && this.#told === text) return this.known
+    const shape = this.#shapeOf(told)
+    if (!('message' in shape)) [this.known, this.#told] = [shape, text]
+    return shape
+  }
+
+  #shapeOf({ ways, said }: ListOutline): StreamShape | Failure {
+    const own = listInModule(this.#name, said, this.#host.name)
+    if (!own.ok) return failureOf('misconfigured', printable(renderProblem(own.problem)))
+    const shape = { ...mergedShape(own.list, this.#configured), ways: new Set(ways) }
+    if (ways.includes('since') && shape.updatedAt === null)
+      return failureOf('misconfigured', `${this.#name}: the method since needs updatedAt`)
+    return shape
+  }
+
+  /** Reads rows; a second time if the CRM refuses a secret that has been replaced meanwhile. */
+  async *open(way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+    for (let tries = 1; ; tries++) {
+      const rows = this.#host.rows(this.#name, way, argument, signal)
+      let isUntouched = true
+      let isOver = false
+      try {
+        let next = await rows.next()
+        for (; next.done !== true; next = await rows.next()) {
+          isUntouched = false
+          yield next.value
+        }
+        isOver = true
+        const ended = next.value
+        if (ended.ok) return ended
+        const isRefused = ended.failure.kind === 'refused' && (await this.#host.refreshSecrets())
+        if (!isRefused || !isUntouched || tries > 1)
+          return { ok: false, failure: { ...ended.failure, message: `${this.#name}: ${ended.failure.message}` } }
+      } finally {
+        if (!isOver) await rows.return({ ok: true, cursor: null })
+      }
+    }
+  }
+
+  onHint(callback: () => void): () => void {
+    return this.#host.onHint(this.#name, callback)
+  }
+}

@@ -1,0 +1,47 @@
+import type { LookBack } from './stamps.ts'
+
+/** The number of consecutive id scans that must find late rows before it is reported. */
+const USUAL_AFTER = 3
+
+/** Tells the operator about rows whose `updatedAt` cannot be relied on: once, and again when their number has doubled. */
+export class StampNotices {
+  readonly #comparedEveryMs: () => number
+  readonly #tell: (message: string) => void
+  #ahead = 0
+  #lateScans = 0
+
+  constructor(comparedEveryMs: () => number, tell: (message: string) => void) {
+    this.#comparedEveryMs = comparedEveryMs
+    this.#tell = tell
+  }
+
+  /** Judges the times of a full read. */
+  readInFull({ ahead, aheadId }: LookBack, list: string): void {
+    if (ahead === 0) this.#ahead = 0
+    if (ahead < Math.max(1, this.#ahead * 2)) return
+    this.#ahead = ahead
+    const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
+    this.#tell(
+      `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt lies in the future, so ${this.#until}`,
+    )
+  }
+
+  /** Judges the rows that an id scan found changed though the read by `updatedAt` had missed them. */
+  compared(
+    late: readonly { readonly text: string; readonly stamp: string | null }[],
+    after: string,
+    list: string,
+  ): void {
+    this.#lateScans = late.length === 0 ? 0 : this.#lateScans + 1
+    const [first] = late
+    if (this.#lateScans !== USUAL_AFTER || first === undefined) return
+    const stamp = first.stamp === null ? 'none' : JSON.stringify(first.stamp.slice(0, 40))
+    this.#tell(
+      `${list}, id ${first.text.slice(0, 80)} and others change with an updatedAt (${stamp}) that since ${JSON.stringify(after)} does not give, so ${this.#until}`,
+    )
+  }
+
+  get #until(): string {
+    return `such changes are seen only when all rows are compared, every ${this.#comparedEveryMs() / 1000} s`
+  }
+}

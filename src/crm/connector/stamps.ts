@@ -1,0 +1,102 @@
+/** A time as a CRM wrote it. */
+interface Stamp {
+  readonly ms: number
+  readonly text: string
+}
+
+const WRITTEN = /^(\d{4}-\d\d-\d\d)([T ])(\d\d:\d\d(?::\d\d)?)([.,]\d+)?\s*(Z|[+-]\d\d:?\d\d)?$/i
+
+/** Parses a date-time or a number of seconds or milliseconds since 1970; `null` for anything else. No offset means UTC. */
+function parseStamp(text: string): Stamp | null {
+  if (/^\d{10}$/.test(text)) return { ms: Number(text) * 1000, text }
+  if (/^\d{13}$/.test(text)) return { ms: Number(text), text }
+  const match = WRITTEN.exec(text)
+  if (match === null) return null
+  const [, day = '', , time = '', fraction = '', zone = 'Z'] = match
+  const offset = /^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
+  const ms = Date.parse(`${day}T${time}${fraction.replace(',', '.').slice(0, 4)}${offset}`)
+  return Number.isNaN(ms) ? null : { ms, text }
+}
+
+/** Writes a time in the form of another one: `like` is a text that the CRM wrote. */
+function writeStamp(ms: number, like: string | null): string {
+  const iso = new Date(Math.max(0, ms)).toISOString()
+  if (like === null) return iso
+  if (/^\d{10}$/.test(like)) return String(Math.floor(Math.max(0, ms) / 1000))
+  if (/^\d{13}$/.test(like)) return String(Math.floor(Math.max(0, ms)))
+  const [, , between = 'T', , fraction = '', zone = ''] = WRITTEN.exec(like) ?? []
+  const time = fraction === '' ? iso.slice(11, 19) : iso.slice(11, 23)
+  const offset = zone === '' || /^z$/i.test(zone) ? zone : zone.includes(':') ? '+00:00' : '+0000'
+  return `${iso.slice(0, 10)}${between}${time}${offset}`
+}
+
+const FAR_AHEAD_MS = 3 * 24 * 3_600_000
+
+/** A time in the future, written as the CRM writes its times. */
+export function farAheadLike(like: string, nowWallMs: number): string {
+  return writeStamp(nowWallMs + FAR_AHEAD_MS, like)
+}
+
+/** Whether a row's time is surely earlier than another. */
+export function isEarlierStamp(stamp: string | null, other: string): boolean {
+  const [own, others] = [stamp === null ? null : parseStamp(stamp), parseStamp(other)]
+  return own !== null && others !== null && own.ms < others.ms
+}
+
+/** Some APIs leave out the seconds, transactions commit out of order, and writers' clocks differ. */
+const LOOK_BACK_MS = 60_000
+/** A time further ahead of this machine's clock is a mistake in the row, not a difference between clocks. */
+const MOST_AHEAD_MS = 24 * 3_600_000
+/** Reading this many rows again with each refresh costs too little to avoid. */
+const FEW_ROWS = 200
+
+/** Decides where the next read by `since` begins. */
+export class LookBack {
+  /** How many rows had a time that could be read, and the first text that could not. */
+  read = 0
+  unreadable: string | null = null
+  /** How many rows lie in the future, and the id of one of them. */
+  ahead = 0
+  aheadId: string | null = null
+  readonly #after: string | null
+  readonly #now: number
+  #newest: Stamp[] = []
+  #floor = -Infinity
+
+  /** @param after where this read began; `null` for a read of all rows */
+  constructor(after: string | null, nowWallMs: number) {
+    this.#after = after
+    this.#now = nowWallMs
+  }
+
+  add(text: string, id: string | null): void {
+    const stamp = parseStamp(text)
+    if (stamp === null) {
+      this.unreadable ??= text
+      return
+    }
+    this.read++
+    if (stamp.ms > this.#now + MOST_AHEAD_MS) {
+      this.ahead++
+      this.aheadId ??= id
+    } else if (stamp.ms > this.#floor) {
+      this.#newest.push(stamp)
+      if (this.#newest.length > FEW_ROWS * 2) this.#trim()
+    }
+  }
+
+  /** A while before the newest row, but never so far back that more than 200 rows repeat, for example after an import. */
+  get next(): string {
+    this.#trim()
+    const [newest] = this.#newest
+    if (newest === undefined) return this.#after ?? writeStamp(0, null)
+    const tooMany = this.#newest[FEW_ROWS]?.ms ?? -Infinity
+    const before = this.#after === null ? -Infinity : (parseStamp(this.#after)?.ms ?? -Infinity)
+    return writeStamp(Math.max(before, newest.ms - LOOK_BACK_MS, tooMany), newest.text)
+  }
+
+  #trim(): void {
+    this.#newest = this.#newest.toSorted((left, right) => right.ms - left.ms).slice(0, FEW_ROWS + 1)
+    this.#floor = this.#newest[FEW_ROWS]?.ms ?? -Infinity
+  }
+}

@@ -1,0 +1,111 @@
+import type { ListName } from '../../domain/field.ts'
+import { printable } from '../../observe/printable.ts'
+import { failed } from '../../sync/port.ts'
+import { type Time, systemTime } from '../../time/time.ts'
+import type { Connector, Context } from '../connector/marquee-connector.d.ts'
+import type { ConnectorOutline, RowsEnd, Way, WayArgument } from '../connector/row-host.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
+import type { HttpClient } from '../web/http-client.ts'
+import { budgetOf, settingsFor } from './declared-settings.ts'
+import { FetchFault } from './fetch-fault.ts'
+import type { SentSettings } from './given-settings.ts'
+import { HttpRequests } from './http-context.ts'
+import { type RowFrame, isConnector, outlineOf, runStream } from './run-stream.ts'
+
+export interface RunParts {
+  /** The connector's file, or what else it is called in sentences. */
+  readonly name: string
+  readonly settings: SentSettings
+  readonly web: HttpClient
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly allowInsecure: boolean
+  readonly time?: Time
+  /** Called when requests have to wait because the CRM or its budget says so. */
+  readonly onWait: (forMs: number, why: string) => void
+}
+
+/** A connector that runs in this process. Whatever its methods throw becomes a failure. */
+export class ConnectorRun {
+  readonly outline: ConnectorOutline
+  readonly #connector: Connector
+  readonly #http: HttpRequests
+  readonly #name: string
+  #settings: Context['settings']
+
+  private constructor(connector: Connector, outline: ConnectorOutline, name: string, parts: Started) {
+    this.#connector = connector
+    this.outline = outline
+    this.#name = name
+    this.#settings = parts.settings
+    this.#http = parts.http
+  }
+
+  /** Checks what a module exports, and the settings that it gets; returns a sentence if anything is wrong. */
+  static start(
+    given: unknown,
+    { name, settings, web, limits, allowInsecure, time = systemTime, onWait }: RunParts,
+  ): ConnectorRun | string {
+    const outline = outlineOf(given)
+    if (typeof outline === 'string') return `${name} ${outline}`
+    if (!isConnector(given)) return `${name} is no connector`
+    const checked = settingsFor(given, settings)
+    if (typeof checked === 'string') return checked
+    const budget = budgetOf(given)
+    if (typeof budget === 'string') return `${name}: ${budget}`
+    const { origins } = checked
+    const http = new HttpRequests({ web, time, limits, origins, allowInsecure, ...budget, onWait })
+    return new ConnectorRun(given, outline, name, { settings: checked.settings, http })
+  }
+
+  /** Takes settings whose secrets have been replaced. */
+  take(sent: SentSettings): void {
+    const checked = settingsFor(this.#connector, sent)
+    if (typeof checked !== 'string') this.#settings = checked.settings
+  }
+
+  async *rows(
+    list: ListName,
+    way: Way,
+    argument: WayArgument,
+    signal: AbortSignal,
+  ): AsyncGenerator<RowFrame, RowsEnd, void> {
+    try {
+      return { ok: true, cursor: yield* runStream(this.#connector[list], way, argument, this.#context(signal)) }
+    } catch (cause) {
+      // A fault that the kit or the connector explained, or else where something was thrown: its message may hold a row.
+      if (cause instanceof FetchFault) return failed(cause.kind, printable(cause.message, 400), cause.retryAfterMs)
+      const what = cause instanceof Error ? cause.name : 'something that is no Error'
+      return failed('internal', `${whereThrown(cause, this.#name)} threw ${what}`)
+    }
+  }
+
+  /** Lets a list that can watch its CRM do so. */
+  watch(list: ListName, hint: () => void, signal: AbortSignal): void {
+    const end = this.#connector[list].watch?.(this.#context(signal), hint)
+    if (typeof end === 'function') signal.addEventListener('abort', end, { once: true })
+  }
+
+  #context(signal: AbortSignal): Context {
+    return {
+      settings: this.#settings,
+      http: this.#http.bind(signal),
+      signal,
+      fail(kind, sentence) {
+        throw new FetchFault(kind === 'expired' ? 'cursor-refused' : kind, sentence)
+      },
+    }
+  }
+}
+
+interface Started {
+  readonly settings: Context['settings']
+  readonly http: HttpRequests
+}
+
+/** The line of the connector's own file in an error's stack. */
+export function whereThrown(cause: unknown, name: string): string {
+  const stack = cause instanceof Error ? (cause.stack ?? '').replace(cause.message, '') : ''
+  const at = stack.indexOf(`${name}:`)
+  const line = at === -1 ? null : /^:(\d+)/.exec(stack.slice(at + name.length))
+  return line === null ? name : `${name}:${line[1]}`
+}

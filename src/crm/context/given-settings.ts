@@ -1,0 +1,56 @@
+import { Secret } from '../../config/secret.ts'
+
+/** The value of a setting, on its way to a connector. */
+export interface SentSetting {
+  readonly value: string | number | boolean
+  /** Whether it was given as `{ env }` or `{ file }`. */
+  readonly isReference: boolean
+}
+
+export type SentSettings = Readonly<Record<string, SentSetting>>
+
+/** The values of a connector's settings, as the configuration gives them. */
+export type SettingValues = Readonly<Record<string, string | number | boolean | Secret>>
+
+const SHORTEST_MASKED = 4
+
+/** The settings of a connector, with secrets that may be rotated. */
+export class GivenSettings {
+  readonly #given: Map<string, SettingValues[string]>
+
+  constructor(given: SettingValues) {
+    this.#given = new Map(Object.entries(given))
+  }
+
+  get sent(): SentSettings {
+    const sent = Array.from(this.#given, ([name, value]): [string, SentSetting] => [
+      name,
+      value instanceof Secret ? { value: value.reveal(), isReference: true } : { value, isReference: false },
+    ])
+    return Object.fromEntries(sent)
+  }
+
+  /** Reads the secrets from their sources again; returns whether any has changed. */
+  async refresh(): Promise<boolean> {
+    let hasChanged = false
+    for (const [name, value] of this.#given) {
+      if (!(value instanceof Secret)) continue
+      const fresh = await value.refresh()
+      if (!fresh.ok || fresh.secret.reveal() === value.reveal()) continue
+      this.#given.set(name, fresh.secret)
+      hasChanged = true
+    }
+    return hasChanged
+  }
+
+  /** Removes the secrets from a text. */
+  mask(text: string): string {
+    let masked = text
+    for (const value of this.#given.values()) {
+      if (!(value instanceof Secret)) continue
+      const secret = value.reveal()
+      if (secret.length >= SHORTEST_MASKED) masked = masked.replaceAll(secret, '[secret]')
+    }
+    return masked
+  }
+}

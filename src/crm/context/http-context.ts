@@ -1,0 +1,159 @@
+import { isPlain } from '../../config/addresses.ts'
+import type { Time } from '../../time/time.ts'
+import { sleep } from '../../time/waiting.ts'
+import type { Http, PagesOptions, RequestOptions } from '../connector/marquee-connector.d.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
+import { ask } from '../web/ask.ts'
+import { Gate } from '../web/gate.ts'
+import { type HttpClient, type HttpReply, retryAfterMs } from '../web/http-client.ts'
+import { Budget, type RequestBudget } from './budget.ts'
+import { FetchFault } from './fetch-fault.ts'
+import { readPages } from './http-pages.ts'
+import { type JsonAnswer, type JsonRequest, answerOf } from './json-answer.ts'
+
+export interface HttpSettings {
+  readonly web: HttpClient
+  readonly time: Time
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  /** The origins that may be asked. */
+  readonly origins: ReadonlySet<string>
+  readonly allowInsecure: boolean
+  readonly atOnce: number
+  readonly budget: RequestBudget
+  /** Called when requests have to wait because the CRM or its budget says so. */
+  readonly onWait: (forMs: number, why: string) => void
+}
+
+const MOST_BYTES = 64 * 1024 * 1024
+/** How often a request is sent that the CRM asks to send later. */
+const MOST_TRIES = 4
+/** The pause if the CRM asks for one without saying how long; doubled up to a minute. */
+const FIRST_WAIT_MS = 10_000
+const LONGEST_WAIT_MS = 60_000
+const LONGEST_RESET_MS = 3_600_000
+
+/** Sends all requests of one connector: to its own origins, few at once, within its budget, and none during a pause. */
+export class HttpRequests {
+  readonly #settings: HttpSettings
+  readonly #gate: Gate
+  readonly #budget: Budget
+  #waitMs = FIRST_WAIT_MS
+
+  constructor(settings: HttpSettings) {
+    this.#settings = settings
+    this.#gate = new Gate(settings.time, settings.atOnce)
+    this.#budget = new Budget(settings.budget)
+  }
+
+  /** `http` of a context, whose requests end when the read does. */
+  bind(signal: AbortSignal): Http {
+    return {
+      get: async (url, options = {}) => (await this.#request(url, options, signal)).value,
+      post: async (url, options) => (await this.#request(url, options, signal)).value,
+      pages: (url: string, options: PagesOptions) =>
+        readPages(url, options, (target, request) => this.#request(target, request, signal)),
+    }
+  }
+
+  async #request(target: string, options: JsonRequest, signal: AbortSignal): Promise<JsonAnswer> {
+    const url = this.#urlOf(target, options.query)
+    for (let tries = 1; ; tries++) {
+      const reply = await this.#send(url, options, signal)
+      this.#closeBeforeLimit(reply)
+      if (reply.status !== 429 && reply.status !== 503) {
+        this.#waitMs = FIRST_WAIT_MS
+        return answerOf(url, reply, options)
+      }
+      const askedMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
+      this.#gate.closeFor(askedMs ?? this.#waitMs)
+      if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
+      if (tries === MOST_TRIES) return answerOf(url, reply, options)
+    }
+  }
+
+  /** Stops in time if the answer says that no more requests are left. */
+  #closeBeforeLimit({ headers }: HttpReply): void {
+    const reset = Number(headers['x-ratelimit-reset'] ?? 'none')
+    if (headers['x-ratelimit-remaining'] !== '0' || !(reset > 0)) return
+    const { wallMs } = this.#settings.time.now()
+    // Seconds from now, or seconds since 1970: whichever is nearer.
+    const waitMs = Math.min(reset * 1000, Math.abs(reset * 1000 - wallMs))
+    if (waitMs <= LONGEST_RESET_MS) this.#gate.closeFor(waitMs)
+  }
+
+  #urlOf(target: string, query: RequestOptions['query']): URL {
+    const { origins, allowInsecure } = this.#settings
+    const url = URL.parse(target)
+    if (url === null) throw new FetchFault('misconfigured', 'http was asked for something that is not a URL')
+    if (url.username !== '' || !origins.has(url.origin)) {
+      const known = origins.size === 0 ? 'there is none' : [...origins].join(', ')
+      throw new FetchFault(
+        'misconfigured',
+        `${url.origin} is not asked: it is not the origin of a url setting (${known})`,
+      )
+    }
+    if (isPlain(url.origin) && !allowInsecure) {
+      throw new FetchFault('misconfigured', `${url.origin} is not https:; crm.allowInsecure: true allows it`)
+    }
+    for (const [name, value] of Object.entries(query ?? {})) {
+      if (value === null) continue
+      url.searchParams.delete(name)
+      for (const one of Array.isArray(value) ? repeated(name, value) : [value])
+        url.searchParams.append(name, String(one))
+    }
+    return url
+  }
+
+  async #send(url: URL, options: JsonRequest, signal: AbortSignal): Promise<HttpReply> {
+    const { web, time, limits } = this.#settings
+    const leave = await this.#gate.enter(signal)
+    if (leave === null) throw givenUp()
+    try {
+      await this.#untilAllowed(url, signal)
+      const body = options.body === undefined ? null : JSON.stringify(options.body)
+      const answered = await ask(web, {
+        method: body === null ? 'GET' : 'POST',
+        url: url.href,
+        headers: headersOf(options, body !== null),
+        body,
+        mostBytes: MOST_BYTES,
+        signal,
+        timeoutMs: limits.requestTimeoutMs,
+        time,
+      })
+      if ('reply' in answered) return answered.reply
+      throw new FetchFault(answered.kind, answered.message)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Waits out a pause that the CRM asked for, and the budget. */
+  async #untilAllowed(url: URL, signal: AbortSignal): Promise<void> {
+    const { time, onWait } = this.#settings
+    for (;;) {
+      const closedMs = this.#gate.closedForMs
+      const ms = closedMs > 0 ? closedMs : this.#budget.take(time.now().monotonicMs)
+      if (ms <= 0) return
+      onWait(ms, closedMs > 0 ? `${url.host} asks for a pause` : 'the budget of requests is used up')
+      await sleep(ms, time, signal)
+      if (signal.aborted) throw givenUp()
+    }
+  }
+}
+
+function givenUp(): FetchFault {
+  return new FetchFault('internal', 'the read was given up')
+}
+
+function repeated(name: string, values: readonly (string | number)[]): readonly (string | number)[] {
+  return name.endsWith('[]') ? values : [values.join(',')]
+}
+
+function headersOf({ bearer, headers = {} }: JsonRequest, hasBody: boolean): Record<string, string> {
+  const sent: Record<string, string> = { accept: 'application/json', 'cache-control': 'no-cache' }
+  if (hasBody) sent['content-type'] = 'application/json'
+  for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value
+  if (bearer !== undefined) sent['authorization'] = `Bearer ${bearer}`
+  return sent
+}

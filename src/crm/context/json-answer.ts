@@ -1,0 +1,129 @@
+import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
+import { type Cell, DecimalText, isList, isObject } from '../mapping/cell.ts'
+import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
+import { inSlices } from '../kit/slices.ts'
+import type { HttpReply } from '../web/http-client.ts'
+import { FetchFault } from './fetch-fault.ts'
+
+/** An answer whose body is JSON. */
+export interface JsonAnswer {
+  readonly value: Value
+  readonly headers: HttpReply['headers']
+  /** How old a cached answer said that it was, in ms. */
+  readonly lagMs: number
+}
+
+export type JsonRequest = RequestOptions & { readonly body?: Value }
+
+/** Reads the reply as JSON; throws a sentence about what came instead. */
+export async function answerOf(
+  { host, pathname }: URL,
+  reply: HttpReply,
+  { errorAt, refusedAs = [] }: JsonRequest,
+): Promise<JsonAnswer> {
+  const { status, headers, body } = reply
+  // Errors that an API tells with any status are looked at first.
+  if (errorAt !== undefined && body.length > 0) {
+    const said = await parsed(body)
+    const error = said === null ? null : cellIn(said, errorAt)
+    if (error !== null) throw errorFault(host, error, refusedAs, status)
+  }
+  const path = pathname.slice(0, 100)
+  if (status === 401) throw new FetchFault('refused', `${host} refuses the key (401)`, status)
+  if (status === 403)
+    throw new FetchFault('refused', `${host} refuses the key, or it may not see ${path} (403)`, status)
+  if (status === 404 || status === 410)
+    throw new FetchFault('misconfigured', `${host} has no ${path}, or this key may not see it (${status})`, status)
+  if (status >= 300 && status < 400) throw new FetchFault('misconfigured', redirected(host, reply), status)
+  if (status === 429) throw new FetchFault('throttled', `${host} asks for fewer requests (429) again and again`, status)
+  if (status >= 400 && status < 500)
+    throw new FetchFault('misconfigured', `${host} refuses the request to ${path} (${status})`, status)
+  if (status >= 500) throw new FetchFault('unreachable', `${host} has an error of its own (${status})`, status)
+  if (body.length === 0) throw new FetchFault('broken', `${host} answered with nothing (${status})`, status)
+  const value = await parsed(body)
+  if (value === null) {
+    const isMarkup = /^\s*</.test(new TextDecoder().decode(body.subarray(0, 200)))
+    const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : 'no valid JSON'
+    throw new FetchFault('broken', `${host} answered with ${what}`, status)
+  }
+  const age = headers['age'] ?? ''
+  return { value, headers, lagMs: /^\d{1,7}$/.test(age) ? Number(age) * 1000 : 0 }
+}
+
+function errorFault(host: string, error: Value, refusedAs: readonly string[], status: number): FetchFault {
+  const code = String(typeof error === 'object' ? '' : error)
+  const shown = /^[\w.-]{1,60}$/.test(code) ? ` (${code})` : ''
+  if (refusedAs.includes(code)) return new FetchFault('refused', `${host} refuses the key${shown}`, status)
+  return new FetchFault('broken', `${host} answered with an error${shown}`, status)
+}
+
+function redirected(host: string, { status, headers }: HttpReply): string {
+  const to = URL.parse(headers['location'] ?? '')
+  const where = to === null ? 'another path' : to.host === host ? to.origin : to.host
+  return `${host} redirects to ${where} (${status}), and redirects are not followed: name it in the url setting`
+}
+
+/** Null for what is no JSON, and for JSON's null. Large texts are parsed and converted with pauses. */
+async function parsed(body: Uint8Array): Promise<Value> {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return null
+  }
+  const rest = inSlices()
+  const read = await parseShallowInSlices(text, rest)
+  return read.ok ? plainInSlices(read.cell, rest, 0) : null
+}
+
+const CONVERTED_AT_ONCE = 3
+
+async function plainInSlices(cell: Cell, rest: ReturnType<typeof inSlices>, depth: number): Promise<Value> {
+  if (depth === CONVERTED_AT_ONCE || typeof cell !== 'object' || cell === null) return plain(cell)
+  if (isList(cell)) {
+    const values: Value[] = []
+    for (const inner of cell) {
+      values.push(await plainInSlices(inner, rest, depth + 1))
+      await rest()
+    }
+    return values
+  }
+  if (!isObject(cell)) return plain(cell)
+  const values: Record<string, Value> = {}
+  for (const [name, inner] of Object.entries(cell)) put(values, name, await plainInSlices(inner, rest, depth + 1))
+  return values
+}
+
+/** Plain values: a number that a float would change becomes its text. */
+function plain(cell: Cell): Value {
+  if (cell instanceof DecimalText) {
+    const number = Number(cell.source)
+    return String(number) === cell.source ? number : cell.source
+  }
+  if (isList(cell)) return cell.map(plain)
+  if (typeof cell !== 'object' || cell === null) return cell
+  if (!isObject(cell)) return null
+  const values: Record<string, Value> = {}
+  for (const [name, inner] of Object.entries(cell)) put(values, name, plain(inner))
+  return values
+}
+
+/** Also a name such as `__proto__`. */
+function put(values: Record<string, Value>, name: string, value: Value): void {
+  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
+}
+
+/** The value at a path; null if there is none. */
+export function cellIn(value: Value | undefined, path: string): Value {
+  let here: Value = value ?? null
+  for (const step of path.split('.')) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null
+    const inner: unknown = Reflect.get(here, step)
+    here = isValue(inner) ? inner : null
+  }
+  return here
+}
+
+function isValue(value: unknown): value is Value {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
+}

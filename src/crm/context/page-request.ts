@@ -1,0 +1,129 @@
+import type { PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
+import { FetchFault } from './fetch-fault.ts'
+import { type JsonAnswer, type JsonRequest, cellIn } from './json-answer.ts'
+
+/** What a way of paging puts into the next request. */
+export type Fill = { readonly [name: string]: Value }
+
+/** The placeholder without which a way of paging asks for the same page for ever. */
+const NEEDED: Partial<Record<PagesOptions['by'], string>> = {
+  page: 'page',
+  offset: 'offset',
+  key: 'after',
+  cursor: 'cursor',
+}
+
+/** Refuses options with which paging cannot work. */
+export function checkOptions(url: string, { by, at, query, body, total, whole, size }: PagesOptions): void {
+  const needed = NEEDED[by]
+  const written = JSON.stringify([url, query ?? null, body ?? null])
+  if (needed !== undefined && !written.includes(`{${needed}}`))
+    throw wrong(`paging by ${by} needs {${needed}} in its URL, query or body`)
+  if ((by === 'next' || by === 'cursor') && at === undefined)
+    throw wrong(`paging by ${by} needs at, the path of the ${by === 'next' ? 'next page' : 'cursor'}`)
+  if (by === 'none' && total === undefined && whole !== true)
+    throw wrong('paging by none needs total, or whole: true: otherwise nobody knows whether the answer holds all rows')
+  if (by === 'offset' && size !== undefined && size < 2)
+    throw wrong('paging by offset needs a size of at least 2, since pages overlap by a row')
+}
+
+function wrong(sentence: string): FetchFault {
+  return new FetchFault('misconfigured', sentence)
+}
+
+const LONGEST = 2000
+
+/** Fills the placeholders of a request in. */
+export function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
+  const fill = scalarsIn(given)
+  const { bearer, headers, query = {}, body, errorAt, refusedAs } = options
+  const filled: Record<string, NonNullable<JsonRequest['query']>[string]> = {}
+  for (const [name, value] of Object.entries(query)) {
+    // Without a cursor yet, a text around its place is left out as a whole.
+    const isEarly = typeof value === 'string' && value.includes('{cursor}') && fill['cursor'] === null
+    filled[name] = isEarly ? null : typeof value === 'string' ? inText(value, fill) : value
+  }
+  const request = {
+    query: filled,
+    ...(bearer === undefined ? {} : { bearer }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body: inValue(body, fill) }),
+    ...(errorAt === undefined ? {} : { errorAt }),
+    ...(refusedAs === undefined ? {} : { refusedAs }),
+  }
+  return {
+    url: url.replaceAll(PLACEHOLDER, (_, name: string) => encodeURIComponent(String(fill[name] ?? ''))),
+    request,
+  }
+}
+
+type Scalars = { readonly [name: string]: string | number | boolean | null }
+
+function scalarsIn(fill: Fill): Scalars {
+  const scalars: Record<string, Scalars[string]> = {}
+  for (const [name, value] of Object.entries(fill)) {
+    if (typeof value === 'object' && value !== null)
+      throw new FetchFault('broken', 'the cursor or key of the next page is neither a text nor a number')
+    if (String(value).length > LONGEST)
+      throw new FetchFault('broken', 'the cursor or key of the next page is longer than 2,000 characters')
+    scalars[name] = value
+  }
+  return scalars
+}
+
+const PLACEHOLDER = /\{(page|size|offset|after|cursor)\}/g
+
+/** Replaces placeholders. Alone in a text one keeps its type. */
+function inText(text: string, fill: Scalars): string | number | boolean | null {
+  const alone = /^\{(page|size|offset|after|cursor)\}$/.exec(text)?.[1]
+  if (alone !== undefined) return fill[alone] ?? null
+  return text.replaceAll(PLACEHOLDER, (_, name: string) => {
+    const value = String(fill[name] ?? '')
+    // Inside a query language it could end the text that it stands in.
+    if (!/^[\w.:+/=-]*$/.test(value))
+      throw new FetchFault('broken', `{${name}} has characters that do not fit inside a longer text`)
+    return value
+  })
+}
+
+function inValue(value: Value, fill: Scalars): Value {
+  if (typeof value === 'string') return inText(value, fill)
+  if (Array.isArray(value)) return value.map((inner: Value) => inValue(inner, fill))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inValue(inner, fill)]))
+}
+
+/** The rows of a page, and how many the whole list has. */
+export function rowsIn(
+  { value, headers }: JsonAnswer,
+  { rows: path, total }: PagesOptions,
+): { readonly rows: readonly Row[]; readonly total?: number } {
+  const found = path === undefined ? value : cellIn(value, path)
+  if (!Array.isArray(found))
+    throw new FetchFault('broken', `the answer has no list of rows${path === undefined ? '' : ` at ${path}`}`)
+  const rows: Row[] = []
+  for (const row of found) {
+    if (!isRow(row)) throw new FetchFault('broken', 'the answer has a row that is not an object')
+    rows.push(row)
+  }
+  if (total === undefined) return { rows }
+  const told = typeof total === 'string' ? cellIn(value, total) : (headers[total.header.toLowerCase()] ?? null)
+  const count = typeof told === 'string' && /^\d{1,12}$/.test(told) ? Number(told) : told
+  if (typeof count !== 'number' || count < 0) {
+    const where = typeof total === 'string' ? total : `the header ${total.header}`
+    throw new FetchFault('broken', `the answer has no number of rows at ${where} (total)`)
+  }
+  return { rows, total: count }
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The target of `rel="next"` in a Link header (RFC 8288 §3). */
+export function nextLinkIn(header: string): string | null {
+  for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (/;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?=[\s;,]|$))/i.test(parameters)) return target
+  }
+  return null
+}

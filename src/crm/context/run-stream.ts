@@ -1,0 +1,172 @@
+import type { Batch, Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
+import type { ConnectorOutline, ListOutline, StreamBatch, Way } from '../connector/row-host.ts'
+import { FetchFault } from './fetch-fault.ts'
+
+/** Rows on their way to the service, as JSON texts. */
+export type RowFrame = Omit<StreamBatch, 'rows'> & { readonly rows: readonly string[] }
+
+const FRAME_ROWS = 1000
+const FRAME_CHARS = 1024 * 1024
+/** A longer row is cut here: the service withholds it by its length alone. */
+const LONGEST_ROW = 256 * 1024 + 1
+const LONGEST_ID = 256
+
+/** Runs one method of a list and gives what it yields in frames; returns the cursor of `changes`. */
+export async function* runStream(
+  stream: Stream,
+  way: Way,
+  argument: unknown,
+  context: Context,
+): AsyncGenerator<RowFrame, string | null, void> {
+  if (way === 'ids') {
+    for await (const ids of started(stream.ids?.(context), way))
+      yield* framesOf(plainBatch(ids.map((pair) => idPair(pair))))
+    return null
+  }
+  if (way === 'changes') {
+    const changes = started(stream.changes?.(context, typeof argument === 'string' ? argument : null), way)
+    try {
+      let next = await changes.next()
+      for (; next.done !== true; next = await changes.next()) yield* framesOf(partsOf(next.value, way))
+      const cursor: unknown = next.value
+      if (typeof cursor === 'string' && cursor !== '') return cursor
+      throw new FetchFault('broken', 'changes returned no cursor')
+    } finally {
+      await changes.return('')
+    }
+  }
+  for await (const batch of started(rowsOf(stream, way, argument, context), way)) yield* framesOf(partsOf(batch, way))
+  return null
+}
+
+function rowsOf(stream: Stream, way: Way, argument: unknown, context: Context): AsyncIterable<Batch> | undefined {
+  if (way === 'full') return stream.full(context)
+  if (way === 'since') return stream.since?.(context, String(argument))
+  if (way === 'availability') return stream.availability?.(context)
+  return stream.byId?.(context, Array.isArray(argument) ? argument.map(String) : [])
+}
+
+function started<Rows>(rows: Rows | undefined, way: Way): Rows {
+  const given: unknown = rows
+  const isIterable = typeof given === 'object' && given !== null && Symbol.asyncIterator in given
+  if (rows !== undefined && isIterable) return rows
+  throw new FetchFault('misconfigured', `${way} gives no async iterable; is it an async generator, or http.pages?`)
+}
+
+type Parts = Omit<StreamBatch, 'rows' | 'goesOn'> & { readonly rows: readonly unknown[] }
+
+function plainBatch(rows: readonly unknown[]): Parts {
+  return { rows, deleted: [], total: null, lagMs: 0, stable: false }
+}
+
+function partsOf(batch: unknown, way: Way): Parts {
+  if (Array.isArray(batch)) return plainBatch(batch)
+  const of = (name: string): unknown =>
+    typeof batch === 'object' && batch !== null ? Reflect.get(batch, name) : undefined
+  const [rows, deleted, total, lagMs] = [of('rows'), of('deleted') ?? [], of('total'), of('lagMs')]
+  if (!Array.isArray(rows) || !Array.isArray(deleted)) {
+    throw new FetchFault('broken', `${way} yielded something that is neither a list of rows nor { rows }`)
+  }
+  return {
+    rows,
+    deleted: deleted.map((id) => String(id).slice(0, LONGEST_ID)),
+    total: typeof total === 'number' && total >= 0 ? total : null,
+    lagMs: typeof lagMs === 'number' && lagMs > 0 ? Math.min(lagMs, 24 * 3_600_000) : 0,
+    stable: of('stable') === true,
+  }
+}
+
+function idPair(pair: unknown): readonly Value[] {
+  if (!Array.isArray(pair) || pair.length !== 2)
+    throw new FetchFault('broken', 'ids yielded something that is not [id, updatedAt]')
+  return pair.map((cell: unknown) => (typeof cell === 'string' || typeof cell === 'number' ? cell : null))
+}
+
+/** Splits a batch, so that no frame holds up the service for long. */
+function* framesOf({ rows, deleted, ...about }: Parts): Generator<RowFrame, void> {
+  let texts: string[] = []
+  let chars = 0
+  let left = deleted
+  const frame = (goesOn: boolean): RowFrame => {
+    const made = { ...about, rows: texts, deleted: left.slice(0, FRAME_ROWS), goesOn }
+    ;[texts, chars, left] = [[], 0, left.slice(FRAME_ROWS)]
+    return made
+  }
+  for (const row of rows) {
+    if (texts.length === FRAME_ROWS || chars > FRAME_CHARS) yield frame(true)
+    const text = textOf(row)
+    texts.push(text)
+    chars += text.length
+  }
+  while (left.length > FRAME_ROWS) yield frame(true)
+  yield frame(false)
+}
+
+function textOf(row: unknown): string {
+  const odd = oddIn(row, '', 0)
+  if (odd !== null) throw new FetchFault('broken', `a row holds ${odd}`)
+  const text = JSON.stringify(row)
+  return text.length > LONGEST_ROW ? text.slice(0, LONGEST_ROW) : text
+}
+
+const DEEPEST = 64
+
+/** What JSON would change or lose, named by its column; null if there is nothing. */
+function oddIn(value: unknown, column: string, depth: number): string | null {
+  const where = column === '' ? 'a row that' : column
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
+  // JSON leaves it out, which is what it means.
+  if (value === undefined) return null
+  if (typeof value === 'number') return Number.isFinite(value) ? null : `${where}, which is ${value}`
+  if (typeof value !== 'object') return `${where}, which is a ${typeof value}: write it as a text`
+  if (depth > DEEPEST) return `${where}, which is nested too deep`
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      const odd = oddIn(inner, column, depth + 1)
+      if (odd !== null) return odd
+    }
+    return null
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    const kind = value instanceof Date ? 'a Date: use toISOString()' : 'an instance of a class'
+    return `${where}, which is ${kind}`
+  }
+  for (const name of Object.keys(value)) {
+    const odd = oddIn(Reflect.get(value, name), column === '' ? name : `${column}.${name}`, depth + 1)
+    if (odd !== null) return odd
+  }
+  return null
+}
+
+const OPTIONAL: readonly Exclude<Way, 'full'>[] = ['changes', 'since', 'ids', 'byId', 'availability']
+
+/** Describes a module's default export, or explains what is wrong with it, as the rest of a sentence. */
+export function outlineOf(connector: unknown): ConnectorOutline | string {
+  if (!isConnector(connector)) return 'has no default export with api: 1, events and venues; see docs/crm/your-own.md'
+  const lists = { events: listOutline(connector.events), venues: listOutline(connector.venues) }
+  for (const [name, list] of Object.entries(lists)) if (typeof list === 'string') return `${name} ${list}`
+  const { events, venues } = lists
+  return typeof events === 'string' || typeof venues === 'string' ? 'is no connector' : { events, venues }
+}
+
+export function isConnector(given: unknown): given is Connector {
+  if (typeof given !== 'object' || given === null) return false
+  return 'api' in given && given.api === 1 && 'events' in given && 'venues' in given
+}
+
+function listOutline(stream: unknown): ListOutline | string {
+  if (typeof stream !== 'object' || stream === null) return 'is no object with full and fields'
+  const has = (name: string): boolean => typeof Reflect.get(stream, name) === 'function'
+  if (!has('full')) return 'has no method full'
+  const ways = OPTIONAL.filter(has)
+  if (ways.includes('ids') && !ways.includes('since')) return 'has ids without since'
+  const said: Record<string, unknown> = {}
+  for (const name of ['fields', 'active', 'showOnWeb', 'updatedAt']) {
+    const value: unknown = Reflect.get(stream, name)
+    if (value !== undefined) said[name] = value
+  }
+  if (said['fields'] === undefined) return 'has no fields'
+  if (ways.includes('since') && said['updatedAt'] === undefined) return 'has since without updatedAt'
+  return { ways: ['full', ...ways], said }
+}

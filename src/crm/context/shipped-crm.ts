@@ -1,0 +1,111 @@
+import type { Crm, Failure } from '../../sync/port.ts'
+import { failureOf } from '../../sync/port.ts'
+import { type ConnectorSettings, connectorCrm } from '../connector/connector-crm.ts'
+import type { Connector } from '../connector/marquee-connector.d.ts'
+import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
+import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
+import { proxyOf } from '../web/proxy-of.ts'
+import { ConnectorRun } from './connector-run.ts'
+import { GivenSettings, type SettingValues } from './given-settings.ts'
+import type { ListName } from '../../domain/field.ts'
+import type { Secret } from '../../config/secret.ts'
+
+export interface ShippedSettings extends ConnectorSettings {
+  /** The CRM, as sentences call it. */
+  readonly kind: string
+  readonly proxy: Secret | null
+  readonly ca: string | null
+  readonly allowInsecure: boolean
+}
+
+export interface ShippedContext extends ConnectorContext {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly openHttpClient: OpenHttpClient
+}
+
+/**
+ * Opens a connector that ships with Marquee. It runs in this process, since its code is known.
+ * @param values what the connector's own `settings` hold
+ */
+export function openShippedCrm(
+  connector: Connector,
+  values: SettingValues,
+  settings: ShippedSettings,
+  { env, openHttpClient, ...context }: ShippedContext,
+): Promise<Crm> {
+  const { kind, proxy, ca } = settings
+  const { limits, time, observe } = context
+  const configured = proxy?.reveal() ?? null
+  const web = trustingHttpClient(openHttpClient, ca, (url) => proxyOf(url, { configured, env }))
+  const given = new GivenSettings(values)
+  const run = ConnectorRun.start(connector, {
+    name: kind,
+    settings: given.sent,
+    web,
+    limits,
+    allowInsecure: settings.allowInsecure,
+    time,
+    onWait(forMs, why) {
+      if (forMs < NOTED_WAIT_MS) return
+      observe({ kind: 'crm-noticed', message: `${kind}: requests wait for ${Math.ceil(forMs / 1000)} s: ${why}` })
+    },
+  })
+  if (typeof run === 'string') throw new Error(`the connector for ${kind} is wrong: ${run}`)
+  return connectorCrm(new ShippedHost(kind, run, given, () => web.close()), settings, context)
+}
+
+const NOTED_WAIT_MS = 10_000
+
+class ShippedHost implements RowHost {
+  readonly name: string
+  readonly #run: ConnectorRun
+  readonly #given: GivenSettings
+  readonly #close: () => void
+
+  constructor(name: string, run: ConnectorRun, given: GivenSettings, close: () => void) {
+    this.name = name
+    this.#run = run
+    this.#given = given
+    this.#close = close
+  }
+
+  async ready(): Promise<ConnectorOutline | Failure> {
+    return this.#run.outline
+  }
+
+  async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+    const frames = this.#run.rows(list, way, argument, signal)
+    let isOver = false
+    try {
+      let next = await frames.next()
+      for (; next.done !== true; next = await frames.next()) {
+        const { rows, ...rest } = next.value
+        yield { ...rest, rows: rows.map((row) => Buffer.from(row)) }
+      }
+      isOver = true
+      const ended = next.value
+      if (ended.ok) return ended
+      const { kind, message, retryAfterMs } = ended.failure
+      return { ok: false, failure: failureOf(kind, this.#given.mask(message), retryAfterMs) }
+    } finally {
+      if (!isOver) await frames.return({ ok: true, cursor: null })
+    }
+  }
+
+  async refreshSecrets(): Promise<boolean> {
+    if (!(await this.#given.refresh())) return false
+    this.#run.take(this.#given.sent)
+    return true
+  }
+
+  onHint(list: ListName, callback: () => void): () => void {
+    const watching = new AbortController()
+    this.#run.watch(list, callback, watching.signal)
+    return () => watching.abort()
+  }
+
+  async close(): Promise<void> {
+    this.#close()
+  }
+}

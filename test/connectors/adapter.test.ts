@@ -1,0 +1,452 @@
+import { describe, expect, it } from 'bun:test'
+import type { Batch, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import { Reader, ShiftedTime, type TestRow, eventRow, fields, guidNumbered, idNumbered, openOwn } from './own-crm.ts'
+
+function rowsFrom(first: number, last: number): TestRow[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => eventRow(first + index))
+}
+
+const asBatch = (rows: readonly TestRow[]): Row[] => rows.map((row) => ({ ...row }))
+
+function listOf(pages: () => Iterable<Batch>, more: Partial<Stream> = {}): Stream {
+  return {
+    fields,
+    async *full() {
+      yield* pages()
+    },
+    ...more,
+  }
+}
+
+const message = (outcome: Awaited<ReturnType<Reader['full']>>): string =>
+  outcome.ok ? 'no fault' : `${outcome.failure.kind}: ${outcome.failure.message}`
+
+describe('a list that is only read in full', () => {
+  it('is complete, from no single moment, and reports no changes', async () => {
+    const { events } = await openOwn(listOf(() => [asBatch(rowsFrom(1, 3)), asBatch(rowsFrom(4, 5))]))
+    const reader = new Reader(events)
+    expect(events.reportsChanges).toBe(false)
+    expect(await reader.full()).toMatchObject({
+      ok: true,
+      complete: true,
+      oneMoment: false,
+      confirms: true,
+      cursor: null,
+    })
+    expect(reader.said).toEqual([1, 2, 3, 4, 5].map((number) => [number, `event ${number}`]))
+  })
+
+  it('calls a row unchanged whose bytes are those of the last read, and maps one that differs', async () => {
+    let rows = rowsFrom(1, 2)
+    const { events } = await openOwn(listOf(() => [asBatch(rows)]))
+    const reader = new Reader(events)
+    await reader.full()
+    rows = [eventRow(1), eventRow(2, { name: 'another name' })]
+    await reader.full()
+    expect(reader.said).toEqual([
+      [1, 'unchanged'],
+      [2, 'another name'],
+    ])
+  })
+
+  it('comes in pages of at most 1,000 rows, all with the moment at which the read began', async () => {
+    const time = new ShiftedTime()
+    const stream = listOf(function* () {
+      time.aheadMs += 5000
+      yield asBatch(rowsFrom(1, 2500))
+      time.aheadMs += 5000
+      yield asBatch(rowsFrom(2501, 2600))
+    })
+    const { events } = await openOwn(stream, { time })
+    const reader = new Reader(events)
+    const begunMs = time.now().monotonicMs
+    expect(await reader.full()).toMatchObject({ ok: true })
+    expect(reader.said).toHaveLength(2600)
+    expect(Math.max(...reader.pages.map(({ changes }) => changes.length))).toBeLessThanOrEqual(1000)
+    expect(Math.max(...reader.pages.map(({ begunAt }) => begunAt.monotonicMs))).toBeLessThan(begunMs + 1000)
+  })
+
+  it('gives signs of life while a page is on its way', async () => {
+    const stream: Stream = {
+      fields,
+      async *full() {
+        await Bun.sleep(250)
+        yield asBatch(rowsFrom(1, 1))
+      },
+    }
+    const { events } = await openOwn(stream, { requestTimeoutMs: 50 })
+    const reader = new Reader(events)
+    expect(await reader.full()).toMatchObject({ ok: true })
+    expect(reader.pages.filter(({ changes }) => changes.length === 0).length).toBeGreaterThanOrEqual(4)
+  })
+
+  it('ends soon after an abort, whatever the connector does', async () => {
+    const { events } = await openOwn({
+      fields,
+      async *full() {
+        await new Promise(() => {})
+        yield []
+      },
+    })
+    const reading = new AbortController()
+    const outcome = new Reader(events).full({ signal: reading.signal })
+    await Bun.sleep(20)
+    const begun = performance.now()
+    reading.abort()
+    expect(message(await outcome)).toBe('internal: the read was given up')
+    expect(performance.now() - begun).toBeLessThan(200)
+  })
+
+  it('is read a second time where served rows are missing, unless rows cannot have moved', async () => {
+    let reads = 0
+    let isStable = false
+    const pages = (): Batch[] => {
+      const rows = ++reads === 2 ? rowsFrom(1, 3) : rowsFrom(1, 4)
+      return [rows.slice(0, 2), rows.slice(2)].map((part) => ({
+        rows: asBatch(part),
+        stable: isStable,
+      }))
+    }
+    const { events } = await openOwn(listOf(pages))
+    const reader = new Reader(events)
+    await reader.full()
+    await reader.full({ served: reader.served() })
+    expect(reads).toBe(3)
+    expect(reader.pages.at(-1)?.pass).toBe(1)
+    reads = 1
+    isStable = true
+    await reader.full({ served: reader.served() })
+    expect(reads).toBe(2)
+    expect(reader.said.map(([number]) => number)).toEqual([1, 2, 3])
+  })
+})
+
+describe('a full read fails', () => {
+  const faultOf = async (stream: Stream, limits = {}): Promise<string> =>
+    message(await new Reader((await openOwn(stream, limits)).events).full())
+
+  it('where a page brings only rows of earlier pages', async () => {
+    expect(await faultOf(listOf(() => [asBatch(rowsFrom(1, 2)), asBatch(rowsFrom(1, 2))]))).toBe(
+      'broken: events: page 2 brings only rows of earlier pages; does its paging fit this API?',
+    )
+  })
+
+  it('where the CRM told of more rows than came', async () => {
+    const pages = (total: number): Batch[] => [{ rows: asBatch(rowsFrom(1, 2)), total }]
+    expect(await faultOf(listOf(() => pages(3)))).toBe('broken: events: the CRM told of 3 rows and gave 2')
+    expect(await faultOf(listOf(() => pages(2)))).toBe('no fault')
+  })
+
+  it('where its pages never end', async () => {
+    const endless = function* (): Generator<Batch> {
+      for (;;) yield []
+    }
+    expect(await faultOf(listOf(endless))).toBe('broken: events: the pages do not end: 20,000 came')
+  })
+
+  it('where it takes longer than the interval of full reads', async () => {
+    const time = new ShiftedTime()
+    const stream = listOf(function* () {
+      yield []
+      time.aheadMs += 61_000
+      yield []
+    })
+    expect(await faultOf(stream, { time, fullReadEveryMs: 60_000 })).toBe(
+      'timeout: events: the read did not end within 60 s (freshness.fullReadEvery)',
+    )
+  })
+
+  it('where no row has what the mapping names, with the nearest that there is', async () => {
+    const stream = {
+      ...listOf(() => [asBatch(rowsFrom(1, 2))]),
+      fields: { ...fields, Start: 'startz', VenueId: 'place.ID' },
+    }
+    const fault = await faultOf(stream)
+    expect(fault).toStartWith('misconfigured: events: no row has ')
+    expect(fault).toContain('"startz" (events.fields.Start; did you mean "starts"?)')
+    expect(fault).toContain('"place.ID" (events.fields.VenueId; did you mean "place.id"?)')
+  })
+
+  it.each([
+    [{ at: new Date(0) }, 'a row holds at, which is a Date: use toISOString()'],
+    [{ deep: { price: Number.NaN } }, 'a row holds deep.price, which is NaN'],
+    [{ price: 1n }, 'a row holds price, which is a bigint: write it as a text'],
+    [{ made: () => 1 }, 'a row holds made, which is a function: write it as a text'],
+    [{ tags: new Set() }, 'a row holds tags, which is an instance of a class'],
+  ])('where a row has %p', async (more, sentence) => {
+    const stream = listOf(() => [[{ ...eventRow(1), ...more }] as unknown as Batch])
+    expect(await faultOf(stream)).toBe(`broken: events: ${sentence}`)
+  })
+
+  it('by name and line where the connector throws, never by its message', async () => {
+    const stream = listOf(() => {
+      throw new TypeError('the row of Ada Lovelace')
+    })
+    expect(await faultOf(stream)).toBe('internal: events: our crm threw TypeError')
+  })
+
+  it('in the words of fail', async () => {
+    const stream: Stream = {
+      fields,
+      async *full(context) {
+        yield []
+        context.fail('misconfigured', 'there is no table of that name')
+      },
+    }
+    expect(await faultOf(stream)).toBe('misconfigured: events: there is no table of that name')
+  })
+
+  it('where a method gives no rows', async () => {
+    const plain = { fields, full: () => [] } as unknown as Stream
+    expect(await faultOf(plain)).toContain('misconfigured: events: full gives no async iterable')
+    expect(await faultOf(listOf(() => ['rows'] as unknown as Batch[]))).toContain('neither a list of rows nor { rows }')
+  })
+})
+
+describe('a row', () => {
+  it('of more than 256 KB is withheld as too large, and its neighbours are served', async () => {
+    const large = eventRow(2, { note: 'x'.repeat(256 * 1024) })
+    const { events } = await openOwn(listOf(() => [asBatch([eventRow(1), large, eventRow(3)])]))
+    const reader = new Reader(events)
+    expect(await reader.full()).toMatchObject({ ok: true })
+    expect(reader.said).toEqual([
+      [1, 'event 1'],
+      [0, 'withheld'],
+      [3, 'event 3'],
+    ])
+    const [change] = reader.pages.flatMap(({ changes }) => changes).filter(({ kind }) => kind === 'withheld')
+    expect(change).toMatchObject({ withheld: { fault: 'too-large', column: null, where: 'events, row 2' } })
+  })
+
+  it('that comes twice in a read counts as it came last', async () => {
+    const { events } = await openOwn(listOf(() => [asBatch([eventRow(1), eventRow(1, { name: 'later' })])]))
+    const reader = new Reader(events)
+    await reader.full()
+    expect(reader.said).toEqual([[1, 'later']])
+  })
+})
+
+describe('a list with changes', () => {
+  const seen: (string | null)[] = []
+  let log: { rows: TestRow[]; deleted: string[] } = { rows: [], deleted: [] }
+  let next = 'c1'
+  const stream = listOf(() => [asBatch(rowsFrom(1, 3))], {
+    async *changes(context, cursor) {
+      seen.push(cursor)
+      if (cursor === 'old') context.fail('expired', 'the token is too old')
+      if (cursor !== null) yield { rows: asBatch(log.rows), deleted: log.deleted, lagMs: 1500 }
+      return next
+    },
+  })
+
+  it('asks where changes begin before it reads in full, then goes on from there', async () => {
+    const { events } = await openOwn(stream)
+    const reader = new Reader(events)
+    expect(events.reportsChanges).toBe(true)
+    expect(await reader.full()).toMatchObject({ ok: true, complete: true, cursor: 'c1' })
+    log = { rows: [eventRow(2, { name: 'moved' })], deleted: [idNumbered(3), 'no id of ours'] }
+    next = 'c2'
+    expect(await reader.changes()).toMatchObject({ ok: true, complete: false, confirms: true, cursor: 'c2' })
+    expect(reader.said).toEqual([
+      [2, 'moved'],
+      [3, 'deleted'],
+    ])
+    expect(reader.pages.at(-1)?.sourceLagMs).toBe(1500)
+    expect(seen).toEqual([null, 'c1'])
+  })
+
+  it('keeps the cursor of a failed read, and reads in full where the cursor is refused', async () => {
+    const { events } = await openOwn(stream)
+    const reader = new Reader(events)
+    await reader.full()
+    reader.cursor = 'old' as NonNullable<Reader['cursor']>
+    expect(message(await reader.changes())).toBe('cursor-refused: events: the token is too old')
+    next = 'x'.repeat(2001)
+    reader.cursor = 'c1' as NonNullable<Reader['cursor']>
+    expect(message(await reader.changes())).toContain('more than 2000 characters')
+    next = ''
+    expect(message(await reader.changes())).toBe('broken: events: changes returned no cursor')
+    expect(reader.cursor).toBe('c1' as NonNullable<Reader['cursor']>)
+  })
+})
+
+/** A table that is asked by time, by ids, or in full. */
+class Table {
+  rows = rowsFrom(1, 4)
+  readonly asked: string[] = []
+  isSinceIgnored = false
+  readonly stream: Stream = {
+    fields,
+    updatedAt: 'changed',
+    full: () => this.#give('full', this.rows),
+    since: (_, time) =>
+      this.#give(`since ${time}`, this.isSinceIgnored ? this.rows : this.rows.filter(({ changed }) => changed >= time)),
+    ids: () => this.#ids(),
+    byId: (_, ids) =>
+      this.#give(
+        `byId ${ids.length}`,
+        this.rows.filter(({ id }) => ids.includes(id)),
+      ),
+  }
+
+  /** The stream with these methods alone. */
+  only(...ways: readonly string[]): Stream {
+    const methods = ['full', 'since', 'ids', 'byId']
+    return Object.fromEntries(
+      Object.entries(this.stream).filter(([name]) => !methods.includes(name) || ways.includes(name)),
+    ) as unknown as Stream
+  }
+
+  async *#give(asked: string, rows: readonly TestRow[]): AsyncGenerator<Batch> {
+    this.asked.push(asked)
+    yield asBatch(rows)
+  }
+
+  async *#ids(): AsyncGenerator<readonly (readonly [string, string])[]> {
+    this.asked.push('ids')
+    yield this.rows.map(({ id, changed }) => [id, changed] as const)
+  }
+
+  change(number: number, changed: string, name: string): void {
+    this.rows = this.rows.map((row) => (row.id === idNumbered(number) ? { ...row, changed, name } : row))
+  }
+}
+
+describe('a list with since and ids', () => {
+  it('is asked with a look-back, confirms only when all ids were compared, and reads what differs by byId', async () => {
+    const table = new Table()
+    const time = new ShiftedTime()
+    const { events } = await openOwn(table.stream, { time, maxAgeMs: 30_000 })
+    const reader = new Reader(events)
+    expect(await reader.full()).toMatchObject({ ok: true, complete: true, confirms: true })
+    table.change(2, '2026-11-01T00:00:30Z', 'changed')
+    expect(await reader.changes()).toMatchObject({ ok: true, complete: false, confirms: false })
+    expect(reader.said).toContainEqual([2, 'changed'])
+    // A stamp of the past, which since does not find; the comparison does.
+    table.change(3, '2020-01-01T00:00:00Z', 'behind')
+    table.rows = table.rows.filter(({ id }) => id !== idNumbered(4))
+    time.aheadMs = 15_000
+    table.asked.length = 0
+    expect(await reader.changes()).toMatchObject({ ok: true, complete: true, confirms: true })
+    expect(table.asked).toEqual(['since 2026-10-31T23:59:30Z', 'ids', 'byId 1'])
+    expect(reader.said.filter(([number]) => number === 3)).toEqual([[3, 'behind']])
+    expect(reader.said.some(([number]) => number === 4)).toBe(false)
+  })
+
+  it('compares at once where a caller waits', async () => {
+    const table = new Table()
+    const { events } = await openOwn(table.stream)
+    const reader = new Reader(events)
+    await reader.full()
+    expect(await reader.changes({ mustConfirm: true })).toMatchObject({ ok: true, complete: true, confirms: true })
+  })
+
+  it('asks once for changes of the future, and fails where rows of the past come', async () => {
+    const table = new Table()
+    const { events } = await openOwn(table.stream)
+    const reader = new Reader(events)
+    await reader.full()
+    await reader.changes()
+    await reader.changes()
+    const years = table.asked.filter((asked) => asked.startsWith('since')).map((asked) => asked.slice(6, 16))
+    expect(years.slice(1)).toEqual(['2026-10-31', '2026-10-31'])
+    expect(Date.parse(years[0] ?? '')).toBeGreaterThan(Date.now() + 24 * 3_600_000)
+    const ignoring = new Table()
+    ignoring.isSinceIgnored = true
+    const other = new Reader((await openOwn(ignoring.stream)).events)
+    await other.full()
+    expect(message(await other.changes())).toBe(
+      'misconfigured: events: since gives rows that changed before the time it was given; does the API ignore its parameter?',
+    )
+  })
+
+  it('reads in full where there is no byId', async () => {
+    const table = new Table()
+    const reader = new Reader((await openOwn(table.only('full', 'since', 'ids'))).events)
+    await reader.full()
+    table.change(1, '2020-01-01T00:00:00Z', 'behind')
+    table.asked.length = 0
+    await reader.changes({ mustConfirm: true })
+    expect(table.asked.slice(-2)).toEqual(['ids', 'full'])
+    expect(reader.said).toContainEqual([1, 'behind'])
+  })
+
+  it('fails where an updatedAt is no time, and tells of one in the future by name', async () => {
+    const table = new Table()
+    table.rows = table.rows.map((row) => ({ ...row, changed: 'yesterday' }))
+    const { events } = await openOwn(table.stream)
+    expect(message(await new Reader(events).full())).toBe(
+      'misconfigured: events: changed (updatedAt) holds "yesterday", not a time',
+    )
+    const other = new Table()
+    other.change(2, '2036-01-01T00:00:00Z', 'ahead')
+    const opened = await openOwn(other.stream)
+    const reader = new Reader(opened.events)
+    await reader.full()
+    expect(opened.notices).toEqual([
+      `events, id ${idNumbered(2)}: updatedAt lies in the future, so such changes are seen only when all rows are compared, every 15 s`,
+    ])
+    await reader.changes()
+    expect(other.asked.at(-1)).toBe('since 2026-10-31T23:59:00Z')
+  })
+
+  it('takes no cursor of another connector', async () => {
+    const reader = new Reader((await openOwn(new Table().stream)).events)
+    reader.cursor = 'https://crm.example/delta?token=1' as NonNullable<Reader['cursor']>
+    expect(message(await reader.changes())).toStartWith('cursor-refused: ')
+  })
+})
+
+describe('a list with since alone', () => {
+  it('looks quickly, and confirms by full reads at half the maximum age', async () => {
+    const table = new Table()
+    const time = new ShiftedTime()
+    const reader = new Reader((await openOwn(table.only('full', 'since'), { time })).events)
+    await reader.full()
+    expect(await reader.changes()).toMatchObject({ complete: false, confirms: false })
+    time.aheadMs = 15_000
+    expect(await reader.changes()).toMatchObject({ complete: true, confirms: true })
+    expect(table.asked.at(-1)).toBe('full')
+  })
+})
+
+describe('a list with availability', () => {
+  it('gives capacity and availability alone, and leaves out rows that lack them', async () => {
+    const stream = listOf(() => [asBatch(rowsFrom(1, 2))], {
+      async *availability() {
+        yield [
+          { id: idNumbered(1), seats: 100, sold: 99 },
+          { id: idNumbered(2), seats: 100 },
+        ]
+      },
+    })
+    const { events } = await openOwn(stream)
+    expect(events.availabilityEveryMs).toBe(5000)
+    const reader = new Reader(events)
+    expect(await reader.read({ kind: 'availability' })).toMatchObject({ ok: true, complete: false, confirms: true })
+    expect(reader.pages.flatMap(({ changes }) => changes)).toEqual([
+      { kind: 'availability', id: guidNumbered(1), TicketCapacity: 100, TicketsAvailable: 1 },
+    ])
+  })
+})
+
+describe('a list with watch', () => {
+  it('hints at changes until it is told to end', async () => {
+    const watching = { hint: (): void => {}, isOver: false }
+    const stream = listOf(() => [[]], {
+      watch(_, hint) {
+        watching.hint = () => hint(['1'])
+        return () => {
+          watching.isOver = true
+        }
+      },
+    })
+    const { events } = await openOwn(stream)
+    let hints = 0
+    const end = events.onHint?.(() => hints++)
+    watching.hint()
+    expect(hints).toBe(1)
+    end?.()
+    expect(watching.isOver).toBe(true)
+  })
+})

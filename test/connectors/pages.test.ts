@@ -1,0 +1,366 @@
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { HttpRequests } from '../../src/crm/context/http-context.ts'
+import type { Http, PagesOptions, Row } from '../../src/crm/connector/marquee-connector.d.ts'
+import { openHttpClient } from '../../src/runtime/outgoing.ts'
+import { systemTime } from '../../src/time/time.ts'
+import { type Answer, type Asked, JsonServer } from './json-server.ts'
+
+let server: JsonServer
+let http: Http
+let waits: string[] = []
+let table: { readonly id: number; readonly name: string }[] = []
+
+beforeEach(async () => {
+  server = await JsonServer.open()
+  table = Array.from({ length: 25 }, (_, index) => ({ id: index + 1, name: `row ${index + 1}` }))
+  waits = []
+  http = open({ most: 1000, perMs: 60_000 })
+})
+
+afterEach(() => server.close())
+
+function open(budget: { most: number; perMs: number }, reading = new AbortController()): Http {
+  return new HttpRequests({
+    web: openHttpClient({ ca: [], proxyOf: () => null }),
+    time: systemTime,
+    limits: { requestTimeoutMs: 1000 },
+    origins: new Set([server.url]),
+    allowInsecure: false,
+    atOnce: 3,
+    budget,
+    onWait: (forMs, why) => waits.push(`${Math.round(forMs / 100) / 10} s: ${why}`),
+  }).bind(reading.signal)
+}
+
+const numberIn = (query: URLSearchParams, name: string, usual: number): number => Number(query.get(name) ?? usual)
+
+/** Reads all pages; returns the ids, in the order they came. */
+async function idsOf(options: Omit<PagesOptions, 'query'> & Pick<PagesOptions, 'query'>): Promise<readonly unknown[]> {
+  const rows: Row[] = []
+  for await (const batch of http.pages(`${server.url}/events`, options))
+    rows.push(...('rows' in batch ? batch.rows : batch))
+  return rows.map(({ id }) => id)
+}
+
+/** What ends a read, as its kind and its sentence. */
+async function faultOf(reading: Promise<unknown>): Promise<unknown> {
+  return reading.then(
+    () => 'no fault',
+    (cause: unknown) => (cause instanceof Error && 'kind' in cause ? `${String(cause.kind)}: ${cause.message}` : cause),
+  )
+}
+
+const all = Array.from({ length: 25 }, (_, index) => index + 1)
+const asPages = ({ query }: Asked): Answer => {
+  const size = numberIn(query, 'per', 10)
+  const page = numberIn(query, 'page', 1)
+  return { json: table.slice((page - 1) * size, page * size) }
+}
+const asOffsets = ({ query }: Asked): Answer => {
+  const offset = numberIn(query, 'offset', 0)
+  return { json: table.slice(offset, offset + numberIn(query, 'limit', 10)) }
+}
+const byPage: PagesOptions = { by: 'page', size: 10, query: { page: '{page}', per: '{size}' } }
+const byOffset: PagesOptions = { by: 'offset', size: 10, query: { offset: '{offset}', limit: '{size}' } }
+const byKey: PagesOptions = { by: 'key', size: 10, query: { after: '{after}', limit: '{size}' } }
+
+describe('paging', () => {
+  it('by none needs one answer, and a total or the word that it is whole', async () => {
+    server.answer = () => ({ json: { data: table, count: 25 } })
+    expect(await idsOf({ by: 'none', rows: 'data', total: 'count' })).toEqual(all)
+    expect(await idsOf({ by: 'none', rows: 'data', whole: true })).toEqual(all)
+    expect(await faultOf(idsOf({ by: 'none', rows: 'data' }))).toContain('misconfigured: paging by none needs total')
+    expect(server.asked).toHaveLength(2)
+  })
+
+  it('by number ends at the first empty page, never at a short one', async () => {
+    server.answer = asPages
+    expect(await idsOf(byPage)).toEqual(all)
+    expect(server.asked.map(({ query }) => query.get('page'))).toEqual(['1', '2', '3', '4'])
+  })
+
+  it('by number takes the number from the path, and begins at first', async () => {
+    server.answer = ({ path }) => ({ json: table.slice(Number(path.slice(1)) * 10, Number(path.slice(1)) * 10 + 10) })
+    const rows: unknown[] = []
+    for await (const batch of http.pages(`${server.url}/{page}`, { by: 'page', first: 0 })) rows.push(batch)
+    expect(server.asked.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3'])
+  })
+
+  it('by number fails if the server gives fewer rows than asked, and says what to set', async () => {
+    server.answer = ({ query }) => {
+      const page = numberIn(query, 'page', 1)
+      return { json: table.slice((page - 1) * 10, (page - 1) * 10 + 4) }
+    }
+    expect(await faultOf(idsOf(byPage))).toBe('misconfigured: asked for 10 rows a page, got 4: set size to 4')
+  })
+
+  it('by offset overlaps by a row', async () => {
+    server.answer = asOffsets
+    const ids = await idsOf(byOffset)
+    expect([...new Set(ids)]).toEqual(all)
+    expect(server.asked.map(({ query }) => query.get('offset'))).toEqual(['0', '9', '18', '24'])
+  })
+
+  it('by offset grows by the rows that came, whatever was asked', async () => {
+    server.answer = ({ query }) => ({
+      json: table.slice(numberIn(query, 'offset', 0), numberIn(query, 'offset', 0) + 4),
+    })
+    expect([...new Set(await idsOf(byOffset))]).toEqual(all)
+  })
+
+  it('by offset goes back if rows have gone before it, and misses none', async () => {
+    let requests = 0
+    server.answer = (asked) => {
+      if (++requests === 2) table = table.filter(({ id }) => id > 3)
+      return asOffsets(asked)
+    }
+    expect([...new Set(await idsOf(byOffset))]).toEqual(all)
+  })
+
+  it('by offset misses none where rows come in before it', async () => {
+    let requests = 0
+    server.answer = (asked) => {
+      if (++requests === 2) table = [...Array.from({ length: 12 }, (_, at) => ({ id: -at, name: 'new' })), ...table]
+      return asOffsets(asked)
+    }
+    const ids = new Set(await idsOf(byOffset))
+    expect(all.filter((id) => !ids.has(id))).toEqual([])
+  })
+
+  it('by offset fails if the API does not know the parameter, or gives single rows', async () => {
+    server.answer = () => ({ json: table.slice(0, 10) })
+    expect(await faultOf(idsOf(byOffset))).toBe(
+      'broken: a page brings only rows of the page before; does the API know {offset}?',
+    )
+    server.answer = ({ query }) => ({
+      json: table.slice(numberIn(query, 'offset', 0), numberIn(query, 'offset', 0) + 1),
+    })
+    expect(await faultOf(idsOf(byOffset))).toContain('broken: the server gives one row a page')
+  })
+
+  it('by offset reads a list of one row, and an empty one', async () => {
+    server.answer = asOffsets
+    table = table.slice(0, 1)
+    expect(await idsOf(byOffset)).toEqual([1])
+    table = []
+    expect(await idsOf(byOffset)).toEqual([])
+  })
+
+  it('by key asks for what comes after the last row, and keeps its type in a body', async () => {
+    server.answer = ({ query }) => ({ json: table.filter(({ id }) => id > numberIn(query, 'after', 0)).slice(0, 10) })
+    expect(await idsOf(byKey)).toEqual(all)
+    expect(server.asked.map(({ query }) => query.get('after'))).toEqual(['0', '10', '20', '25'])
+    server.asked.length = 0
+    server.answer = () => ({ json: [] })
+    await idsOf({ by: 'key', body: { where: { id: { gt: '{after}' } }, limit: '{size}' }, size: 5 })
+    expect(server.asked).toMatchObject([{ method: 'POST', body: { where: { id: { gt: 0 } }, limit: 5 } }])
+  })
+
+  it('by key fails where the rows are not in its order', async () => {
+    server.answer = ({ query }) => ({ json: table.filter(({ id }) => id > numberIn(query, 'after', 0)).toReversed() })
+    expect(await faultOf(idsOf(byKey))).toBe('broken: the rows are not in the order of id: sort them by it')
+    server.answer = () => ({ json: [{ id: 'a' }, { id: 'b' }] })
+    expect(await faultOf(idsOf({ ...byKey, from: '' }))).toContain('not in the order of id')
+    expect(await faultOf(idsOf({ ...byKey, key: 'Id' }))).toContain('misconfigured: a row has no Id')
+  })
+
+  it('by link follows rel=next of the Link header (RFC 8288 §3)', async () => {
+    server.answer = (asked) => {
+      const page = numberIn(asked.query, 'page', 1)
+      const next = `<${server.url}/events?page=${page + 1}&per=10>; title="rel=prev"; rel="next last"`
+      return { ...asPages(asked), headers: page < 3 ? { link: `<${server.url}/>; rel=first, ${next}` } : {} }
+    }
+    expect(await idsOf({ by: 'link', size: 10, query: { per: '{size}' } })).toEqual(all)
+    expect(server.asked).toHaveLength(3)
+  })
+
+  it('by next follows a path in the body, but to no other host', async () => {
+    const pageOf = (asked: Asked, base: string): Answer => {
+      const page = numberIn(asked.query, 'page', 1)
+      return { json: { data: asPages(asked).json, next: page < 3 ? `${base}/events?page=${page + 1}` : null } }
+    }
+    server.answer = (asked) => pageOf(asked, '')
+    const options = { by: 'next', at: 'next', rows: 'data' } as const
+    expect(await idsOf(options)).toEqual(all)
+    server.answer = (asked) => pageOf(asked, 'http://elsewhere.example')
+    expect(await faultOf(idsOf(options))).toBe(
+      'broken: the next page is on another host (http://elsewhere.example), which is not asked',
+    )
+    expect(await idsOf({ ...options, hostOfLinks: 'ignored' })).toEqual(all)
+  })
+
+  it('by cursor sends none first, and ends where there is none or where more is false', async () => {
+    server.answer = ({ query }) => {
+      const from = numberIn(query, 'c', 0)
+      return { json: { data: table.slice(from, from + 10), c: from + 10 < 25 ? String(from + 10) : null } }
+    }
+    const options = { by: 'cursor', at: 'c', rows: 'data', query: { c: '{cursor}', q: 'after:{cursor}' } } as const
+    expect(await idsOf(options)).toEqual(all)
+    expect(server.asked.map(({ query }) => query.toString())).toEqual(['', 'c=10&q=after%3A10', 'c=20&q=after%3A20'])
+    server.answer = ({ body }) => {
+      const from = Number(typeof body === 'object' && body !== null && 'c' in body ? body.c : 0)
+      return { json: { data: table.slice(from, from + 10), c: from + 10, more: from < 20 } }
+    }
+    expect(await idsOf({ by: 'cursor', at: 'c', more: 'more', rows: 'data', body: { c: '{cursor}' } })).toEqual(all)
+  })
+
+  it('by cursor ends at an empty page though it has a cursor, and fails where one comes twice', async () => {
+    let left = 3
+    server.answer = () => ({ json: { data: left-- > 0 ? table.slice(left * 5, left * 5 + 5) : [], c: `c${left}` } })
+    const options = { by: 'cursor', at: 'c', rows: 'data', query: { c: '{cursor}' } } as const
+    expect(await idsOf(options)).toHaveLength(15)
+    server.answer = () => ({ json: { data: table, c: 'same' } })
+    expect(await faultOf(idsOf(options))).toBe('broken: the same cursor came twice: the pages run in a circle')
+    server.answer = () => ({ json: { data: table, c: { deep: 1 } } })
+    expect(await faultOf(idsOf(options))).toContain('neither a text nor a number')
+    server.answer = () => ({ json: { data: table, c: 'x'.repeat(2001) } })
+    expect(await faultOf(idsOf(options))).toContain('longer than 2,000 characters')
+  })
+
+  it('fails where links run in a circle', async () => {
+    server.answer = () => ({ json: { data: table, next: '/events' } })
+    expect(await faultOf(idsOf({ by: 'next', at: 'next', rows: 'data' }))).toContain('its links run in a circle')
+  })
+
+  it.each([
+    [{ by: 'page', query: { per: 10 } }, 'paging by page needs {page} in its URL, query or body'],
+    [{ by: 'offset', query: {} }, 'paging by offset needs {offset} in its URL, query or body'],
+    [{ by: 'key' }, 'paging by key needs {after} in its URL, query or body'],
+    [{ by: 'cursor', at: 'c' }, 'paging by cursor needs {cursor} in its URL, query or body'],
+    [{ by: 'cursor', query: { c: '{cursor}' } }, 'paging by cursor needs at, the path of the cursor'],
+    [{ by: 'next' }, 'paging by next needs at, the path of the next page'],
+  ] as const)('refuses %j before anything is asked', async (options, sentence) => {
+    expect(await faultOf(idsOf(options))).toBe(`misconfigured: ${sentence}`)
+    expect(server.asked).toHaveLength(0)
+  })
+})
+
+describe('an answer', () => {
+  const ask = (): Promise<unknown> => faultOf(idsOf({ by: 'none', whole: true }))
+
+  it.each([
+    [{ json: { data: [] } }, 'broken: the answer has no list of rows'],
+    [{ json: [1] }, 'broken: the answer has a row that is not an object'],
+    [{ json: [[]] }, 'broken: the answer has a row that is not an object'],
+    [{ text: '<!doctype html><p>Log in' }, 'with HTML or XML in place of JSON: does it ask for a login?'],
+    [{ text: '[{"id":1},' }, 'answered with no valid JSON'],
+    [{ status: 204 }, 'answered with nothing (204)'],
+    [{ status: 500, json: { trace: 'secret' } }, 'unreachable: 127.0.0.1'],
+    [{ status: 401 }, 'refuses the key (401)'],
+    [{ status: 403 }, 'refuses the key, or it may not see /events (403)'],
+    [{ status: 404 }, 'has no /events, or this key may not see it (404)'],
+    [{ status: 422 }, 'refuses the request to /events (422)'],
+    [{ status: 301, headers: { location: 'https://other.example/x' } }, 'redirects to other.example (301)'],
+  ])('%j is no list', async (answer, sentence) => {
+    server.answer = () => answer
+    expect(await ask()).toContain(sentence)
+  })
+
+  it('that is cut is asked for once more, and then fails', async () => {
+    server.answer = () => ({ text: '[{"id":1}', headers: { 'content-length': '100' }, isCut: true })
+    expect(await ask()).toContain('unreachable')
+    expect(server.asked).toHaveLength(2)
+  })
+
+  it('with an error in it fails whatever its status, and shows no more than a code', async () => {
+    const options = { by: 'none', whole: true, rows: 'data', errorAt: 'error.code', refusedAs: ['EXPIRED'] } as const
+    server.answer = () => ({ json: { data: [], error: { code: 'QUOTA', trace: 'secret' } } })
+    expect(await faultOf(idsOf(options))).toContain('answered with an error (QUOTA)')
+    server.answer = () => ({ status: 500, json: { error: { code: 'EXPIRED' } } })
+    expect(await faultOf(idsOf(options))).toContain('refused: ')
+    server.answer = () => ({ json: { data: [], error: { code: 'SELECT * FROM users' } } })
+    expect(await faultOf(idsOf(options))).toEndWith('answered with an error')
+  })
+
+  it('without the total that was promised fails', async () => {
+    server.answer = () => ({ json: { data: [] } })
+    expect(await faultOf(idsOf({ by: 'none', rows: 'data', total: 'count' }))).toContain('no number of rows at count')
+    server.answer = () => ({ json: [], headers: { 'x-total-count': '12' } })
+    expect(await faultOf(idsOf({ by: 'none', total: { header: 'X-Total-Count' } }))).toBe('no fault')
+  })
+
+  it('keeps the digits that a float would change', async () => {
+    server.answer = () => ({ text: '{"price":12.50,"id":12345678901234567890,"seats":120,"__proto__":{"a":1}}' })
+    expect(JSON.stringify(await http.get(`${server.url}/x`))).toBe(
+      '{"price":"12.50","id":"12345678901234567890","seats":120,"__proto__":{"a":1}}',
+    )
+  })
+})
+
+describe('requests', () => {
+  it('go to the origins of url settings alone, and not in the clear off this machine', async () => {
+    expect(await faultOf(http.get('https://elsewhere.example/'))).toBe(
+      `misconfigured: https://elsewhere.example is not asked: it is not the origin of a url setting (${server.url})`,
+    )
+    expect(await faultOf(http.get(server.url.replace('//', '//user@')))).toContain('is not asked')
+    expect(await faultOf(http.get('events'))).toContain('not a URL')
+  })
+
+  it('carry the query, the key and further headers', async () => {
+    await http.get(`${server.url}/events?kept=1&limit=2`, {
+      bearer: 'key-123',
+      headers: { 'X-Tenant': '7' },
+      query: { limit: 5, ids: [1, 2], 'tag[]': ['a', 'b'], none: null, text: 'a b&c' },
+    })
+    const [asked] = server.asked
+    expect(asked?.headers).toMatchObject({
+      authorization: 'Bearer key-123',
+      'x-tenant': '7',
+      'cache-control': 'no-cache',
+    })
+    expect([...(asked?.query ?? [])]).toEqual([
+      ['kept', '1'],
+      ['limit', '5'],
+      ['ids', '1,2'],
+      ['tag[]', 'a'],
+      ['tag[]', 'b'],
+      ['text', 'a b&c'],
+    ])
+  })
+
+  it('wait as long as Retry-After says, all of them', async () => {
+    const begun = performance.now()
+    server.answer = () => (server.asked.length === 1 ? { status: 429, headers: { 'retry-after': '1' } } : { json: [] })
+    await Promise.all([http.get(`${server.url}/a`), Bun.sleep(50).then(() => http.get(`${server.url}/b`))])
+    expect(performance.now() - begun).toBeGreaterThan(950)
+    expect(waits).toContain(`1 s: 127.0.0.1:${server.port} asks for a pause`)
+    expect(server.asked).toHaveLength(3)
+  })
+
+  it('stop before the limit that an answer tells', async () => {
+    server.answer = () => ({ json: [], headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' } })
+    await http.get(`${server.url}/a`)
+    const begun = performance.now()
+    await http.get(`${server.url}/b`)
+    expect(performance.now() - begun).toBeGreaterThan(900)
+  })
+
+  it('fail as throttled where the CRM asks for a pause again and again', async () => {
+    server.answer = () => ({ status: 429, headers: { 'retry-after': '0' } })
+    expect(await faultOf(http.get(`${server.url}/a`))).toContain('throttled: ')
+    expect(server.asked).toHaveLength(4)
+  })
+
+  it('keep to the budget in any period of its length', async () => {
+    const few = open({ most: 2, perMs: 300 })
+    const begun = performance.now()
+    for (let count = 0; count < 5; count++) await few.get(`${server.url}/a`)
+    expect(performance.now() - begun).toBeGreaterThan(590)
+    expect(waits).toContain('0.3 s: the budget of requests is used up')
+  })
+
+  it('end with the read that sent them', async () => {
+    const reading = new AbortController()
+    const bound = open({ most: 10, perMs: 1000 }, reading)
+    server.answer = async () => {
+      await Bun.sleep(5000)
+      return { json: [] }
+    }
+    const asked = faultOf(bound.get(`${server.url}/a`))
+    await Bun.sleep(50)
+    const begun = performance.now()
+    reading.abort()
+    expect(await asked).toContain('unreachable')
+    expect(performance.now() - begun).toBeLessThan(500)
+  })
+})
