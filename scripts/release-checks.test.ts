@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkRelease } from './release-checks.ts'
@@ -36,6 +36,8 @@ beforeEach(() => {
   write('package.json', '{ "version": "1.2.0" }')
   write('package-lock.json', '{ "version": "1.2.0" }')
   write('CHANGELOG.md', '# Changelog\n\n## 1.2.0 (2036-05-09)\n\n- New.\n\n## 1.1.0 (2036-01-01)\n\n- Old.\n')
+  mkdirSync(join(root, 'test/releases/1.2.0'), { recursive: true })
+  write('test/releases/1.2.0/status.json', '{}')
   git('init', '--quiet')
   git('add', '.')
   git('commit', '--quiet', '--message', 'Begin')
@@ -72,6 +74,12 @@ describe('npm run release', () => {
     expect(problems(true)).toEqual(['CHANGELOG.md: there is no part "## 1.2.0 (DATE)"'])
   })
 
+  it('refuses a version without its fixtures', () => {
+    git('rm', '--quiet', '-r', 'test')
+    git('commit', '--quiet', '--message', 'Forget')
+    expect(problems()).toEqual(['test/releases/1.2.0 is missing: run ./bun scripts/release-fixtures.ts and commit it'])
+  })
+
   it('refuses a version that has its tag', () => {
     git('tag', 'v1.2.0')
     expect(problems()).toEqual(['the tag v1.2.0 is there already'])
@@ -79,6 +87,6 @@ describe('npm run release', () => {
 
   it('tells all that is wrong together', () => {
     write('package.json', '{ "version": "next" }')
-    expect(problems()).toHaveLength(4)
+    expect(problems()).toHaveLength(5)
   })
 })

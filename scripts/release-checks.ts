@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What a release is made of, as the checkout says it. */
@@ -25,6 +25,9 @@ export function checkRelease(root: string, isRehearsal: boolean): Release | { re
   const problems = [
     ...(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version) ? [] : [`package.json: ${version} is not a version`]),
     ...(lock.version === version ? [] : [`package-lock.json: the version is ${lock.version}, not ${version}`]),
+    ...(existsSync(join(root, 'test/releases', version))
+      ? []
+      : [`test/releases/${version} is missing: run ./bun scripts/release-fixtures.ts and commit it`]),
     ...(changed === '' ? [] : [`the working tree has changes:\n${changed}`]),
     ...(notes === null ? [`CHANGELOG.md: there is no part "## ${version} (DATE)"`] : []),
     ...(notes === null || isDated || isRehearsal

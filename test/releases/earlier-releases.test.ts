@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dataFingerprint } from '../../src/app/keep-snapshot.ts'
+import { decodeEntry } from '../../src/cluster/entries.ts'
+import { Session } from '../../src/cluster/session.ts'
+import { Signing } from '../../src/cluster/signing.ts'
+import { loadChunks, readManifest } from '../../src/cluster/store-snapshot.ts'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { parseGuid } from '../../src/domain/guid.ts'
+import { Formatter } from '../../src/formats/format.ts'
+import { decodeHead, headLength, LENGTH_BYTES } from '../../src/snapshot/snapshot-head.ts'
+import { SnapshotFile } from '../../src/snapshot/snapshot-file.ts'
+import type { RecordLists } from '../../src/records/row-records.ts'
+import { newLists } from '../../src/sync/replica.ts'
+import { systemTime } from '../../src/time/time.ts'
+import { describeWithRedis } from '../cluster/needs-redis.ts'
+import { ROOT } from '../support/child.ts'
+import { exposed } from '../support/exposed-metrics.ts'
+import { RedisServer } from '../support/redis-server.ts'
+import { namedSince } from './named-since.ts'
+import { namesIn, schemaNamesIn } from './names-in.ts'
+import { CLUSTER_KEY, releaseRun, type ReleaseRun, restore, type StoreDump, storeOf } from './release-run.ts'
+
+const VERSIONS = readdirSync(import.meta.dirname).filter((name) => /^\d+\.\d+\.\d+/.test(name))
+const CHANGELOG = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
+const ENVIRONMENT = {
+  MARQUEE_TOKEN: 'open-sesame',
+  MARQUEE_REDIS_URL: 'rediss://store.example.org:6379/0',
+  MARQUEE_CLUSTER_KEY: CLUSTER_KEY,
+  DATABASE_URL: 'postgres://marquee@database.example.org/crm',
+  DATAVERSE_CLIENT_SECRET: 'a secret',
+  CRM_SECRET: 'a secret',
+}
+
+it('there are fixtures of a release', () => {
+  expect(VERSIONS).not.toEqual([])
+})
+
+describe.each(VERSIONS)('what %s left behind', (version) => {
+  const folder = join(import.meta.dirname, version)
+  const kept = (name: string): string => readFileSync(join(folder, name), 'utf8')
+  const isNamed = namedSince(CHANGELOG, version)
+
+  const configurationOf = (path: string, text: string) =>
+    loadConfiguration({ path, text, env: ENVIRONMENT, readFile: () => Promise.resolve(Buffer.from('')) })
+
+  it.each(readdirSync(join(folder, 'configurations')))(
+    'the configuration %s is accepted, or CHANGELOG names the key',
+    async (name) => {
+      const loaded = await configurationOf('/srv/marquee/marquee.yaml', kept(`configurations/${name}`))
+      const problems = loaded.ok ? [] : loaded.problems.filter(({ key }) => !isNamed(key))
+      expect(problems.map(({ key, message }) => `${key} ${message}`)).toEqual([])
+    },
+  )
+
+  /** Whether the lists answer each question as that version did; fields may have been added. */
+  function expectAnswers(lists: RecordLists): void {
+    const answers = JSON.parse(kept('answers.json')) as Readonly<Record<string, object>>
+    expect(Object.keys(answers)).toHaveLength(3)
+    for (const [path, answer] of Object.entries(answers)) {
+      const [, list = '', id = ''] = path.split('/')
+      const guid = parseGuid(id)
+      const { events, venues } = lists
+      const body = guid && (list === 'events' ? events.represent(guid, 'json') : venues.represent(guid, 'json'))?.body
+      expect(JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body ?? undefined))).toMatchObject(
+        answer,
+      )
+    }
+  }
+
+  const emptyLists = (): RecordLists =>
+    newLists(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
+
+  it('the snapshot is read as it was written, or CHANGELOG names "snapshot format"', async () => {
+    const name = readdirSync(folder).find((file) => file.endsWith('.snapshot')) ?? ''
+    const loaded = await configurationOf(join(folder, 'marquee.yaml'), kept('configuration.json'))
+    if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join())
+    // With another format or mapping the file is not looked at, and the lists are read in full.
+    const isUsed = `${dataFingerprint(loaded.configuration)}.snapshot` === name
+    if (!isUsed) return expect(isNamed('snapshot format')).toBe(true)
+    const directory = mkdtempSync(join(tmpdir(), 'marquee-earlier-'))
+    copyFileSync(join(folder, name), join(directory, name))
+    chmodSync(join(directory, name), 0o600)
+    const bytes = readFileSync(join(folder, name))
+    const length = headLength(bytes)
+    const { writtenAtMs } = decodeHead(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length + 32))
+    const limits = { memoryBytes: 1e9 }
+    const fingerprint = name.replace('.snapshot', '')
+    const file = new SnapshotFile({ directory, fingerprint, limits, pause: () => Promise.resolve() })
+    const lists = emptyLists()
+    const now = { ...systemTime.now(), wallMs: writtenAtMs + 1000 }
+    const stored = await file.read(lists, now, new AbortController().signal)
+    rmSync(directory, { recursive: true })
+    expect(stored?.rows).toBeGreaterThan(3)
+    expectAnswers(lists)
+  })
+
+  describeWithRedis('in a cluster', () => {
+    let redis: RedisServer
+    beforeAll(async () => {
+      redis = await RedisServer.start()
+    })
+    afterAll(() => redis.remove())
+
+    it('the log and the snapshot in the store are read as they were written, or CHANGELOG names "snapshot format"', async () => {
+      const dump = JSON.parse(kept('store.json')) as StoreDump
+      await restore(redis, dump)
+      const signing = new Signing(dump.logName.split('-')[0] ?? '', CLUSTER_KEY)
+      const signal = new AbortController().signal
+      const session = await Session.open(storeOf(redis, dump.logName), systemTime, 5000, signal)
+      const manifest = await readManifest(session, signing)
+      if (typeof manifest === 'string') return expect([manifest, isNamed('snapshot format')]).toEqual([manifest, true])
+      if (manifest === null) throw new Error('there is no snapshot in the store')
+      const lists = emptyLists()
+      const between = (): Promise<void> => Promise.resolve()
+      const why = await loadChunks(session, manifest, lists, { memoryBytes: 1e9, nowMs: 0, between })
+      expect(why).toBeNull()
+      expectAnswers(lists)
+      const entries = await session.ask((store) => store.readFrom('0-1', 1000))
+      const kinds = entries.map((entry) => {
+        const decoded = decodeEntry(entry, signing)
+        return 'refused' in decoded ? decoded.refused : decoded.head.kind
+      })
+      expect(new Set(kinds)).toEqual(
+        new Set(dump.log.map(({ h }) => (JSON.parse(h) as { readonly kind: string }).kind)),
+      )
+      session.close()
+    })
+  })
+
+  describeWithRedis('names that operators and callers rely on', () => {
+    let now: ReleaseRun
+    beforeAll(async () => {
+      now = await releaseRun()
+    }, 60_000)
+
+    /** The names of that version that are gone and that CHANGELOG does not name. */
+    const gone = (before: readonly string[], after: readonly string[]): readonly string[] => {
+      const there = new Set(after)
+      return before.filter((name) => !there.has(name) && !isNamed(name))
+    }
+
+    it('each field of /status is there still, or CHANGELOG names it', () => {
+      const before = namesIn(JSON.parse(kept('status.json')))
+      expect(before.length).toBeGreaterThan(40)
+      expect(gone(before, namesIn(JSON.parse(now.status)))).toEqual([])
+    })
+
+    it('each metric is there still with its labels, or CHANGELOG names it', () => {
+      const namesOf = (text: string): readonly string[] =>
+        exposed(text).flatMap(({ name, type, labels }) => [
+          `${name} ${type}`,
+          ...labels.map((label) => `${name}{${label}}`),
+        ])
+      const before = namesOf(kept('metrics.txt'))
+      expect(before.length).toBeGreaterThan(40)
+      expect(gone(before, namesOf(now.metrics))).toEqual([])
+    })
+
+    it('each path, answer and property of the OpenAPI document is there still, or CHANGELOG names it', () => {
+      const before = schemaNamesIn(JSON.parse(kept('openapi.json')))
+      expect(before.length).toBeGreaterThan(200)
+      expect(gone(before, schemaNamesIn(JSON.parse(now.openapi)))).toEqual([])
+    })
+  })
+})
+
+it('the fixtures of this release are those of its version', () => {
+  for (const version of VERSIONS) {
+    expect(JSON.parse(readFileSync(join(import.meta.dirname, version, 'status.json'), 'utf8'))).toMatchObject({
+      version,
+    })
+    expect(existsSync(join(import.meta.dirname, version, 'store.json'))).toBe(true)
+  }
+})

@@ -1,0 +1,150 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Secret, IN_THE_FILE } from '../../src/config/secret.ts'
+import { RedisStore } from '../../src/cluster/redis/redis-store.ts'
+import { startInstance } from '../cluster/real-instance.ts'
+import { eventually } from '../support/eventually.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { askOperations } from '../support/operations-client.ts'
+import { RedisServer } from '../support/redis-server.ts'
+
+/** Signs the log and the snapshot in the store of every run. */
+export const CLUSTER_KEY = 'the key of all runs that are kept as fixtures'
+
+/** What a running Marquee shows and stores. The fixtures of a release are one of these (scripts/release-fixtures.ts). */
+export interface ReleaseRun {
+  /** The configuration, JSON, with the absolute path of the lists: it is part of the fingerprint. */
+  readonly configuration: string
+  readonly status: string
+  readonly metrics: string
+  readonly openapi: string
+  /** By path: bodies as JSON. */
+  readonly answers: Readonly<Record<string, unknown>>
+  /** The name of the file in the snapshot directory, and its bytes. */
+  readonly snapshot: { readonly name: string; readonly bytes: Buffer }
+  /** The store's name of the log, its entries, and its blobs by name in base64. */
+  readonly store: StoreDump
+}
+
+export interface StoreDump {
+  readonly logName: string
+  readonly log: readonly {
+    readonly id: string
+    readonly h: string
+    readonly b: string | null
+    readonly s: string | null
+  }[]
+  readonly blobs: Readonly<Record<string, string>>
+}
+
+const VENUE = 'f0000000-0000-4000-8000-000000000000'
+const MOST_ENTRIES = 1000
+
+const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+
+/** Rows with each field, each kind of value, and each reason why a row is withheld. */
+function lists(): { readonly events: string; readonly venues: string } {
+  const times = { Start: '2036-07-12T19:30:00Z', Finish: '2036-07-12T22:00:00.1234567Z', ShowOnWeb: true }
+  const full = {
+    Id: id(1),
+    Name: 'Gala: "Tosca" & <Aida> 音楽',
+    VenueId: VENUE,
+    TicketCapacity: 250,
+    TicketsAvailable: 100,
+    ...times,
+    Price: '12.50',
+    Tags: ['Opera', 'Café'],
+    Links: [{ Rel: 'tickets', Href: 'https://tickets.example.org/1', Title: 'Book' }],
+  }
+  const events = [
+    full,
+    { Id: id(2), Name: null, ...times },
+    { Id: id(3), Name: 'not shown', ...times, ShowOnWeb: false },
+    { Id: id(4), Name: 'inactive', ...times, Active: false },
+    { Id: id(5), Name: 'unreadable', ...times, Price: 'twelve' },
+    { Id: id(6), Name: 'without an end', Start: times.Start, ShowOnWeb: true },
+    { Id: 'seven', Name: 'without an id', ...times },
+    { ...full, Name: 'a second row' },
+  ]
+  const venue = { Id: VENUE, Name: 'Hall', AddressCity: 'Bristol', Longitude: '-2.5879', Latitude: '51.4545' }
+  return { events: JSON.stringify(events), venues: JSON.stringify([venue]) }
+}
+
+/** Starts a Marquee with a store, a snapshot, lists and feeds, and takes what it shows and stores. */
+export async function releaseRun(): Promise<ReleaseRun> {
+  const crm = new FilesDirectory({}, lists())
+  const directory = mkdtempSync(join(tmpdir(), 'marquee-snapshot-'))
+  const redis = await RedisServer.start()
+  const settings = {
+    crm: { kind: 'files', directory: crm.crm },
+    snapshot: { directory },
+    cluster: { url: redis.url, key: { env: 'MARQUEE_CLUSTER_KEY' } },
+    representation: { currency: 'GBP', page: 'https://www.example.org/{Id}' },
+    feeds: { calendar: true, jsonLd: true },
+    lists: true,
+  }
+  const instance = await startInstance('bun', settings, { MARQUEE_CLUSTER_KEY: CLUSTER_KEY })
+  try {
+    const { address, operations } = instance.process.listening
+    await eventually(
+      () => instance.status(),
+      (told) => told?.ready === true && told.snapshot !== null && told.cluster.snapshot !== null,
+      30_000,
+    )
+    const paths = [...[1, 2].map((number) => `api/events/${id(number)}`), `api/venues/${VENUE}`]
+    const answers: Record<string, unknown> = {}
+    for (const path of paths) answers[path] = await (await fetch(address + path)).json()
+    const name = await eventually(
+      async () => readdirSync(directory).find((file) => file.endsWith('.snapshot')) ?? '',
+      (file) => file !== '',
+      30_000,
+    )
+    const text = async (path: string): Promise<string> => (await askOperations(`${operations}${path}`))?.text ?? ''
+    return {
+      configuration: JSON.stringify(settings),
+      status: await text('status'),
+      metrics: await text('metrics'),
+      openapi: await (await fetch(`${address}api/openapi.json`)).text(),
+      answers,
+      snapshot: { name, bytes: readFileSync(join(directory, name)) },
+      store: await dumpOf(redis),
+    }
+  } finally {
+    await instance.end()
+    await redis.remove()
+    crm.remove()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** The store of a log. */
+export function storeOf(redis: RedisServer, logName: string): RedisStore {
+  return new RedisStore({ url: new Secret(redis.url, IN_THE_FILE), ca: null, name: 'marquee' }, logName)
+}
+
+async function dumpOf(redis: RedisServer): Promise<StoreDump> {
+  const keys = redis.ask('KEYS', 'marquee:{*}:*').split('\n')
+  const logName = /\{(.+)\}/.exec(keys[0] ?? '')?.[1] ?? ''
+  const connection = await storeOf(redis, logName).connect()
+  try {
+    const log = await connection.readFrom('0-1', MOST_ENTRIES)
+    const names = keys.flatMap((key) => /\}:(snapshot(?::.+)?)$/.exec(key)?.[1] ?? []).toSorted()
+    const blobs: Record<string, string> = {}
+    for (const name of names) blobs[name] = Buffer.from((await connection.getBlob(name)) ?? []).toString('base64')
+    const encoded = log.map(({ id: at, h, b, s }) => ({ id: at, h, b: b && Buffer.from(b).toString('base64'), s }))
+    return { logName, log: encoded, blobs }
+  } finally {
+    connection.destroy()
+  }
+}
+
+/** Puts a dump into a store, as its instances had left it. */
+export async function restore(redis: RedisServer, { logName, log, blobs }: StoreDump): Promise<void> {
+  const connection = await storeOf(redis, logName).connect()
+  for (const { id: at, h, b, s } of log) {
+    await connection.append({ id: at, h, b: b === null ? null : Buffer.from(b, 'base64'), s }, true)
+  }
+  for (const [name, bytes] of Object.entries(blobs)) await connection.putBlob(name, Buffer.from(bytes, 'base64'))
+  connection.destroy()
+}
