@@ -64,8 +64,7 @@ describe('on Bun and on Node alike', () => {
   it('check finds numbers suspicious whose point may group thousands', async () => {
     const row = `{"Id":"${ID}",${TIMES},"TicketCapacity":"1.000","Price":"1.250"}`
     const { report } = await checked({ 'crm/events.ndjson': `${row}\n` })
-    const told = report.suspicious.map(({ column, what }) => `${column} ${what}`).join('
-')
+    const told = report.suspicious.map(({ column, what }) => `${column} ${what}`).join('\n')
     expect(told).toContain('TicketCapacity ends in .000, most likely a thousand')
     expect(told).toContain('Price has three digits after its point, and may be thousands')
   })
