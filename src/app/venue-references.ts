@@ -11,6 +11,9 @@ import { yieldToEventLoop } from '../time/waiting.ts'
 type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events'], 'venueTexts'>>>
 
 const MOST_TEXTS = 20
+/** So few texts may all be mistakes in the right column. */
+const FEW_TEXTS = 3
+const SHOWN_NAMES = 3
 /** Comparing a text with more venues would delay requests. */
 const MOST_COMPARED = 2000
 
@@ -37,6 +40,8 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
   const names = [...texts.venues.venueTexts]
     .flatMap(([venue, { text }]) => (isHeld(venue) ? [text] : []))
     .slice(0, MOST_COMPARED)
+  const isWrongColumn = byCount.length > FEW_TEXTS && [...known].every(([venue]) => unmatched.has(venue))
+  if (isWrongColumn) return [wrongColumn(byCount, lists, known, names)]
   for (const [venue, count] of byCount.slice(0, MOST_TEXTS)) {
     told.push(suspicionOf(venue, count, lists, known, names))
     await yieldToEventLoop()
@@ -47,6 +52,30 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
   if (rows > 0)
     told.push({ column: known.column, what: 'holds more texts that no venue has', count: rows, example, where: null })
   return told
+}
+
+/** One suspicion instead of one for each text: most likely VenueId is mapped to another column. */
+function wrongColumn(
+  byCount: readonly (readonly [venue: Guid, count: number])[],
+  lists: ToldLists,
+  known: IdTexts,
+  names: readonly string[],
+): Suspicion {
+  const [[venue, count] = [EMPTY_GUID, 0]] = byCount
+  const { example, where } = suspicionOf(venue, count, lists, known, [])
+  const found = JSON.stringify(known.get(venue)?.text ?? venue)
+  const ids = names
+    .slice(0, SHOWN_NAMES)
+    .map((name) => JSON.stringify(name))
+    .join(', ')
+  const hint = ids === '' ? '' : `; the ids of the venues are, for example, ${ids}`
+  return {
+    column: known.column,
+    what: `matches no venue in any of ${howMany(byCount.length, 'value')}, for example ${found}${hint}`,
+    count: byCount.reduce((sum, [, rows]) => sum + rows, 0),
+    example,
+    where,
+  }
 }
 
 function suspicionOf(
