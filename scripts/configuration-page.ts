@@ -65,7 +65,8 @@ function kindParts(name: string, kinds: Keys): string[] {
 
 function rowsOf(name: string, key: AnyKey): string[] {
   const { inside } = key.notes
-  if (inside?.kind === 'section' && name.endsWith('.fields')) return foldedFields(name, inside.keys)
+  if (inside?.kind === 'section' && name.endsWith('.fields'))
+    return foldedFields(name, inside.keys, inside.others !== undefined)
   if (inside?.kind === 'section') {
     return Object.entries(inside.keys).flatMap(([inner, innerKey]) => rowsOf(`${name}.${inner}`, innerKey))
   }
@@ -73,7 +74,7 @@ function rowsOf(name: string, key: AnyKey): string[] {
 }
 
 /** One row for all fields of a list, with exceptions for fields that allow more. */
-function foldedFields(name: string, keys: Keys): string[] {
+function foldedFields(name: string, keys: Keys, hasFurther: boolean): string[] {
   const fields = Object.entries(keys)
   const usual = fields.find(([field]) => field === 'Name')?.[1]
   if (usual === undefined) throw new Error(`${name} has no field Name`)
@@ -86,7 +87,7 @@ function foldedFields(name: string, keys: Keys): string[] {
   const cells = [
     `\`${name}.FIELD\``,
     usual.notes.fallback ?? 'required',
-    `${usual.notes.description} FIELD is one of ${names}.`,
+    `${usual.notes.description} FIELD is one of ${names}${hasFurther ? ', or a further field that `representation.further` declares' : ''}.`,
     [allowedIn(usual), ...exceptions].join('. '),
   ]
   return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`]

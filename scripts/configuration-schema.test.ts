@@ -115,6 +115,19 @@ const BEYOND = [
   'listen: { port: 8081 }',
   'operations: { host: localhost, port: 8080 }',
   'timeZone: UTC\ntimeZone: UTC',
+  // Names that are taken, and which further fields the same file declares.
+  ...['NAME: text', 'Href: text', 'LINKS: text', 'Door: text, DOOR: text'].map(
+    (declared) => `representation: { further: { events: { ${declared} } } }\ncrm: { kind: files, directory: . }`,
+  ),
+  ...[
+    'Doors: D',
+    'Doors: D, Code: null, Genres: G',
+    'Door: D, Doors: D, Code: null',
+    'Doors: { column: D, html: true }, Code: null',
+  ].map(
+    (fields) =>
+      `representation: { further: { events: { Doors: date-time, Code: text } } }\ncrm: { kind: files, directory: ., events: { fields: { Name: N, ${fields} } } }`,
+  ),
   'crm: { kind: files }',
   'crm: { kind: files, events: { from: "https://example.org/e.csv" } }',
   // A schema counts characters, and this limit is in bytes.

@@ -43,7 +43,12 @@ function schemaOf(key: AnyKey): ValueSchema {
 }
 
 function insideOf({ notes: { inside } }: AnyKey): ValueSchema {
-  if (inside?.kind === 'section') return orEmpty(sectionOf(inside.keys), inside.keys)
+  if (inside?.kind === 'section') {
+    const { keys, others } = inside
+    const more =
+      others === undefined ? {} : { additionalProperties: others.schema, propertyNames: { pattern: others.pattern } }
+    return orEmpty({ ...sectionOf(keys), ...more }, keys)
+  }
   if (inside?.kind === 'list') return { type: ['array', 'null'], items: schemaOf(inside.item) }
   if (inside === null) throw new Error('a key has neither a schema nor keys inside')
   const names = Object.keys(inside.kinds)

@@ -60,6 +60,7 @@ export async function assemble(
   const representation = { basePath: listen.basePath, ...configuration.representation }
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
+    further: representation.further,
     limits: {
       get maxAgeMs() {
         return freshness.maxAgeMs

@@ -1,6 +1,6 @@
 import type { Observation } from '../observe/observation.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import type { Configuration, CrmSettings } from '../config/configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
 import { textFound } from '../faults/remedy.ts'
@@ -85,11 +85,12 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
 /** Creates the report on a read of both lists. */
 export function reportOf(
   { marquee: { lists, suspicions }, failures, observations, diagnoses }: CrmRead,
-  { crm, isTimeZoneSet }: Configuration,
+  configuration: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
   unmatched: readonly Suspicion[],
 ): { readonly report: Report; readonly asides: Asides } {
+  const { crm, isTimeZoneSet } = configuration
   const held = LISTS.map(([kind, list]) => ({
     kind,
     list,
@@ -102,7 +103,8 @@ export function reportOf(
   const meant = held.map(({ kind, list, rows }) => ({ kind, rows: [...rows, ...meantRows(diagnoses.get(list))] }))
   const rows = meant.flatMap((each) => each.rows)
   const ignoredOf = ignoredColumns(observations, diagnoses)
-  const datesWithoutOffset = [...suspicions.events.wallDates.values()].reduce((sum, count) => sum + count, 0)
+  const wallCounts = [...suspicions.events.wallDates.values(), ...suspicions.venues.wallDates.values()]
+  const datesWithoutOffset = wallCounts.reduce((sum, count) => sum + count, 0)
   const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
   const nothing = nothingServed(lists)
   const mistakes = rows.filter((row) => !isOnPurpose(row.withheld)).length
@@ -115,7 +117,7 @@ export function reportOf(
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
     ...nothing,
-    ...misspeltColumns(ignoredOf, crm),
+    ...misspeltColumns(ignoredOf, configuration),
     ...zoneToCome(groups, zone, suspicions.events),
     ...(withheldReference === null ? [] : [withheldReference]),
   ]
@@ -128,7 +130,9 @@ export function reportOf(
     suspicious: [
       ...suspiciousIn('event', suspicions.events, lists.events.list),
       ...unmatched.map((suspicion) => toldIn('event', suspicion)),
-      ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
+      ...(isTimeZoneSet
+        ? []
+        : [...wallDates('event', suspicions.events, zone), ...wallDates('venue', suspicions.venues, zone)]),
       ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
     zone,
@@ -189,9 +193,13 @@ function passingOf(kind: Passing['kind'], { passed }: Suspicions): readonly Pass
   }))
 }
 
-function wallDates(counts: ReadonlyMap<string, number>, zone: ZoneReport): readonly SuspiciousReport[] {
-  return Array.from(counts, ([column, count]) => ({
-    kind: 'event',
+function wallDates(
+  kind: SuspiciousReport['kind'],
+  suspicions: Suspicions,
+  zone: ZoneReport,
+): readonly SuspiciousReport[] {
+  return Array.from(suspicions.wallDates, ([column, count]) => ({
+    kind,
     column,
     what: zoneNotSet(zone),
     count,
@@ -218,9 +226,12 @@ function nothingServed({ events, venues }: ToldLists): readonly string[] {
   })
 }
 
-function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>, crm: CrmSettings): readonly string[] {
+function misspeltColumns(
+  ignoredOf: ReadonlyMap<ListName, readonly string[]>,
+  { crm, representation }: Configuration,
+): readonly string[] {
   return [...ignoredOf].flatMap(([list, columns]) => {
-    const { columns: known, isMapped } = columnsRead(crm, list)
+    const { columns: known, isMapped } = columnsRead(crm, list, representation.further)
     // Configured columns exist, or the list could not be read.
     if (isMapped) return []
     return columns.flatMap((column) => {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../formats/body.ts'
 import { howMany, printable } from '../observe/printable.ts'
 import { codeOf } from '../observe/system-error.ts'
-import type { Configuration, CrmSettings } from '../config/configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import { fieldTable } from './check-fields.ts'
 import type { StoreChecked } from './check-cluster.ts'
@@ -64,7 +64,7 @@ export async function check(
     problems: [...read.problems, ...store.problems, ...snapshotProblems],
   }
   if (!json) {
-    printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, context)
+    printReport({ ...report, ok: read.ok }, asides, found.configuration, context)
     if (store.server !== null) out(printable(`Cluster store: ${store.server}, reachable, all rights granted.`))
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
@@ -105,7 +105,7 @@ const MOST_EXAMPLES = 3
 function printReport(
   { ok, events, venues, groups, suspicious, zone, passing = [], withheld, warnings, problems }: Report,
   { mistakes, onPurpose, ignoredOf }: Asides,
-  crm: CrmSettings,
+  { crm, representation }: Configuration,
   { out, error }: Pick<CommandContext, 'out' | 'error'>,
 ): void {
   for (const problem of problems) error(printable(problem))
@@ -117,7 +117,12 @@ function printReport(
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')
     const unused = columns.length === 1 ? `column ${names} is not used` : `columns ${names} are not used`
-    out(printable(`${list}: ${unused}; used are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
+    out(
+      printable(
+        `${list}: ${unused}; used are ${columnsRead(crm, list, representation.further).columns.join(', ')}.`,
+        4000,
+      ),
+    )
   }
   if (zone.datesWithoutOffset > 0) {
     const verbs = zone.datesWithoutOffset === 1 ? 'has no offset and is' : 'have no offset and are'

@@ -36,6 +36,16 @@ it('names what only a restart changes, secrets and zones by their keys alone', a
   expect(await changes(POSTGRES, `${POSTGRES}operations: null`)).toMatchObject({ fixed: ['operations'] })
 })
 
+it('lets the representation change, but not which further fields there are, nor their order', async () => {
+  const of = (further: string, namespace: string): string =>
+    `crm: { kind: files, directory: . }\nrepresentation: { namespace: ${namespace}, further: { events: { ${further} } } }`
+  expect(await changes(of('A: text, B: flag', 'One'), of('B: flag, A: text', 'Two'))).toEqual({
+    changed: ['representation.namespace', 'representation.further.events'],
+    fixed: ['representation.further.events'],
+    later: [],
+  })
+})
+
 it('takes a secret of the CRM that its file now holds another text of for the same: it is read again when it is refused', async () => {
   const before = await configured(POSTGRES)
   expect(changedKeys(before, await configured(POSTGRES, 'postgres://me:new@h/d'))).toEqual({

@@ -14,6 +14,9 @@ const FIXED = [
   'cluster',
 ] as const satisfies readonly (keyof Configuration)[]
 
+/** Keys within other sections that only a restart changes: they decide which records are held. */
+const FIXED_KEYS: readonly string[] = [...FIXED, 'representation.further']
+
 /** Keys that take effect at the next restart, without blocking the reload of other keys. */
 const AT_RESTART: ReadonlySet<string> = new Set(['cluster.key', 'crm.path.sha256'])
 
@@ -28,7 +31,7 @@ export function changedKeys(
   return {
     changed,
     later,
-    fixed: changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`))),
+    fixed: changed.filter((key) => FIXED_KEYS.some((name) => key === name || key.startsWith(`${name}.`))),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FurtherFields } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { printable } from '../observe/printable.ts'
 import type { Tree } from './tree.ts'
@@ -36,6 +37,8 @@ export interface Findings {
   readonly folder: string
   /** systemd's directory for the service's state; `null` if it is not set. */
   readonly stateDirectory: string | null
+  /** The further fields that the file declares. */
+  readonly further: FurtherFields
   /** Finds where a key of this name exists: `freshness.maxAge` for `maxAge`. */
   readonly elsewhere: (name: string) => string | null
   readonly problems: Problem[]

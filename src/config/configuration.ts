@@ -4,6 +4,7 @@
 
 import { EVENTS } from '../domain/event.ts'
 import type { RecordTable } from '../domain/field.ts'
+import type { FurtherFields } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
 import { dataverse } from './crm/dataverse.ts'
@@ -177,7 +178,7 @@ function lineAt(tree: MapTree, key: string): number | null {
  * Warns about valid settings that are most likely mistakes, one sentence each. Shows no values, which may come from `{
  * env }`.
  */
-export function warningsOf({ freshness, representation: { links, page } }: Configuration): readonly string[] {
+export function warningsOf({ freshness, representation: { links, page, further } }: Configuration): readonly string[] {
   const { refreshEveryMs, maxAgeMs } = freshness
   const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs
   return [
@@ -186,15 +187,17 @@ export function warningsOf({ freshness, representation: { links, page } }: Confi
       : []),
     ...[EVENTS, VENUES].flatMap((table) =>
       links[table.kind].flatMap(({ href }, index) =>
-        misspelt(href, namesOf(table)).map((what) => `representation.links.${table.kind}[${index}].href ${what}`),
+        misspelt(href, namesOf(table, further)).map(
+          (what) => `representation.links.${table.kind}[${index}].href ${what}`,
+        ),
       ),
     ),
-    ...(page === null ? [] : misspelt(page, namesOf(EVENTS)).map((what) => `representation.page ${what}`)),
+    ...(page === null ? [] : misspelt(page, namesOf(EVENTS, further)).map((what) => `representation.page ${what}`)),
   ]
 }
 
-function namesOf({ fields }: RecordTable): readonly string[] {
-  return fields.map(({ name }) => name)
+function namesOf({ list, fields }: RecordTable, further: FurtherFields): readonly string[] {
+  return [...fields, ...further[list]].map(({ name }) => name)
 }
 
 function misspelt(href: string, names: readonly string[]): string[] {

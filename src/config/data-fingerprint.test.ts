@@ -13,6 +13,10 @@ async function fingerprint(
   return dataFingerprintOf(loaded.configuration, numbers)
 }
 
+function declaring(further: string): string {
+  return `representation: { further: { ${further} } }\n`
+}
+
 const POSTGRES = `crm:
   kind: postgres
   url: { env: URL }
@@ -49,6 +53,12 @@ describe('the fingerprint of a configuration', () => {
     )
   })
 
+  it('is what it was in releases without further fields, if none is declared', async () => {
+    expect(await fingerprint('crm: { kind: files, directory: ./a }')).toBe(
+      await fingerprint(`${declaring('events: {}, venues:')}crm: { kind: files, directory: ./a }`),
+    )
+  })
+
   it('is another where any record may be', async () => {
     const scopes = [
       await fingerprint(POSTGRES),
@@ -64,6 +74,10 @@ describe('the fingerprint of a configuration', () => {
       await fingerprint(`${DATAVERSE}  labels: 1031\n`),
       await fingerprint(DATAVERSE.replace('crm11', 'crm4')),
       await fingerprint('crm: { kind: files, directory: ./a }'),
+      await fingerprint(`${declaring('events: { A: text, B: text }')}crm: { kind: files, directory: ./a }`),
+      await fingerprint(`${declaring('events: { B: text, A: text }')}crm: { kind: files, directory: ./a }`),
+      await fingerprint(`${declaring('events: { A: text, B: texts }')}crm: { kind: files, directory: ./a }`),
+      await fingerprint(`${declaring('venues: { A: text, B: text }')}crm: { kind: files, directory: ./a }`),
       await fingerprint('crm: { kind: files, directory: ./b }'),
       await fingerprint('crm: { kind: files, directory: ./b, timeZone: Europe/London }'),
     ]

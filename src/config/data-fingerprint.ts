@@ -6,13 +6,15 @@ import { parsePostgresUrl } from './postgres-address.ts'
 
 /**
  * Identifies the records that a configuration makes, as 12 hexadecimal digits. If it or one of the numbers changes,
- * stored records are not used. Representation, credentials and limits do not count.
+ * stored records are not used. Of the representation only further fields count; credentials and limits do not.
  */
 export function dataFingerprintOf(
-  { crm, timeZone }: Pick<Configuration, 'crm' | 'timeZone'>,
+  { crm, timeZone, representation: { further } }: Pick<Configuration, 'crm' | 'timeZone' | 'representation'>,
   numbers: readonly number[],
 ): string {
-  const shaping = canonical([...numbers, timeZone, shapingOf(crm)])
+  // Left out if there are none, so that the records of earlier releases are still used.
+  const declared = further.events.length + further.venues.length === 0 ? [] : [further]
+  const shaping = canonical([...numbers, timeZone, shapingOf(crm), ...declared])
   return createHash('sha256').update(shaping).digest('hex').slice(0, 12)
 }
 

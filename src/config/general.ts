@@ -12,6 +12,7 @@ import {
   timeZone,
   wholeNumber,
 } from './values.ts'
+import { furtherKey } from './further-keys.ts'
 import type { Key } from './key.ts'
 import { type SettingsOf, list, section } from './section.ts'
 import { cluster } from './cluster-settings.ts'
@@ -107,6 +108,12 @@ export const GENERAL = {
       event: links.says('Links of every event.'),
       venue: links.says('Links of every venue.'),
     }).says('Additional links, after all others.'),
+    further: section({
+      events: furtherKey('events').says(
+        'Further fields of every event, in this order, each with its type. `crm.events.fields` maps them as any other field.',
+      ),
+      venues: furtherKey('venues').says('Further fields of every venue.'),
+    }).says('Fields of the organisation’s own, besides those of the contract. They take effect at a restart.'),
     page: text(
       'the http or https URL of a page, such as https://www.example.org/whats-on/{Id}',
       WEB_ADDRESS,

@@ -38,8 +38,15 @@ interface Notes {
   readonly written: Scalar['value'] | null | undefined
 }
 
+/** Keys of a section that the file itself names, such as further fields. */
+interface OtherKeys {
+  /** A regular expression for their names. */
+  readonly pattern: string
+  readonly schema: ValueSchema
+}
+
 type Inside =
-  | { readonly kind: 'section'; readonly keys: Keys }
+  | { readonly kind: 'section'; readonly keys: Keys; readonly others?: OtherKeys }
   | { readonly kind: 'list'; readonly item: AnyKey }
   | { readonly kind: 'kinds'; readonly kinds: Keys }
 

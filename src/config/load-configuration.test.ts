@@ -44,7 +44,13 @@ describe('a configuration', () => {
         staleIfErrorMs: 0,
         shrinkGuardMs: 86_400_000,
       },
-      representation: { namespace: 'Marquee', links: { event: [], venue: [] }, page: null, currency: null },
+      representation: {
+        namespace: 'Marquee',
+        links: { event: [], venue: [] },
+        further: { events: [], venues: [] },
+        page: null,
+        currency: null,
+      },
       feeds: { calendar: false, jsonLd: false, calendarName: null },
       conditionalRequests: false,
       lists: false,
@@ -88,6 +94,7 @@ representation:
   links:
     event: [ { rel: tickets, href: 'https://tickets.example.org/{Id}', title: Book } ]
     venue: [ { rel: map, href: ~/maps } ]
+  further: { events: { Doors: date-time, Genres: texts }, venues: { StepFree: flag } }
 conditionalRequests: true
 limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB, readyBodies: 256MB }
 snapshot: { directory: ./state }
@@ -123,6 +130,13 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
         links: {
           event: [{ rel: 'tickets', href: 'https://tickets.example.org/{Id}', title: 'Book' }],
           venue: [{ rel: 'map', href: '~/maps', title: null }],
+        },
+        further: {
+          events: [
+            { name: 'Doors', type: 'date-time' },
+            { name: 'Genres', type: 'texts' },
+          ],
+          venues: [{ name: 'StepFree', type: 'flag' }],
         },
         page: null,
         currency: null,

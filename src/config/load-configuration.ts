@@ -3,8 +3,10 @@
 // },
 // and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
 import { dirname, resolve } from 'node:path'
+import { NO_FURTHER } from '../domain/further.ts'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
 import { type Findings, type Problem, BAD, keyOf, Place } from './config-problem.ts'
+import { declaredIn } from './further-keys.ts'
 import { type ReadFile, readingLimit, readText } from './read-text.ts'
 import { resolveReferences } from './references.ts'
 import { keyNamed, section } from './section.ts'
@@ -52,7 +54,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     source.text === undefined
       ? await readText(resolve(file), readFile, limit)
       : { ok: true as const, text: source.text }
-  const findings = findingsOf(file, folder, env)
+  let findings = findingsOf(file, folder, env)
   const say: Say = (line, message, path = []) => {
     findings.problems.push({ file, key: keyOf(path), line, found: null, message })
   }
@@ -67,6 +69,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const given = await resolveReferences(parsed, { folder, env, readFile, limit, say })
   const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
   const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
+  findings = { ...findings, further: declaredIn(tree) }
   const configuration = settingsOf(tree, findings, source.ports)
   if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
   const ca = configuration.cluster?.ca ?? null
@@ -114,7 +117,15 @@ const ROOT = section(KEYS)
 function findingsOf(file: string, folder: string, env: ConfigurationSource['env']): Findings {
   // systemd separates several directories by colons.
   const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
-  return { file, folder, stateDirectory, elsewhere: (name) => keyNamed(name, KEYS), problems: [], doubtful: new Set() }
+  return {
+    file,
+    folder,
+    stateDirectory,
+    further: NO_FURTHER,
+    elsewhere: (name) => keyNamed(name, KEYS),
+    problems: [],
+    doubtful: new Set(),
+  }
 }
 
 /** Reads the settings from a tree; `null` if there are problems, which are in `findings`. */

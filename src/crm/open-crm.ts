@@ -5,6 +5,7 @@ import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, PageStream, Source } from '../sync/port.ts'
+import { htmlReader } from './mapping/list-setting.ts'
 import { type ConnectorContext, limitsOf } from './kit/crm-limits.ts'
 import type { OpenHttpClient } from './web/http-client.ts'
 
@@ -15,7 +16,10 @@ export interface CrmContext extends ConnectorContext {
 }
 
 export async function openCrm(settings: CrmSettings, context: CrmContext): Promise<Crm> {
-  const crm = await open(settings, context)
+  const { events, venues } =
+    settings.kind === 'files' ? { events: settings.events.block, venues: settings.venues.block } : settings
+  const html = await htmlReader([events ?? {}, venues ?? {}])
+  const crm = await open(settings, { ...context, ...html })
   // The Dataverse connector counts its own requests: one read of a list takes many.
   if (settings.kind === 'dataverse') return crm
   countReads(crm.events, context.observe)

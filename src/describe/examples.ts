@@ -1,6 +1,7 @@
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { EVENTS } from '../domain/event.ts'
 import { type Field, type ListName, type RecordOf, type RecordTable, LINKS } from '../domain/field.ts'
+import type { Extended } from '../domain/further.ts'
 import { parseGuid } from '../domain/guid.ts'
 import { parseDecimal } from '../domain/number.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -9,12 +10,18 @@ import { type Zone, showInstant } from '../domain/zone.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { recordsOf } from '../formats/page-frame.ts'
+import { describedFurther } from './further-schemas.ts'
 
 export type Examples = ReturnType<typeof examplesOf>
 
 /** Returns the sample's event and venue in the form this instance would send them. */
 export function examplesOf(formatter: Formatter, zone: Zone) {
-  const [event, venue] = [recordIn(EVENTS, zone), recordIn(VENUES, zone)]
+  const further = (table: RecordTable): Extended => {
+    const values = describedFurther(table, formatter.further, zone).map(({ value }) => value)
+    return values.length === 0 ? {} : { Further: values }
+  }
+  const event = { ...recordIn(EVENTS, zone), ...further(EVENTS) }
+  const venue = { ...recordIn(VENUES, zone), ...further(VENUES) }
   const record = (list: ListName, shape: Shape): string =>
     list === 'events' ? formatter.event(event, shape) : formatter.venue(venue, shape)
   return {

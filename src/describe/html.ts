@@ -4,10 +4,12 @@
 import { hash } from 'node:crypto'
 import { EVENTS } from '../domain/event.ts'
 import type { FieldType, RecordTable } from '../domain/field.ts'
+import { type FurtherType, NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { xmlAttribute, xmlText } from '../formats/escape.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
 import type { DescribedPage, DescriptionTexts } from '../http/description.ts'
+import { describedFurther } from './further-schemas.ts'
 import { ADVICE } from './json-schemas.ts'
 import { jsonText } from './json-text.ts'
 import { type Instance, openApi, pathsOf } from './openapi.ts'
@@ -21,6 +23,15 @@ const TYPES: Readonly<Record<FieldType, string>> = {
   decimal: 'decimal',
   'date-time': 'date-time',
   tags: 'texts',
+}
+
+const FURTHER_TYPES: Readonly<Record<FurtherType, string>> = {
+  text: 'text',
+  integer: TYPES.int32,
+  decimal: TYPES.decimal,
+  'date-time': TYPES['date-time'],
+  flag: 'true, false',
+  texts: TYPES.tags,
 }
 
 /** Returns the texts of `/api/openapi.json` and of the base path for one instance. Runs once, not for each request. */
@@ -48,7 +59,7 @@ export function pageOf(instance: Instance): DescribedPage {
       : 'Enter an id. This service does not list its records: ask its operator for an id, or take one from a page that shows the events.',
     kinds: kinds.map(({ found, summary }) => `<option value="${found}">${xmlText(summary)}</option>`).join(''),
     options: MEDIA_TYPES.map((type) => `<option>${type}</option>`).join(''),
-    fields: [EVENTS, VENUES].map(fieldsOf).join(''),
+    fields: [EVENTS, VENUES].map((table) => fieldsOf(table, instance)).join(''),
     style,
     script,
   }
@@ -61,9 +72,20 @@ function breakable(path: string): string {
   return xmlText(path).replaceAll('/', '/<wbr>')
 }
 
-function fieldsOf({ kind, fields }: RecordTable): string {
-  const rows = fields.map(({ name, type, description, example }) => {
-    const cells = [`<code>${name}</code>`, TYPES[type], xmlText(description + ADVICE[type])]
+function fieldsOf(table: RecordTable, { further = NO_FURTHER, zone }: Instance): string {
+  const { kind, fields } = table
+  const own = fields.map((field) => ({
+    ...field,
+    is: TYPES[field.type],
+    means: field.description + ADVICE[field.type],
+  }))
+  const others = describedFurther(table, further, zone).map((field) => ({
+    ...field,
+    is: `${FURTHER_TYPES[field.type]} or null`,
+    means: field.description,
+  }))
+  const rows = [...own, ...others].map(({ name, is, means, example }) => {
+    const cells = [`<code>${name}</code>`, is, xmlText(means)]
     const shown = `<td class="spare"><code>${xmlText(example)}</code></td>`
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}${shown}</tr>`
   })

@@ -1,5 +1,5 @@
 import { EVENTS } from '../domain/event.ts'
-import type { Field, FieldType, RecordTable } from '../domain/field.ts'
+import type { Field, FieldType, ListName, RecordTable } from '../domain/field.ts'
 import { VENUES } from '../domain/venue.ts'
 import { PAGE_WORDS } from '../formats/page-frame.ts'
 import type { ConfiguredLinks } from '../formats/resource.ts'
@@ -7,7 +7,7 @@ import { REFUSALS } from '../http/problem.ts'
 import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
 
 /** The schema of each field type, in both JSON shapes (contract §2, §3). */
-const TYPES: Readonly<Record<FieldType, JsonObject>> = {
+export const TYPES: Readonly<Record<FieldType, JsonObject>> = {
   guid: { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' },
   text: { type: ['string', 'null'] },
   int32: { type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 },
@@ -51,8 +51,16 @@ export function fieldSchema({ type, description, example }: Field): JsonObject {
   return { ...TYPES[type], description: description + ADVICE[type], examples: [new WrittenJson(example)] }
 }
 
-function fieldsOf({ fields }: RecordTable): JsonObject {
-  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]))
+/** What the schemas depend on, besides the tables. */
+export interface SchemaSettings {
+  readonly links: ConfiguredLinks
+  readonly lists: boolean
+  /** The schemas of the further fields of each list, by name, in the order of their declaration. */
+  readonly further: Readonly<Record<ListName, JsonObject>>
+}
+
+function fieldsOf({ list, fields }: RecordTable, further: SchemaSettings['further']): JsonObject {
+  return { ...Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])), ...further[list] }
 }
 
 /** The links that Marquee itself adds to each record. */
@@ -67,20 +75,20 @@ const HAL_LINKS: JsonObject = {
   oneOf: [referTo('HalLink'), { type: 'array', minItems: 2, items: referTo('HalLink') }],
 }
 
-function plainRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
+function plainRecord(table: RecordTable, { links, further }: SchemaSettings): JsonObject {
   const rels = relsOf(table.kind, links)
   const list = { type: 'array', minItems: rels.length, items: referTo('Link') }
   return objectOf(`The ${table.kind} as plain JSON.`, {
-    ...fieldsOf(table),
+    ...fieldsOf(table, further),
     _links: { ...list, description: `The links: ${rels.join(', ')}, and possibly others.` },
     _embedded: { type: 'null' },
   })
 }
 
-function halRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
+function halRecord(table: RecordTable, { links, further }: SchemaSettings): JsonObject {
   const rels = relsOf(table.kind, links)
   return objectOf(`The ${table.kind} as HAL JSON.`, {
-    ...fieldsOf(table),
+    ...fieldsOf(table, further),
     _links: {
       type: 'object',
       description: 'The links by relation; an array if a relation has several.',
@@ -176,15 +184,15 @@ const PROBLEM: JsonObject = {
   },
 }
 
-export function jsonSchemas(links: ConfiguredLinks, hasLists: boolean): JsonObject {
+export function jsonSchemas(settings: SchemaSettings): JsonObject {
   return {
     ...Object.fromEntries(
       [EVENTS, VENUES].flatMap((table) => [
-        [NAMES[table.list].record, plainRecord(table, links)],
-        [NAMES[table.list].hal, halRecord(table, links)],
+        [NAMES[table.list].record, plainRecord(table, settings)],
+        [NAMES[table.list].hal, halRecord(table, settings)],
       ]),
     ),
-    ...(hasLists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES) } : {}),
+    ...(settings.lists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES) } : {}),
     Link: LINK,
     HalLink: HAL_LINK,
     Problem: PROBLEM,

@@ -2,7 +2,10 @@
 // In: the tables that the service runs on (fields, routes, media types, refusals, parameters) and the instance's
 // settings. Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. Only facts from
 // these tables are described.
+import { EVENTS } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
+import { NO_FURTHER } from '../domain/further.ts'
+import { VENUES } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { Formatter } from '../formats/format.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
@@ -11,6 +14,7 @@ import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import { type Endpoint, routeLabel } from '../http/route.ts'
 import { type Examples, examplesOf } from './examples.ts'
 import { type FeedInstance, calendarContent, feedContent } from './feed-content.ts'
+import { type DescribedFurther, describedFurther, furtherSchema } from './further-schemas.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import type { Json, JsonObject } from './json-text.ts'
 import { headerParameters, idParameter, listParameters } from './parameters.ts'
@@ -110,7 +114,8 @@ export function pathsOf({
 }
 
 export function openApi(instance: Instance): JsonObject {
-  const { basePath, links, namespace, lists } = instance
+  const { basePath, links, namespace, lists, further = NO_FURTHER, zone } = instance
+  const [events, venues] = [describedFurther(EVENTS, further, zone), describedFurther(VENUES, further, zone)]
   const examples = examplesOf(new Formatter(instance), instance.zone)
   const paths = pathsOf(instance)
   const detailOf = (refusal: Refusal): string =>
@@ -135,9 +140,16 @@ export function openApi(instance: Instance): JsonObject {
       headers: headerComponents(Math.floor(instance.maxAgeMs / 1000)),
       responses: Object.fromEntries(refusals),
       examples: exampleComponents(lists, examples),
-      schemas: { ...jsonSchemas(links, lists), ...xmlSchemas(namespace, lists) },
+      schemas: {
+        ...jsonSchemas({ links, lists, further: { events: schemasOf(events), venues: schemasOf(venues) } }),
+        ...xmlSchemas(namespace, lists, { events, venues }),
+      },
     },
   }
+}
+
+function schemasOf(further: readonly DescribedFurther[]): JsonObject {
+  return Object.fromEntries(further.map((field) => [field.name, furtherSchema(field)]))
 }
 
 function aboutAll({ zone }: Instance): string {

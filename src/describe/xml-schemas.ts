@@ -1,8 +1,9 @@
 import { EVENTS } from '../domain/event.ts'
-import type { FieldType, RecordTable } from '../domain/field.ts'
+import type { FieldType, ListName, RecordTable } from '../domain/field.ts'
 import { VENUES } from '../domain/venue.ts'
 import { PAGE_WORDS } from '../formats/page-frame.ts'
 import { ARRAYS_NAMESPACE, HAL_NAMESPACE, namespaceOf, ROOTS } from '../formats/plain-xml.ts'
+import { type DescribedFurther, furtherSchema } from './further-schemas.ts'
 import { ADVICE, fieldSchema, NAMES, objectOf, referTo } from './json-schemas.ts'
 import type { JsonObject } from './json-text.ts'
 
@@ -15,7 +16,11 @@ function ofBase(schema: JsonObject, more: JsonObject = {}): JsonObject {
 }
 
 /** Returns the schema of DataContractSerializer's XML. OpenAPI cannot express `i:nil`, which stands for null. */
-function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonObject {
+function plainXmlRecord(
+  { kind, fields }: RecordTable,
+  namespace: string,
+  further: readonly DescribedFurther[],
+): JsonObject {
   const link = {
     type: 'object',
     xml: { name: 'Link', namespace: HAL_NAMESPACE },
@@ -28,12 +33,16 @@ function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonO
     const schema = fieldSchema(field)
     return [field.name, field.type === 'tags' ? { ...schema, ...tags, xml: { wrapped: true } } : schema]
   })
+  const others = further.map((field): readonly [string, JsonObject] => {
+    const schema = furtherSchema(field)
+    return [field.name, field.type === 'texts' ? { ...schema, ...tags, xml: { wrapped: true } } : schema]
+  })
   const properties = {
     Href: ofBase(TEXT),
     LinkName: ofBase({ ...TEXT, const: kind }),
     Links: ofBase({ type: 'array', items: link }, { wrapped: true }),
     Rel: ofBase({ ...TEXT, const: kind }),
-    ...Object.fromEntries(members),
+    ...Object.fromEntries([...members, ...others]),
   }
   const described = objectOf(
     `The ${kind} as DataContractSerializer writes it, with its elements in this order. Null is \`i:nil="true"\`.`,
@@ -60,7 +69,7 @@ function attribute(schema: JsonObject): JsonObject {
   return { ...schema, xml: { attribute: true } }
 }
 
-function halXmlRecord({ kind, fields }: RecordTable): JsonObject {
+function halXmlRecord({ kind, fields }: RecordTable, further: readonly DescribedFurther[]): JsonObject {
   const members = fields
     .filter(({ type }) => type !== 'tags')
     .map((field): readonly [string, JsonObject] => {
@@ -69,11 +78,15 @@ function halXmlRecord({ kind, fields }: RecordTable): JsonObject {
       if (own === undefined) return [field.name, fieldSchema(field)]
       return [field.name, { ...own, description: description + HAL_ADVICE[type] }]
     })
+  // HAL XML has no null: what is unknown is an empty element.
+  const others = further
+    .filter(({ type }) => type !== 'texts')
+    .map(({ name, description }): readonly [string, JsonObject] => [name, { ...TEXT, description }])
   return resourceOf(`The ${kind} as HAL XML, with its elements in this order and without tags.`, {
     rel: attribute({ ...TEXT, const: kind }),
     href: attribute(TEXT),
     name: attribute({ ...TEXT, const: kind }),
-    ...Object.fromEntries(members),
+    ...Object.fromEntries([...members, ...others]),
   })
 }
 
@@ -120,11 +133,15 @@ function xmlPages({ list }: RecordTable, namespace: string): JsonObject {
 }
 
 /** Returns the schemas of all XML except problems, which have an example instead. */
-export function xmlSchemas(namespace: string, hasLists: boolean): JsonObject {
+export function xmlSchemas(
+  namespace: string,
+  hasLists: boolean,
+  further: Readonly<Record<ListName, readonly DescribedFurther[]>>,
+): JsonObject {
   return Object.fromEntries(
     [EVENTS, VENUES].flatMap((table) => [
-      [`${NAMES[table.list].record}Xml`, plainXmlRecord(table, namespace)],
-      [`${NAMES[table.list].hal}Xml`, halXmlRecord(table)],
+      [`${NAMES[table.list].record}Xml`, plainXmlRecord(table, namespace, further[table.list])],
+      [`${NAMES[table.list].hal}Xml`, halXmlRecord(table, further[table.list])],
       ...(hasLists ? Object.entries(xmlPages(table, namespace)) : []),
     ]),
   )

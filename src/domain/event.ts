@@ -2,6 +2,7 @@
 // In: texts as the CRM has them. Out: a `Guid`, `Decimal`, `DateTime` and so on; `null` for a text that is not one. The
 // parsers never guess. The tables here and in venue.ts are the only list of the fields.
 import type { RecordOf, RecordTable } from './field.ts'
+import type { Extended } from './further.ts'
 
 // The examples come from the sample data; this event takes place at the venue of the other table.
 const FIELDS = [
@@ -34,4 +35,4 @@ const FIELDS = [
 export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable
 
 /** A served event with canonical values (contract §2). `VenueId` is the empty GUID if no venue is assigned yet. */
-export type EventRecord = RecordOf<typeof FIELDS>
+export type EventRecord = RecordOf<typeof FIELDS> & Extended

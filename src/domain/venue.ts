@@ -1,4 +1,5 @@
 import type { RecordOf, RecordTable } from './field.ts'
+import type { Extended } from './further.ts'
 
 const FIELDS = [
   { name: 'Id', type: 'guid', description: 'The id of the venue.', example: '"53b08621-ae96-444f-a44f-55d91d92cff9"' },
@@ -36,4 +37,4 @@ const FIELDS = [
 export const VENUES = { list: 'venues', kind: 'venue', fields: FIELDS } as const satisfies RecordTable
 
 /** A served venue with canonical values (contract §2). */
-export type VenueRecord = RecordOf<typeof FIELDS>
+export type VenueRecord = RecordOf<typeof FIELDS> & Extended

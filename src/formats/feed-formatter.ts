@@ -1,9 +1,11 @@
 import type { EventRecord } from '../domain/event.ts'
+import { NO_FURTHER } from '../domain/further.ts'
 import type { VenueRecord } from '../domain/venue.ts'
+import { type EventMeanings, meaningsOf } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
 import { calendarEvent, calendarOf, placeLines } from './icalendar.ts'
 import { jsonLd } from './json-ld.ts'
-import { eventResource, fillIn } from './resource.ts'
+import { Resources } from './resource.ts'
 
 /** What the operator decides about feeds (contract §6). */
 export interface FeedSettings extends FormatSettings {
@@ -18,17 +20,23 @@ export interface FeedSettings extends FormatSettings {
 /** Turns events and their venues into calendars and JSON-LD: a pure function of both records and the settings. */
 export class FeedFormatter {
   readonly #settings: FeedSettings
+  readonly #resources: Resources
+  readonly #meaningsOf: (event: EventRecord) => EventMeanings
   /** A venue of many events is written once a calendar. */
   readonly #places = new WeakMap<VenueRecord, string>()
 
   constructor(settings: FeedSettings) {
     this.#settings = settings
+    const further = settings.further ?? NO_FURTHER
+    this.#resources = new Resources(further)
+    this.#meaningsOf = meaningsOf(further.events)
   }
 
   /** The VEVENT of an event; `null` if iCalendar cannot write its dates. */
   component(event: EventRecord, venue: VenueRecord | null): string | null {
     const place = venue === null ? '' : this.#placeOf(venue)
-    return calendarEvent(event, this.#settings.namespace, place, this.#pageOf(event))
+    const { namespace } = this.#settings
+    return calendarEvent(event, { namespace, place, page: this.#pageOf(event), ...this.#meaningsOf(event) })
   }
 
   #placeOf(venue: VenueRecord): string {
@@ -58,7 +66,8 @@ export class FeedFormatter {
       page: this.#pageOf(event),
       currency: currency ?? '',
       hasPrice,
-      links: eventResource(event, links.event).links,
+      links: this.#resources.event(event, links.event).links,
+      ...this.#meaningsOf(event),
     })
   }
 
@@ -68,6 +77,6 @@ export class FeedFormatter {
     // Nearly every page is named by the id alone, which needs no encoding.
     const at = page.indexOf('{')
     const isById = at === page.lastIndexOf('{') && page.startsWith('{Id}', at)
-    return isById ? page.slice(0, at) + event.Id + page.slice(at + '{Id}'.length) : fillIn(page, event)
+    return isById ? page.slice(0, at) + event.Id + page.slice(at + '{Id}'.length) : this.#resources.fillIn(page, event)
   }
 }

@@ -2,6 +2,7 @@
 // In: a record and a shape. Out: a text, always the same for the same record; body.ts makes the bytes and the ETag.
 // This room knows neither requests nor the replica.
 import type { EventRecord } from '../domain/event.ts'
+import { type FurtherFields, NO_FURTHER } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { halJson, resolveHref } from './hal-json.ts'
@@ -10,7 +11,7 @@ import type { Shape } from './media-types.ts'
 import { type PageFrame, type PageOutline, pageFrame } from './page-frame.ts'
 import { plainJson } from './plain-json.ts'
 import { plainXml } from './plain-xml.ts'
-import { type ConfiguredLinks, type Resource, eventResource, venueResource } from './resource.ts'
+import { type ConfiguredLinks, type Resource, Resources } from './resource.ts'
 
 /** The operator's settings for all representations. */
 export interface FormatSettings {
@@ -19,24 +20,31 @@ export interface FormatSettings {
   /** The second-to-last part of the version 1 XML namespace. */
   readonly namespace: string
   readonly links: ConfiguredLinks
+  /** The fields that the organisation declared; absent if there are none. */
+  readonly further?: FurtherFields
 }
 
 /** Formats records as bodies, as a pure function of record, shape and settings. */
 export class Formatter {
   readonly #settings: FormatSettings
   readonly #prefix: string
+  readonly #resources: Resources
+  /** The further fields of the records that this formatter writes. A reload does not change them. */
+  readonly further: FurtherFields
 
   constructor(settings: FormatSettings) {
     this.#settings = settings
+    this.further = settings.further ?? NO_FURTHER
+    this.#resources = new Resources(this.further)
     this.#prefix = settings.basePath === '/' ? '' : settings.basePath
   }
 
   event(event: EventRecord, shape: Shape): string {
-    return this.#format(eventResource(event, this.#settings.links.event), shape)
+    return this.#format(this.#resources.event(event, this.#settings.links.event), shape)
   }
 
   venue(venue: VenueRecord, shape: Shape): string {
-    return this.#format(venueResource(venue, this.#settings.links.venue), shape)
+    return this.#format(this.#resources.venue(venue, this.#settings.links.venue), shape)
   }
 
   /** Returns the text before and after the records of a page. */

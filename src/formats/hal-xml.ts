@@ -27,7 +27,7 @@ function fieldLines({ fields, values }: Resource): string {
     const field = fields[index]
     const value = values[index]
     if (field === undefined || value === undefined || field.type === 'tags') continue
-    const text = field.type === 'date-time' ? clockText(String(value)) : String(value ?? '')
+    const text = value !== null && field.type === 'date-time' ? clockText(String(value)) : String(value ?? '')
     lines += text === '' ? `  ${field.empty}\n` : `  ${field.open}${xmlText(text)}${field.close}\n`
   }
   return lines

@@ -1,11 +1,18 @@
 import { type DateTime, type Instant, parseDateTimeText, writeDateTime } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
+import type { EventMeanings } from './event-meanings.ts'
 import { hasCoordinates, partsOf } from './venue-parts.ts'
 
 const CRLF = '\r\n'
 /** A content line holds so many octets at most, the line break excluded (RFC 5545 §3.1). */
 const LINE_OCTETS = 75
+
+/** RFC 5545 §3.8.1.11 has no word for the other statuses. */
+const STATUS_WORDS: Partial<Record<NonNullable<EventMeanings['status']>, string>> = {
+  scheduled: 'CONFIRMED',
+  cancelled: 'CANCELLED',
+}
 
 /** What a calendar says besides its events. */
 export interface CalendarHead {
@@ -28,17 +35,23 @@ export function calendarOf({ namespace, subscription }: CalendarHead, components
   return `${head.map(foldLine).join('')}${components.join('')}END:VCALENDAR${CRLF}`
 }
 
+/** What the VEVENT of an event needs besides its record. */
+interface CalendarEventSettings extends EventMeanings {
+  /** `representation.namespace`. */
+  readonly namespace: string
+  /** What `placeLines` writes of its venue; empty if the venue is unknown or not served. */
+  readonly place: string
+  /** The address of its web page. */
+  readonly page: string | null
+}
+
 /**
  * The VEVENT of an event. Returns `null` for an event whose year in UTC is not one of 1 to 9999, which iCalendar cannot
  * write.
- * @param place what `placeLines` writes of its venue; empty if the venue is unknown or not served
- * @param page the address of its web page
  */
 export function calendarEvent(
   event: EventRecord,
-  namespace: string,
-  place: string,
-  page: string | null,
+  { namespace, place, page, description, status }: CalendarEventSettings,
 ): string | null {
   const [start, finish] = [instantOf(event.Start), instantOf(event.Finish)]
   const startText = utcText(start)
@@ -48,7 +61,10 @@ export function calendarEvent(
   lines += `DTSTAMP:${startText}${CRLF}DTSTART:${startText}${CRLF}`
   if (finishText !== startText) lines += `DTEND:${finishText}${CRLF}`
   if (event.Name) lines += foldLine(`SUMMARY:${escapeText(event.Name)}`)
+  if (description) lines += foldLine(`DESCRIPTION:${escapeText(description)}`)
   lines += place + categoriesLine(event.Tags)
+  const shownStatus = status === null ? undefined : STATUS_WORDS[status]
+  if (shownStatus !== undefined) lines += `STATUS:${shownStatus}${CRLF}`
   if (page !== null) lines += foldLine(`URL:${page}`)
   return `${lines}END:VEVENT${CRLF}`
 }

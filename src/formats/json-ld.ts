@@ -3,14 +3,22 @@ import { type Link, isTemplated } from '../domain/link.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { jsonString } from './escape.ts'
+import type { EventMeanings } from './event-meanings.ts'
 import { resolveHref } from './hal-json.ts'
 import { jsonDecimal } from './plain-json.ts'
 import { hasCoordinates, isZero, saysSomething, streetOf } from './venue-parts.ts'
 
 const SCHEMA = 'https://schema.org'
 
+const STATUS_NAMES: Readonly<Record<NonNullable<EventMeanings['status']>, string>> = {
+  scheduled: 'EventScheduled',
+  cancelled: 'EventCancelled',
+  postponed: 'EventPostponed',
+  rescheduled: 'EventRescheduled',
+}
+
 /** What the JSON-LD of an event needs besides its record. */
-export interface JsonLdSettings {
+export interface JsonLdSettings extends EventMeanings {
   /** Empty for the root. */
   readonly basePath: string
   /** The event's own web page. */
@@ -28,7 +36,7 @@ export interface JsonLdSettings {
  * so that it can stand in a `script` element as it is.
  */
 export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: JsonLdSettings): string {
-  const { page } = settings
+  const { page, description, image, status, basePath } = settings
   const tags = event.Tags.filter(saysSomething)
   return members([
     ['@context', text(SCHEMA)],
@@ -38,9 +46,11 @@ export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: 
     ['name', text(event.Name)],
     ['startDate', text(event.Start)],
     ['endDate', isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? text(event.Finish) : null],
-    ['eventStatus', text(`${SCHEMA}/EventScheduled`)],
+    ['description', text(description)],
+    ['image', url(image, basePath)],
+    ['eventStatus', text(`${SCHEMA}/${STATUS_NAMES[status ?? 'scheduled']}`)],
     ['eventAttendanceMode', venue === null ? null : text(`${SCHEMA}/OfflineEventAttendanceMode`)],
-    ['location', venue === null ? null : placeOf(venue, settings.basePath)],
+    ['location', venue === null ? null : placeOf(venue, basePath)],
     ...offerMembers(event, settings),
     ['keywords', tags.length === 0 ? null : `[${tags.map(text).join(',')}]`],
   ])

@@ -1,7 +1,6 @@
 import { type Link, isTemplated } from '../domain/link.ts'
 import { jsonString, jsonStrings } from './escape.ts'
-import type { Resource } from './resource.ts'
-import type { FieldType, FieldValue } from '../domain/field.ts'
+import type { Resource, WrittenField, WrittenValue } from './resource.ts'
 
 /**
  * `application/json`: one line, fields in declaration order, `_links` an array, `_embedded` last and always null
@@ -32,9 +31,9 @@ export function jsonFields({ fields, values }: Resource): string {
   return members
 }
 
-function jsonValue(value: FieldValue, type: FieldType): string {
+function jsonValue(value: WrittenValue, type: WrittenField['type']): string {
   if (value === null) return 'null'
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'object') return jsonStrings(value)
   if (type === 'text') return jsonString(value)
   if (type === 'decimal') return jsonDecimal(value)

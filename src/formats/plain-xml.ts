@@ -36,12 +36,16 @@ function linkElements(links: readonly Link[]): string {
 
 const orders = new WeakMap<Resource['fields'], readonly number[]>()
 
-/** Returns the positions of the fields in ordinal alphabetical order, as the data contract requires. */
+/**
+ * Returns the positions of the fields in ordinal alphabetical order, as the data contract requires. Further fields come
+ * last, in the order of their declaration (contract §7).
+ */
 function ordinalOrder(fields: Resource['fields']): readonly number[] {
   let order = orders.get(fields)
   if (order === undefined) {
-    const names = fields.map((field) => field.name)
-    order = names.toSorted().map((name) => names.indexOf(name))
+    const own = fields.filter((field) => !field.isFurther).map(({ name }) => name)
+    const further = fields.slice(own.length).map((_, index) => own.length + index)
+    order = [...own.toSorted().map((name) => own.indexOf(name)), ...further]
     orders.set(fields, order)
   }
   return order

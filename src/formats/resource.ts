@@ -1,5 +1,6 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
-import type { Field, FieldType, FieldValue } from '../domain/field.ts'
+import type { Field, FieldType, FieldValue, RecordTable } from '../domain/field.ts'
+import type { Extended, FurtherField, FurtherFields, FurtherType, FurtherValue } from '../domain/further.ts'
 import { type Link, untitled } from '../domain/link.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
@@ -9,7 +10,7 @@ export interface Resource {
   readonly rel: 'event' | 'venue'
   readonly href: string
   readonly fields: readonly WrittenField[]
-  readonly values: readonly FieldValue[]
+  readonly values: readonly WrittenValue[]
   readonly links: readonly Link[]
 }
 
@@ -19,43 +20,73 @@ export interface ConfiguredLinks {
   readonly venue: readonly LinkTemplate[]
 }
 
-const EVENT = { ...EVENTS, written: writtenFields(EVENTS.fields) }
-const VENUE = { ...VENUES, written: writtenFields(VENUES.fields) }
+/** A value of any field, as the formats write it. */
+export type WrittenValue = FieldValue | FurtherValue
 
-export function eventResource(event: EventRecord, configured: readonly LinkTemplate[]): Resource {
-  const href = `~/events/${event.Id}`
-  return resourceOf(EVENT, event, href, [untitled('self', href), untitled('venue', `${href}/venue`)], configured)
-}
+/** Turns records into resources. The further fields come after the contract's own (contract §7). */
+export class Resources {
+  readonly #event: WrittenTable<(typeof EVENTS.fields)[number]['name']>
+  readonly #venue: WrittenTable<(typeof VENUES.fields)[number]['name']>
 
-export function venueResource(venue: VenueRecord, configured: readonly LinkTemplate[]): Resource {
-  const href = `~/venues/${venue.Id}`
-  return resourceOf(VENUE, venue, href, [untitled('self', href)], configured)
+  constructor({ events, venues }: FurtherFields) {
+    this.#event = writtenTable(EVENTS, events)
+    this.#venue = writtenTable(VENUES, venues)
+  }
+
+  event(event: EventRecord, configured: readonly LinkTemplate[]): Resource {
+    const href = `~/events/${event.Id}`
+    const links = [untitled('self', href), untitled('venue', `${href}/venue`)]
+    return resourceOf(this.#event, event, href, links, configured)
+  }
+
+  venue(venue: VenueRecord, configured: readonly LinkTemplate[]): Resource {
+    const href = `~/venues/${venue.Id}`
+    return resourceOf(this.#venue, venue, href, [untitled('self', href)], configured)
+  }
+
+  /** An address with the fields of an event filled in, as in configured links. */
+  fillIn(href: string, event: EventRecord): string {
+    return fillInFrom(href, this.#event, event)
+  }
 }
 
 interface WrittenTable<Name extends string> {
   readonly kind: Resource['rel']
-  readonly fields: readonly (Field & { readonly name: Name })[]
+  readonly fields: readonly { readonly name: Name }[]
+  readonly further: readonly FurtherField[]
+  /** The fields, then the further ones. */
   readonly written: readonly WrittenField[]
 }
 
+function writtenTable<Name extends string>(
+  { kind, fields }: RecordTable<readonly (Field & { readonly name: Name })[]>,
+  further: readonly FurtherField[],
+): WrittenTable<Name> {
+  const own = fields.map(({ name, type }) => writtenField(name, type, false))
+  const others = further.map(({ name, type }) => writtenField(name, WRITTEN_AS[type], true))
+  return { kind, fields, further, written: [...own, ...others] }
+}
+
 function resourceOf<Name extends string>(
-  { kind, fields, written }: WrittenTable<Name>,
-  record: Readonly<Record<Name, FieldValue>> & { readonly Links: readonly Link[] },
+  table: WrittenTable<Name>,
+  record: Readonly<Record<Name, FieldValue>> & Extended & { readonly Links: readonly Link[] },
   href: string,
   links: Link[],
   configured: readonly LinkTemplate[],
 ): Resource {
   for (const further of record.Links) links.push(further)
-  for (const template of configured) links.push(expandLink(template, fields, record))
-  const values: FieldValue[] = []
-  for (const field of fields) values.push(record[field.name])
-  return { rel: kind, href, fields: written, values, links }
+  for (const template of configured) links.push(expandLink(template, table, record))
+  const values: WrittenValue[] = []
+  for (const field of table.fields) values.push(record[field.name])
+  for (let index = 0; index < table.further.length; index++) values.push(record.Further?.[index] ?? null)
+  return { rel: table.kind, href, fields: table.written, values, links }
 }
 
 /** A field with the text around its value in each format, built once. */
-interface WrittenField {
+export interface WrittenField {
   readonly name: string
-  readonly type: FieldType
+  readonly type: WrittenType
+  readonly isFurther: boolean
   readonly jsonKey: string
   readonly open: string
   readonly close: string
@@ -64,16 +95,29 @@ interface WrittenField {
   readonly empty: string
 }
 
-function writtenFields(fields: readonly Field[]): readonly WrittenField[] {
-  return fields.map(({ name, type }) => ({
+type WrittenType = FieldType | 'flag'
+
+/** The type that each type of further field is written as (contract §7). */
+const WRITTEN_AS: Readonly<Record<FurtherType, WrittenType>> = {
+  text: 'text',
+  integer: 'int32',
+  decimal: 'decimal',
+  'date-time': 'date-time',
+  flag: 'flag',
+  texts: 'tags',
+}
+
+function writtenField(name: string, type: WrittenType, isFurther: boolean): WrittenField {
+  return {
     name,
     type,
+    isFurther,
     jsonKey: `"${name}":`,
     open: `<${name}>`,
     close: `</${name}>`,
     nil: `<${name} i:nil="true" />`,
     empty: `<${name} />`,
-  }))
+  }
 }
 
 /** A link that the operator configured. `{Field}` in its href is replaced by each record's value. */
@@ -85,15 +129,10 @@ export interface LinkTemplate {
 
 function expandLink<Name extends string>(
   template: LinkTemplate,
-  fields: readonly { readonly name: Name }[],
-  record: Readonly<Record<Name, FieldValue>>,
+  table: WrittenTable<Name>,
+  record: Readonly<Record<Name, FieldValue>> & Extended,
 ): Link {
-  return { Rel: template.rel, Href: fillInFrom(template.href, fields, record), Title: template.title }
-}
-
-/** An address with the fields of an event filled in, as in configured links. */
-export function fillIn(href: string, event: EventRecord): string {
-  return fillInFrom(href, EVENTS.fields, event)
+  return { Rel: template.rel, Href: fillInFrom(template.href, table, record), Title: template.title }
 }
 
 /**
@@ -102,17 +141,19 @@ export function fillIn(href: string, event: EventRecord): string {
  */
 function fillInFrom<Name extends string>(
   href: string,
-  fields: readonly { readonly name: Name }[],
-  record: Readonly<Record<Name, FieldValue>>,
+  { fields, further }: WrittenTable<Name>,
+  record: Readonly<Record<Name, FieldValue>> & Extended,
 ): string {
   if (!href.includes('{')) return href
   return href.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const field = fields.find((candidate) => candidate.name === name)
-    return field === undefined ? whole : encodeValue(record[field.name])
+    if (field !== undefined) return encodeValue(record[field.name])
+    const at = further.findIndex((candidate) => candidate.name === name)
+    return at === -1 ? whole : encodeValue(record.Further?.[at] ?? null)
   })
 }
 
-function encodeValue(value: FieldValue): string {
+function encodeValue(value: WrittenValue): string {
   if (value === null) return ''
   if (typeof value === 'object') return value.map(percentEncode).join(',')
   return percentEncode(String(value))

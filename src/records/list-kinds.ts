@@ -1,11 +1,21 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
+import type { Extended, FurtherField } from '../domain/further.ts'
 import { type Field, type ListName, type RecordTable, LINKS } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { type Packing, type SortKey, eventPacking, readSortKey, readStart, venuePacking } from './packing.ts'
+import { withFurther } from './further-packing.ts'
+import {
+  type OwnPacking,
+  type Packing,
+  type SortKey,
+  eventPacking,
+  readSortKey,
+  readStart,
+  venuePacking,
+} from './packing.ts'
 
 /** The properties of a list that depend on its kind of record. */
 export interface ListKind<Item> {
@@ -40,7 +50,7 @@ interface Availability {
 
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
-    ...nameAndPacking(EVENTS, eventPacking),
+    ...nameAndPacking(EVENTS, eventPacking, formatter.further.events),
     sortKeys: { sortKeyOf: readSortKey, startOf: readStart },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
@@ -53,17 +63,19 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
-    ...nameAndPacking(VENUES, venuePacking),
+    ...nameAndPacking(VENUES, venuePacking, formatter.further.venues),
     sortKeys: { sortKeyOf: () => VENUE, startOf: () => ALWAYS },
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }
 }
 
-function nameAndPacking<Item extends Pick<EventRecord, 'Links'>>(
+function nameAndPacking<Item extends Pick<EventRecord, 'Links'> & Extended>(
   { list, fields }: RecordTable<readonly (Field & { readonly name: keyof Item })[]>,
-  packing: Packing<Item>,
+  ownPacking: OwnPacking<Item>,
+  further: readonly FurtherField[],
 ): Pick<ListKind<Item>, 'name' | 'packing' | 'isPacked' | 'differences'> {
+  const packing = withFurther(ownPacking, further)
   return {
     name: list,
     packing,
@@ -76,8 +88,10 @@ function nameAndPacking<Item extends Pick<EventRecord, 'Links'>>(
     },
     differences(id, before, after) {
       const [left, right] = [packing.unpack(id, before), packing.unpack(id, after)]
-      return [...fields, LINKS].flatMap(({ name }) =>
-        JSON.stringify(left[name]) === JSON.stringify(right[name]) ? [] : [name],
+      const own = [...fields, LINKS].map(({ name }) => ({ name, was: left[name], is: right[name] }))
+      const others = further.map(({ name }, at) => ({ name, was: left.Further?.[at], is: right.Further?.[at] }))
+      return [...own, ...others].flatMap(({ name, was, is }) =>
+        JSON.stringify(was) === JSON.stringify(is) ? [] : [name],
       )
     },
   }

@@ -367,8 +367,76 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ],
 ]
 
+const DECLARED = 'representation: { further: { events: { Doors: date-time, Code: text } } }\n'
+const TYPES = 'text, integer, decimal, date-time, flag, texts'
+
+/** Further fields, each with the problem of a whole file. */
+const FURTHER: readonly (readonly [string, string])[] = [
+  ...(
+    [
+      [
+        'doors: text',
+        'doors is not a name for a further field: it must be a capital letter and up to 63 letters and digits',
+      ],
+      [
+        `A${'b'.repeat(64)}: text`,
+        `A${'b'.repeat(64)} is not a name for a further field: it must be a capital letter and up to 63 letters and digits`,
+      ],
+      [
+        'Step_Free: flag',
+        'Step_Free is not a name for a further field: it must be a capital letter and up to 63 letters and digits',
+      ],
+      ['NAME: text', 'NAME is a name that is taken: events have Name; choose another'],
+      ['Href: text', 'Href is a name that is taken: events have Href; choose another'],
+      [
+        'venues: text',
+        'venues is not a name for a further field: it must be a capital letter and up to 63 letters and digits',
+      ],
+      ['LINKS: text', 'LINKS is a name that is taken: events have Links; choose another'],
+      ['Door: text, DOOR: text', 'DOOR is a name that is taken: events have Door; choose another'],
+      ['Doors: datetime', `Doors is "datetime"; it must be one of ${TYPES}; did you mean date-time?`],
+      ['Doors: [text]', `Doors is a list; it must be one of ${TYPES}`],
+      ['Doors:', `Doors is empty; it must be one of ${TYPES}`],
+    ] as const
+  ).map(
+    ([field, sentence]) =>
+      [
+        `representation: { further: { events: { ${field} } } }\ncrm: { kind: files, directory: . }`,
+        `m.yaml:1: representation.further.events.${sentence}`,
+      ] as const,
+  ),
+  [
+    'representation: { further: { events: [Doors] } }\ncrm: { kind: files, directory: . }',
+    `m.yaml:1: representation.further.events is a list; it must be a mapping of names to types (${TYPES}), such as { Description: text, Doors: date-time }`,
+  ],
+  [
+    `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: D } } }`,
+    'm.yaml:2: crm.events.fields.Code is missing; representation.further.events declares it: name its column, or null for none',
+  ],
+  [
+    `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: D, Code: null, Genres: G } } }`,
+    'm.yaml:2: crm.events.fields.Genres is not a field; declare it in representation.further.events, such as { Genres: text }',
+  ],
+  [
+    `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Door: D, Doors: D, Code: null } } }`,
+    'm.yaml:2: crm.events.fields.Door is not a known key; did you mean Doors?',
+  ],
+  [
+    `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: { column: D, html: true }, Code: null } } }`,
+    'm.yaml:2: crm.events.fields.Doors is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, { join: [COLUMN, COLUMN] }, a column with wallTimeIn: an IANA zone or { column: NAME }',
+  ],
+  ...['values: {}', 'values: [a]', 'values: { a: [b] }', 'html: 1'].map(
+    (rule) =>
+      [
+        `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: D, Code: { column: D, ${rule} } } } }`,
+        'm.yaml:2: crm.events.fields.Code is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, or { join: [COLUMN, COLUMN] }',
+      ] as const,
+  ),
+]
+
 /** Whole files, and the expected problem. */
 export const ALONE: readonly (readonly [string, string])[] = [
+  ...FURTHER,
   ['', 'm.yaml: crm is missing; add where events and venues come from, such as crm: { kind: files, directory: ./crm }'],
   [
     '# nothing\n',

@@ -6,6 +6,7 @@ import { endpointSentences } from './endpoints.ts'
 import { etagSentences } from './etags.ts'
 import { feedSentences } from './feed-sentences.ts'
 import { freshnessSentences } from './freshness.ts'
+import { furtherSentences } from './further-sentences.ts'
 import { goldenSentences } from './golden.ts'
 import { headerSentences } from './headers.ts'
 import { idSentences } from './ids.ts'
@@ -47,6 +48,7 @@ export function contract(name: string, start: Start, hasLists = false): void {
       listSentences,
       includedVenueSentences,
       feedSentences,
+      furtherSentences,
       descriptionSentences,
     ]) {
       sentences(start)

@@ -97,6 +97,41 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
   })
 
   it(
+    'goes on from a snapshot of the same further fields, and from no other',
+    async () => {
+      const settings = (events: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> => ({
+        freshness: OFTEN,
+        crm: FILES,
+        representation: { further: { events } },
+      })
+      const service = await serviceOf(settings({ Rows: 'integer' }))
+      writeEvents(service.folder, 10)
+      appendFileSync(
+        join(service.folder, 'crm', 'events.ndjson'),
+        eventLine(11, 'Added').replace('}', ',"Rows":12,"Seats":"A"}'),
+      )
+      const first = service.spawn(runtime)
+      await untilSaid(first, 'snapshot-written')
+      await first.stop()
+      for (const [further, changed, end] of [
+        [{ Rows: 'integer' }, 0, '"Rows":12,"_links"'],
+        [{ Rows: 'text' }, 12, '"Rows":"12","_links"'],
+        [{ Rows: 'text', Seats: 'text' }, 12, '"Rows":"12","Seats":"A","_links"'],
+        [{ Seats: 'text', Rows: 'text' }, 12, '"Seats":"A","Rows":"12","_links"'],
+        [{}, 12, '"Tags":["Music","Jazz"],"_links"'],
+      ] as const) {
+        service.configure(settings(further))
+        const child = service.spawn(runtime)
+        const { body } = await service.untilAnswered(`/api/events/${hex(11)}`)
+        expect(body).toContain(end)
+        await child.stop()
+        expect([further, changedRows(child)]).toEqual([further, changed])
+      }
+    },
+    PATIENCE_MS,
+  )
+
+  it(
     'after a kill in the midst of writing goes on from the snapshot before, or reads in full',
     async () => {
       const service = await serviceOf({ freshness: OFTEN, crm: FILES })

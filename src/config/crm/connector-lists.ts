@@ -1,6 +1,7 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { ListName } from '../../domain/field.ts'
+import type { FurtherFields } from '../../domain/further.ts'
 import { type Findings, type Problem, BAD, Place } from '../config-problem.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
@@ -27,11 +28,11 @@ const columns = {
 const ofEvents = {
   ...columns,
   showOnWeb: condition('Which events are shown. Null: all are.').override('what the connector says, else all'),
-  fields: fieldSources(EVENTS, { labels: false }).override('what the connector says'),
+  fields: fieldSources(EVENTS, { labels: false, mayLackFurther: true }).override('what the connector says'),
 }
 const ofVenues = {
   ...columns,
-  fields: fieldSources(VENUES, { labels: false }).override('what the connector says'),
+  fields: fieldSources(VENUES, { labels: false, mayLackFurther: true }).override('what the connector says'),
 }
 
 /** The keys that every connector has whose lists are read by code: its own keys come before these. */
@@ -60,10 +61,12 @@ export function listInModule(
   name: ListName,
   said: unknown,
   file: string,
+  further: FurtherFields,
 ): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: Problem } {
   const findings: Findings = {
     file,
     folder: '',
+    further,
     stateDirectory: null,
     elsewhere: () => null,
     problems: [],

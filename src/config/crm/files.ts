@@ -44,13 +44,17 @@ export const files = section({
   events: section({
     ...list,
     showOnWeb: condition('Which events are shown. By default those whose column `ShowOnWeb` is yes; null means all.'),
-    fields: fieldSources(EVENTS, { labels: false, joinsId: true }).override('the columns of the contract'),
+    fields: fieldSources(EVENTS, { labels: false, hasStockFurther: true, joinsId: true }).override(
+      'the columns of the contract',
+    ),
   })
     .optional('columns with the contract’s names')
     .says('How the file of events is read; fields that are not listed stay blank.'),
   venues: section({
     ...list,
-    fields: fieldSources(VENUES, { labels: false, joinsId: true }).override('the columns of the contract'),
+    fields: fieldSources(VENUES, { labels: false, hasStockFurther: true, joinsId: true }).override(
+      'the columns of the contract',
+    ),
   })
     .optional('columns with the contract’s names')
     .says('How the file of venues is read; fields that are not listed stay blank.'),

@@ -58,9 +58,9 @@ export const postgres = section({
   events: section({
     ...table,
     showOnWeb: condition('Which events are shown. By default `{ show_on_web: [true] }`; null means all.'),
-    fields: fieldSources(EVENTS, { labels: false }),
+    fields: fieldSources(EVENTS, { labels: false, hasStockFurther: true }),
   }),
-  venues: section({ ...table, fields: fieldSources(VENUES, { labels: false }) }),
+  venues: section({ ...table, fields: fieldSources(VENUES, { labels: false, hasStockFurther: true }) }),
 })
   .says('Two tables or views of a PostgreSQL database (docs/crm/postgres.md).')
   .map((block, { findings: { folder } }) => (general: General) => ({

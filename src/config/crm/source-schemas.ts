@@ -1,4 +1,4 @@
-import type { FieldType } from '../../domain/field.ts'
+import type { FieldType, LINKS } from '../../domain/field.ts'
 import { type ValueSchema, orReference, REFERENCE } from '../key.ts'
 import { NAME, textSchema } from '../values.ts'
 
@@ -24,10 +24,19 @@ const DURATION = textSchema(/^\s*(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{
 const LASTING = mappingOf({ lasting: orReference(DURATION) }, ['lasting'])
 
 /** The schemas of constants by type of field: the least that a valid one contains. A blank constant is no value. */
-const CONSTANTS: Partial<Record<FieldType, ValueSchema>> = {
+const CONSTANTS: Partial<Record<SourceType, ValueSchema>> = {
   int32: textSchema(/\d|^\s*$/),
   decimal: textSchema(/\d|^\s*$/),
   'date-time': textSchema(/\d{4}.*\d|^\s*$/),
+}
+
+const TEXT_RULES = {
+  values: {
+    type: ['object', 'null'],
+    minProperties: 1,
+    additionalProperties: orReference({ type: ['string', 'number', 'boolean'] }),
+  },
+  html: { type: ['boolean', 'null'] },
 }
 
 /** The schema of an id's source. */
@@ -35,8 +44,11 @@ export function idSchema(joins: boolean): ValueSchema {
   return joins ? { anyOf: [COLUMN, mappingOf({ join: COLUMNS }, ['join'])] } : COLUMN
 }
 
+/** The types of fields, further ones included, as far as their sources differ. */
+export type SourceType = FieldType | 'flag' | (typeof LINKS)['type']
+
 interface FieldKind {
-  readonly type: FieldType
+  readonly type: SourceType
   readonly labels: boolean
   readonly lasts: boolean
 }
@@ -48,10 +60,11 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const zone = { wallTimeIn: { anyOf: [COLUMN, mappingOf({ column: COLUMN }, ['column'])] } }
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
   const label = labels ? { label: { type: ['boolean', 'null'] } } : {}
+  const texts = type === 'text' ? TEXT_RULES : {}
   return {
     anyOf: [
       COLUMN,
-      mappingOf({ column: orReference(textSchema(NAME)), ...label, ...rest }, ['column']),
+      mappingOf({ column: orReference(textSchema(NAME)), ...label, ...texts, ...rest }, ['column']),
       mappingOf({ value }, ['value']),
       type === 'int32'
         ? mappingOf({ subtract: COLUMNS }, ['subtract'])
@@ -59,4 +72,10 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
       ...(lasts ? [LASTING] : []),
     ],
   }
+}
+
+/** The schema of a further field's source: an editor does not know the type that the file declares. */
+export function furtherSourceSchema(labels: boolean): ValueSchema {
+  const types: readonly SourceType[] = ['text', 'int32', 'decimal', 'date-time', 'flag', 'tags']
+  return { anyOf: [...types.map((type) => sourceSchema({ type, labels, lasts: false })), { type: 'null' }] }
 }

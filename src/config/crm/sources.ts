@@ -1,13 +1,16 @@
-import type { FieldType, RecordTable } from '../../domain/field.ts'
+import type { ListName, RecordTable } from '../../domain/field.ts'
+import type { FurtherType } from '../../domain/further.ts'
 import type { EventRecord } from '../../domain/event.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import { type Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
-import { type BAD, type Place, showName } from '../config-problem.ts'
+import { BAD, type Place, showName } from '../config-problem.ts'
+import { FURTHER_NAME } from '../further-keys.ts'
+import { Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
+import { nearestName } from '../nearest-name.ts'
 import { section } from '../section.ts'
 import { isName } from '../values.ts'
-import { CONDITION_SCHEMA, sourceSchema, idSchema } from './source-schemas.ts'
+import { type SourceType, CONDITION_SCHEMA, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 /** The source of a field's value. */
@@ -20,6 +23,10 @@ export interface ColumnSource {
   readonly whenBlank: string | LastingSource | null
   /** Whether to read the labels that people see instead of the CRM's codes. */
   readonly label: boolean
+  /** What to read instead of certain texts, trimmed and in lower case. */
+  readonly values?: readonly (readonly [from: string, to: string])[]
+  /** Whether the cells are HTML, of which only the text is read. */
+  readonly html?: true
   /** The zone of dates without an offset, if the field names one. */
   readonly wallTimeIn?: WallTimeIn
 }
@@ -58,7 +65,9 @@ export function columnSource(column: string): ColumnSource {
 }
 
 /** The sources of fields. An absent field keeps the stock mapping; null drops it. */
-export type FieldSources = { readonly [Name in keyof EventRecord | keyof VenueRecord]?: FieldSource | null }
+export type FieldSources = {
+  readonly [Name in Exclude<keyof EventRecord | keyof VenueRecord, 'Further'>]?: FieldSource | null
+}
 
 /** Conditions on columns, all of which must hold. */
 export type Condition = readonly ConditionPart[]
@@ -76,15 +85,77 @@ export interface FieldOptions {
   readonly labels: boolean
   /** Whether an id may be joined from several columns. */
   readonly joinsId?: boolean
+  /** Whether a list that maps no field takes columns of the names of its further fields. */
+  readonly hasStockFurther?: boolean
+  /** Whether the connector itself may map further fields that the configuration does not. */
+  readonly mayLackFurther?: boolean
 }
 
 /** The keys for the sources of a list's fields. */
-export function fieldSources(table: RecordTable, { labels, joinsId = false }: FieldOptions): Key<FieldSources> {
-  const keys = [...table.fields, { name: 'Links', type: 'text' } as const].map(({ name, type }) => {
+export function fieldSources(
+  { list, fields }: RecordTable,
+  { labels, joinsId = false, hasStockFurther = false, mayLackFurther = false }: FieldOptions,
+): Key<FieldSources> {
+  const keys = [...fields, { name: 'Links', type: 'links' } as const].map(({ name, type }) => {
     const key = name === 'Id' ? idKey(joinsId) : fieldKey(name, type, labels).orNull()
-    return [name, key.override('the stock column').says('The source of the field; null drops it.')] as const
+    return [name, key.override('the stock column').says(SOURCE)] as const
   })
-  return section(Object.fromEntries(keys))
+  const own = Object.fromEntries(keys)
+
+  function read(node: Tree | undefined, place: Place): FieldSources | typeof BAD {
+    const further = place.findings.further[list]
+    const declared = further.map(({ name, type }) => {
+      const lasting = fieldKey(name, FURTHER_SOURCES[type], labels).orNull()
+      return [name, lasting.override('none')] as const
+    })
+    const all = { ...Object.fromEntries(declared), ...own }
+    const sources = section(all).read(withoutUndeclared(node, Object.keys(all), list, place), place)
+    if (sources === BAD) return BAD
+    const isStock = hasStockFurther && Object.values(sources).every((source) => source === null)
+    for (const { name } of isStock || mayLackFurther ? [] : further) {
+      const isSaid = node?.kind === 'map' && node.entries.has(name)
+      if (!isSaid && !Object.hasOwn(own, name)) {
+        place
+          .in(name, undefined)
+          .say(`is missing; representation.further.${list} declares it: name its column, or null for none`)
+      }
+    }
+    return sources
+  }
+
+  const plain = section(own)
+  const others = { pattern: FURTHER_NAME.source, schema: furtherSourceSchema(labels) }
+  return new Key(read, { ...plain.notes, inside: { kind: 'section', keys: own, others } }, '')
+}
+
+const SOURCE =
+  'The source of the field; null drops it. The column of a text may also have `values: { FOUND: TEXT }`, which replaces values, in any case, and `html: true`, which reads HTML as the text that people see.'
+
+/** The types of sources that further fields have. */
+const FURTHER_SOURCES: Readonly<Record<FurtherType, SourceType>> = {
+  text: 'text',
+  integer: 'int32',
+  decimal: 'decimal',
+  'date-time': 'date-time',
+  flag: 'flag',
+  texts: 'tags',
+}
+
+/** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
+function withoutUndeclared(
+  node: Tree | undefined,
+  known: readonly string[],
+  list: ListName,
+  place: Place,
+): Tree | undefined {
+  if (node?.kind !== 'map') return node
+  const entries = new Map(node.entries)
+  for (const [name, said] of node.entries) {
+    if (known.includes(name) || !FURTHER_NAME.test(name) || nearestName(name, known) !== null) continue
+    place.in(name, said).say(`is not a field; declare it in representation.further.${list}, such as { ${name}: text }`)
+    entries.delete(name)
+  }
+  return { ...node, entries }
 }
 
 const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
@@ -140,12 +211,13 @@ function idKey(joins: boolean): Key<FieldSource> {
   })
 }
 
-function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSource> {
-  const lasts = name === 'Finish'
+function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSource> {
+  const lasts = name === 'Finish' && type === 'date-time'
   const keys = type === 'date-time' ? ['wallTimeIn'] : []
+  const further = type === 'text' ? ['values', 'html'] : keys
   const constant = lasts ? { ...A_DATE, allowed: `${A_DATE.allowed}, or { lasting: 2h30m }` } : CONSTANTS[type]
   const lasting = lasts ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
-  const allowed: Partial<Record<FieldType, string>> = {
+  const allowed: Partial<Record<SourceType, string>> = {
     int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
     'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`,
   }
@@ -158,7 +230,7 @@ function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSour
       valueOf(node) ??
       (lasts ? lastingOf(node) : null) ??
       (type === 'int32' ? subtractOf(node) : joinOf(node, keys, lasts)) ??
-      columnOf(node, labels ? ['label', ...keys] : keys, lasts),
+      columnOf(node, labels ? ['label', ...further] : further, lasts),
   )
 }
 
@@ -174,7 +246,7 @@ const A_DATE: Constant = {
   accepts: (written) => /\d{4}.*\d/.test(written),
 }
 
-const CONSTANTS: Partial<Record<FieldType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
+const CONSTANTS: Partial<Record<SourceType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
 
 /** Refuses a constant that is no value of the field: otherwise every row with it would be withheld. */
 function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
@@ -211,8 +283,23 @@ function columnOf(node: Tree, further: readonly string[], lasts: boolean): Colum
   const label = entries.get('label')
   const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
   const rest = besidesOf(entries, lasts)
-  if (typeof isLabel !== 'boolean' || rest === null) return null
-  return { kind: 'column', column, label: isLabel, ...rest }
+  const texts = textRulesOf(entries)
+  if (typeof isLabel !== 'boolean' || rest === null || texts === null) return null
+  return { kind: 'column', column, label: isLabel, ...rest, ...texts }
+}
+
+/** Parses what is done to the texts of a column; `null` if it is invalid. */
+function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' | 'html'> | null {
+  const [said, html] = [entries.get('values'), scalarOf(entries.get('html'))?.value ?? false]
+  if (typeof html !== 'boolean') return null
+  const isHtml = html ? { html } : {}
+  if (said === undefined || isNull(said)) return isHtml
+  const pairs = said.kind === 'map' ? [...said.entries] : []
+  const values = pairs.map(([from, to]) => {
+    const value = scalarOf(to)?.value
+    return value === undefined ? null : ([trimWhiteSpace(from).toLowerCase(), String(value)] as const)
+  })
+  return values.length > 0 && values.every((pair) => pair !== null) ? { ...isHtml, values } : null
 }
 
 function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {

@@ -1,4 +1,5 @@
 import type { SaidList } from '../../config/crm/connector-lists.ts'
+import { NO_FURTHER } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Crm } from '../../sync/port.ts'
@@ -27,15 +28,17 @@ const USUAL_AVAILABILITY_MS = 5000
 export async function connectorCrm(
   host: RowHost,
   { idNamespace, timeZone, availability, ...lists }: ConnectorSettings,
-  { showIn, suspicions = listSuspicions(), ...surroundings }: ConnectorContext,
+  { showIn, suspicions = listSuspicions(), further = NO_FURTHER, ...surroundings }: ConnectorContext,
 ): Promise<Crm> {
   const partsOf = (list: 'events' | 'venues') => ({
     idNamespace,
     zone: timeZone,
     showIn,
     suspicions: suspicions[list],
+    further: further[list],
   })
-  const [events, venues] = [new RowStream('events', host, lists.events), new RowStream('venues', host, lists.venues)]
+  const events = new RowStream('events', host, lists.events, further)
+  const venues = new RowStream('venues', host, lists.venues, further)
   // Whether a list reports changes has to be known before its reads are planned.
   await withTimeout(surroundings.time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
   const isAsked = availability !== null || events.known?.ways.has('availability') === true

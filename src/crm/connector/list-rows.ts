@@ -1,10 +1,11 @@
 import { nearestName } from '../../config/nearest-name.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { ListName } from '../../domain/field.ts'
+import type { FurtherField } from '../../domain/further.ts'
 import { printable } from '../../observe/printable.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { type Cell, type CellObject, Misfit, Reason, isList, isObject, shownText } from '../mapping/cell.ts'
-import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { EVENT_ROWS, type ListMapping, type RowKind, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 import { digestOf } from '../mapping/row-digest.ts'
@@ -35,7 +36,9 @@ export interface KnownId {
   readonly version: number
 }
 
-export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'>
+export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'> & {
+  readonly further: readonly FurtherField[]
+}
 
 /** Turns the rows of one list, as JSON texts, into changes. */
 export class ListRows<Item extends { readonly Id: Guid }> {
@@ -53,12 +56,19 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   constructor(kind: RowKind<Item>, shape: StreamShape, parts: ListParts) {
     const { list } = kind.table
-    const { fields, active, showOnWeb, updatedAt } = shape
-    const setting: ListSetting = { from: list, fields, active, showOnWeb }
+    const { fields, active, showOnWeb, updatedAt, htmlText } = shape
+    const { further, ...context } = parts
+    const setting: ListSetting = { from: list, fields, active, showOnWeb, ...declaring(further) }
+    const html = htmlText === undefined ? {} : { htmlText }
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
-    this.#mapping = listMapping(kind, setting, PATH_ACCESS, { ...parts, venuesFrom: 'venues', lists: 'native' })
+    this.#mapping = listMapping(kind, setting, PATH_ACCESS, {
+      ...context,
+      ...html,
+      venuesFrom: 'venues',
+      lists: 'native',
+    })
     this.#counted = list === 'events' ? countedMapping(setting, parts) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
     this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'

@@ -3,6 +3,7 @@
 
 import type { ListShape } from '../../config/crm/connector-lists.ts'
 import type { ListName } from '../../domain/field.ts'
+import type { HtmlText } from '../mapping/list-setting.ts'
 import type { Failed, Failure } from '../../sync/port.ts'
 
 /** A way of reading a list, named like the connector's method. */
@@ -35,6 +36,8 @@ export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
 /** How a list is read and mapped, as the connector and the configuration say it together. */
 export interface StreamShape extends ListShape {
   readonly ways: ReadonlySet<Way>
+  /** Reads cells that are HTML; absent if no field has any. */
+  readonly htmlText?: HtmlText
 }
 
 /** What a connector says about itself before anything is read. */

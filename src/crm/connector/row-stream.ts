@@ -1,8 +1,10 @@
 import { renderProblem } from '../../config/config-problem.ts'
 import { type SaidList, listInModule, mergedShape } from '../../config/crm/connector-lists.ts'
 import type { ListName } from '../../domain/field.ts'
+import type { FurtherFields } from '../../domain/further.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
+import { htmlReader } from '../mapping/list-setting.ts'
 import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
 
 /** One list of a connector. */
@@ -12,13 +14,15 @@ export class RowStream {
   readonly #name: ListName
   readonly #host: RowHost
   readonly #configured: SaidList | null
+  readonly #further: FurtherFields
   #told = ''
 
   /** @param configured what the configuration says about the list, which wins */
-  constructor(name: ListName, host: RowHost, configured: SaidList | null) {
+  constructor(name: ListName, host: RowHost, configured: SaidList | null, further: FurtherFields) {
     this.#name = name
     this.#host = host
     this.#configured = configured
+    this.#further = further
   }
 
   /** Starts the connector if needed. */
@@ -29,15 +33,22 @@ export class RowStream {
     const text = JSON.stringify(told)
     // A process that was started again says the same, and the mapping need not be built again.
     if (this.known !== null && this.#told === text) return this.known
-    const shape = this.#shapeOf(told)
+    const shape = await this.#shapeOf(told)
     if (!('message' in shape)) [this.known, this.#told] = [shape, text]
     return shape
   }
 
-  #shapeOf({ ways, said }: ListOutline): StreamShape | Failure {
-    const own = listInModule(this.#name, said, this.#host.name)
+  async #shapeOf({ ways, said }: ListOutline): Promise<StreamShape | Failure> {
+    const own = listInModule(this.#name, said, this.#host.name, this.#further)
     if (!own.ok) return failureOf('misconfigured', printable(renderProblem(own.problem)))
-    const shape = { ...mergedShape(own.list, this.#configured), ways: new Set(ways) }
+    const merged = mergedShape(own.list, this.#configured)
+    const shape = { ...merged, ...(await htmlReader([merged])), ways: new Set(ways) }
+    const unmapped = this.#further[this.#name].find(({ name }) => !Object.hasOwn(merged.fields, name))
+    if (unmapped !== undefined) {
+      const key = `crm.${this.#name}.fields.${unmapped.name}`
+      const message = `${key} is missing; representation.further.${this.#name} declares it, and the connector does not map it: name its column, or null for none`
+      return failureOf('misconfigured', message)
+    }
     if (ways.includes('since') && shape.updatedAt === null)
       return failureOf('misconfigured', `${this.#name}: the method since needs updatedAt`)
     return shape

@@ -6,6 +6,7 @@
 
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { ListName } from '../../domain/field.ts'
+import { NO_FURTHER } from '../../domain/further.ts'
 import type { Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
@@ -32,7 +33,17 @@ export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> 
 /** Opens the connector for two tables of a Dataverse environment. */
 export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
-  const { showIn, limits, time, observe, openHttpClient, env, suspicions = listSuspicions() } = context
+  const {
+    showIn,
+    limits,
+    time,
+    observe,
+    openHttpClient,
+    env,
+    suspicions = listSuspicions(),
+    further = NO_FURTHER,
+    htmlText,
+  } = context
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingHttpClient(openHttpClient, ca, (url) => proxyOf(url, proxies))
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
@@ -54,6 +65,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
       zone: settings.timeZone,
       venuesFrom: settings.venues.from,
       suspicions: suspicions[list],
+      ...(htmlText === undefined ? {} : { htmlText }),
     }
   }
   const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {
@@ -68,8 +80,8 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
       availabilityEveryMs: table.availabilityColumns.length === 0 ? null : (availability?.everyMs ?? null),
     })
   }
-  const events = eventsSetting(settings.events)
-  const venues = venuesSetting(settings.venues)
+  const events = eventsSetting(settings.events, further.events)
+  const venues = venuesSetting(settings.venues, further.venues)
   const tables = {
     events: eventsTable(events, partsOf(events, 'events')),
     venues: entityTable(VENUE_ROWS, venues, partsOf(venues, 'venues')),

@@ -23,7 +23,7 @@ export interface EntityTable<Item> {
   mapAvailability(row: CellObject): Change<Item> | null
 }
 
-export interface TableParts extends Pick<MappingContext, 'zone' | 'showIn' | 'venuesFrom' | 'suspicions'> {
+export interface TableParts extends Pick<MappingContext, 'zone' | 'showIn' | 'venuesFrom' | 'suspicions' | 'htmlText'> {
   readonly labels: Labels
   readonly zones: ZoneCodes
 }

@@ -1,6 +1,7 @@
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
-import { type ListSetting, settingOf } from '../mapping/list-setting.ts'
+import type { FurtherField } from '../../domain/further.ts'
+import { type ListSetting, declaring, settingOf } from '../mapping/list-setting.ts'
 
 const ZONE_NAME = 'msevtmgt_eventtimezonename'
 
@@ -17,7 +18,7 @@ const wallTime = (column: string): FieldSource => ({
 })
 
 /** The events of Dynamics 365 Marketing and Customer Insights, with the configuration's changes. */
-export function eventsSetting(said: DataverseSettings['events']): ListSetting {
+export function eventsSetting(said: DataverseSettings['events'], further: readonly FurtherField[]): ListSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_eventid'),
@@ -38,10 +39,10 @@ export function eventsSetting(said: DataverseSettings['events']): ListSetting {
       { column: 'msevtmgt_istemplate', oneOf: [100_000_002] },
     ],
   } as const
-  return settingOf(stock, said)
+  return { ...settingOf(stock, said), ...declaring(further) }
 }
 
-export function venuesSetting(said: DataverseSettings['venues']): ListSetting {
+export function venuesSetting(said: DataverseSettings['venues'], further: readonly FurtherField[]): ListSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_venueid'),
@@ -64,5 +65,5 @@ export function venuesSetting(said: DataverseSettings['venues']): ListSetting {
     active: ACTIVE,
     showOnWeb: null,
   }
-  return settingOf(stock, said)
+  return { ...settingOf(stock, said), ...declaring(further) }
 }

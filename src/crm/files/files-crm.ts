@@ -30,9 +30,11 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   // The configuration requires a directory, unless both lists have a URL.
   const directory = settings.directory ?? '.'
   let closed = false
+  const { further, htmlText } = context
+  const extras = { ...(further === undefined ? {} : { further }), ...(htmlText === undefined ? {} : { htmlText }) }
   const shared = { ...others, directory, descriptors, maxFileAgeMs: settings.maxFileAgeMs, isClosed: () => closed }
-  const events = listFile(EVENT_ROWS, settings, showIn, suspicions.events)
-  const venues = listFile(VENUE_ROWS, settings, showIn, suspicions.venues)
+  const events = listFile(EVENT_ROWS, settings, showIn, suspicions.events, extras)
+  const venues = listFile(VENUE_ROWS, settings, showIn, suspicions.venues, extras)
   const sourceOf = <Item>(list: ListFile<Item>): Source<Item> => {
     const url = webFileOf(settings, list.name)
     if (url === null) return new FileSource({ ...shared, list })

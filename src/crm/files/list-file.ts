@@ -6,15 +6,17 @@ import { nearestName } from '../../config/nearest-name.ts'
 import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
+import { type FurtherField, type FurtherFields, NO_FURTHER } from '../../domain/further.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import { sha1 } from '../../domain/sha1.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { printable } from '../../observe/printable.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { type Cell, type RowAccess, Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
-import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './file-format.ts'
@@ -73,13 +75,14 @@ export function listFile<Item extends { readonly Id: Guid }>(
   settings: FileSettings,
   showIn: Zone,
   suspicions: Suspicions,
+  { further = NO_FURTHER, htmlText }: Pick<ConnectorContext, 'further' | 'htmlText'> = {},
 ): ListFile<Item> {
   const { table } = kind
   const { block, texts } = settings[table.list]
   const { idNamespace, timeZone } = settings
-  const setting = settingOfList(table, block)
+  const setting = settingOfList(table, block, further[table.list])
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
-  const context = { idNamespace, venuesFrom, zone: timeZone, showIn }
+  const context = { idNamespace, venuesFrom, zone: timeZone, showIn, ...(htmlText === undefined ? {} : { htmlText }) }
   const { Id: id, Website: website } = setting.fields
   const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
   const rulesFor = (lists: MappingContext['lists'] | 'sheet') => ({
@@ -89,7 +92,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     written: { decimal: texts?.decimal ?? null },
   })
   const ofIdAlone = { from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }
-  const isStock = block === null && idNamespace === null
+  const isStock = block === null && idNamespace === null && setting.further === undefined
   return {
     name: table.list,
     candidates: candidatesOf(table.list, block),
@@ -134,8 +137,8 @@ const MOST_IDS = 200_000
 
 type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>
 
-function settingOfList(table: RecordTable, block: Block | null): ListSetting {
-  const stock = stockSetting(table)
+function settingOfList(table: RecordTable, block: Block | null, further: readonly FurtherField[]): ListSetting {
+  const stock = stockSetting(table, further)
   if (block === null) return stock
   const { texts: _, fields, ...said } = block
   return {
@@ -179,7 +182,7 @@ function namedColumns(list: ListName, setting: ListSetting, block: Block): Reado
 
 function seedOf(
   setting: ListSetting,
-  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingContext, 'lists' | 'suspicions'>,
+  { idNamespace, venuesFrom, zone, showIn }: Pick<MappingContext, 'idNamespace' | 'venuesFrom' | 'zone' | 'showIn'>,
 ): number {
   const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
     // Only the name of a zone, not its data.
@@ -189,10 +192,11 @@ function seedOf(
 }
 
 /** The stock mapping: columns have the contract's field names, in the same case. */
-function stockSetting({ list, fields }: RecordTable): ListSetting {
+function stockSetting({ list, fields }: RecordTable, further: readonly FurtherField[]): ListSetting {
   return {
     from: list,
-    fields: Object.fromEntries([...fields, LINKS].map(({ name }) => [name, columnSource(name)])),
+    fields: Object.fromEntries([...fields, LINKS, ...further].map(({ name }) => [name, columnSource(name)])),
+    ...declaring(further),
     active: { column: 'Active', whenBlank: true },
     showOnWeb: list === 'events' ? { column: 'ShowOnWeb', whenBlank: false } : null,
   }
@@ -202,9 +206,10 @@ function stockSetting({ list, fields }: RecordTable): ListSetting {
 export function columnsRead(
   crm: CrmSettings,
   list: ListName,
+  further: FurtherFields,
 ): { readonly columns: readonly string[]; readonly isMapped: boolean } {
   const block = crm.kind === 'files' ? crm[list].block : null
-  const setting = settingOfList(list === 'events' ? EVENTS : VENUES, block)
+  const setting = settingOfList(list === 'events' ? EVENTS : VENUES, block, further[list])
   return { columns: columnsOf(setting), isMapped: block !== null }
 }
 

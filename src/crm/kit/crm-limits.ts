@@ -1,10 +1,12 @@
 // What all connectors share. In: the limits and services of the process. Out: what a connector may use, and its time
 // limits.
 
+import type { FurtherFields } from '../../domain/further.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
 import type { Descriptors } from './file-descriptors.ts'
+import type { HtmlText } from '../mapping/list-setting.ts'
 import type { ListSuspicions } from '../mapping/suspicions.ts'
 
 /** Limits that a reload may change: connectors read them at each exchange and keep no copy. */
@@ -28,6 +30,10 @@ export interface ConnectorContext {
   readonly descriptors?: Descriptors
   /** Collects what is suspicious in the rows. */
   readonly suspicions?: ListSuspicions
+  /** The fields that the organisation declared; absent if there are none. */
+  readonly further?: FurtherFields
+  /** Reads cells that are HTML; absent if no field has any. */
+  readonly htmlText?: HtmlText
 }
 
 const UNLIMITED_BYTES = 2e9

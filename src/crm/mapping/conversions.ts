@@ -5,7 +5,7 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, Misfit, isBlank, isList, isObject, plainText, shownText } from './cell.ts'
 import { parseShallow } from './parse-shallow.ts'
 
-const TEXT: Expected = { kind: 'text' }
+export const TEXT: Expected = { kind: 'text' }
 const TEXTS: Expected = { kind: 'texts' }
 const FLAG: Expected = { kind: 'flag', words: null }
 const INTEGER: ExpectedNumber = { kind: 'integer', sign: null, currency: [] }

@@ -1,5 +1,6 @@
 import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
+import type { FurtherField } from '../../domain/further.ts'
 import type { Suspicion } from '../../domain/suspicion.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
 import { linkedCell } from './linked-cell.ts'
@@ -45,6 +46,7 @@ interface Counts {
 export class FieldCoverage {
   #table: RecordTable | null = null
   #sources: FieldSources = {}
+  #further: readonly FurtherField[] = []
   #now: Counts = { tallies: new Map(), rows: 0 }
   /** The counts of the last read that mapped every row. */
   #before = this.#now
@@ -66,7 +68,8 @@ export class FieldCoverage {
     return this.#isPartial ? this.#before : this.#now
   }
 
-  map(table: RecordTable, fields: FieldSources): void {
+  map(table: RecordTable, fields: FieldSources, further: readonly FurtherField[] = []): void {
+    this.#further = further
     this.#table = table
     this.#sources = fields
   }
@@ -127,7 +130,7 @@ export class FieldCoverage {
 
   /** Returns all fields of the list, in order. @param isThere tells whether any row has the column */
   found(isThere: (column: string) => boolean): readonly FieldFound[] {
-    const fields: readonly { readonly name: string }[] = this.#table?.fields ?? []
+    const fields: readonly { readonly name: string }[] = [...(this.#table?.fields ?? []), ...this.#further]
     const sources = new Map<string, FieldSource | null | undefined>(Object.entries(this.#sources))
     const { tallies, rows: of } = this.#counts
     return fields.map(({ name }) => {

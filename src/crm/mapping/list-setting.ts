@@ -1,5 +1,6 @@
 import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
+import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Suspicions } from './suspicions.ts'
@@ -12,12 +13,19 @@ export interface ListSetting {
   /** `null`: every row is active. */
   readonly active: Condition | FlagColumn | null
   readonly showOnWeb: Condition | FlagColumn | null
+  /** The further fields of the list, whose sources are in `fields`; absent if none is declared. */
+  readonly further?: readonly FurtherField[]
 }
 
 /** A column that says yes or no, and what a blank cell means. */
 export interface FlagColumn {
   readonly column: string
   readonly whenBlank: boolean
+}
+
+/** The further fields of a setting, left out if there are none: a setting without them stays what it was. */
+export function declaring(further: readonly FurtherField[]): Pick<ListSetting, 'further'> {
+  return further.length === 0 ? {} : { further }
 }
 
 /** Overrides the stock mapping with the configuration, field by field. */
@@ -47,6 +55,20 @@ export interface MappingContext {
   readonly written?: Pick<TextSettings, 'decimal'> | null
   /** Collects what is suspicious in the list. */
   readonly suspicions: Suspicions
+  /** Reads cells that are HTML; absent if no field has any. */
+  readonly htmlText?: HtmlText
+}
+
+/** Returns the text of HTML; `null` if it cannot be read. */
+export type HtmlText = (html: string) => string | null
+
+/** Loads the parser of HTML if a field of either list needs it. */
+export async function htmlReader(
+  lists: readonly { readonly fields?: FieldSources }[],
+): Promise<Pick<MappingContext, 'htmlText'>> {
+  const sources = lists.flatMap(({ fields = {} }) => Object.values(fields))
+  const isNeeded = sources.some((source) => source?.kind === 'column' && source.html === true)
+  return isNeeded ? { htmlText: (await import('./html-text.ts')).htmlText } : {}
 }
 
 export interface MappedColumn {

@@ -4,16 +4,18 @@
 
 import { type EventRecord, EVENTS } from '../../domain/event.ts'
 import type { RecordTable } from '../../domain/field.ts'
+import type { Extended, FurtherValue } from '../../domain/further.ts'
 import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
 import { type RowFault, isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../sync/port.ts'
 import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf, textReader } from './readers.ts'
+import { furtherOf, furtherReadersOf } from './further-readers.ts'
 import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
-import { type RowAccess, Reason } from './cell.ts'
+import { type Reader, type RowAccess, Reason } from './cell.ts'
 import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 
 /** A kind of record: how its fields make one, and what may be wrong with it. */
@@ -72,6 +74,8 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
 /** How the rows of one list become records. Built once, then run for each row. */
 export interface ListMapping<Row, Item> extends EventTimes {
   readonly readers: Readers<Row, Item>
+  /** The readers of the further fields; `null` if none is declared. */
+  readonly further: readonly Reader<Row, FurtherValue>[] | null
   /** Conditions for the row to be in the list, checked in this order once its id is known. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
   /** Counts filled fields for `check`; `null` while serving. */
@@ -103,13 +107,14 @@ export function listMapping<Row, Item>(
   access: RowAccess<Row>,
   context: MappingContext,
 ): ListMapping<Row, Item> {
-  const { active, showOnWeb } = setting
+  const { active, showOnWeb, further = [] } = setting
   const { suspicions, lists, texts = null } = context
   const { flag } = conversionsOf(lists, texts)
-  suspicions.coverage.map(kind.table, setting.fields)
+  suspicions.coverage.map(kind.table, setting.fields, further)
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
     readers: readersOf(kind.table.fields, setting, access, context),
+    further: further.length === 0 ? null : furtherReadersOf(further, setting, access, context),
     conditions: [
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
@@ -138,7 +143,7 @@ export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 
  * Maps a row to its record, or to why it is withheld. Reads its id, its conditions, then its values; a withheld row
  * gets all its faults.
  */
-export function mapRow<Row, Item extends { readonly Id: Guid }>(
+export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
   mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
@@ -159,13 +164,13 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
   return withAllFaults(mapping, row, mapped)
 }
 
-function mapShortly<Row, Item extends { readonly Id: Guid }>(
+function mapShortly<Row, Item extends { readonly Id: Guid } & Extended>(
   mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, conditions, kind, suspicions, idText, venueText, nameOf, isHidden } = mapping
+  const { readers, further, conditions, kind, suspicions, idText, venueText, nameOf, isHidden } = mapping
   if (suspicions.isWatching) suspicions.current = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
@@ -173,8 +178,11 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
     const reason = condition(row)
     if (reason !== null) return withheldRow(reason, id, where(), version)
   }
-  const record = kind.recordOf(readers, row, id)
-  if (record instanceof Reason) return withheldRow(record, id, where(), version)
+  const own = kind.recordOf(readers, row, id)
+  if (own instanceof Reason) return withheldRow(own, id, where(), version)
+  const Further = further === null ? null : furtherOf(further, row)
+  if (Further instanceof Reason) return withheldRow(Further, id, where(), version)
+  const record = Further === null ? own : { ...own, Further }
   const cells = kind.suspiciousIn(record, nameOf, mapping, suspicions)
   const all = isHidden?.(row) === true ? [...cells, { ...HIDDEN, column: nameOf('Id') }] : cells
   if (all.length > 0 || suspicions.isWatching) suspicions.note(id, all, where)
@@ -186,17 +194,17 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
 }
 
 /** As `mapShortly`, for `check`, which serves nothing: also notes what is suspicious in withheld rows. */
-function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
+function mapThoroughly<Row, Item extends { readonly Id: Guid } & Extended>(
   mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions, letPass, countFields } = mapping
+  const { suspicions, letPass, countFields } = mapping
   countFields?.(row)
   for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.current = []
-  reasonsIn(readers, row)
+  reasonsIn(mapping, row)
   const { current } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
   if (mapped.kind === 'record') {
@@ -220,7 +228,7 @@ function withAllFaults<Row, Item>(
   const { fault, column } = mapped.withheld
   const said = saidBy(mapping, row)
   const meant = meantBy(mapping, row, said)
-  const all = meant.length > 0 ? meant : [...said, ...suspicions.again(() => reasonsIn(readers, row))]
+  const all = meant.length > 0 ? meant : [...said, ...suspicions.again(() => reasonsIn(mapping, row))]
   const also = all.length > 1 ? all.filter((other) => other.fault !== fault || other.column !== column) : []
   const title = kind.titleOf(readers, row)
   const name = typeof title === 'string' ? title.slice(0, LONGEST_NAME).toWellFormed() : ''
@@ -239,13 +247,9 @@ function meantBy<Row, Item>({ isThere }: ListMapping<Row, Item>, row: Row, said:
 }
 
 /** Reads all fields and returns the faults of those that cannot be read. */
-function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly RowFault[] {
-  const reasons: RowFault[] = []
-  for (const name in readers) {
-    const value: unknown = readers[name](row)
-    if (value instanceof Reason) reasons.push(value)
-  }
-  return reasons
+function reasonsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
+  const all: readonly Reader<Row, unknown>[] = [...Object.values<Reader<Row, unknown>>(readers), ...(further ?? [])]
+  return all.map((read) => read(row)).filter((value) => value instanceof Reason)
 }
 
 const LONGEST_SECONDS = 7 * 86_400

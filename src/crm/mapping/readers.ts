@@ -16,15 +16,16 @@ import {
   shownText,
 } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
-import { ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
+import { type DateNotes, ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import { linkedCell } from './linked-cell.ts'
 import type { ListSetting, MappingContext } from './list-setting.ts'
+import { textConversion } from './text-values.ts'
 import { type Conversions, conversionsOf } from './written.ts'
 
-/** A reader for each field of a record. */
-export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, Item[Name]> }
+/** A reader for each of the contract's fields of a record. */
+export type Readers<Row, Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Row, Item[Name]> }
 
 export type FieldName = keyof FieldSources
 
@@ -35,8 +36,9 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, written = null, suspicions }: MappingContext,
+  context: MappingContext,
 ): Readers<Row, Item> {
+  const { idNamespace, venuesFrom, showIn, lists, texts = null, written = null, suspicions, htmlText } = context
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
   const read = <Value>(
@@ -47,15 +49,7 @@ export function readersOf<Row, Item>(
   ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault, plain)
   const dateOf = (name: FieldName): DateOrigin<Row> => {
     const source = sourceOf(name)
-    const { column, cell, constant } = originOf(name, source, access, 'any')
-    return {
-      column,
-      cell: constant === undefined ? cell : (row) => blankAs(cell(row), constant),
-      wallZone: wallZoneOf(source, access, zone),
-      hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
-      rules: conversions.dates,
-      notes: suspicions.datesIn(name, column),
-    }
+    return dateOriginOf(name, source, access, context, suspicions.datesIn(name, nameOfColumn(name, source)))
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
@@ -74,7 +68,7 @@ export function readersOf<Row, Item>(
   }
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
-    text: (name) => read(name, toText),
+    text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText),
     int32(name) {
       const source = sourceOf(name)
       if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
@@ -98,7 +92,9 @@ export function readersOf<Row, Item>(
       if (name === 'Finish' && (lastingMs !== null || source?.kind === 'join')) {
         return finishReader(dateOf(name), dateOf('Start'), lastingMs, source?.kind === 'join', showIn)
       }
-      return dateReader(dateOf(name), showIn)
+      const dates = dateOf(name)
+      const missing = new Reason('missing', dates.column, { expected: ANY_DATE_TIME, found: null })
+      return dateReader<Row, never>(dates, showIn, () => missing)
     },
     tags: (name) => read(name, tagsIn(nameOfColumn(name, sourceOf(name)))),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
@@ -125,15 +121,39 @@ interface Origin<Row> {
   readonly constant?: string
 }
 
+/** The source of a field of any name; `null` if nothing reads it. */
+export function sourceNamed(sources: FieldSources, name: string): FieldSource | null {
+  return new Map<string, FieldSource | null | undefined>(Object.entries(sources)).get(name) ?? null
+}
+
+/** Where a date of a row is read from. @param notes the notes on the field's dates */
+export function dateOriginOf<Row>(
+  name: string,
+  source: FieldSource | null,
+  access: RowAccess<Row>,
+  { zone, lists, texts = null }: MappingContext,
+  notes: DateNotes,
+): DateOrigin<Row> {
+  const { column, cell, constant } = originOf(name, source, access, 'any')
+  return {
+    column,
+    cell: constant === undefined ? cell : (row) => blankAs(cell(row), constant),
+    wallZone: wallZoneOf(source, access, zone),
+    hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
+    rules: conversionsOf(lists, texts).dates,
+    notes,
+  }
+}
+
 /** The CRM's name for the source of a field. */
-export function nameOfColumn(name: FieldName, source: FieldSource | null): string {
+export function nameOfColumn(name: string, source: FieldSource | null): string {
   if (source?.kind === 'join') return source.columns.join(' + ')
   return source?.kind === 'column' ? source.column : name
 }
 
 /** @param blank whether a joined value is blank if any of its columns is, or only if all are */
-function originOf<Row>(
-  name: FieldName,
+export function originOf<Row>(
+  name: string,
   source: FieldSource | null,
   access: RowAccess<Row>,
   blank: 'any' | 'all' = 'all',
@@ -214,7 +234,7 @@ function lastingOf(source: FieldSource | null): number | null {
 }
 
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
-function cellReader<Row, Value>(
+export function cellReader<Row, Value>(
   { column, cell, constant }: Origin<Row>,
   convert: (cell: Cell) => Value | Misfit,
   fault: WithheldFault = 'unreadable',
@@ -231,23 +251,25 @@ function cellReader<Row, Value>(
   return (row) => (isBlank(cell(row)) ? whenBlank : read(row))
 }
 
-function dateReader<Row>(
+/** @param blank what a blank cell is read as */
+export function dateReader<Row, Blank>(
   { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
   showIn: Zone,
-): Reader<Row, DateTime> {
+  blank: () => Blank | Reason,
+): Reader<Row, DateTime | Blank> {
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
     const value = toDateTime(cell(row), zone, showIn, rules, notes, hasZone)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
-    return value ?? new Reason('missing', column, { expected: ANY_DATE_TIME, found: null })
+    return value ?? blank()
   }
 }
 
 const MAX_INT32 = 2_147_483_647
 
 /** Reads the first column minus all others, at least 0; a blank cell counts as 0. */
-function differenceReader<Row>(
+export function differenceReader<Row>(
   columns: readonly string[],
   access: RowAccess<Row>,
   int32In: (column: string) => Conversions['int32'],

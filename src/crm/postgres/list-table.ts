@@ -1,12 +1,13 @@
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import { type RecordTable, LINKS } from '../../domain/field.ts'
+import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess, Reason } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
-import { type ListSetting, type MappingContext, mappedColumns, settingOf } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, declaring, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 
 /** The cells of a row, in the order of the requested columns. */
@@ -45,22 +46,26 @@ export interface RowReading<Item> {
   readonly mapRow: (row: Cells, where: () => string, version: number) => Change<Item>
 }
 
+/** @property further the further fields of the list; absent if none is declared */
+type TableContext = MappingContext & Pick<ListSetting, 'further'>
+
 export function listTable<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   settings: TableSettings,
-  context: MappingContext,
+  context: TableContext,
 ): ListTable<Item> {
   const { from, updatedAt, updatedAtIn } = settings
+  const { further = [] } = context
   return {
     name: kind.table.list,
     table: tableName(from),
-    idColumn: idColumnOf(tableSetting(kind.table, settings, () => true)),
+    idColumn: idColumnOf(tableSetting(kind.table, settings, further, () => true)),
     updatedAt,
     updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,
     withUpdatedAt: (column) => listTable(kind, { ...settings, updatedAt: column }, context),
     rowReading({ columns, nulls }) {
-      const setting = tableSetting(kind.table, settings, (column) => columns.has(column))
+      const setting = tableSetting(kind.table, settings, further, (column) => columns.has(column))
       const access = new ColumnAccess(nulls)
       const id = setting.fields.Id
       if (id?.kind === 'column') access.cell(id.column)
@@ -124,17 +129,32 @@ type HasColumn = (column: string) => boolean
  * The mapping of a view made for Marquee, whose columns are the contract's names in snake_case, with the
  * configuration's changes.
  */
-function tableSetting({ list, fields }: RecordTable, said: TableSettings, has: HasColumn): ListSetting {
+function tableSetting(
+  { list, fields }: RecordTable,
+  said: TableSettings,
+  further: readonly FurtherField[],
+  has: HasColumn,
+): ListSetting {
   const columns = [...fields, LINKS].map(({ name }) => {
-    const column = name.replaceAll(/(?!^)[A-Z]/g, '_$&').toLowerCase()
+    const column = snakeCase(name)
     return [name, name === LINKS.name && !has(column) ? null : columnSource(column)] as const
   })
+  // A further field may have its own name as well: nobody makes a view for it.
+  const others = further.map(({ name }) => {
+    const column = snakeCase(name)
+    return [name, columnSource(!has(column) && has(name) ? name : column)] as const
+  })
   const stock = {
-    fields: Object.fromEntries(columns),
+    fields: Object.fromEntries([...columns, ...others]),
+    ...declaring(further),
     active: [{ column: 'active', oneOf: [true] }],
     showOnWeb: list === 'events' ? [{ column: 'show_on_web', oneOf: [true] }] : null,
   }
   return settingOf(stock, said)
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/(?!^)[A-Z]/g, '_$&').toLowerCase()
 }
 
 /** The name of a table or view, in the configuration and in SQL. */

@@ -6,9 +6,11 @@
 
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
+import { NO_FURTHER } from '../../domain/further.ts'
 import type { Crm, Examination } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
+import { declaring } from '../mapping/list-setting.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { ReadSession } from './read-session.ts'
@@ -24,7 +26,7 @@ import { TableSource } from './table-source.ts'
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
-  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: ConnectorContext,
+  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions(), ...extras }: ConnectorContext,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
@@ -45,20 +47,22 @@ export function openPostgresCrm(
     isTested = true
     return listening?.hints.add(callback) ?? (() => {})
   }
-  const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
+  const { further = NO_FURTHER, htmlText } = extras
+  const html = htmlText === undefined ? {} : { htmlText }
+  const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text', ...html } as const
   // Computed at each use, since a reload may change the maximum age.
   const idScansEveryMs = (): number => idScanEveryMs ?? Math.floor(limits.maxAgeMs / 2)
   const shared = { auditSession, time, idScansEveryMs, limits, onHint, notice }
   const sources = {
     events: new TableSource({
       ...shared,
-      list: listTable(EVENT_ROWS, events, { ...mapping, suspicions: suspicions.events }),
+      list: listTable(EVENT_ROWS, events, { ...mapping, ...declaring(further.events), suspicions: suspicions.events }),
       session: eventsSession,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
-      list: listTable(VENUE_ROWS, venues, { ...mapping, suspicions: suspicions.venues }),
+      list: listTable(VENUE_ROWS, venues, { ...mapping, ...declaring(further.venues), suspicions: suspicions.venues }),
       session: venuesSession,
       suspects: suspects.venues,
     }),
