@@ -3,6 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { EarlySignals } from './app/early-signals.ts'
 
 const args = process.argv.slice(2)
+// The executable also is the process of a user's connector (src/crm/child/connector-process.ts).
+if (args[0] === 'connector-host') {
+  await import('./app/connector-main.ts')
+  await new Promise(() => {})
+}
 const isService = args.includes('serve')
 const signals = new EarlySignals((signal, listener) => process.on(signal, listener), isService)
 // Node caches compiled sources here, keyed by their digest; without the cache a start takes twice as long. The cache is

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
+import { ownCode } from '../config/crm/own-code.ts'
 import { bugPlace } from '../observe/printable.ts'
 import { createOperations } from '../operations/app.ts'
 import { explainId } from '../operations/explanation.ts'
@@ -53,6 +54,8 @@ export async function openOperations(
   const { lists, admissions, idsOf, crm } = marquee
   const { requests, reads, history, observe } = telemetry
   const waiting = (): number => admissions.waiting
+  // A reload takes a new digest, but not the new program.
+  const connector = ownCode(running.configuration.crm)
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
   const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
   const sharing = 'status' in marquee.reading ? marquee.reading : null
@@ -69,6 +72,7 @@ export async function openOperations(
       snapshot: snapshot(),
       readyBodies: marquee.ready.count,
       refused: running.refused,
+      connector,
       cluster: sharing?.status() ?? null,
       ignoredColumns: (list) => history.ignoredColumns(list),
       watched: running.watched,

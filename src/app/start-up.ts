@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
+import { ownCode } from '../config/crm/own-code.ts'
 import { howMany, printable } from '../observe/printable.ts'
 import { withheldIn } from '../sync/held-lists.ts'
 import { systemTime } from '../time/time.ts'
@@ -28,6 +29,7 @@ export function startUp(
   const id = firstId(marquee)
   const link = id === null ? null : `${address}${basePath === '/' ? '' : basePath}/api/events/${id}`
   if (!isTerminal) {
+    const connector = ownCode(configuration.crm)
     const line = {
       event: 'listening',
       address: `${address}/`,
@@ -35,6 +37,7 @@ export function startUp(
       try: link,
       version: VERSION,
       runtime: runtimeName(),
+      ...(connector.length === 0 ? {} : { connector }),
     }
     out(JSON.stringify({ time: new Date(atMs).toISOString(), level: 'info', ...line, configuration: from }))
     return
@@ -52,6 +55,8 @@ export function startUp(
   out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}${open}`)
   if (operations !== null) out(`${label('operations')}${blue(operations)} ${quiet('health, metrics, dashboard')}`)
   out(`${label('read from')}${printable(from)}`)
+  for (const { file, sha256 } of ownCode(configuration.crm))
+    out(`${label('connector')}${printable(file)} ${quiet(`SHA-256 ${sha256}`)}`)
   out('')
   if (link !== null && id !== null) {
     // On separate lines, so that no id is broken within 80 columns.

@@ -17,8 +17,11 @@ const FIXED = [
 /** Keys within other sections that only a restart changes: they decide which records are held. */
 const FIXED_KEYS: readonly string[] = [...FIXED, 'representation.further']
 
-/** Keys that take effect at the next restart, without blocking the reload of other keys. */
-const AT_RESTART: ReadonlySet<string> = new Set(['cluster.key', 'crm.path.sha256'])
+/** What takes effect at the next restart, without blocking the reload of other keys, and what it is called. */
+const AT_RESTART: ReadonlyMap<string, string> = new Map([
+  ['cluster.key', 'cluster.key'],
+  ['crm.path.sha256', 'the changed file of crm.path'],
+])
 
 /** Returns the keys whose values differ. A change of `fixed` keys requires a restart; `later` keys wait for one. */
 export function changedKeys(
@@ -26,7 +29,7 @@ export function changedKeys(
   after: Configuration,
 ): { readonly changed: readonly string[]; readonly fixed: readonly string[]; readonly later: readonly string[] } {
   const all = differences(before, after, '')
-  const later = all.filter((key) => AT_RESTART.has(key))
+  const later = all.map((key) => AT_RESTART.get(key)).filter((key) => key !== undefined)
   const changed = all.filter((key) => !AT_RESTART.has(key))
   return {
     changed,

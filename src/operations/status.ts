@@ -1,3 +1,4 @@
+import type { CodeFile } from '../config/crm/module.ts'
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
@@ -36,6 +37,8 @@ export interface Status {
   readonly readyBodies: ReadyBodiesCount
   /** Absent without a cluster. */
   readonly cluster?: ClusterStatus
+  /** The operator's own programs that read the CRM; absent if there are none. */
+  readonly connector?: readonly CodeFile[]
   /** The last reload, if it was refused. */
   readonly reload?: RefusedReload
   readonly settings: RefreshSettings
@@ -52,6 +55,7 @@ export interface StatusOptions extends Pick<
   readonly now: Moment
   readonly cluster: ClusterStatus | null
   readonly refused: RefusedReload | null
+  readonly connector: readonly CodeFile[]
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly watched: {
     readonly zone: Status['zone']
@@ -63,8 +67,20 @@ export interface StatusOptions extends Pick<
 
 /** Creates the answer of `/status`: whether the service is ready, and the state of each list. */
 export function statusOf(options: StatusOptions): Status {
-  const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies, cluster, refused } =
-    options
+  const {
+    lists,
+    settings,
+    now,
+    version,
+    startedAt,
+    stopping,
+    waiting,
+    snapshot,
+    readyBodies,
+    cluster,
+    refused,
+    connector,
+  } = options
   const { events, venues } = lists
   return {
     ready: !stopping && isReady(lists, settings, now),
@@ -75,6 +91,7 @@ export function statusOf(options: StatusOptions): Status {
     snapshot,
     readyBodies,
     ...(cluster === null ? {} : { cluster }),
+    ...(connector.length === 0 ? {} : { connector }),
     ...(refused === null ? {} : { reload: refused }),
     settings,
     zone: options.watched.zone,

@@ -11,7 +11,7 @@ import { flag, path, size, textSchema, word } from '../values.ts'
 import { connectorKeys } from './connector-lists.ts'
 
 /** A program of the operator's, as it was when the configuration was read. */
-interface CodeFile {
+export interface CodeFile {
   readonly file: string
   readonly sha256: string
 }

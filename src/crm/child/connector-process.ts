@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { basename, dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { ModuleSettings } from '../../config/crm/module.ts'
 import type { Failure } from '../../sync/port.ts'
 import { failureOf } from '../../sync/port.ts'
-import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import { type Moment, type Time, earlierBy, elapsedMs, laterOf } from '../../time/time.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { ConnectorOutline } from '../connector/row-host.ts'
@@ -35,8 +36,6 @@ export type HostAnswer =
 interface Waiting {
   readonly since: Moment
   readonly settle: (answer: HostAnswer) => void
-  /** What the kit itself waits for, such as Retry-After, does not count. */
-  allowedMs: number
 }
 
 /** A running process. */
@@ -46,11 +45,14 @@ interface Alive {
   readonly waiting: Map<number, Waiting>
   pingedAt: Moment | null
   residentBytes: number
+  /** Until when requests wait because the CRM or the budget says so. That does not count as silence. */
+  pausedUntil: Moment
   /** Why it is being ended; `null` if it ends by itself. */
   why: Failure | null
 }
 
-const WATCH_EVERY_MS = 500
+/** A process that takes memory as fast as it can is seen before it has taken much more than it may. */
+const WATCH_EVERY_MS = 100
 /** How long the process may hold its event loop. */
 const LOOP_HELD_MS = 5000
 /** How many time limits of a request a batch may take. */
@@ -111,8 +113,7 @@ export class ConnectorProcess {
     const alive = this.#alive
     if (alive === null) return Promise.resolve({ ok: false, failure: failureOf('internal', `${this.#name} has ended`) })
     const { promise, resolve } = Promise.withResolvers<HostAnswer>()
-    const { limits, time } = this.#parts
-    alive.waiting.set(read, { since: time.now(), settle: resolve, allowedMs: limits.requestTimeoutMs * PATIENCE })
+    alive.waiting.set(read, { since: this.#parts.time.now(), settle: resolve })
     this.#tell({ do: 'next', read })
     return promise
   }
@@ -149,14 +150,18 @@ export class ConnectorProcess {
   #start(): Alive {
     const { settings, limits, env, time } = this.#parts
     const { path, ca, proxy, allowInsecure } = settings
-    const isBun = process.versions['bun'] !== undefined
-    const host = fileURLToPath(new URL('../../app/connector-main.ts', import.meta.url))
-    // Bun reads .env even with a bare environment.
-    const options = isBun ? ['--no-env-file'] : ['--disable-warning=ExperimentalWarning']
-    const child = spawnBare(process.execPath, [...options, host], dirname(path.file))
+    const child = spawnBare(process.execPath, hostArguments(), dirname(path.file))
     const key = randomBytes(12).toString('hex')
     const { promise, resolve } = Promise.withResolvers<ConnectorOutline | Failure>()
-    const alive: Alive = { child, ready: promise, waiting: new Map(), pingedAt: null, residentBytes: 0, why: null }
+    const alive: Alive = {
+      child,
+      ready: promise,
+      waiting: new Map(),
+      pingedAt: null,
+      residentBytes: 0,
+      pausedUntil: time.now(),
+      why: null,
+    }
     const frames = new FrameReader(
       key,
       (frame) => this.#take(alive, frame, resolve),
@@ -221,7 +226,8 @@ export class ConnectorProcess {
       return
     }
     if (head.is === 'waiting') {
-      for (const waiting of alive.waiting.values()) waiting.allowedMs += head.forMs
+      const until = earlierBy(this.#parts.time.now(), -head.forMs)
+      alive.pausedUntil = laterOf(alive.pausedUntil, until)
       return this.#noteWait(head)
     }
     const waiting = alive.waiting.get(head.read)
@@ -239,7 +245,7 @@ export class ConnectorProcess {
 
   /** Looks at the process regularly; returns what ends that. */
   #watch(alive: Alive): () => void {
-    const { time, settings } = this.#parts
+    const { time, settings, limits } = this.#parts
     const look = (): void => {
       const now = time.now()
       const resident = residentBytes(alive.child.pid ?? 0) ?? alive.residentBytes
@@ -259,12 +265,10 @@ export class ConnectorProcess {
           ),
         )
       }
-      for (const { since, allowedMs } of alive.waiting.values()) {
-        if (elapsedMs(since, now) <= allowedMs) continue
-        this.#kill(
-          alive,
-          failureOf('timeout', `${this.#name} gave nothing for ${Math.round(allowedMs / 1000)} s, and was ended`),
-        )
+      const patienceMs = limits.requestTimeoutMs * PATIENCE
+      for (const { since } of alive.waiting.values()) {
+        if (Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now)) <= patienceMs) continue
+        this.#kill(alive, failureOf('timeout', `${this.#name} gave nothing for ${patienceMs / 1000} s, and was ended`))
       }
       if (alive.pingedAt === null && alive.waiting.size > 0) {
         alive.pingedAt = now
@@ -299,4 +303,14 @@ export class ConnectorProcess {
 
 function isFromHost(head: unknown): head is FromHost {
   return typeof head === 'object' && head !== null && 'is' in head
+}
+
+/** What starts the host: its file in the sources or in the package; the executable has it inside. */
+function hostArguments(): readonly string[] {
+  const hosts = ['ts', 'js'].map((ending) => new URL(`../../app/connector-main.${ending}`, import.meta.url))
+  const host = hosts.find((url) => existsSync(url))
+  if (host === undefined) return ['connector-host']
+  // Bun reads .env even with a bare environment.
+  const options = process.versions['bun'] === undefined ? ['--disable-warning=ExperimentalWarning'] : ['--no-env-file']
+  return [...options, fileURLToPath(host)]
 }

@@ -16,9 +16,7 @@ export interface ProcessContext extends ConnectorContext {
 
 /** Opens a connector that is a TypeScript or JavaScript file. */
 export function openModuleCrm(settings: ModuleSettings, { env, ...context }: ProcessContext): Promise<Crm> {
-  const { path } = settings
-  const name = basename(path.file)
-  context.observe({ kind: 'crm-noticed', message: `the connector is ${path.file} (SHA-256 ${path.sha256})` })
+  const name = basename(settings.path.file)
   return connectorCrm(new ModuleHost(name, settings, { env, ...context }), settings, context)
 }
 

@@ -16,8 +16,8 @@ import type { StreamShape } from './row-host.ts'
 
 /** A larger row is withheld: it most likely holds a document that does not belong here. */
 const LARGEST_ROW_BYTES = 256 * 1024
-/** The version of a row whose `updatedAt` is null. No text has it, so a null that becomes a time counts as a change. */
-const NO_STAMP = -1
+/** Stands for an `updatedAt` that is null. No text has it, so a null that becomes a time counts as a change. */
+const NO_STAMP: Buffer = Buffer.from([0xff])
 
 /** A row as the replica takes it. */
 export interface ConnectorRow<Item> {
@@ -51,7 +51,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   readonly #counted: ReturnType<typeof countedMapping> | null
   readonly #stampOf: ((row: CellObject) => Cell) | null
   readonly #idCell: (row: CellObject) => Cell
-  /** With another mapping, the same bytes become other records. */
+  /** With another mapping, the same row becomes another record, so it has another version. */
   readonly #seed: number
 
   constructor(kind: RowKind<Item>, shape: StreamShape, parts: ListParts) {
@@ -98,7 +98,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const idText = shownText(idCell)
     const where = (): string => (idText === null ? whereUnknown : `${this.name}, id ${idText.slice(0, 80)}`)
     const stamp = this.#stampOf === null ? null : shownText(this.#stampOf(cells))
-    const version = this.#stampOf === null ? digestOf(bytes, 0, bytes.length, this.#seed) : versionOf(stamp)
+    const version = this.#stampOf === null ? digestOf(bytes, 0, bytes.length, this.#seed) : this.#versionAt(stamp)
     if (this.#stampOf === null) {
       const id = this.idOf(idCell)
       if (id !== null && held.version(id) === version) {
@@ -145,7 +145,13 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const id = this.idOf(cell)
     if (pair.length !== 2 || text === null || id === null) return null
     const stamp = shownText(stampCell)
-    return { id, text, stamp, version: versionOf(stamp) }
+    return { id, text, stamp, version: this.#versionAt(stamp) }
+  }
+
+  /** The version of a row by its `updatedAt`. Whether that is later or earlier makes no difference. */
+  #versionAt(stamp: string | null): number {
+    const bytes = stamp === null ? NO_STAMP : Buffer.from(stamp)
+    return digestOf(bytes, 0, bytes.length, this.#seed)
   }
 
   /**
@@ -183,11 +189,6 @@ function rowIn(bytes: Buffer): CellObject | null {
 const ROWS_LOOKED_AT = 100
 const ENOUGH_ROWS = 10
 const MOST_SHOWN = 40
-
-/** The version of a row: it differs if `updatedAt` does. Whether later or earlier makes no difference. */
-function versionOf(stamp: string | null): number {
-  return stamp === null ? NO_STAMP : digestOf(Buffer.from(stamp))
-}
 
 /** A row that holds nothing but its id, however deep. */
 function rowOfId(column: string, cell: Cell): CellObject {

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { appendFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { JsonServer } from './json-server.ts'
+import { eventRow, idNumbered } from './own-crm.ts'
+import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
+
+setDefaultTimeout(60_000)
+
+const ROTATED = 'key-after-the-rotation'
+
+/** A connector that misbehaves as the CRM tells it. */
+const MODULE = `import type { Connector } from './marquee-connector.d.ts'
+import { writeSync } from 'node:fs'
+
+declare const process: any, Buffer: any, setTimeout: any
+
+const kept: unknown[] = []
+
+export default {
+  api: 1,
+  settings: { url: 'url', token: 'secret' },
+  events: {
+    async *full({ http, settings }) {
+      const { mode } = await http.get(\`\${settings.url}/mode\`)
+      if (mode === 'loop') for (;;);
+      if (mode === 'never') await new Promise(() => {})
+      if (mode === 'floating') void Promise.reject(new RangeError('a row of ' + settings.token))
+      if (mode === 'memory') {
+        for (let megabytes = 0; megabytes < 2048; megabytes += 16) {
+          kept.push(Buffer.alloc(16 * 1024 * 1024, 1))
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+      }
+      if (mode === 'parse') JSON.parse('[' + '{"a":"bcdefgh","n":[1,2,3]},'.repeat(1_900_000) + '1]')
+      if (mode === 'exit') process.exit(3)
+      if (mode === 'print') {
+        console.log('the token is ' + settings.token)
+        process.stdout.write('without an end, ')
+        writeSync(1, 'and at once\\n')
+      }
+      if (mode === 'throw') throw new TypeError('a row of ' + settings.token)
+      if (mode === 'env') console.log('there is ' + Object.keys(process.env).join())
+      yield await http.get(\`\${settings.url}/events\`, { bearer: settings.token })
+    },
+    fields: { Id: 'id', Name: 'name', Start: 'starts', Finish: 'ends', TicketCapacity: 'seats', TicketsAvailable: 'sold', Price: null },
+  },
+  venues: { full: ({ http, settings }) => http.pages(\`\${settings.url}/venues\`, { by: 'none', whole: true }), fields: { Id: 'id', Name: 'name' } },
+} satisfies Connector
+`
+
+describe.each(['bun', 'node'] as const)('a hostile connector, on %s', (runtime) => {
+  let server: JsonServer
+  let folder: ConnectorFolder
+  let service: OwnService
+  let mode = 'good'
+  let isThrottled = false
+  let expected = SECRET
+
+  beforeAll(async () => {
+    server = await JsonServer.open(({ path, headers }) => {
+      if (path === '/mode') return { json: { mode } }
+      if (isThrottled) return { status: 429, headers: { 'retry-after': '120' } }
+      if (path === '/events' && headers.authorization !== `Bearer ${expected}`) return { status: 401 }
+      return { json: path === '/events' ? [eventRow(1), eventRow(2)] : [{ id: idNumbered(9), name: 'Hall' }] }
+    })
+    folder = new ConnectorFolder(server, { 'our-crm.ts': MODULE }, 'kind: module\npath: ./our-crm.ts\nmemory: 300MB')
+    service = await OwnService.start(runtime, folder, idNumbered(1))
+  })
+
+  afterAll(async () => {
+    await service.stop()
+    await server.close()
+    folder[Symbol.dispose]()
+  })
+
+  /** Lets the connector misbehave until the log says so, then lets it be good again. */
+  async function after(misdeed: string, said: string): Promise<void> {
+    const before = service.log.length
+    mode = misdeed
+    await service.says(said, before)
+    mode = 'good'
+    await service.recovers()
+  }
+
+  it('is named with its digest in the first log line and in /status', async () => {
+    const connector = [{ file: folder.at('our-crm.ts'), sha256: createHash('sha256').update(MODULE).digest('hex') }]
+    expect(service.listening).toMatchObject({ event: 'listening', connector })
+    expect(await service.status()).toMatchObject({ connector })
+  })
+
+  it.each([
+    ['loop', 'our-crm.ts gave nothing for 3 s, and was ended'],
+    ['never', 'our-crm.ts gave nothing for 3 s, and was ended'],
+    ['memory', 'MB of memory, more than crm.memory, and was ended'],
+    ['exit', 'our-crm.ts ended with status 3'],
+    ['throw', 'our-crm.ts:30 threw TypeError'],
+    ['floating', 'our-crm.ts:16: a rejected promise that nobody awaits (RangeError)'],
+    ['print', 'our-crm.ts says: the token is [secret]'],
+  ])(
+    'is ended or told of where it does this: %s',
+    async (misdeed, said) => {
+      await after(misdeed, said)
+    },
+    60_000,
+  )
+
+  it('may print what it likes, which is no row', async () => {
+    await after('print', 'our-crm.ts says: and at once')
+  })
+
+  it('gets an environment of PATH alone', async () => {
+    await after('env', 'our-crm.ts says: there is PATH"')
+  })
+
+  it('holds up nobody while it parses 50 MB at once', async () => {
+    service.slowestMs = 0
+    mode = 'parse'
+    await until(() => server.asked.filter(({ path }) => path === '/mode').length > 0)
+    const before = service.answers
+    await until(() => service.answers > before + 50)
+    mode = 'good'
+    await service.recovers()
+    expect(service.slowestMs).toBeLessThan(500)
+  })
+
+  it('is begun again after its process was killed', async () => {
+    const pid = service.childPid
+    process.kill(Number(pid), 'SIGKILL')
+    await service.says('was ended by SIGKILL')
+    await until(() => service.childPid !== null && service.childPid !== pid)
+    await service.recovers()
+  })
+
+  it('takes a secret that was replaced, when the CRM refuses the old one', async () => {
+    folder.write('crm.key', ROTATED)
+    expected = ROTATED
+    const asked = server.asked.length
+    await until(() =>
+      server.asked
+        .slice(asked)
+        .some(({ path, headers }) => path === '/events' && headers.authorization === `Bearer ${ROTATED}`),
+    )
+    expect(service.log).not.toContain('refuses the key')
+  })
+
+  it('is not ended while the CRM asks it to wait for two minutes', async () => {
+    isThrottled = true
+    await service.says('asks for a pause')
+    const pid = service.childPid
+    await Bun.sleep(5000)
+    expect(service.childPid).toBe(pid)
+    expect(service.log).toContain('our-crm.ts waits for 120 s')
+    isThrottled = false
+  })
+
+  it('is not taken in its new version until a restart', async () => {
+    appendFileSync(folder.at('our-crm.ts'), '// edited\n')
+    service.hangUp()
+    await service.says('the changed file of crm.path takes effect at the next start')
+    process.kill(Number(service.childPid), 'SIGKILL')
+    await service.says('our-crm.ts has changed since the service was started: a restart takes the new file')
+  })
+
+  it('cost no caller anything', () => {
+    expect(service.bad).toEqual([])
+    expect(service.answers).toBeGreaterThan(300)
+    expect(service.log).not.toContain(SECRET)
+    expect(service.log).not.toContain(ROTATED)
+  })
+})
