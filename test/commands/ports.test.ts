@@ -101,7 +101,7 @@ describe('a port that cannot be', () => {
       [['serve'], 'MARQUEE_LISTEN_PORT', 'tcp://10.0.0.1:80'],
       [['check'], 'MARQUEE_LISTEN_PORT', '65536'],
       [['ready'], 'MARQUEE_OPERATIONS_LISTEN_PORT', '1e3'],
-      [['explain', 'x'], 'MARQUEE_OPERATIONS_LISTEN_PORT', '-1'],
+      [['explain', 'x'], 'MARQUEE_OPERATIONS_LISTEN_PORT', '-8101'],
     ] as const
     const ends = await Promise.all(
       cases.map(([args, name, value]) => runCommand(args, { cwd: folder.path, env: { [name]: value } })),
