@@ -28,11 +28,13 @@ export function openFeeds(configuration: Configuration, { held, pricing }: FeedP
 
 /** Whether the configuration maps Price. */
 function mapsPrice(crm: Configuration['crm']): boolean {
-  // A connector of the operator's own may map it; only its process knows.
-  if (crm.kind === 'module') return crm.events?.fields?.Price !== null
-  if (crm.kind !== 'files') return isMapped(crm.events.fields)
-  const fields = crm.events.block?.fields
-  return fields === undefined || (fields.Price !== undefined && isMapped(fields))
+  if (crm.kind === 'files') {
+    const fields = crm.events.block?.fields
+    return fields === undefined || (fields.Price !== undefined && isMapped(fields))
+  }
+  if (crm.kind === 'dataverse' || crm.kind === 'postgres') return isMapped(crm.events.fields)
+  // A connector may map it by itself.
+  return crm.events?.fields?.Price !== null
 }
 
 function isMapped({ Price }: FieldSources): boolean {

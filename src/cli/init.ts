@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
@@ -58,7 +59,7 @@ export async function init(
     const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
     // The zone of the dates in these files is still unknown.
     const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
-    const text = `${schemaLine(cwd)}${begin}${proposed === null ? template[0] : proposed.text}`
+    const text = `${schemaLine(cwd)}${begin}${proposed === null ? template[0].replace('NAMESPACE', randomUUID()) : proposed.text}`
     if (replaced === null) await writeFile(path, text, { flag: 'wx' })
     else await replaceFile(replaced, text)
   } catch (cause) {
@@ -204,6 +205,49 @@ const POSTGRES = `  kind: postgres
     updatedAt: updated_at
 `
 
+const ODOO = `  kind: odoo
+  url: https://example.odoo.com
+  database: example
+  key: { env: ODOO_KEY }       # an API key; or { file: PATH }, which is read again when Odoo refuses it
+  # version: 18                # of Odoo; 19 by default
+  # user: admin                # the login of the key's user; for 17 and 18
+  idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
+  venues:
+    where: '?'                 # which partners are venues? For example [[category_id.name, '=', 'Venue']]
+  # Odoo's own fields are mapped; docs/crm/odoo.md. The keys below override them, field by field:
+  # events:
+  #   fields:
+  #     Price: x_studio_price
+`
+
+const SALESFORCE = `  kind: salesforce
+  url: https://example.my.salesforce.com   # the org's own domain
+  clientId: 3MVG9example                   # consumer key of a connected app with the client credentials flow
+  clientSecret: { env: SALESFORCE_SECRET }
+  idNamespace: NAMESPACE               # keep this UUID: ids are derived from it
+  events:
+    from: Event__c                         # your object, and which of its fields are which; docs/crm/salesforce.md
+    fields:
+      VenueId: Venue__c
+      Start: Starts__c
+      Finish: Ends__c
+      TicketCapacity: Seats__c
+      TicketsAvailable: SeatsLeft__c
+      Price: Price__c
+    showOnWeb: { OnWeb__c: [true] }
+  venues:
+    from: Venue__c
+    fields:
+      AddressCity: City__c
+`
+
+const CIVICRM = `  kind: civicrm
+  url: https://example.org
+  key: { env: CIVICRM_KEY }     # the API key of a contact; docs/crm/civicrm.md
+  idNamespace: NAMESPACE    # keep this UUID: ids are derived from it
+  # timeZone: Europe/London     # of the site's dates; default: the timeZone above
+`
+
 const MODULE = `  kind: module             # a connector of your own; docs/crm/your-own.md
   path: ./our-crm.ts       # runs in a process of its own
   settings:                # what our-crm.ts asks for in its own settings
@@ -219,6 +263,9 @@ const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new
   ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it']],
   ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],
   ['postgres', [POSTGRES, 'set DATABASE_URL, and name the tables or views']],
+  ['odoo', [ODOO, "name your Odoo, set ODOO_KEY and replace the '?'"]],
+  ['salesforce', [SALESFORCE, 'name your org, set SALESFORCE_SECRET, and name your objects and their fields']],
+  ['civicrm', [CIVICRM, 'name your site and set CIVICRM_KEY']],
   ['module', [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN']],
 ])
 

@@ -11,6 +11,7 @@ import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
 import type { FileName, WebFile } from './crm/list-from.ts'
 import { moduleKeys } from './crm/module.ts'
+import { civicrm, odoo, salesforce } from './crm/shipped.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
@@ -20,7 +21,7 @@ import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 /** The kinds of CRM. A new one is a file in crm/ and its line here. */
-const CRM = { files, dataverse, postgres, module: moduleKeys }
+const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, module: moduleKeys }
 
 type Kinds = typeof CRM
 
@@ -99,6 +100,13 @@ const RULES: readonly Rule[] = [
     message: 'is missing; it must be the directory that holds events and venues',
   },
   {
+    key: 'crm.user',
+    because: 'crm.version',
+    reads: ['crm'],
+    isBroken: ({ crm }) => crm?.kind === 'odoo' && crm.version < 19 && crm.user === null,
+    message: 'is missing; Odoo 17 and 18 need the user whose API key it is',
+  },
+  {
     key: 'freshness.fullReadEvery',
     because: 'freshness.refreshEvery',
     reads: ['freshness', 'freshness.maxAge'],
@@ -174,16 +182,30 @@ function lineAt(tree: MapTree, key: string): number | null {
   return line
 }
 
+const DAY_MS = 86_400_000
+const MANY_CALLS = 10_000
+
 /**
  * Warns about valid settings that are most likely mistakes, one sentence each. Shows no values, which may come from `{
  * env }`.
  */
-export function warningsOf({ freshness, representation: { links, page, further } }: Configuration): readonly string[] {
+export function warningsOf({
+  crm,
+  freshness,
+  representation: { links, page, further },
+}: Configuration): readonly string[] {
   const { refreshEveryMs, maxAgeMs } = freshness
+  // Of each list: the changes and the deletions at each refresh, and all ids at half the maximum age.
+  const callsADay = Math.round(DAY_MS * 2 * (2 / refreshEveryMs + 2 / Math.max(maxAgeMs, refreshEveryMs)))
   const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs
   return [
     ...(isLate
       ? ['freshness.refreshEvery is longer than freshness.maxAge: requests will have to wait for refreshes']
+      : []),
+    ...(crm.kind === 'salesforce' && callsADay > MANY_CALLS
+      ? [
+          `Salesforce counts API calls, and this configuration needs about ${callsADay.toLocaleString('en')} a day: set freshness.refreshEvery and freshness.maxAge to what the org allows`,
+        ]
       : []),
     ...[EVENTS, VENUES].flatMap((table) =>
       links[table.kind].flatMap(({ href }, index) =>

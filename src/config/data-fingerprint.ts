@@ -36,6 +36,15 @@ function shapingOf(crm: CrmSettings): unknown {
       const { host, port, database } = typeof address === 'string' ? { host: '', port: 0, database: '' } : address
       return { kind, host, port, database, idNamespace, events, venues, timeZone }
     }
+    case 'odoo': {
+      const { kind, url, database, idNamespace, events, venues, timeZone } = crm
+      return { kind, url, database, idNamespace, events, venues, timeZone }
+    }
+    case 'salesforce':
+    case 'civicrm': {
+      const { kind, url, idNamespace, events, venues, timeZone } = crm
+      return { kind, url, idNamespace, events, venues, timeZone }
+    }
     case 'module': {
       const { kind, path, settings, idNamespace, events, venues, timeZone } = crm
       return { kind, sha256: path.sha256, settings, idNamespace, events, venues, timeZone }

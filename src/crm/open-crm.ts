@@ -47,6 +47,13 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
       const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
       return openPostgresCrm(settings, { ...shared, limits: limitsOf(settings, shared.limits) })
     }
+    case 'odoo':
+    case 'salesforce':
+    case 'civicrm': {
+      const { openShipped } = await import('./open-shipped.ts')
+      const openHttpClient = await loadWeb()
+      return openShipped(settings, { ...shared, env, openHttpClient, limits: limitsOf(settings, shared.limits) })
+    }
     case 'module': {
       const { openModuleCrm } = await import('./child/module-crm.ts')
       return openModuleCrm(settings, { ...shared, env, limits: limitsOf(settings, shared.limits) })

@@ -35,6 +35,9 @@ const ofVenues = {
   fields: fieldSources(VENUES, { labels: false, mayLackFurther: true }).override('what the connector says'),
 }
 
+/** The keys of each list. */
+export const listKeys = { events: ofEvents, venues: ofVenues }
+
 /** The keys that every connector has whose lists are read by code: its own keys come before these. */
 export const connectorKeys = {
   idNamespace: guid()

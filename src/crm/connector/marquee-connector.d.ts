@@ -77,6 +77,7 @@ export interface Http {
   /** Resolves with the parsed JSON. A number that a float would change comes as its text. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
   get(url: string, options?: RequestOptions): Promise<any>
+  /** A body that is a text, with a `content-type` among the headers, is sent as it is: a form, for example. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
   post(url: string, options: RequestOptions & { readonly body: Value }): Promise<any>
   /** Reads all pages. A POST if there is a `body`. */

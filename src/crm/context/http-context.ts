@@ -1,7 +1,7 @@
 import { isPlain } from '../../config/addresses.ts'
 import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
-import type { Http, PagesOptions, RequestOptions } from '../connector/marquee-connector.d.ts'
+import type { Http, PagesOptions, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { ask } from '../web/ask.ts'
 import { Gate } from '../web/gate.ts'
@@ -110,7 +110,7 @@ export class HttpRequests {
     if (leave === null) throw givenUp()
     try {
       await this.#untilAllowed(url, signal)
-      const body = options.body === undefined ? null : JSON.stringify(options.body)
+      const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
       const answered = await ask(web, {
         method: body === null ? 'GET' : 'POST',
         url: url.href,
@@ -148,6 +148,12 @@ function givenUp(): FetchFault {
 
 function repeated(name: string, values: readonly (string | number)[]): readonly (string | number)[] {
   return name.endsWith('[]') ? values : [values.join(',')]
+}
+
+/** A text with a content type of its own, such as a form, is sent as it is. */
+function bodyOf(body: Value, headers: JsonRequest['headers'] = {}): string {
+  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  return typeof body === 'string' && hasType ? body : JSON.stringify(body)
 }
 
 function headersOf({ bearer, headers = {} }: JsonRequest, hasBody: boolean): Record<string, string> {

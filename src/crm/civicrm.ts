@@ -1,0 +1,113 @@
+import type { Batch, Connector, Context, Row, Value } from './connector/marquee-connector.d.ts'
+import { mappedBatches, batchRows } from './batches.ts'
+
+/** Further columns that the configuration maps. */
+export interface CivicrmOptions {
+  readonly columns: { readonly events: readonly string[]; readonly venues: readonly string[] }
+}
+
+const EVENT = ['id', 'title', 'start_date', 'end_date', 'is_active', 'is_public', 'max_participants', 'loc_block_id']
+const ADDRESS = ['name', 'street_address', 'city', 'postal_code', 'geo_code_1', 'geo_code_2'] as const
+const LABELS = ['state_province_id:label', 'country_id:label'] as const
+const VENUE = ['id', ...[...ADDRESS, ...LABELS].map((name) => `address_id.${name}`), 'phone_id.phone']
+
+type Where = readonly (readonly Value[])[]
+
+/** The rows of an entity in the order of their ids, by API v4. */
+function get(
+  { http, settings }: Context,
+  entity: string,
+  select: readonly string[],
+  where: Where,
+): AsyncIterable<Batch> {
+  const params = { select, where: [...where, ['id', '>', 'AFTER']], orderBy: { id: 'ASC' }, limit: 'SIZE' }
+  // The parameters are JSON in a text, where the pager fills its numbers in.
+  const text = JSON.stringify(params).replace('"AFTER"', '{after}').replace('"SIZE"', '{size}')
+  return http.pages(`${settings['url']}/civicrm/ajax/api4/${entity}/get`, {
+    by: 'key',
+    size: 200,
+    rows: 'values',
+    errorAt: 'error_code',
+    headers: headersOf(settings),
+    query: { params: text },
+  })
+}
+
+/** How many participants count, by event: places are not told by API v4. */
+async function taken({ http, settings }: Context, ids: readonly Value[]): Promise<ReadonlyMap<Value, number>> {
+  const params = {
+    select: ['event_id', 'COUNT(id) AS number'],
+    where: [
+      ['event_id', 'IN', ids],
+      ['status_id.is_counted', '=', true],
+      ['is_test', '=', false],
+    ],
+    groupBy: ['event_id'],
+  }
+  const counts = new Map<Value, number>()
+  const pages = http.pages(`${settings['url']}/civicrm/ajax/api4/Participant/get`, {
+    by: 'none',
+    whole: true,
+    rows: 'values',
+    errorAt: 'error_code',
+    headers: headersOf(settings),
+    query: { params: JSON.stringify(params) },
+  })
+  for await (const batch of pages)
+    for (const { event_id: id = null, number = 0 } of batchRows(batch)) counts.set(id, Number(number))
+  return counts
+}
+
+function headersOf(settings: Context['settings']): Record<string, string> {
+  return { 'X-Civi-Auth': `Bearer ${settings['key']}`, 'X-Requested-With': 'XMLHttpRequest' }
+}
+
+/** CiviCRM's events and their locations. Events have no time of change, so every refresh reads both lists in full. */
+export function civicrmConnector({ columns }: CivicrmOptions): Connector {
+  return {
+    api: 1,
+    settings: { url: 'url', key: 'secret' },
+    events: {
+      fields: {
+        Id: 'id',
+        Name: 'title',
+        VenueId: 'loc_block_id',
+        TicketCapacity: 'max_participants',
+        TicketsAvailable: 'places',
+        Start: 'start_date',
+        Finish: 'end_date',
+      },
+      active: { is_active: [true] },
+      showOnWeb: { is_public: [true] },
+      async *full(context) {
+        const select = [...EVENT, ...columns.events]
+        for await (const batch of get(context, 'Event', select, [['is_template', '=', false]])) {
+          const ids = batchRows(batch).map(({ id = null }) => id)
+          const counts = ids.length === 0 ? new Map<Value, number>() : await taken(context, ids)
+          yield* mappedBatches([batch], (row) => withPlaces(row, counts))
+        }
+      },
+    },
+    venues: {
+      fields: {
+        Id: 'id',
+        Name: 'address_id.name',
+        AddressStreet1: 'address_id.street_address',
+        AddressCity: 'address_id.city',
+        AddressPostalCode: 'address_id.postal_code',
+        AddressState: 'address_id.state_province_id:label',
+        AddressCountry: 'address_id.country_id:label',
+        Latitude: 'address_id.geo_code_1',
+        Longitude: 'address_id.geo_code_2',
+        Telephone: 'phone_id.phone',
+      },
+      full: (context) => get(context, 'LocBlock', [...VENUE, ...columns.venues], []),
+    },
+  }
+}
+
+/** An event without a limit has 0 places and 0 left. */
+function withPlaces(row: Row, counts: ReadonlyMap<Value, number>): Row {
+  const { id = null, max_participants: most = null } = row
+  return { ...row, places: most === null ? 0 : Math.max(0, Number(most) - (counts.get(id) ?? 0)) }
+}

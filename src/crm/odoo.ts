@@ -1,0 +1,185 @@
+import type { Batch, Connector, Context, Row, Stream, Value } from './connector/marquee-connector.d.ts'
+import { mappedBatches, batchRows } from './batches.ts'
+
+/** What the configuration says beside the connector's own settings. */
+export interface OdooOptions {
+  /** 19 and later have JSON-2; 17 and 18 are asked by JSON-RPC, in the name of a user. */
+  readonly version: number
+  /** Which partners are venues, as an Odoo domain. */
+  readonly venues: readonly Value[]
+  /** Further columns that the configuration maps. */
+  readonly columns: { readonly events: readonly string[]; readonly venues: readonly string[] }
+}
+
+type Domain = readonly Value[]
+type Search = (context: Context, model: string, domain: Domain, fields: readonly string[]) => AsyncIterable<Batch>
+
+const SEATS = ['seats_limited', 'seats_max', 'seats_available']
+const EVENT = [
+  'name',
+  'active',
+  'is_published',
+  'address_id',
+  'date_begin',
+  'date_end',
+  'tag_ids',
+  'write_date',
+  ...SEATS,
+]
+const PLACE = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id', 'partner_latitude', 'partner_longitude']
+const VENUE = ['name', 'active', 'phone', 'website', 'write_date', ...PLACE]
+const PAGING = { by: 'key', size: 200 } as const
+
+/**
+ * Odoo's events, and the partners that are venues. Registrations do not move an event's `write_date`, so the seats are
+ * read on their own.
+ */
+export function odooConnector({ version, venues, columns }: OdooOptions): Connector {
+  const search = version < 19 ? searchByRpc : searchByJson2
+  const waysOf = (
+    model: string,
+    base: Domain,
+    read: (context: Context, domain: Domain) => AsyncIterable<Batch>,
+  ): Pick<Stream, 'updatedAt' | 'full' | 'since' | 'ids' | 'byId'> => ({
+    updatedAt: 'write_date',
+    full: (context) => read(context, base),
+    // The stored time is finer than the one that is sent: hence "or equal".
+    since: (context, updatedAt) => read(context, [...base, ['write_date', '>=', updatedAt]]),
+    byId: (context, ids) => read(context, [...base, ['id', 'in', ids.map(Number)]]),
+    async *ids(context) {
+      for await (const batch of search(context, model, base, ['write_date']))
+        yield batchRows(batch).map(({ id, write_date: stamp }) => [
+          Number(id),
+          typeof stamp === 'string' ? stamp : null,
+        ])
+    },
+  })
+  async function* events(context: Context, domain: Domain): AsyncGenerator<Batch> {
+    for await (const batch of search(context, 'event.event', domain, [...EVENT, ...columns.events])) {
+      const rows = batchRows(batch)
+      const tags = [...new Set(rows.flatMap((row) => itemsOf(row['tag_ids'])))]
+      const tickets = await linked(context, 'event.event.ticket', 'event_id', rows.map(idOf), 'price')
+      const names = await linked(context, 'event.tag', 'id', tags, 'name')
+      yield* mappedBatches([batch], (row) => eventRow(row, tickets, names))
+    }
+  }
+  /** The rows of another model that belong to these ids. */
+  async function linked(context: Context, model: string, by: string, ids: Domain, field: string): Promise<Row[]> {
+    const rows: Row[] = []
+    if (ids.length === 0) return rows
+    for await (const batch of search(context, model, [[by, 'in', ids]], [by, field])) rows.push(...batchRows(batch))
+    return rows
+  }
+  return {
+    api: 1,
+    settings: { url: 'url', database: 'text', key: 'secret', ...(version < 19 ? { user: 'text' } : {}) },
+    events: {
+      ...waysOf('event.event', [], events),
+      fields: {
+        Id: 'id',
+        Name: 'name',
+        VenueId: 'address_id.0',
+        Price: 'price',
+        Tags: 'tags',
+        TicketCapacity: 'seats_max',
+        TicketsAvailable: 'seats_available',
+        // Odoo's dates are in UTC, without saying so.
+        Start: { column: 'date_begin', wallTimeIn: 'UTC' },
+        Finish: { column: 'date_end', wallTimeIn: 'UTC' },
+      },
+      active: { active: [true] },
+      showOnWeb: { is_published: [true] },
+      availability: (context) => mappedBatches(search(context, 'event.event', [], SEATS), withSeats),
+    },
+    venues: {
+      ...waysOf('res.partner', venues, (context, domain) =>
+        mappedBatches(search(context, 'res.partner', domain, [...VENUE, ...columns.venues]), venueRow),
+      ),
+      fields: {
+        Id: 'id',
+        Name: 'name',
+        Telephone: 'phone',
+        Website: 'website',
+        AddressStreet1: 'street',
+        AddressStreet2: 'street2',
+        AddressCity: 'city',
+        AddressPostalCode: 'zip',
+        AddressState: 'state_id.1',
+        AddressCountry: 'country_id.1',
+        Latitude: 'partner_latitude',
+        Longitude: 'partner_longitude',
+      },
+      active: { active: [true] },
+    },
+  }
+}
+
+const AFTER = ['id', '>', '{after}']
+const HOW = { order: 'id', limit: '{size}', context: { active_test: false } }
+
+/** The rows of a model in the order of their ids, archived ones too. */
+const searchByJson2: Search = ({ http, settings: { url, database, key } }, model, domain, fields) =>
+  http.pages(`${url}/json/2/${model}/search_read`, {
+    ...PAGING,
+    bearer: String(key),
+    headers: { 'X-Odoo-Database': String(database) },
+    errorAt: 'name',
+    refusedAs: ['werkzeug.exceptions.Unauthorized'],
+    body: { ...HOW, domain: [...domain, AFTER], fields },
+  })
+
+/** As above, by JSON-RPC: Odoo 17 and 18 take an API key in the place of the user's password. */
+const searchByRpc: Search = async function* (context, model, domain, fields) {
+  const { http, settings } = context
+  const { url, database, user, key } = settings
+  const errors = { errorAt: 'error.data.name', refusedAs: ['odoo.exceptions.AccessDenied'] }
+  const call = (service: string, method: string, args: Domain) => ({
+    ...errors,
+    body: { jsonrpc: '2.0', method: 'call', params: { service, method, args } },
+  })
+  const answer: unknown = await http.post(`${url}/jsonrpc`, call('common', 'authenticate', [database, user, key, {}]))
+  const uid: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'result') : null
+  if (typeof uid !== 'number') context.fail('refused', `Odoo refuses the key of the user ${user}`)
+  const args = [database, uid, key, model, 'search_read', [[...domain, AFTER]], { ...HOW, fields }]
+  yield* http.pages(`${url}/jsonrpc`, { ...PAGING, rows: 'result', ...call('object', 'execute_kw', args) })
+}
+
+function eventRow(row: Row, tickets: readonly Row[], tags: readonly Row[]): Row {
+  const own = tickets.filter((ticket) => itemsOf(ticket['event_id'])[0] === row['id'])
+  const prices = own.map(({ price = null }) => price).toSorted((left, right) => Number(left) - Number(right))
+  const names = itemsOf(row['tag_ids']).map((id) => tags.find((tag) => tag['id'] === id)?.['name'] ?? null)
+  return { ...blanked(withSeats(row)), price: prices[0] ?? null, tags: names }
+}
+
+/** An event without a limit has 0 seats and 0 left, whatever limit it once had. */
+function withSeats(row: Row): Row {
+  return row['seats_limited'] === true ? row : { ...row, seats_max: 0, seats_available: 0 }
+}
+
+/** A partner that was never located is at 0 and 0. */
+function venueRow(row: Row): Row {
+  const isPlaced = Number(row['partner_latitude']) !== 0 || Number(row['partner_longitude']) !== 0
+  return blanked(isPlaced ? row : { ...row, partner_latitude: null, partner_longitude: null })
+}
+
+const FLAGS = new Set(['active', 'is_published', 'seats_limited'])
+
+/** Odoo writes `false` for a text, a date or a link that is blank. */
+function blanked(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value === false && !FLAGS.has(name) ? null : value]),
+  )
+}
+
+function idOf({ id = null }: Row): Value {
+  return id
+}
+
+/** A link is `[id, name]`, several are `[id, id]`, none is `false`. */
+function itemsOf(value: Value | undefined): readonly Value[] {
+  return isList(value) ? value : []
+}
+
+function isList(value: Value | undefined): value is readonly Value[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,65 @@
+// The connectors that ship with Marquee and are written against the outer port (connector/marquee-connector.d.ts). In:
+// the settings of their kind. Out: a Crm. Their code is known, so they run in this process.
+
+import { columnSource } from '../config/crm/sources.ts'
+import type { SaidList } from '../config/crm/connector-lists.ts'
+import type { CivicrmSettings, OdooSettings, SalesforceSettings } from '../config/crm/shipped.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { Crm } from '../sync/port.ts'
+import { civicrmConnector } from './civicrm.ts'
+import type { Connector } from './connector/marquee-connector.d.ts'
+import type { SettingValues } from './context/given-settings.ts'
+import { type ShippedContext, openShippedCrm } from './context/shipped-crm.ts'
+import { mappedColumns } from './mapping/list-setting.ts'
+import { odooConnector } from './odoo.ts'
+import { salesforceConnector } from './salesforce.ts'
+
+type Settings = OdooSettings | SalesforceSettings | CivicrmSettings
+
+export function openShipped(settings: Settings, context: ShippedContext): Promise<Crm> {
+  const [connector, values] = shippedConnector(settings)
+  return openShippedCrm(connector, values, settings, context)
+}
+
+function shippedConnector(settings: Settings): readonly [Connector, SettingValues] {
+  const { events, venues } = settings
+  const columns = { events: columnsOf(events), venues: columnsOf(venues) }
+  switch (settings.kind) {
+    case 'odoo': {
+      const { url, database, key, user, version } = settings
+      const own = { events: columns.events.map(firstStep), venues: columns.venues.map(firstStep) }
+      const connector = odooConnector({ version, venues: settings.venues.where, columns: own })
+      return [connector, { url, database, key, ...(version < 19 ? { user: user ?? '' } : {}) }]
+    }
+    case 'salesforce': {
+      const { url, clientId, clientSecret, apiVersion } = settings
+      const connector = salesforceConnector({
+        apiVersion,
+        events: { from: settings.events.from, columns: columnsOf(withName(settings.events)) },
+        venues: { from: settings.venues.from, columns: columnsOf(withName(settings.venues)) },
+      })
+      return [connector, { url, clientId, clientSecret }]
+    }
+    case 'civicrm':
+      return [civicrmConnector({ columns }), { url: settings.url, key: settings.key }]
+    default:
+      return unreachable(settings)
+  }
+}
+
+/** The columns that the configuration maps. */
+function columnsOf(said: SaidList | null): readonly string[] {
+  const { fields = {}, active = null, showOnWeb = null, updatedAt = null } = said ?? {}
+  const columns = mappedColumns({ fields, active, showOnWeb }).map(({ column }) => column)
+  return [...new Set(updatedAt === null ? columns : [...columns, updatedAt])]
+}
+
+/** The stock mapping's one column besides the id, unless the configuration says otherwise. */
+function withName(said: SaidList): SaidList {
+  return { ...said, fields: { Name: columnSource('Name'), ...said.fields } }
+}
+
+/** A path goes into what a column holds; only the column itself is asked for. */
+function firstStep(path: string): string {
+  return path.split('.', 1)[0] ?? path
+}

@@ -1,0 +1,99 @@
+import type { Batch, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
+import { batchRows } from './batches.ts'
+
+/** One list: an object of the org, and the columns that are mapped. */
+interface SalesforceList {
+  readonly from: string
+  readonly columns: readonly string[]
+}
+
+export interface SalesforceOptions {
+  readonly apiVersion: string
+  readonly events: SalesforceList
+  readonly venues: SalesforceList
+}
+
+/** A token is used this long; Salesforce ends sessions after 15 minutes at the earliest. */
+const TOKEN_MS = 10 * 60_000
+const PAGES = { by: 'next', at: 'nextRecordsUrl', rows: 'records', total: 'totalSize' } as const
+
+/** Two objects of a Salesforce org, by SOQL and `SystemModstamp`; deletions come from the recycle bin as well. */
+export function salesforceConnector({ apiVersion, events, venues }: SalesforceOptions): Connector {
+  let token: { readonly text: string; readonly secret: string; readonly untilMs: number } | null = null
+
+  /** A token of the org's own domain, by client credentials. */
+  async function bearerOf(context: Context): Promise<string> {
+    const { http, settings } = context
+    const secret = String(settings['clientSecret'])
+    if (token !== null && token.secret === secret && performance.now() < token.untilMs) return token.text
+    const client = { client_id: String(settings['clientId']), client_secret: secret }
+    const answer: unknown = await http.post(`${settings['url']}/services/oauth2/token`, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString(),
+      errorAt: 'error',
+      refusedAs: ['invalid_client', 'invalid_client_id', 'invalid_grant'],
+    })
+    const given: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'access_token') : null
+    const text = typeof given === 'string' ? given : context.fail('broken', 'Salesforce answered without a token')
+    token = { text, secret, untilMs: performance.now() + TOKEN_MS }
+    return text
+  }
+
+  async function* query(context: Context, soql: string, path = 'query'): AsyncGenerator<Batch, void> {
+    const { http, settings } = context
+    const url = `${settings['url']}/services/data/${apiVersion}/${path}`
+    try {
+      yield* http.pages(url, { ...PAGES, bearer: await bearerOf(context), query: { q: soql } })
+    } catch (cause) {
+      // The org may end a session whenever it likes: the next read asks for a new token.
+      token = null
+      throw cause
+    }
+  }
+
+  function streamOf({ from, columns }: SalesforceList): Pick<Stream, 'updatedAt' | 'full' | 'since' | 'ids' | 'byId'> {
+    const select = `SELECT ${[...new Set(['Id', 'SystemModstamp', ...columns])].join(', ')} FROM ${from}`
+    return {
+      updatedAt: 'SystemModstamp',
+      full: (context) => query(context, `${select} ORDER BY Id`),
+      async *since(context, updatedAt) {
+        const after = `SystemModstamp >= ${literalOf(updatedAt)}`
+        yield* query(context, `${select} WHERE ${after} ORDER BY SystemModstamp`)
+        const gone = `SELECT Id FROM ${from} WHERE IsDeleted = true AND ${after}`
+        for await (const batch of query(context, gone, 'queryAll'))
+          yield { rows: [], deleted: batchRows(batch).map(({ Id = null }) => textOf(Id)) }
+      },
+      async *ids(context) {
+        for await (const batch of query(context, `SELECT Id, SystemModstamp FROM ${from} ORDER BY Id`))
+          yield batchRows(batch).map(({ Id = null, SystemModstamp: stamp = null }) => [textOf(Id), textOf(stamp)])
+      },
+      byId: (context, ids) => query(context, `${select} WHERE Id IN (${ids.filter(isId).map(quoted).join(', ')})`),
+    }
+  }
+
+  return {
+    api: 1,
+    settings: { url: 'url', clientId: 'text', clientSecret: 'secret' },
+    events: { ...streamOf(events), fields: { Id: 'Id', Name: 'Name' } },
+    venues: { ...streamOf(venues), fields: { Id: 'Id', Name: 'Name' } },
+  }
+}
+
+/** SOQL has its times without quotes; answers write `+0000`, which it takes as `Z` in a URL with less trouble. */
+function literalOf(updatedAt: string): string {
+  return /^[\d:.T-]+(?:Z|[+-]\d\d:?\d\d)$/.test(updatedAt)
+    ? updatedAt.replace(/\+00:?00$/, 'Z')
+    : '1970-01-01T00:00:00Z'
+}
+
+function isId(id: string): boolean {
+  return /^[0-9A-Za-z]{15,18}$/.test(id)
+}
+
+function quoted(id: string): string {
+  return `'${id}'`
+}
+
+function textOf(value: Value): string {
+  return typeof value === 'string' ? value : ''
+}

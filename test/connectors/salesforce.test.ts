@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from 'bun:test'
+import { createServer } from 'node:http'
+import type { Crm } from '../../src/sync/port.ts'
+import { openConfigured, readList } from './replay.ts'
+
+const NAMESPACE = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'
+const left: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of left.splice(0)) await one.close()
+})
+
+interface Org {
+  readonly origin: string
+  /** What was asked: the SOQL, or the path. */
+  readonly asked: string[]
+  readonly unknown: string[]
+}
+
+/** An org that knows only these queries, in the shapes of the REST API's documents; anything else is a 500. */
+async function openOrg(queries: Readonly<Record<string, unknown>>, secret = 'secret-word'): Promise<Org> {
+  const org: Org & { origin: string } = { origin: '', asked: [], unknown: [] }
+  let tokens = 0
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (part: string) => (text += part))
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url ?? '', org.origin)
+      const soql = searchParams.get('q')
+      // Of a time only this is of interest: whether it is that of the rows or far ahead.
+      const timeless = soql?.replace(/2026-11-20T21:[\d:.]+Z/, '2026').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, 'AHEAD')
+      const key = timeless === undefined ? pathname : `${pathname.replace(/^.*\//, '')}: ${timeless}`
+      org.asked.push(key)
+      const reply = (status: number, json: unknown): void => {
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify(json))
+      }
+      if (pathname === '/services/oauth2/token') {
+        const form = new URLSearchParams(text)
+        const isForm = request.headers['content-type'] === 'application/x-www-form-urlencoded'
+        const isRight =
+          isForm && form.get('grant_type') === 'client_credentials' && form.get('client_secret') === secret
+        if (isRight) reply(200, { access_token: `token-${++tokens}`, token_type: 'Bearer' })
+        else reply(400, { error: 'invalid_client', error_description: 'invalid client credentials' })
+      } else if (request.headers['authorization'] !== `Bearer token-${tokens}`) {
+        reply(401, [{ errorCode: 'INVALID_SESSION_ID', message: 'Session expired or invalid' }])
+      } else if (key in queries) reply(200, queries[key])
+      else {
+        org.unknown.push(key)
+        reply(500, [{ errorCode: 'UNKNOWN' }])
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  org.origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  left.push({ close: () => server.close() })
+  return org
+}
+
+async function openAt(org: Org): Promise<Crm> {
+  const lists =
+    'events: { from: Event__c, fields: { VenueId: Venue__c, Start: Starts__c, Finish: Ends__c, Price: Price__c, Tags: { column: Kind__r.Name } }, showOnWeb: { OnWeb__c: [true] } }, venues: { from: Venue__c, fields: { AddressCity: City__c } }'
+  const crm = await openConfigured(
+    `crm: { kind: salesforce, url: "${org.origin}", clientId: app, clientSecret: { env: SECRET }, idNamespace: ${NAMESPACE}, ${lists} }`,
+    { SECRET: 'secret-word' },
+  )
+  left.push(crm)
+  return crm
+}
+
+const SELECT = 'SELECT Id, SystemModstamp, Name, City__c FROM Venue__c'
+const row = (number: number, more: Readonly<Record<string, unknown>> = {}): unknown => ({
+  attributes: { type: 'Venue__c', url: `/services/data/v64.0/sobjects/Venue__c/a0${number}` },
+  Id: `a0300000000000${number}AAA`,
+  SystemModstamp: `2026-11-20T21:52:0${number}.000+0000`,
+  Name: `Hall ${number}`,
+  City__c: 'Bristol',
+  ...more,
+})
+const page = (records: readonly unknown[], totalSize: number, next?: string): unknown => ({
+  totalSize,
+  done: next === undefined,
+  ...(next === undefined ? {} : { nextRecordsUrl: next }),
+  records,
+})
+
+describe('Salesforce', () => {
+  it('reads an object in pages, with a token by client credentials that is kept', async () => {
+    const org = await openOrg({
+      [`query: ${SELECT} ORDER BY Id`]: page([row(1), row(2)], 3, '/services/data/v64.0/query/01g-2'),
+      '/services/data/v64.0/query/01g-2': page([row(3)], 3),
+    })
+    const crm = await openAt(org)
+    const { failure, records } = await readList(crm.venues)
+    expect([failure, org.unknown]).toEqual(['', []])
+    expect(records.map(({ Name, AddressCity }) => [Name, AddressCity])).toEqual([
+      ['Hall 1', 'Bristol'],
+      ['Hall 2', 'Bristol'],
+      ['Hall 3', 'Bristol'],
+    ])
+    await readList(crm.venues)
+    expect(org.asked.filter((key) => key === '/services/oauth2/token').length).toBe(1)
+  })
+
+  it('selects the columns of fields and conditions, also those of another object', async () => {
+    const org = await openOrg({})
+    await readList((await openAt(org)).events)
+    expect(org.unknown[0]).toBe(
+      'query: SELECT Id, SystemModstamp, Name, Venue__c, Starts__c, Ends__c, Price__c, Kind__r.Name, OnWeb__c FROM Event__c ORDER BY Id',
+    )
+  })
+
+  it('fails a read that brings fewer rows than totalSize', async () => {
+    const org = await openOrg({ [`query: ${SELECT} ORDER BY Id`]: page([row(1)], 3) })
+    const { failure } = await readList((await openAt(org)).venues)
+    expect(failure).toStartWith('broken: venues: ')
+  })
+
+  it('reads what changed, and takes what lies in the recycle bin as deleted', async () => {
+    const org = await openOrg({
+      [`query: ${SELECT} ORDER BY Id`]: page([row(1), row(2)], 2),
+      [`query: ${SELECT} WHERE SystemModstamp >= 2026 ORDER BY SystemModstamp`]: page(
+        [row(2, { Name: 'Hall 2, rebuilt' })],
+        1,
+      ),
+      'queryAll: SELECT Id FROM Venue__c WHERE IsDeleted = true AND SystemModstamp >= 2026': page(
+        [{ Id: 'a03000000000001AAA' }],
+        1,
+      ),
+      [`query: ${SELECT} WHERE SystemModstamp >= AHEAD ORDER BY SystemModstamp`]: page([], 0),
+      'queryAll: SELECT Id FROM Venue__c WHERE IsDeleted = true AND SystemModstamp >= AHEAD': page([], 0),
+    })
+    const crm = await openAt(org)
+    const { cursor } = await readList(crm.venues)
+    const { failure, changes } = await readList(crm.venues, 'changes', cursor)
+    expect([failure, org.unknown]).toEqual(['', []])
+    expect(changes.map((change) => ('record' in change ? change.record.Name : change.kind))).toEqual([
+      'Hall 2, rebuilt',
+      'deleted',
+    ])
+  })
+
+  it('asks for a new token at the read after a session ended', async () => {
+    const queries: Record<string, unknown> = { [`query: ${SELECT} ORDER BY Id`]: page([row(1)], 1) }
+    const org = await openOrg(queries)
+    const crm = await openAt(org)
+    await readList(crm.venues)
+    // A token for somebody else ends this one's session.
+    await fetch(`${org.origin}/services/oauth2/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_secret: 'secret-word' }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    const failures = [await readList(crm.venues), await readList(crm.venues)].map(({ failure }) => failure)
+    expect(failures.at(-1)).toBe('')
+  })
+
+  it('says that the client is refused, without its secret', async () => {
+    const org = await openOrg({}, 'another-word')
+    const { failure } = await readList((await openAt(org)).venues)
+    expect(failure).toMatch(/^refused: venues: 127\.0\.0\.1:\d+ refuses the key \(invalid_client\)$/)
+  })
+})
