@@ -1,6 +1,5 @@
 // Checks the structure of the source: files stay small, each name has one home and one meaning, and no files import
-// each other
-// in a circle.
+// each other in a circle.
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 

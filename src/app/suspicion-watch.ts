@@ -9,11 +9,13 @@ import type { Status } from '../operations/status.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import { unmatchedVenues } from './venue-references.ts'
 
-/** Collects what is suspicious in the lists after each read. Logs each kind once, until a full read no longer finds it. */
+/**
+ * Collects the suspicions about both lists after each read. Logs each kind once, until a full read no longer finds it.
+ */
 export class SuspicionWatch {
   /** The suspicions of each list, for the dashboard. */
   readonly found: Record<ListName, readonly Suspicion[]> = { events: [], venues: [] }
-  /** When a row of each list was last newly withheld for a mistake, monotonic ms. */
+  /** By list, the last time at which a read withheld a row by mistake that it had not withheld before; monotonic ms. */
   readonly mistakenAtMs: Record<ListName, number> = { events: -Infinity, venues: -Infinity }
   readonly #told = new Set<string>()
   /** The part of `found.events` about VenueIds that match no venue. */

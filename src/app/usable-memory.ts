@@ -18,7 +18,7 @@ export function usualReadyBytes(usableBytes: number = usableMemoryBytes()): numb
 export function usableMemoryBytes(root = '/', machineBytes: number = totalmem()): number {
   let bytes = machineBytes
   for (const line of read(join(root, 'proc/self/cgroup')).split('\n')) {
-    // `0::/path` is version 2; `4:memory:/path` version 1.
+    // A line `0::/path` names the control group of version 2, `4:memory:/path` one of version 1.
     const [, controllers = '', path = ''] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
     if (path === '' || (controllers !== '' && !controllers.split(',').includes('memory'))) continue
     const [mount, file] =

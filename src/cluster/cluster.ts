@@ -31,7 +31,7 @@ export class Cluster {
   readonly member: Member
   readonly #time: Time
   readonly #ended = new AbortController()
-  /** Aborts even the leader's last entries. */
+  /** Aborts everything, including the last entries that a leader writes when it stops. */
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
@@ -102,7 +102,7 @@ export class Cluster {
     this.member.isFit = true
   }
 
-  /** Does the work that needs no answer from the store. */
+  /** Performs, at each heartbeat, the work that does not wait for the store. */
   async #tick(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
@@ -129,7 +129,7 @@ export class Cluster {
     }
   }
 
-  /** Works on one session until it fails. */
+  /** Opens a session with the store, and follows or leads on it until the session fails. */
   async #hold(): Promise<void> {
     const { store, settings } = this.#options
     const { signal } = this.#ended

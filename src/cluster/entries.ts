@@ -18,7 +18,7 @@ export interface LogPosition {
 }
 
 export interface Ages {
-  /** Milliseconds; `null` if it was never read. */
+  /** In ms; `null` if the list was never read. */
   readonly details: number | null
   readonly availability: number | null
   readonly audited: number | null
@@ -89,13 +89,13 @@ export interface LogEntry {
   readonly body: Buffer
 }
 
-/** An entry that must not be believed, and why. */
+/** An entry that is malformed or wrongly signed, with the reason. */
 export interface RefusedEntry {
   readonly refused: string
 }
 
 export const HEAD_CEILING: number = 64 * 1024
-/** A higher epoch would leave none to claim. */
+/** The highest valid epoch: the next claim must still be a safe integer. */
 const HIGHEST = Number.MAX_SAFE_INTEGER - 1
 
 export const NO_BODY: Buffer = Buffer.alloc(0)
@@ -117,7 +117,7 @@ export function compareIds(
   return left.epoch - right.epoch || left.number - right.number
 }
 
-/** Whether an id in the store, from us or not, is below a position. */
+/** Whether an entry id in the store, possibly written by another program, is below a position. */
 export function isBelow(id: string, position: Pick<LogPosition, 'epoch' | 'number'>): boolean {
   const [epoch = 0, number = 0] = id.split('-').map(Number)
   return compareIds({ epoch, number }, position) < 0

@@ -33,12 +33,12 @@ export async function follow(member: Member, session: Session, signal: AbortSign
   if (member.publisher === null) await claimIfDue(member, session)
 }
 
-/** Reads the next entries; fewer at once while that takes long. */
+/** Reads the next entries of the log. After a slow read, it requests fewer at once. */
 async function readAfter(member: Member, session: Session, id: string): Promise<readonly StoredEntry[]> {
   const { time, heartbeat } = member.options
   const count = member.entriesAtOnce
   const begunMs = time.now().monotonicMs
-  // An entry that comes late is known to be too large only if it was requested alone.
+  // If a read times out, only an entry that was requested alone is known to be too large.
   member.entriesAtOnce = 1
   const waitMs = heartbeat.ms
   const asked = session.readAfter(id, waitMs, count)
@@ -49,8 +49,7 @@ async function readAfter(member: Member, session: Session, id: string): Promise<
 }
 
 /**
- * Handles an unusable log: whether an instance leads it shows in whether it moves. A log that no instance leads is
- * replaced.
+ * Handles an unusable log. New entries show that an instance leads it; a log that no instance leads is replaced.
  */
 async function lookAgain(member: Member, session: Session, signal: AbortSignal): Promise<void> {
   const { unusable, election, target, options } = member
@@ -68,7 +67,7 @@ async function lookAgain(member: Member, session: Session, signal: AbortSignal):
   await claim(member, session, null)
 }
 
-/** Applies an entry. Returns whether to continue with the next. */
+/** Applies an entry. Returns true if the next one may be applied. */
 async function take(member: Member, session: Session, target: Following, stored: StoredEntry): Promise<boolean> {
   if (member.target !== target) return false
   const entry = member.decode(stored)
@@ -120,7 +119,7 @@ async function isInLog(member: Member, session: Session, position: LogPosition):
   return entry !== null && 'position' in entry && isSame(entry.position, position)
 }
 
-/** While nothing can be followed, tells from the last entry alone whether a leader writes. */
+/** While there is no snapshot to follow from, notices a leader by a change of the last entry. */
 async function watch(member: Member, session: Session): Promise<void> {
   const { stored, entry } = await member.top(session)
   const seen = stored?.id ?? ''
@@ -164,7 +163,7 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
 async function claim(member: Member, session: Session, top: LogEntry | null): Promise<void> {
   const { instance, election, options, target, own } = member
   const held = own === null ? (target?.isReached === true ? target.position : null) : own.after
-  // A snapshot is a better start than nothing: do not claim before it was tried.
+  // Do not claim without rows before the snapshot in the store was tried.
   if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return
   const claimable = claimableAt(top?.position ?? null, held, own !== null)
   if (claimable === null) return

@@ -7,7 +7,10 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 import { loadChunks, type Manifest, readManifest, sizeOf } from './store-snapshot.ts'
 
-/** Limits the room that is reserved for rows to what `limits.memory` could hold, whatever a manifest says. */
+/**
+ * The smallest size of a row. It limits the memory reserved for rows, so that a manifest cannot claim more than
+ * `limits.memory`.
+ */
 const LEAST_ROW_BYTES = 64
 
 export interface ResyncOptions extends Pick<
@@ -57,7 +60,7 @@ export class Resync {
     this.#notBeforeMs = this.#options.time.now().monotonicMs + partMs
   }
 
-  /** Notes that the last loaded snapshot does not lead to the end of the log. */
+  /** Notes that the log cannot be followed from the last loaded snapshot, so a new snapshot is needed. */
   reject(why: string): void {
     this.#useless = this.#tried
     this.needsSnapshot = true
@@ -70,8 +73,8 @@ export class Resync {
   }
 
   /**
-   * Returns the manifest of the snapshot in the store, or why it is not usable: one that is too large to be read is
-   * made again.
+   * Returns the manifest of the snapshot in the store, or why it is not usable. A manifest that is too large to read
+   * counts as unusable, so the leader makes another.
    */
   async read(session: Session): Promise<Manifest | string | null> {
     const late = this.#late

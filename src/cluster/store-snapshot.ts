@@ -43,14 +43,14 @@ function chunkName(snapshot: string, index: number): string {
   return `${MANIFEST}:${snapshot}:${index}`
 }
 
-/** If more snapshots or chunks are entered, they are not from an instance. */
+/** The most snapshots, and chunks of one, that an instance lists. A longer list was written by another program. */
 const MOST_SNAPSHOTS = 1000
 const MOST_CHUNKS = 100_000
 const DROPPED_AT_ONCE = 1000
 
 /**
- * Removes the chunks of all entered snapshots, except those still in use and the one that the manifest names.
- * @param ofUse called after the entries were read, so that a snapshot begun meanwhile is not removed
+ * Removes the chunks of all listed snapshots, except those still in use and the one that the manifest names.
+ * @param ofUse called after the list was read, so that a snapshot begun meanwhile is not removed
  */
 export async function dropSnapshotsBut(
   session: Session,
@@ -81,8 +81,8 @@ function ifForeign(cause: unknown): null {
 }
 
 /**
- * Enters the snapshot before its first chunk, and each chunk before it is written, so that a successor knows what to
- * remove.
+ * Adds a snapshot and its number of chunks to the list of snapshots in the store. This happens before each chunk is
+ * written, so that the next leader can remove an unfinished snapshot.
  */
 async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
   const note = (): Promise<void> => session.ask((store) => store.noteSnapshot(idOf(from), chunks))
@@ -102,7 +102,7 @@ export async function writeChunks(
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
   for await (const { body, rows } of chunksOf(rowRecords, pause)) {
-    // In this order, without waiting in between.
+    // The store executes both in this order; the second does not wait for the answer to the first.
     const entered = enter(session, from, chunks.length + 1)
     await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), body)])
     chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })

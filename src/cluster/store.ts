@@ -47,7 +47,7 @@ export interface StoreConnection {
   /** Returns all nonces; `null` if there are more than `most`. */
   readNonces(most: number): Promise<ReadonlyMap<string, string> | null>
   dropNonces(instances: readonly string[]): Promise<void>
-  /** Enters a snapshot that is being written, with its number of chunks so far. */
+  /** Adds a snapshot that is being written to the list of snapshots, with its number of chunks so far. */
   noteSnapshot(name: string, chunks: number): Promise<void>
   /** Returns the number of chunks of each entered snapshot; `null` if there are more than `most`. */
   readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null>

@@ -3,7 +3,9 @@ import { sleep } from '../time/waiting.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
-/** What happens to an unusable log: an instance leads it, that is not known yet, or no instance leads it. */
+/**
+ * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `waits`: not known yet.
+ */
 export type LogFate = 'led' | 'waits' | 'abandoned'
 
 /** Checks once more, before the log is dropped, whether it is still unusable. */
@@ -12,8 +14,8 @@ type IsStill = (session: Session) => Promise<boolean>
 const LEAST_LOOKS = 3
 
 /**
- * A log that cannot be read, verified or written. No instance leads it if nothing was added during an election time and
- * three checks, on one session that answers meanwhile. A log that an instance leads is never dropped.
+ * A log that cannot be read, verified or written. It counts as abandoned if nothing was added during an election time
+ * and three checks, while the store answered on the same session. A log that an instance leads is never dropped.
  */
 export class UnusableLog {
   /** `null` if the log is usable, as far as is known. */
@@ -47,7 +49,7 @@ export class UnusableLog {
 
   /**
    * Notes that entries could not be read.
-   * @param leastLate how often that must have taken too long
+   * @param leastLate how many reads must have timed out before the log counts as unusable
    */
   failed(cause: unknown, leastLate: number, isStill: IsStill): void {
     if (!(cause instanceof StoreFailure)) return
@@ -57,7 +59,7 @@ export class UnusableLog {
     }
   }
 
-  /** Notes that an entry was read and believed. */
+  /** Notes that an entry was read and verified. */
   read(): void {
     this.#late = 0
     this.#told = null
@@ -69,7 +71,11 @@ export class UnusableLog {
     this.#late = 0
   }
 
-  /** @param mayDrop whether it is this instance's turn to replace the log; only then is it read again to make sure */
+  /**
+   * Checks whether an instance leads the log.
+   * @param mayDrop whether it is this instance's turn to replace the log. If so, the log is read once more before the
+   * result is `abandoned`.
+   */
   async look(session: Session, waitMs: number, mayDrop: boolean, signal: AbortSignal): Promise<LogFate> {
     if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     await session.ask((store) => store.ping())

@@ -1,6 +1,5 @@
 // The configuration. In: a YAML file and its environment. Out: a Configuration of checked values, or problems with
-// their
-// lines.
+// their lines.
 
 import { EVENTS } from '../domain/event.ts'
 import type { RecordTable } from '../domain/field.ts'
@@ -155,7 +154,7 @@ const RULES: readonly Rule[] = [
     reads: ['freshness', 'freshness.maxAge'],
     isBroken: ({ cluster, freshness: { maxAgeMs } }) => (cluster?.heartbeatMs ?? 0) > maxAgeMs / 10,
     message:
-      'must be at most a tenth of freshness.maxAge: answers of followers look up to two heartbeats older than they are, and a lost leader is noticed after four',
+      'must be at most a tenth of freshness.maxAge: the data of followers counts as up to two heartbeats older than it is, and a lost leader is noticed after four',
   },
 ]
 

@@ -1,7 +1,6 @@
 // Loads the configuration: one YAML file becomes frozen settings, or a list of all its problems. In: a file and the
-// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, references.ts resolves { env } and { file
-// },
-// and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
+// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, references.ts resolves { env } and
+// { file }, and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
 import { dirname, resolve } from 'node:path'
 import { NO_FURTHER } from '../domain/further.ts'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'

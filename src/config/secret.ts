@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** The source of a secret's text, shown in place of the text. */
+/** The source of a secret: its name is shown in place of the secret's text. */
 export interface SecretSource {
   /** The name of the source, for example `the file ./token` or `the environment variable TOKEN`. */
   readonly name: string
@@ -8,14 +8,16 @@ export interface SecretSource {
   readonly reread: (() => Promise<Reread>) | null
 }
 
-/** The source of a text that may be written in the file but is not shown when settings are printed. */
+/**
+ * The source of a secret that is written in the configuration file itself, such as a URL; printed settings hide it too.
+ */
 export const IN_THE_FILE: SecretSource = { name: 'the configuration', reread: null }
 
 export type Reread = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string }
 
 export type RefreshedSecret =
   | { readonly ok: true; readonly secret: Secret }
-  /** `message` names the source, never its content. */
+  /** A sentence that names the source, never its content. */
   | { readonly ok: false; readonly message: string }
 
 const SHOWN = '[secret]'

@@ -1,6 +1,5 @@
 // The words for faults. In: why rows are withheld. Out: sentences, remedies and groups for check, explain, the
-// dashboard
-// and the log.
+// dashboard and the log.
 
 import type { Expected } from '../domain/expected.ts'
 import { unreachable } from '../domain/unreachable.ts'

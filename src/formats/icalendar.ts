@@ -5,7 +5,7 @@ import type { EventMeanings } from './event-meanings.ts'
 import { hasCoordinates, partsOf } from './venue-parts.ts'
 
 const CRLF = '\r\n'
-/** A content line holds so many octets at most, the line break excluded (RFC 5545 §3.1). */
+/** The longest content line, in octets without the line break (RFC 5545 §3.1). */
 const LINE_OCTETS = 75
 
 /** RFC 5545 §3.8.1.11 has no word for the other statuses. */
@@ -14,15 +14,18 @@ const STATUS_WORDS: Partial<Record<NonNullable<EventMeanings['status']>, string>
   cancelled: 'CANCELLED',
 }
 
-/** What a calendar says besides its events. */
+/** The properties of a calendar itself. */
 export interface CalendarHead {
   /** `representation.namespace`. */
   readonly namespace: string
-  /** Only calendars to subscribe to have a name, and say how often to ask again. */
+  /**
+   * The name that a calendar program shows. Present only for calendars to subscribe to, which also get a refresh
+   * interval.
+   */
   readonly subscription: { readonly name: string | null } | null
 }
 
-/** `text/calendar`: a VCALENDAR of these components (RFC 5545; contract §6). */
+/** Returns a VCALENDAR with these components, as `text/calendar` (RFC 5545; contract §6). */
 export function calendarOf({ namespace, subscription }: CalendarHead, components: readonly string[]): string {
   const name = subscription?.name ? escapeText(subscription.name) : null
   const head = [
@@ -69,7 +72,7 @@ export function calendarEvent(
   return `${lines}END:VEVENT${CRLF}`
 }
 
-/** The lines about a venue within a VEVENT; empty if there is nothing to say. */
+/** Returns the lines about a venue within a VEVENT; empty if the venue has neither a name nor a place. */
 export function placeLines(venue: VenueRecord): string {
   const location = partsOf(venue).join(', ')
   const lines = location === '' ? '' : foldLine(`LOCATION:${escapeText(location)}`)
@@ -88,7 +91,7 @@ function instantOf(canonical: DateTime): Instant {
   return read.instant
 }
 
-/** `20360509T183000Z`, fractions cut off; `null` if the year in UTC is not one of 1 to 9999. */
+/** Formats an instant as `20360509T183000Z`, without fractions; `null` if the year in UTC is not from 1 to 9999. */
 function utcText({ epochSeconds }: Instant): string | null {
   const utc = writeDateTime({ seconds: epochSeconds, ticks: 0 }, 0)
   if (utc === null) return null
@@ -100,7 +103,7 @@ const TEXT_SPECIAL = /[\\;,\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u
 const LINE_BREAKS = /\r\n|[\r\n\u0085\u2028\u2029]/g
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]/g
 
-/** `text` as a TEXT value (RFC 5545 §3.3.11); what it cannot carry becomes U+FFFD. */
+/** Escapes a text as a TEXT value (RFC 5545 §3.3.11). Control characters, which it cannot contain, become U+FFFD. */
 function escapeText(text: string): string {
   if (!TEXT_SPECIAL.test(text)) return text
   return text
@@ -120,7 +123,9 @@ function foldAscii(line: string): string {
   return folded + CRLF
 }
 
-/** The content line with its break, folded into lines of 75 octets, each of as many whole characters as fit. */
+/**
+ * Folds a content line into lines of at most 75 octets, without splitting a character, and ends it with a line break.
+ */
 function foldLine(line: string): string {
   if (!NOT_ASCII.test(line)) return foldAscii(line)
   let folded = ''

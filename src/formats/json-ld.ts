@@ -17,15 +17,15 @@ const STATUS_NAMES: Readonly<Record<NonNullable<EventMeanings['status']>, string
   rescheduled: 'EventRescheduled',
 }
 
-/** What the JSON-LD of an event needs besides its record. */
+/** The settings and links that the JSON-LD of an event needs besides its record. */
 export interface JsonLdSettings extends EventMeanings {
-  /** Empty for the root. */
+  /** The path in front of `/api`; empty for the root. */
   readonly basePath: string
   /** The event's own web page. */
   readonly page: string | null
-  /** ISO 4217. */
+  /** The currency code (ISO 4217). */
   readonly currency: string
-  /** Whether anything reads Price: a price that nobody reads must not be called free. */
+  /** Whether Price is read from a column. If it is not, the price is 0, but the event must not be called free. */
   readonly hasPrice: boolean
   /** All links of the event, its own first. */
   readonly links: readonly Link[]
@@ -58,26 +58,26 @@ export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: 
 
 type Member = readonly [name: string, value: string | null]
 
-/** An object of those members that have a value, in JSON text. */
+/** Returns a JSON object as text, without the members that are `null`. */
 function members(all: readonly Member[]): string {
   let written = ''
   for (const [name, value] of all) if (value !== null) written += `${written === '' ? '' : ','}"${name}":${value}`
   return `{${written}}`
 }
 
-/** The same with its type first; `null` if it says nothing else. */
+/** Like `members`, with `@type` first; `null` if all other members are `null`. */
 function typed(type: string, all: readonly Member[]): string | null {
   return all.every(([, value]) => value === null) ? null : members([['@type', text(type)], ...all])
 }
 
 const MARKUP: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
 
-/** A JSON string; `null` for a text that says nothing. */
+/** Returns a text as a JSON string; `null` for a blank text. */
 function text(given: string | null): string | null {
   return saysSomething(given) ? jsonString(given).replace(/[<>&]/g, (mark) => MARKUP[mark] ?? mark) : null
 }
 
-/** A URL that readers elsewhere can use: http, https, or a path of this service; `null` for any other text. */
+/** Returns a URL that is valid on other sites: http, https, or a path of this service; `null` for any other text. */
 function url(given: string | null, basePath: string): string | null {
   if (given === null) return null
   if (given.startsWith('~/')) return text(resolveHref(given, basePath))

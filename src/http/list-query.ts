@@ -10,7 +10,7 @@ import { pairsOf } from './query-pairs.ts'
 
 /** A caller's query of a list (contract §4.1). */
 export interface ListQuery extends Omit<Wanted, 'from'> {
-  /** `null` for now. */
+  /** The earliest event; `null` for the present moment. */
   readonly from: Tick | null
   /** The page also contains the venues of its events (contract §4.4). */
   readonly includesVenues: boolean
@@ -23,17 +23,17 @@ export interface ListQuery extends Omit<Wanted, 'from'> {
 /** The longest query, and the longest of its `next` link, that proxies accept in a `Link` header (contract §4.1). */
 const LONGEST_QUERY = 4000
 
-/** What takes a query: a list, or the calendar of events (contract §4.1, §6). */
+/** A resource with query parameters: a list, or the calendar of events (contract §4.1, §6). */
 export type Listing = ListName | 'calendar'
 
-/** How many records are listed at most, and without `limit`. */
+/** The largest `limit` of each listing, and its default. */
 export const LIMITS: Readonly<Record<Listing, { readonly most: number; readonly usual: number }>> = {
   events: { most: 200, usual: 50 },
   venues: { most: 200, usual: 50 },
   calendar: { most: 1000, usual: 1000 },
 }
 
-/** What each parameter takes, as the end of a sentence. */
+/** The values that each parameter accepts, as the end of a sentence. */
 const TAKES = {
   from: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z',
   to: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z, not before from',
@@ -48,7 +48,7 @@ const TAKES = {
 
 export type ListParameter = keyof typeof TAKES
 
-/** What a parameter takes there, as the rest of a sentence. */
+/** Returns the values that a parameter accepts in this listing, as the end of a sentence. */
 export function takenBy(name: ListParameter, listing: Listing): string {
   const takes = TAKES[name]
   return typeof takes === 'string' ? takes : takes(listing)

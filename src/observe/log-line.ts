@@ -205,7 +205,7 @@ const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> =
     'error',
     'the log in the store cannot be used; if it has no leader, it will be replaced after an election',
   ],
-  'log-replaced': ['warn', 'the log in the store had no leader: this instance has replaced it'],
+  'log-replaced': ['warn', 'the unusable log in the store had no leader; this instance has started a new one'],
   'other-logs': ['warn', 'cluster.name is in use by another log, whose leader reads the CRM too'],
   'max-age-too-short': ['warn', 'freshness.maxAge is too short on this instance'],
   unsigned: ['warn', 'cluster.key is not set: anyone who can write to the store can change what is served'],

@@ -8,7 +8,7 @@ export type Observation =
   | { readonly kind: 'read-ended'; readonly read: ReadReport }
   /** One exchange with the CRM, as its connector counts them: a page, a statement or a file. */
   | { readonly kind: 'crm-request'; readonly outcome: Outcome }
-  /** Changes are served; the delay of each since the CRM made it. */
+  /** Changes are now served. `delaysMs`: the time of each since it was made in the CRM. */
   | { readonly kind: 'changes-published'; readonly delaysMs: readonly number[] }
   /**
    * A read is not believed because the list lost too many records: how many of `records`, with which faults, and until
@@ -109,7 +109,7 @@ export type ClusterChange =
   | 'other-logs'
   /** The leader's data is too old for the maximum age of this instance. */
   | 'max-age-too-short'
-  /** This instance cannot read the CRM, so it could not take over. */
+  /** This instance cannot read the CRM, so it could not become the leader. */
   | 'unfit'
   /** No cluster key is set, and the store is on another machine. */
   | 'unsigned'
@@ -117,8 +117,8 @@ export type ClusterChange =
 export interface ReadReport {
   readonly list: string
   /**
-   * `addition`: a read of changes that arrived while a refresh of the list waited for the other list. It only adds
-   * rows.
+   * `addition`: an extra read of changes, made while a refresh of this list waits for the other list. It adds and
+   * changes rows, and removes none.
    */
   readonly kind: 'full' | 'changes' | 'availability' | 'addition'
   readonly outcome: Outcome
@@ -127,7 +127,7 @@ export interface ReadReport {
   readonly durationMs: number
   readonly rows: number
   readonly changed: number
-  /** Rows that this read withheld, and that were not withheld because of a mistake before. */
+  /** Rows that this read withheld and that, before it, were not withheld by mistake. */
   readonly newlyWithheld: readonly WithheldCount[]
   /** The list has rows but serves none, since this read. */
   readonly servesNothing: boolean

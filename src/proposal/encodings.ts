@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { openDecoder } from '../domain/encoding.ts'
 
-/** The encoding of a file; `sure` is null if its bytes fit several candidates. */
+/** The encoding of a file; `sure` is `null` if its bytes do not decide between the candidates. */
 export interface Encoding {
   readonly sure: string | null
   readonly candidates: readonly { readonly label: string; readonly word: string }[]
@@ -60,7 +60,7 @@ const LONGEST_WORD = 80
 /** Bytes that separate words in most encodings, including the no-break space. */
 const BETWEEN = new Set(Buffer.from('\0\t\n\v\f\r ,;|"\xa0', 'latin1'))
 
-/** The distinct words with a byte beyond ASCII. */
+/** Returns the distinct words that contain a non-ASCII byte. */
 function wordsIn(bytes: Buffer): readonly Buffer[] {
   const words = new Map<string, Buffer>()
   let begin = 0

@@ -131,7 +131,10 @@ interface Named {
   readonly name: string
 }
 
-/** Finds the free column that fits one of the names best. A name of another field only counts if it matches exactly. */
+/**
+ * Finds, among the columns not yet taken, the one that matches a name best. A column named like another field must
+ * match exactly.
+ */
 export function named<Item extends Named>(
   columns: readonly Item[],
   names: readonly string[],

@@ -11,7 +11,7 @@ const LARGE_SHARE = 1 / 4
 /** The room for pages of one list, if lists are on: a fraction of the ceiling, and the most it may be. */
 const PAGES_SHARE = 1 / 16
 const MOST_PAGES_BYTES = 8 * 1024 * 1024
-/** The segments may hold as many outdated bytes as current ones, and this much besides. */
+/** The segments may contain this many more bytes of outdated bodies than of current ones. */
 const SLACK_BYTES = 8 * SEGMENT_BYTES
 /** The ceiling of lists that are made without one: 10,000 events and their venues fit in all shapes. */
 const USUAL_CEILING_BYTES = 128 * 1024 * 1024
@@ -19,7 +19,7 @@ const USUAL_CEILING_BYTES = 128 * 1024 * 1024
 interface Segment {
   readonly number: number
   readonly bytes: Buffer
-  /** The bytes of all bodies, and of current ones. */
+  /** The bytes of all bodies in the segment, and of those that are current. */
   usedBytes: number
   liveBytes: number
 }
@@ -41,7 +41,7 @@ export interface ReadyBodiesCount {
  */
 export class ReadyBodies {
   readonly large: LargeBodies
-  /** By number, the oldest first. */
+  /** The segments by number, the oldest first. */
   readonly #segments = new Map<number, Segment>()
   /** The segment being written; `null` if there is none. */
   #last: Segment | null = null
@@ -69,7 +69,7 @@ export class ReadyBodies {
     return Math.min(MOST_PAGES_BYTES, this.#ceilingBytes * PAGES_SHARE)
   }
 
-  /** Applies another ceiling. Memory beyond it is given up at once. */
+  /** Sets another ceiling, and frees the memory above it at once. */
   limitTo(ceilingBytes: number): void {
     this.#ceilingBytes = ceilingBytes
     this.large.limitTo(ceilingBytes * LARGE_SHARE)
@@ -87,7 +87,7 @@ export class ReadyBodies {
     this.#hasPages = false
   }
 
-  /** Gives up all bodies, without a look at each: other lists are served from now on. */
+  /** Drops all bodies at once, when other lists begin to be served. */
   clear(): void {
     this.#dropTo(0)
     this.large.clear()
@@ -132,7 +132,7 @@ export class ReadyBodies {
     return segment.bytes.subarray(from, from + length)
   }
 
-  /** Counts a body as outdated. If most bytes are, gives up the segments with the fewest current ones. */
+  /** Counts a body as outdated. If most bytes are outdated, drops the segments with the fewest current bytes. */
   forget(start: number, length: number): void {
     const segment = this.#segments.get(Math.floor(start / SEGMENT_BYTES))
     if (segment === undefined) return
@@ -161,7 +161,7 @@ export class ReadyBodies {
     return segment
   }
 
-  /** One at least: a body is written before it is sent. */
+  /** The most segments. At least one, because a body is written to a segment before it is sent. */
   #mostSegments(): number {
     const pagesBytes = this.#hasPages ? 2 * this.pagesBytes : 0
     return Math.max(1, Math.floor((this.#ceilingBytes - pagesBytes - this.large.bytes) / SEGMENT_BYTES))
@@ -219,7 +219,7 @@ export class ReadyPlaces {
   }
 }
 
-/** A longer body would take too much of the ceiling. */
+/** The longest body that is kept. A longer one would take too much of the ceiling. */
 const LONGEST_BYTES = 4 * 1024 * 1024
 
 interface LargeBody {

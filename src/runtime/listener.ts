@@ -44,7 +44,10 @@ export function addressOf({ host, port }: { readonly host: string; readonly port
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** How long requests are still accepted and held after a stop begins, for clients that could not know yet, ms. */
+/**
+ * How long the listener still accepts and holds requests after a stop begins, for clients that do not know of it yet,
+ * ms.
+ */
 const LINGER_MS = 100
 
 /**
@@ -87,7 +90,7 @@ function pathnameOfTarget(target: string): string {
   return new URL(`http://h${end === -1 ? target : target.slice(0, end)}`).pathname
 }
 
-/** Returns the path of an absolute URL, even one with a host that no URL may have; empty if there is no path. */
+/** Returns the path of an absolute URL, even if its host is invalid; empty if the text is no absolute URL. */
 export function pathnameOfUrl(url: string): string {
   if (url.charCodeAt(0) === SLASH) return pathnameOfTarget(url)
   const scheme = url.indexOf('://')

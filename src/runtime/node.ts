@@ -73,7 +73,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
  */
 const PATIENCE = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2000 }
 
-/** The limit of header lines in Bun. */
+/** The most header lines in a request: Bun's limit. */
 const MOST_HEADERS = 198
 
 /**
@@ -97,16 +97,20 @@ const BACKLOG = 4096
 const MOST_PIPELINED = 64
 
 /**
- * Descriptors for reading the CRM and for the operations listener, which callers must not use up. At most half of all.
+ * The number of descriptors that are kept for reading the CRM and for the operations listener, so that callers cannot
+ * use them up. At most half of all descriptors.
  */
 const KEPT = 128
-/** The share of the operations listener, and of connections being replaced. */
+/**
+ * How many of the `KEPT` descriptors the operations listener may use: for open connections, and for new ones that
+ * replace idle ones.
+ */
 const MOST_OPERATIONS = 64
 const REPLACED = 16
 /** How long a connection of the operations listener may be idle. `accept` may wait 10 s for another instance. */
 const OPERATIONS_IDLE_MS = 30_000
 
-/** Returns the limit of connections. node:http accepts one more only to close it. */
+/** Returns the most connections of the public listener. node:http also accepts one more, only to close it. */
 function mostConnections(): number {
   const limit = descriptorLimit()
   return limit - Math.min(KEPT, Math.floor(limit / 2))
@@ -178,7 +182,7 @@ class NodeCall implements Call {
   }
 }
 
-/** Header fields as the flat list that node:http writes fastest. */
+/** Collects header fields as one flat list of names and values, which node:http writes fastest. */
 class FlatFields {
   readonly list: readonly string[]
 

@@ -6,10 +6,13 @@ import { Mutex } from '../time/waiting.ts'
  * for the first list; changes that arrive in that time are read and applied beside the waiting read.
  */
 export class Barrier {
-  /** The number of refreshes begun so far, and of the last one whose pages are applied. */
+  /** The number of refreshes begun so far; below it, the number of the last refresh whose pages are applied. */
   begun = 0
   applied = 0
-  /** The number of reads that are about to remove rows: a served row may be gone in the CRM. */
+  /**
+   * The number of reads that have found removed rows and wait to apply that. Until then, a served row may be gone in
+   * the CRM.
+   */
   removals = 0
   /** A refresh has applied its pages and waits for the other list before it removes rows. */
   isWaiting = false

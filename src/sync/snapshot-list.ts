@@ -17,11 +17,13 @@ export interface SnapshotList {
   readonly cursor: Cursor | null
   readonly served: number
   readonly withheld: number
-  /** The number of withheld rows without an id of their own, in the order of `FAULTS`. */
+  /**
+   * For each fault, in the order of `FAULTS`: the number of rows that are withheld for it and have no id of their own.
+   */
   readonly unidentified: readonly number[]
   /** When the list was last read in full, wall ms; `null` if unknown. */
   readonly auditedAtMs: number | null
-  /** Up to when all changes are known, wall ms; `null` if unknown. */
+  /** The time up to which all changes have been read, wall ms; `null` if unknown. */
   readonly confirmedAtMs: number | null
   /** What the shrink guard did not believe, with the wall time since when; `null` while the list is believed. */
   readonly shrunk: { readonly sinceMs: number; readonly absent: number; readonly unreadable: number } | null
@@ -34,7 +36,7 @@ export interface SnapshotList {
  * list.
  */
 export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'> {
-  /** Carries the ages over. */
+  /** The age of the list, continued from the previous reader. */
   readonly freshness: Freshness
   readonly isLoaded: boolean
   /** What the shrink guard did not believe; `null` while the list is believed. */

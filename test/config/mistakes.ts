@@ -97,7 +97,7 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'cluster: { url: "rediss://store", heartbeat: 801ms }\nfreshness: { maxAge: 8s }',
-    '2: cluster.heartbeat must be at most a tenth of freshness.maxAge: answers of followers look up to two heartbeats older than they are, and a lost leader is noticed after four',
+    '2: cluster.heartbeat must be at most a tenth of freshness.maxAge: the data of followers counts as up to two heartbeats older than it is, and a lost leader is noticed after four',
   ],
   // Types
   ['listen: 8080', '2: listen is 8080; it must be a mapping with the keys host, port, basePath'],

@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
       'events',
       JSON.stringify([event(1), event(2), ...Array.from({ length: 2 }, (_, index) => event(1_000_001 + index))]),
     )
-    await page.locator('#changes-count', { hasText: /^2 of the records/ }).waitFor()
+    await page.locator('#changes-count', { hasText: /^2 of the served records/ }).waitFor()
     expect((await page.locator('#changes a').allTextContents()).toSorted()).toEqual(['Event 1', 'Event 2'])
     expect(await page.locator('#sparklines svg polyline').count()).toBe(3)
     expect(await page.getAttribute('#sparklines svg', 'aria-label')).toMatch(/^\d+ s at most, over/)

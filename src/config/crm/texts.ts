@@ -6,11 +6,13 @@ import { wholeNumber } from '../values.ts'
 
 /** How the texts of a file that was not written for Marquee are read. */
 export interface TextSettings {
-  /** The separator of cells; `null` if not configured: a comma, or the one in the file's `sep=` line. */
+  /**
+   * The character between cells; `null` if not configured, which means the one in the file's `sep=` line, else a comma.
+   */
   readonly delimiter: string | null
   /** The encoding, by TextDecoder's name. */
   readonly encoding: string
-  /** The decimal separator; `null` if not configured: a point, without thousands separators. */
+  /** The decimal separator; `null` if not configured, which means a point, and no thousands separators. */
   readonly decimal: '.' | ',' | null
   /** Signs and words allowed before or after a price. */
   readonly currency: readonly string[]
@@ -21,7 +23,7 @@ export interface TextSettings {
   readonly no: readonly string[]
   /** The separators of tags. */
   readonly tags: readonly string[]
-  /** The row of the header, counted from 1; `null` if not configured: the first row with a value. */
+  /** The row of the header, counted from 1; `null` if not configured, which means the first row with a value. */
   readonly headerRow: number | null
 }
 
@@ -58,7 +60,7 @@ const decimal = leaf<'.' | ','>("'.' or ','", { enum: ['.', ','] }, ({ value }) 
   value === '.' || value === ',' ? value : null,
 )
 
-/** One or more of these, or of references. */
+/** A schema for one or more of these values, or of references to them. */
 function listOf(item: ValueSchema): ValueSchema {
   return { type: 'array', minItems: 1, items: orReference(item) }
 }

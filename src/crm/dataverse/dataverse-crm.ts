@@ -1,8 +1,6 @@
 // The Dataverse connector: reads two tables through the Web API. An EntitySource decides which read to make. A
-// PageReader
-// requests the pages through the one client with its token (client.ts, tokens.ts). An EntityTable turns rows into
-// changes,
-// with the labels of codes (labels.ts) and the time zones (zone-codes.ts).
+// PageReader requests the pages through the one client with its token (client.ts, tokens.ts). An EntityTable turns rows
+// into changes, with the labels of codes (labels.ts) and the time zones (zone-codes.ts).
 
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { ListName } from '../../domain/field.ts'

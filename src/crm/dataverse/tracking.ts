@@ -15,7 +15,7 @@ export class Tracking {
   /** Why change tracking is not used; `null` if it is. */
   why: NoTracking | null = null
   #offSinceMs = Number.NEGATIVE_INFINITY
-  /** The number of failed links since the last successful one. */
+  /** The number of delta links that failed since the last one that worked. */
   #failures = 0
   /** Whether a read of changes failed; the next full read shows whether its link was the cause. */
   #hasFailed = false
@@ -36,19 +36,22 @@ export class Tracking {
     return this.#failures > 0
   }
 
-  /** Records that a full read returned a link. */
+  /** Records that a full read returned a delta link. */
   began(): void {
     this.why = null
   }
 
-  /** Records a link that was followed to its end. */
+  /** Records that a read of changes, by a delta link, reached its last page. */
   followed(): void {
     this.#failures = 0
     this.#hasFailed = false
     this.#told = null
   }
 
-  /** Records a refused link. One is normal: links expire, and become invalid when the table's definition changes. */
+  /**
+   * Records that Dataverse refused a link. This is normal once: links expire, and end when the table's definition
+   * changes.
+   */
   refused(): void {
     this.#hasFailed = false
     if (++this.#failures >= MOST_FAILURES) this.isOff('failing')

@@ -54,7 +54,7 @@ export function disguiseOf(bytes: Buffer): string | null {
     return 'this is an old Excel workbook (.xls) despite its name; save it as .xlsx or as CSV UTF-8'
   if (content !== 'zip') return null
   const fact = 'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK) despite its name'
-  return `${fact}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
+  return `${fact}; name it .xlsx and set from of its list to the new name, or save it as CSV UTF-8, separated by commas`
 }
 
 /** The actual format of a mapped list's file: only a workbook named .csv differs from its name. */

@@ -21,17 +21,17 @@ export interface DownloadSettings {
   readonly isProxied: (url: URL) => boolean
 }
 
-/** The file as the server last had it. */
+/** The last downloaded version of the file. */
 export interface WebCopy {
-  /** Identifies the contents. */
+  /** Identifies this version. */
   readonly cursor: Cursor
   readonly format: FileFormat
   readonly sizeBytes: number
-  /** When the server was asked that last confirmed the contents. */
+  /** When the last request began that the server answered with these contents or a 304. */
   readonly askedAt: Moment
   /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
   readonly writtenAtMs: number
-  /** Whether the server sends what makes the next request conditional. */
+  /** Whether the server sends an ETag or Last-Modified, so the next request can be conditional. */
   readonly isConditional: boolean
 }
 
@@ -52,7 +52,7 @@ export class Download {
   #copy: WebCopy | null = null
   #bytes: Buffer | null = null
   #validators: Readonly<Record<string, string>> = {}
-  /** The last answer, which stands for the next ones for a while; `null` after a 304, or if none came. */
+  /** The last answer, reused until the shortest interval has passed; `null` after a 304, or if there is none. */
   #answered: { readonly at: Moment; readonly failure: Failure | null } | null = null
 
   constructor(settings: DownloadSettings) {
@@ -74,7 +74,10 @@ export class Download {
     return this.#copy
   }
 
-  /** Returns the file as it is now, or why it cannot be had. @param cursor that of the contents the list was read from */
+  /**
+   * Returns the current version of the file, or why it could not be downloaded.
+   * @param cursor the version that the list was read from
+   */
   async get(cursor: Cursor | null, signal: AbortSignal): Promise<WebCopy | Failure> {
     const { time, gate } = this.#settings
     const now = time.now()
@@ -114,7 +117,7 @@ export class Download {
     const { etag, 'last-modified': lastModified } = reply.headers
     const isConditional = etag !== undefined || lastModified !== undefined
     const writtenAtMs = this.#writtenAtMs(reply, null)
-    // Servers make both from a time in seconds, so a second change soon after the first may leave them as they were.
+    // Servers derive both from a time in whole seconds, so they may stay the same if the file changes twice within a second.
     const isSettled = !(this.#settings.time.now().wallMs - writtenAtMs < SETTLING_MS)
     this.#validators = {
       ...(etag === undefined || !isSettled ? {} : { 'if-none-match': etag }),
@@ -149,7 +152,7 @@ export class Download {
     return failureOf('broken', `${host} answered with ${status} instead of a file`)
   }
 
-  /** Reads the URL and the headers from their sources again. Returns whether any has changed. */
+  /** Reads the URL and the headers from their sources again. Returns true if any has changed. */
   async #refreshSecrets(): Promise<boolean> {
     const [url, headers] = [this.#url, this.#headers]
     const fresh = await url.refresh()
@@ -163,7 +166,7 @@ export class Download {
     return this.#url !== url || Object.entries(headers).some(([name, secret]) => next[name] !== secret)
   }
 
-  /** Sends the request and follows redirects. Configured headers are sent to the URL's own origin alone. */
+  /** Sends the request and follows redirects. Configured headers are only sent to the URL's own origin. */
   async #follow(validators: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Followed | Failure> {
     const { web, time, limits } = this.#settings
     const { requestTimeoutMs } = limits
@@ -204,7 +207,10 @@ export class Download {
     return !isPrivate || (await this.#isPrivate(first)) ? null : 'a private address, which is not followed from outside'
   }
 
-  /** A proxy resolves names itself, so only addresses are examined then. */
+  /**
+   * Whether a URL leads to a private address. If a proxy is used, it resolves names, so only literal addresses are
+   * checked.
+   */
   async #isPrivate(url: URL): Promise<boolean> {
     const isName = !/^(?:[\d.]+|\[.*\]|localhost)$/.test(url.hostname)
     return isName && this.#settings.isProxied(url) ? false : isPrivateUrl(url)
@@ -212,7 +218,7 @@ export class Download {
 }
 
 interface Followed extends Answered {
-  /** The URL that answered. */
+  /** The URL after all redirects. */
   readonly url: URL
 }
 

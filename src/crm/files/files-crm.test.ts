@@ -259,7 +259,7 @@ describe('the files CRM: what fails a read', () => {
   it('names what is missing', async () => {
     expect(failureOf((await read(crm.events)).outcome)).toEqual([
       'unreachable',
-      'there is no events.json, events.ndjson or events.csv in DIR; a workbook (.xlsx) is read where crm.events.from names it',
+      'there is no events.json, events.ndjson or events.csv in DIR; a workbook (.xlsx) is only read if crm.events.from names it',
     ])
     rmSync(directory, { recursive: true })
     expect(failureOf((await read(crm.events)).outcome)).toEqual(['unreachable', 'there is no directory DIR'])

@@ -138,7 +138,7 @@ async function hintFor(directory: string, candidates: readonly Candidate[]): Pro
   if (near === undefined) {
     // Workbooks are only found if the configuration names them.
     const isWorkbookFound = candidates.length === 1 || candidates.some(({ format }) => format === 'xlsx')
-    return isWorkbookFound ? null : `a workbook (.xlsx) is read where crm.${stem}.from names it`
+    return isWorkbookFound ? null : `a workbook (.xlsx) is only read if crm.${stem}.from names it`
   }
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
@@ -146,7 +146,7 @@ async function hintFor(directory: string, candidates: readonly Candidate[]): Pro
   if (/\.gz$/i.test(near)) return `${shown} is compressed: unpack it`
   if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
   const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
-  const said = /\.xlsx$/i.test(near) ? ', or have from of its list name it' : ''
+  const said = /\.xlsx$/i.test(near) ? `, or name it in crm.${stem}.from` : ''
   return `${shown} is an Excel workbook: ${save}${said}`
 }
 

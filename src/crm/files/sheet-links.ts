@@ -3,14 +3,14 @@ import { isWebAddress } from '../mapping/linked-cell.ts'
 import { PartParser } from './part-parser.ts'
 import { MOST_ROWS, columnOf } from './sheet-parser.ts'
 
-/** Rows whose cell in one column links to the same address. */
+/** A range of rows whose cells in one column link to the same address. */
 export interface LinkedRows {
   readonly first: number
   readonly last: number
   readonly address: string
 }
 
-/** Collects the web addresses that a sheet refers to, by relation id. */
+/** Collects the web addresses that a sheet refers to, by relationship id. */
 export function targetsParser(targets: Map<string, string>): PartParser {
   return new PartParser((name, { Id = '', Type = '', Target = '' }) => {
     if (name === 'Relationship' && Type.endsWith('/hyperlink') && isWebAddress(Target)) targets.set(Id, Target)
@@ -35,7 +35,7 @@ export function linksParser(
   })
 }
 
-/** The id of the relation that an element refers to. */
+/** Returns the id of the relationship that an element refers to: the value of its `r:id` attribute. */
 export function relationIn(attributes: SaxesTagPlain['attributes']): string | undefined {
   return Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
 }

@@ -1,6 +1,5 @@
 // Reads Excel workbooks, which are ZIP files of XML parts (ECMA-376). Reads only the list of sheets, one sheet, its
-// cells'
-// texts and styles, and the addresses they link to. Never opens links to other files, macros or anything else.
+// cells' texts and styles, and the addresses they link to. Never opens links to other files, macros or anything else.
 
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
@@ -100,12 +99,12 @@ async function* chunksOf(file: OpenFile, start: number, end: number): AsyncGener
 interface WorkbookParts extends SheetParts {
   readonly zip: ZipFile
   readonly sheet: Entry
-  /** The web addresses that the sheet refers to, by relation id. */
+  /** The web addresses that the sheet refers to, by relationship id. */
   readonly targets: ReadonlyMap<string, string>
 }
 
 const MOST_ENTRIES = 10_000
-/** Other documents in ZIP files, by a part that only they have. */
+/** Other kinds of documents in ZIP files, recognised by a part that only they contain. */
 const OTHER_ZIP_FILES = [
   ['content.xml', 'an OpenDocument workbook (.ods)'],
   ['xl/workbook.bin', 'a binary Excel workbook (.xlsb)'],
@@ -202,7 +201,7 @@ function short(text = ''): string {
   return text.length > 2000 ? '' : text
 }
 
-/** The parts that one part refers to, by relation id and by type. */
+/** The parts that one part refers to, by relationship id and by type. */
 interface Relations {
   readonly byName: ReadonlyMap<string, string>
   readonly byType: ReadonlyMap<string, string>

@@ -28,7 +28,7 @@ export interface ConnectorContext {
   readonly time: Time
   readonly observe: Observe
   readonly descriptors?: Descriptors
-  /** Collects what is suspicious in the rows. */
+  /** Collects suspicious values in the rows. */
   readonly suspicions?: ListSuspicions
   /** The fields that the organisation declared; absent if there are none. */
   readonly further?: FurtherFields

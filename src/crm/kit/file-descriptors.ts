@@ -1,19 +1,19 @@
 import { Socket } from 'node:net'
 
 /**
- * File descriptors for the CRM connection. Callers may have taken all that the process may open, so the connectors open
- * everything through this.
+ * File descriptors for reading the CRM. The callers' connections may use up all descriptors of the process, so
+ * connectors open every file and socket through this.
  */
 export interface Descriptors {
-  /** Runs work that takes a descriptor before it returns. */
+  /** Calls a function that opens a file descriptor synchronously. */
   take<Result>(work: () => Result): Result
-  /** Runs work that returns a descriptor before it returns. */
+  /** Calls a function that closes a file descriptor synchronously. */
   giveBack(work: () => void): void
-  /** A socket that takes its descriptor through this when it connects. */
+  /** Returns a socket that opens its descriptor through `take` when it connects. */
   newSocket(): Socket
 }
 
-/** Descriptors without a limit: for processes without callers. */
+/** Unlimited descriptors, for commands that serve no callers. */
 export const PLENTY: Descriptors = {
   take: (work) => work(),
   giveBack: (work) => work(),

@@ -116,7 +116,6 @@ const ESCAPED_LETTER = /\\u00[2-7]/
 const MAY_BE_FRAGILE = /[:[,]\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 
 // Captures the value of a name of letters, digits and underscores. In valid JSON the match is never inside a string: a
-// quote
-// in a string is escaped, and no letter follows a closing quote.
+// quote in a string is escaped, and no letter follows a closing quote.
 const FRAGILE =
   /(?:^|[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g

@@ -213,7 +213,7 @@ function textFault(text: string, from: number): JsonFault {
     if (code < 0x20) return new JsonFault(at, 'the end of the text, or an escape such as \\n,')
     if (code !== BACKSLASH) continue
     if (!ESCAPE.test(text.slice(at, at + 6)))
-      return new JsonFault(at, 'an escape that JSON has, or \\\\ for a backslash,')
+      return new JsonFault(at, 'an escape sequence of JSON, or \\\\ for a backslash,')
     at++
   }
   return new JsonFault(text.length, 'a quote that closes the text')

@@ -36,9 +36,9 @@ export const MOST_SHOWN = 1000
 /** The most blank prices noted before a row with a price is read: a list without prices is no mistake. */
 const MOST_BLANK_PRICES = 10_000
 const YEAR_SECONDS = 365.25 * 86_400
-/** How far the noted starts far ahead may outnumber the other starts. */
+/** How many more starts far ahead than other starts are noted. */
 const MOST_FAR = 1000
-/** A column that none of the first so many rows has is not searched for any longer. */
+/** Marquee stops looking for a column that is in none of this many first rows. */
 const ROWS_TO_APPEAR = 64
 
 /** Counts of one read of all rows. */
@@ -71,7 +71,7 @@ export class Suspicions {
   readonly firstIds = new Set<Guid>()
   /** Venue ids as this list writes them. */
   readonly venueTexts = new IdTexts()
-  /** What the fields are read from. */
+  /** Tracks which column each field is read from. */
   readonly coverage = new FieldCoverage()
   /** The suspicious cells of the current row. */
   current: readonly SuspiciousCell[] = NONE
@@ -88,7 +88,7 @@ export class Suspicions {
 
   readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
-  /** The needed fields that nothing read in the last full read. */
+  /** Suspicions about needed fields, such as Name, whose columns did not exist in the last full read. */
   #missed: readonly Suspicion[] = []
 
   constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
@@ -169,7 +169,7 @@ export class Suspicions {
     }
   }
 
-  /** Whether most events start far ahead, as in the sample: that is no mistake. */
+  /** Whether most events start far ahead, as in the sample, so that it is no mistake. */
   get #isOfTheFuture(): boolean {
     const { far, near } = this.#isPartial ? this.#before : this.#columns
     return far > near
@@ -276,14 +276,14 @@ export class Suspicions {
     return found
   }
 
-  /** Whether anything reads the prices of events: a mapping whose columns some row has. True while no row is known. */
+  /** Whether prices of events are read: some row has a column that Price is mapped to. True while no row is known. */
   get readsPrice(): boolean {
     const columns = this.#isPartial || this.#columns.rows === 0 ? this.#before : this.#columns
     const { rows, there, held } = columns
     return rows === 0 || this.coverage.reads('Price', (column) => there.has(column) || held.has(column))
   }
 
-  /** What each field is read from, with counts if the rows were mapped thoroughly. */
+  /** The column that each field is read from, with counts if the rows were mapped thoroughly. */
   get fields(): readonly FieldFound[] {
     return this.coverage.found((column) => this.#wasThere(column))
   }

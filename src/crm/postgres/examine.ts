@@ -110,8 +110,9 @@ async function slowness<Item>(
   const idScanMs = Math.round(time.now().monotonicMs - refreshed)
   const leastMaxAgeMs = Math.ceil((refreshMs + idScanMs) / 250) * 1000
   if (refreshMs <= SLOW_MS && leastMaxAgeMs <= maxAgeMs) return null
-  const figures = `takes ${refreshMs} ms for a refresh even where nothing has changed, and ${idScanMs} ms to compare all rows`
+  const figures = `takes ${refreshMs} ms for a refresh even if nothing has changed, and ${idScanMs} ms to compare all rows`
   const follows = 'a change is served that much later, and each notification costs the database as much'
-  const bound = leastMaxAgeMs <= maxAgeMs ? '' : `; freshness.maxAge must be ${leastMaxAgeMs / 1000}s or more for it`
+  const bound =
+    leastMaxAgeMs <= maxAgeMs ? '' : `; a view this slow needs a freshness.maxAge of ${leastMaxAgeMs / 1000}s or more`
   return `${figures}: ${follows}${bound}`
 }

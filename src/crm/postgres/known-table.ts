@@ -122,8 +122,7 @@ export class KnownTable<Item> {
 const BOOL = 16
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
 // Arrays of text and number types: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8, numeric, uuid.
-// The
-// catalogue lists the arrays of types that the database defines itself.
+// The catalogue lists the arrays of types that the database defines itself.
 const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
 
 type Decode = (text: string) => Cell

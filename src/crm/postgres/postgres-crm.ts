@@ -1,8 +1,6 @@
-// The PostgreSQL connector, which reads two tables or views. A read (table-source.ts) is one transaction on a
-// connection
-// (read-session.ts): of changes by updatedAt with an occasional id scan, or of all rows (reads.ts). Notifications are
-// hints
-// (listening.ts) and may name deleted rows (suspects.ts).
+// The PostgreSQL connector, which reads two tables or views. Each read (table-source.ts) is one transaction on one
+// connection (read-session.ts). It reads the changes by updatedAt, with an occasional id scan, or all rows (reads.ts).
+// A notification (listening.ts) only hints that a read is worthwhile; it may name deleted rows (suspects.ts).
 
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
@@ -22,7 +20,7 @@ import { TableSource } from './table-source.ts'
 
 /**
  * Opens the connector for two tables or views. It uses up to three connections: one for the refreshes of each list, and
- * one for audits. Refreshes never wait for another connection than their own.
+ * one for audits. A refresh only ever waits for its own connection.
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
@@ -38,7 +36,8 @@ export function openPostgresCrm(
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
   const opener = new Opener({ url, ca, absolute, limits, time, descriptors })
   const eventsSession = new ReadSession(opener)
-  // Notifications arrive on the session of venues: its transactions are shorter, so they wait less.
+  // LISTEN runs on the venues' connection: PostgreSQL delivers notifications between transactions, and its
+  // transactions are shorter than those of the events.
   const venuesSession = new ReadSession(opener, listening === null ? null : listening.greet.bind(listening))
   const auditSession = new ReadSession(opener)
   let isTested = false

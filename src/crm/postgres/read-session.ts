@@ -21,8 +21,7 @@ export interface ReadMoment {
 const STANDSTILL_MS = 60_000
 
 // A standby lags by the age of the last transaction it replayed. It lags by 0 if it has replayed everything received
-// and is
-// still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
+// and is still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
 const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
   CASE WHEN NOT pg_is_in_recovery() THEN 0
     WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
@@ -95,8 +94,7 @@ export class ReadSession {
    */
   get #begin(): string {
     // The server's limits expire slightly before Marquee's, so a slow statement does not cost the connection. The lock
-    // limit
-    // expires before the limit of the statement that waits for it.
+    // limit expires before the limit of the statement that waits for it.
     const { requestTimeoutMs } = this.#opener.settings.limits
     const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(requestTimeoutMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;

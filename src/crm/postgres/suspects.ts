@@ -1,13 +1,12 @@
 import type { Guid } from '../../domain/guid.ts'
 import type { Held } from '../../sync/port.ts'
 
-/** The payload for more rows than can be named. */
+/** The payload of a notification about more rows than it can name. */
 const ALL = '*'
 const MOST = 1000
 
-// Types with only one text form per value. An id of another type may be written differently than in the table, and
-// would
-// then seem deleted.
+// Types with only one text form per value. A notification may write an id of another type differently than the table
+// does, and the row would then seem deleted.
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint'])
 
 export interface Suspects {
@@ -53,7 +52,10 @@ export class SuspectQueue {
   }
 }
 
-/** Returns the suspects that are held, by id, and whether some of them cannot be looked up by their text. */
+/**
+ * Returns the suspects that are rows of this list, by id. `hasOthers`: some of them cannot be looked up in the table,
+ * because a value of their type can be written in several ways.
+ */
 export function heldOf(
   { ids }: Suspects,
   held: Held,

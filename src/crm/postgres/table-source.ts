@@ -146,8 +146,7 @@ export class TableSource<Item> implements Source<Item> {
   async *#readChanges(request: ReadRequest): PageStream<Item> {
     const { suspects } = this.#settings
     // Taken before the transaction begins, so the transaction sees what became of them. Reads for an addition leave
-    // suspects to
-    // the refresh that follows.
+    // suspects to the refresh that follows.
     const taken = request.purpose === 'addition' ? NO_SUSPECTS : suspects.take()
     let outcome: ReadOutcome | null = null
     try {

@@ -26,8 +26,8 @@ export async function showDay(ask, status) {
   say(
     byId('changes-count'),
     total === 0
-      ? 'No record that is served has come or changed since the service began, or for a day.'
-      : `${numberText(total)} of the records that are served came or changed${more}:`,
+      ? 'No served record is new or has changed within the last day, or since the service started.'
+      : `${numberText(total)} of the served records are new or have changed${more}:`,
   )
   byId('changes').replaceChildren(...records.map(recordRow))
 }

@@ -16,7 +16,7 @@ async function show(text, partsOf) {
   try {
     target.replaceChildren(...(await partsOf()))
   } catch {
-    target.replaceChildren(element('p', {}, 'The service did not answer that.'))
+    target.replaceChildren(element('p', {}, 'The service could not answer this question. Try again.'))
   }
   target.scrollIntoView({ block: 'nearest' })
 }
