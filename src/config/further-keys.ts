@@ -1,19 +1,10 @@
-import { EVENTS } from '../domain/event.ts'
-import { type ListName, type RecordTable, LINKS } from '../domain/field.ts'
+import type { ListName } from '../domain/field.ts'
+import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import { type FurtherField, type FurtherFields, type FurtherType, FURTHER_TYPES } from '../domain/further.ts'
-import { VENUES } from '../domain/venue.ts'
 import { BAD, type Place } from './config-problem.ts'
 import { type Key, type ValueSchema, scalarOf, wholeKey } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import type { MapTree, Tree } from './tree.ts'
-
-/** What a further field may be called (contract §7). */
-export const FURTHER_NAME = /^[A-Z][A-Za-z0-9]{0,63}$/
-
-const TABLES: Readonly<Record<ListName, RecordTable>> = { events: EVENTS, venues: VENUES }
-
-/** Members that records and lists have besides their fields. */
-const RESERVED = [LINKS.name, 'Rel', 'Href', 'LinkName', 'Events', 'Venues']
 
 const ALLOWED = `a mapping of names to types (${FURTHER_TYPES.join(', ')}), such as { Description: text, Doors: date-time }`
 
@@ -33,27 +24,21 @@ export function furtherKey(list: ListName): Key<readonly FurtherField[]> {
 }
 
 function declaredBy(node: MapTree, list: ListName, place: Place): readonly FurtherField[] | typeof BAD {
-  const taken = new Map(
-    [...TABLES[list].fields.map(({ name }) => name), ...RESERVED].map((name) => [lower(name), name]),
-  )
+  const others: string[] = []
   const declared: FurtherField[] = []
   for (const [name, said] of node.entries) {
     const inside = place.in(name, said)
-    const other = taken.get(lower(name))
+    const other = takenName(list, name) ?? others.find((one) => one.toLowerCase() === name.toLowerCase())
     const type = typeOf(said)
     if (!FURTHER_NAME.test(name)) {
       inside.say('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
     } else if (other !== undefined) {
-      inside.say(`is a name that is taken: ${TABLES[list].kind}s have ${other}; choose another`)
+      inside.say(`is a name that is taken: ${list} have ${other}; choose another`)
     } else if (type === null) inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${hintFor(said)}`)
     else declared.push({ name, type })
-    taken.set(lower(name), name)
+    others.push(name)
   }
   return declared.length === node.entries.size ? declared : BAD
-}
-
-function lower(name: string): string {
-  return name.toLowerCase()
 }
 
 function typeOf(said: Tree): FurtherType | null {

@@ -4,6 +4,7 @@
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'
+import { type FurtherProposal, furtherColumns } from './further-columns.ts'
 import { idLine, idField } from './id-columns.ts'
 import { type Line, counted, example, byName, lineOf, OPEN, quoted } from './line.ts'
 import { type VenueLink, linkOf, venueIdOf } from './link-column.ts'
@@ -20,6 +21,8 @@ export interface ListProposal {
   readonly fields: readonly Line[]
   readonly more: readonly Line[]
   readonly texts: readonly Line[]
+  /** Further fields that columns could be. */
+  readonly further: readonly FurtherProposal[]
 }
 
 export interface Proposal {
@@ -138,6 +141,7 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
       tags,
     ),
     leftOut: leftOutOf(columns, taken),
+    further: furtherColumns('events', columns, taken),
   }
 }
 
@@ -176,6 +180,7 @@ function venuesOf(table: Table, link: VenueLink | null): ListProposal {
     more: [activeOf(table.columns, taken, 'venue')],
     texts: textLines(table, places, { formats: [], dayOnly: null }, null),
     leftOut: leftOutOf(table.columns, taken),
+    further: furtherColumns('venues', table.columns, taken),
   }
 }
 

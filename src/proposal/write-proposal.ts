@@ -59,7 +59,7 @@ export function writeProposal(
       : []),
   ]
   return {
-    text: [...lines, ...missing.map((what) => `  # ${comment(what)}`), ''].join('\n'),
+    text: [...lines, ...missing.map((what) => `  # ${comment(what)}`), ...declarations(events, venues), ''].join('\n'),
     questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
     missing,
   }
@@ -74,7 +74,11 @@ function rowsOf({ rows, isWorkbook, file }: Table): string {
   return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; an Excel workbook despite its name` : count
 }
 
-function listLines(list: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {
+function listLines(
+  list: string,
+  { table, texts, fields, more, further }: ListProposal,
+  directory: string,
+): readonly string[] {
   const name = quoted(table.isOnWeb ? table.path : relative(directory, table.path))
   const key = table.isOnWeb ? 'url' : 'file'
   const from = table.sheet === null ? name : `{ ${key}: ${name}, sheet: ${quoted(table.sheet)} }`
@@ -84,7 +88,28 @@ function listLines(list: string, { table, texts, fields, more }: ListProposal, d
     ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
     '    fields:',
     ...written(fields, 6),
+    ...further.map((line) => `      # ${written([line], 0).join('')}`),
     ...written(more, 4),
+  ]
+}
+
+/** Declares the further fields that the lists propose, as a comment: publishing them is a decision. */
+function declarations(events: ListProposal | null, venues: ListProposal | null): readonly string[] {
+  const lists = [
+    ['events', events?.further ?? []],
+    ['venues', venues?.further ?? []],
+  ] as const
+  const declared = lists.filter(([, further]) => further.length > 0)
+  if (declared.length === 0) return []
+  return [
+    '',
+    '# Further fields, from columns that no field reads. To publish one, remove the # before it here and under crm.',
+    '# representation:',
+    '#   further:',
+    ...declared.flatMap(([list, further]) => [
+      `#     ${list}:`,
+      ...further.map(({ key, type }) => `#       ${key}: ${type}`),
+    ]),
   ]
 }
 
