@@ -14,8 +14,10 @@ import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from 
 import { Batch } from './batch.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
+import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
 import type { SyntaxFault } from './row-parser.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 
 export interface FileSourceSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly directory: string
@@ -150,12 +152,14 @@ export class FileSource<Item> implements Source<Item> {
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9 } = limits
-    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp })
+    const pace = new Pace(held.size === 0)
+    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
     const isSmall = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
-    let next = await reading.next()
-    for (; next.done !== true; next = await reading.next()) {
+    const signs = new SignsOfLife<Item>({ time, everyMs: limits.requestTimeoutMs, begunAt, pace, signal })
+    let next = yield* signs.during(reading.next())
+    for (; next.done !== true; next = yield* signs.during(reading.next())) {
       pages.push(next.value)
       if (isSmall && rows.textBytes <= HELD_BACK_BYTES * PACKED && rows.count <= HELD_BACK_ROWS) continue
       shown = true

@@ -24,6 +24,8 @@ const FIRST_SLICE_BYTES = 16 * 1024
  */
 export class Pace {
   readonly sliceBytes: number
+  /** The number of slices so far: it grows as long as the read makes progress. */
+  slices = 0
   readonly #isFirst: boolean
   readonly #nowMs: () => number
   readonly #rest: () => Promise<unknown>
@@ -52,6 +54,7 @@ export class Pace {
 
   /** Lets requests run, then begins the next time slice. */
   async rest(): Promise<void> {
+    this.slices++
     const fromMs = this.#nowMs()
     await this.#rest()
     this.#begunMs = this.#nowMs()

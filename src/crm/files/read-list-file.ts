@@ -6,7 +6,7 @@ import { JsonArrayParser } from './json-array-parser.ts'
 import { jsonLines } from './json-rows.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
-import { Pace } from './pace.ts'
+import type { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 
@@ -20,6 +20,7 @@ interface RowReading<Item> {
   /** The most bytes that a workbook's parts may unpack to. */
   readonly limitBytes: number
   readonly isGivenUp: () => boolean
+  readonly pace: Pace
 }
 
 const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
@@ -29,9 +30,8 @@ const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
  * imported on demand.
  */
 export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, SyntaxFault | null> {
-  const { file, list, rows, columns, held, limitBytes, isGivenUp } = reading
+  const { file, list, rows, columns, held, limitBytes, isGivenUp, pace } = reading
   const { name, format } = rows.found
-  const pace = new Pace(held.size === 0)
   if (format === 'xlsx') {
     const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
     const onHeader = csvRows(list, rows, columns, 'sheet')
@@ -52,8 +52,8 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
 }
 
-/** Size of one read of the file, which the parser waits for. */
-const CHUNK_BYTES = 1024 * 1024
+/** Size of one read of the file, which the parser waits for. Small, so that a slow share shows progress. */
+const CHUNK_BYTES = 128 * 1024
 /** Bytes that are decoded and whose lines are counted at once. This takes a few ms, even if each byte is a line feed. */
 const PIECE_BYTES = 64 * 1024
 const LINE_FEED = 0x0a

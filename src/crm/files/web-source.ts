@@ -2,7 +2,6 @@ import type { FilesSettings } from '../../config/crm/files.ts'
 import type { WebFile } from '../../config/crm/list-from.ts'
 import { type Cursor, type Page, type PageStream, type ReadOutcome, failed, failureOf } from '../../sync/port.ts'
 import type { Failure, ReadRequest, Source } from '../../sync/port.ts'
-import { type Moment, elapsedMs } from '../../time/time.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/gate.ts'
 import { type HttpClient, type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
@@ -13,7 +12,9 @@ import { tooOld } from './file-age.ts'
 import type { OpenFile } from './found-file.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
+import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
+import { SignsOfLife, signOfLife } from './signs-of-life.ts'
 
 export interface WebFilesSettings
   extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'>, Pick<FilesSettings, 'proxy' | 'ca' | 'maxFileAgeMs'> {
@@ -68,7 +69,6 @@ interface WebSourceSettings<Item> extends WebFilesSettings {
 /** A list of at most this size is applied once its last row has been parsed, so a fault in it changes nothing. */
 const HELD_BACK_BYTES = 64 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
-const SIGN_OF_LIFE_MS = 1000
 const NO_VERSION = (): number => Number.NaN
 
 /** One list in a file on a web server, read in full whenever the file has changed. */
@@ -158,19 +158,16 @@ class WebSource<Item> implements Source<Item> {
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9 } = limits
     const file = inMemory(bytes)
-    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp })
+    const pace = new Pace(held.size === 0)
+    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
     const pages: Page<Item>[] = []
-    let toldAt = time.now()
     let shown = false
-    let next = await reading.next()
-    for (; next.done !== true; next = await reading.next()) {
+    const { askedAt: begunAt } = copy
+    const signs = new SignsOfLife<Item>({ time, everyMs: limits.requestTimeoutMs, begunAt, pace, signal })
+    let next = yield* signs.during(reading.next())
+    for (; next.done !== true; next = yield* signs.during(reading.next())) {
       pages.push(next.value)
-      if (rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) {
-        if (elapsedMs(toldAt, time.now()) < SIGN_OF_LIFE_MS) continue
-        toldAt = time.now()
-        yield signOfLife(copy.askedAt)
-        continue
-      }
+      if (rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) continue
       shown = true
       yield* pages.splice(0)
     }
@@ -220,11 +217,6 @@ const LEAST_MAX_AGE_MS = 20_000
 
 function endOf({ cursor, askedAt }: WebCopy, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf: askedAt, confirms: true }
-}
-
-/** A page without rows, so that a long download or parse is not taken for a dead one. */
-function signOfLife(begunAt: Moment): Page<never> {
-  return { begunAt, sourceLagMs: 0, changes: [], whereIs: () => '' }
 }
 
 function inMemory(bytes: Buffer): Pick<OpenFile, 'read'> {
