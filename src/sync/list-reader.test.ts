@@ -64,7 +64,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
       isTooLarge: () => false,
       ...options,
     },
-    { shrinkGuardMs: 86_400_000, maxAgeMs: 30_000 },
+    { shrinkGuardMs: 86_400_000, fullReadEveryMs: 900_000, maxAgeMs: 30_000 },
   )
   /** Runs a read to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {

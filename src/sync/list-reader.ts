@@ -39,6 +39,7 @@ export interface ListReaderOptions<Item> {
 
 interface ReaderSettings extends ShrinkGuardSetting {
   readonly maxAgeMs: number
+  readonly fullReadEveryMs: number
 }
 
 /** One read and its progress. An addition only adds rows: it removes, confirms and remembers nothing. */
@@ -227,7 +228,7 @@ export class ListReader<Item> {
     const served = servedRows(read, list, this, time.now(), this.#settings)
     const pages = new Pages<Item>(
       (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, served, signal }),
-      source.patienceMs,
+      { patienceMs: source.patienceMs, longestMs: this.#settings.fullReadEveryMs },
       time,
     )
     let attempt: Attempt

@@ -6,21 +6,38 @@ type Next<Item> =
   | { readonly kind: 'page'; readonly page: Page<Item> }
   | { readonly kind: 'end'; readonly outcome: ReadOutcome }
 
+/** More pages than any list has: the paging of the CRM does not end. */
+const MOST_PAGES = 20_000
+/** The least time that a read may take, however often the CRM is read in full. */
+const LEAST_MS = 60_000
+
+export interface PageLimits {
+  /** The time limit of one page, ms. */
+  readonly patienceMs: number
+  /** The time limit of the whole read, ms. */
+  readonly longestMs: number
+}
+
 /**
- * Reads a source's pages with a time limit for each. A page that comes too late is dropped. A generator that throws
- * ends with an `internal` failure.
+ * Reads a source's pages with time limits for each and for all, and a limit of their number. A page that comes too late
+ * is dropped. A generator that throws ends with an `internal` failure.
  */
 export class Pages<Item> {
   readonly #pages: PageStream<Item>
   readonly #controller: AbortController
   readonly #patienceMs: number
+  readonly #longestMs: number
   readonly #time: Time
+  readonly #begunMs: number
+  #count = 0
 
-  constructor(read: (signal: AbortSignal) => PageStream<Item>, patienceMs: number, time: Time) {
+  constructor(read: (signal: AbortSignal) => PageStream<Item>, { patienceMs, longestMs }: PageLimits, time: Time) {
     this.#controller = new AbortController()
     this.#pages = read(this.#controller.signal)
     this.#patienceMs = patienceMs
+    this.#longestMs = Math.max(LEAST_MS, longestMs)
     this.#time = time
+    this.#begunMs = time.now().monotonicMs
   }
 
   async next(): Promise<Next<Item>> {
@@ -29,7 +46,18 @@ export class Pages<Item> {
       if (next === TIMED_OUT) {
         return { kind: 'end', outcome: failed('timeout', `no response within ${this.#patienceMs / 1000} s`) }
       }
-      return next.done === true ? { kind: 'end', outcome: next.value } : { kind: 'page', page: next.value }
+      if (next.done === true) return { kind: 'end', outcome: next.value }
+      if (++this.#count > MOST_PAGES) {
+        return { kind: 'end', outcome: failed('broken', `the pages do not end: ${MOST_PAGES} came`) }
+      }
+      if (this.#time.now().monotonicMs - this.#begunMs > this.#longestMs) {
+        const longest = `${this.#longestMs / 1000} s`
+        return {
+          kind: 'end',
+          outcome: failed('timeout', `the read did not end within ${longest} (freshness.fullReadEvery)`),
+        }
+      }
+      return { kind: 'page', page: next.value }
     } catch (cause) {
       return { kind: 'end', outcome: failedInternally(cause) }
     }

@@ -32,7 +32,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number |
   const asked: ReadRequest[] = []
   const scripts: Script[] = []
   const observed: Observation[] = []
-  const settings = { shrinkGuardMs, maxAgeMs: 30_000 }
+  const settings = { shrinkGuardMs, maxAgeMs: 30_000, fullReadEveryMs: 900_000 }
   const source: Source<EventRecord> = {
     reportsChanges: true,
     availabilityEveryMs: null,

@@ -17,7 +17,7 @@ import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
 import type { Rest } from '../kit/slices.ts'
 import type { CellObject } from '../mapping/cell.ts'
-import { type PageAnswer, type PageReader, LONGEST_WAIT_MS } from './page-reader.ts'
+import { type PageAnswer, type PageReader, patienceWithWaits } from './page-reader.ts'
 import { type RowChange, STEP, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from './tracking.ts'
@@ -70,9 +70,9 @@ export class EntitySource<Item> implements Source<Item> {
     this.availabilityEveryMs = settings.availabilityEveryMs
   }
 
-  /** Long reads wait out short outages, so they need more time. */
+  /** Long reads wait out short outages. The last try must end within it, or its reason would be lost. */
   get patienceMs(): number {
-    return patienceOf(this.#settings.limits) + LONGEST_WAIT_MS
+    return patienceWithWaits(patienceOf(this.#settings.limits))
   }
 
   get reportsChanges(): boolean {

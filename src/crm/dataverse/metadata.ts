@@ -144,6 +144,7 @@ export async function readRows(
     const fault = next === null ? null : client.linkFault(next)
     if (fault !== null) return failureOf('broken', `the answer ${fault}`)
   }
+  if (next !== null) return failureOf('broken', `the definitions have more than ${MOST_PAGES} pages`)
   return rows
 }
 

@@ -12,10 +12,15 @@ import { CHANGE_TIME } from './table-rows.ts'
 /** A page, or why there is none. */
 export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
-export const LONGEST_WAIT_MS = 30_000
+const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
 const MOST_WAITS = 5
 const MOST_PATIENCE = 1024
+
+/** Returns how long a page may take whose exchange, with its repetition, may take `exchangeMs`: all tries and waits. */
+export function patienceWithWaits(exchangeMs: number): number {
+  return exchangeMs * (MOST_WAITS + 1) + LONGEST_WAIT_MS
+}
 
 /** Requests the pages of one table, and diagnoses refused requests. */
 export class PageReader<Item> {

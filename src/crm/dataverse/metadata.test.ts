@@ -1,0 +1,26 @@
+import { expect, it } from 'bun:test'
+import { readTables } from './metadata.ts'
+
+/** Answers with so many pages, each of which names one table. */
+function clientOf(count: number): Parameters<typeof readTables>[0] {
+  let pages = 0
+  const client = {
+    urlOf: (path: string) => `https://crm.example.org/${path}`,
+    linkFault: () => null,
+    get: async () => {
+      const row = { LogicalName: `table${++pages}`, EntitySetName: `tables${pages}` }
+      const link = pages < count ? { '@odata.nextLink': `https://crm.example.org/?page=${pages}` } : {}
+      return { kind: 'text', text: JSON.stringify({ value: [row], ...link }), begunAt: { monotonicMs: 0, wallMs: 0 } }
+    },
+  }
+  return client as never
+}
+
+it('reads definitions to their last page, and never takes a part of them for all', async () => {
+  const { signal } = new AbortController()
+  expect(await readTables(clientOf(20), signal)).toHaveProperty('size', 20)
+  expect(await readTables(clientOf(21), signal)).toMatchObject({
+    kind: 'broken',
+    message: 'the definitions have more than 20 pages',
+  })
+})

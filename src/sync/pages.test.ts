@@ -1,0 +1,40 @@
+import { expect, it } from 'bun:test'
+import { VirtualTime } from '../../test/model/virtual-time.ts'
+import { Pages } from './pages.ts'
+import type { Page, PageStream } from './port.ts'
+
+const LIMITS = { patienceMs: 21_000, longestMs: 900_000 }
+
+/** A CRM whose pages never end, each of which takes `everyMs`. */
+async function* endless(time: VirtualTime, everyMs: number): PageStream<never> {
+  for (;;) {
+    const page: Page<never> = { begunAt: time.now(), sourceLagMs: 0, changes: [], whereIs: () => '' }
+    yield page
+    time.trueMs += everyMs
+  }
+}
+
+async function outcomeOf(everyMs: number, limits = LIMITS): Promise<{ readonly pages: number; readonly told: string }> {
+  const time = new VirtualTime(1)
+  const pages = new Pages(() => endless(time, everyMs), limits, time)
+  for (let count = 0; ; count++) {
+    const next = await pages.next()
+    if (next.kind === 'page') continue
+    const { outcome } = next
+    return { pages: count, told: outcome.ok ? 'ok' : `${outcome.failure.kind}: ${outcome.failure.message}` }
+  }
+}
+
+it('ends a read whose pages do not end, after 20,000 of them', async () => {
+  expect(await outcomeOf(0)).toEqual({ pages: 20_000, told: 'broken: the pages do not end: 20000 came' })
+})
+
+it('ends a read that takes longer than full reads are apart', async () => {
+  const { pages, told } = await outcomeOf(5000)
+  expect(told).toBe('timeout: the read did not end within 900 s (freshness.fullReadEvery)')
+  expect(pages).toBe(180)
+})
+
+it('gives a read a minute, however often all is read', async () => {
+  expect((await outcomeOf(5000, { ...LIMITS, longestMs: 1000 })).pages).toBe(12)
+})
