@@ -258,6 +258,22 @@ const MODULE = `  kind: module             # a connector of your own; docs/crm/y
   # memory: 512MB          # the process is ended above this
 `
 
+const COMMAND = `  kind: command            # a program of your own, in any language; docs/crm/your-own.md
+  run: [python3, our_crm.py]
+  settings:                # comes as a line of JSON on its standard input
+    url: https://crm.example.org/api
+    token: { env: CRM_TOKEN }   # or { file: PATH }, which is read again when the CRM refuses it
+  # idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11   # a UUID of your own, for ids that are not UUIDs
+  events:
+    # ways: [full, since, ids]   # what the program knows besides full; since needs updatedAt
+    # updatedAt: changed
+    fields: { Id: id, Name: title, VenueId: venue.id, Start: starts_at, Finish: ends_at, TicketCapacity: seats,
+              TicketsAvailable: { subtract: [seats, sold] }, Price: price, Tags: tags }
+    # showOnWeb: { status: [published] }
+  venues:
+    fields: { Id: id, Name: name, AddressCity: address.city }
+`
+
 /** The commented configuration of each kind of CRM, and the next step after writing it. */
 const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
   ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it']],
@@ -267,6 +283,7 @@ const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new
   ['salesforce', [SALESFORCE, 'name your org, set SALESFORCE_SECRET, and name your objects and their fields']],
   ['civicrm', [CIVICRM, 'name your site and set CIVICRM_KEY']],
   ['module', [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN']],
+  ['command', [COMMAND, 'write our_crm.py beside it, and set CRM_TOKEN']],
 ])
 
 export const kinds: readonly string[] = [...TEMPLATES.keys()]

@@ -21,6 +21,7 @@ const FIXED_KEYS: readonly string[] = [...FIXED, 'representation.further']
 const AT_RESTART: ReadonlyMap<string, string> = new Map([
   ['cluster.key', 'cluster.key'],
   ['crm.path.sha256', 'the changed file of crm.path'],
+  ['crm.run.files', 'a changed file of crm.run'],
 ])
 
 /** Returns the keys whose values differ. A change of `fixed` keys requires a restart; `later` keys wait for one. */

@@ -6,6 +6,7 @@ import type { RecordTable } from '../domain/field.ts'
 import type { FurtherFields } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
+import { command } from './crm/command.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
 import type { FileName, WebFile } from './crm/list-from.ts'
@@ -20,7 +21,7 @@ import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 /** The kinds of CRM. A new one is a file in crm/ and its line here. */
-const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, module: moduleKeys }
+const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, module: moduleKeys, command }
 
 type Kinds = typeof CRM
 

@@ -49,6 +49,11 @@ function shapingOf(crm: CrmSettings): unknown {
       const { kind, path, settings, idNamespace, events, venues, timeZone } = crm
       return { kind, sha256: path.sha256, settings, idNamespace, events, venues, timeZone }
     }
+    case 'command': {
+      const { kind, run, settings, idNamespace, events, venues, timeZone } = crm
+      const digests = run.files.map(({ sha256 }) => sha256)
+      return { kind, words: run.words, digests, settings, idNamespace, events, venues, timeZone }
+    }
     default:
       return unreachable(crm)
   }

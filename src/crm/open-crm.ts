@@ -58,6 +58,10 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
       const { openModuleCrm } = await import('./child/module-crm.ts')
       return openModuleCrm(settings, { ...shared, env, limits: limitsOf(settings, shared.limits) })
     }
+    case 'command': {
+      const { openCommandCrm } = await import('./child/command-crm.ts')
+      return openCommandCrm(settings, { ...shared, env, limits: limitsOf(settings, shared.limits) })
+    }
     default:
       return unreachable(settings)
   }

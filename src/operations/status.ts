@@ -1,4 +1,4 @@
-import type { CodeFile } from '../config/crm/module.ts'
+import type { CodeFile } from '../config/crm/own-process.ts'
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/suspicion.ts'

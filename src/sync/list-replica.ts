@@ -61,7 +61,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.refresh = pollerOf(refreshEveryMs, () => this.#refresh())
     this.audit = pollerOf(
       () => settings.fullReadEveryMs,
-      () => reader.audit(),
+      // Some connectors report changes only after a first full read. Without changes, every refresh is a full read.
+      async () => (source.reportsChanges ? reader.audit() : { ok: true }),
     )
     this.availability = pollerOf(
       () => source.availabilityEveryMs ?? refreshEveryMs(),
@@ -76,7 +77,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
       // believe the list.
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
       const auditInMs = shrunk === null ? settings.fullReadEveryMs - auditedMs : 0
-      if (source.reportsChanges) this.audit.start(Math.max(askedMs, auditInMs))
+      this.audit.start(Math.max(askedMs, auditInMs))
       if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
       this.#endHints = source.onHint?.(() => {
         this.refresh.hint()

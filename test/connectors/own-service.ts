@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Runtime } from '../support/child.ts'
@@ -6,6 +6,7 @@ import { ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MarqueeProcess, serve } from '../support/marquee-process.ts'
 import type { JsonServer } from './json-server.ts'
+import { idNumbered } from './own-crm.ts'
 
 interface ListStatus {
   readonly served: number
@@ -56,6 +57,11 @@ ${crm.replaceAll(/^/gm, '  ')}
     const path = this.at(name)
     writeFileSync(path, text, { mode: name.endsWith('.key') ? 0o600 : 0o644 })
     return path
+  }
+
+  /** The text of a file; empty if there is none. */
+  read(name: string): string {
+    return existsSync(this.at(name)) ? readFileSync(this.at(name), 'utf8') : ''
   }
 
   [Symbol.dispose](): void {
@@ -114,6 +120,12 @@ export class OwnService {
     await until(() => this.log.slice(after).includes(what)).catch((cause: unknown) => {
       throw new Error(`the log does not say ${JSON.stringify(what)}:\n${this.log.slice(-3000)}`, { cause })
     })
+  }
+
+  /** An event as it is served. */
+  async get(number: number): Promise<string> {
+    const response = await fetch(`${this.#process.listening.address}api/events/${idNumbered(number)}`)
+    return response.text()
   }
 
   async status(): Promise<ServiceStatus> {

@@ -323,7 +323,7 @@ describe('requests', () => {
     server.answer = () => (server.asked.length === 1 ? { status: 429, headers: { 'retry-after': '1' } } : { json: [] })
     await Promise.all([http.get(`${server.url}/a`), Bun.sleep(50).then(() => http.get(`${server.url}/b`))])
     expect(performance.now() - begun).toBeGreaterThan(950)
-    expect(waits).toContain(`1 s: 127.0.0.1:${server.port} asks for a pause`)
+    expect(waits.map((wait) => wait.slice(wait.indexOf(':')))).toContain(`: 127.0.0.1:${server.port} asks for a pause`)
     expect(server.asked).toHaveLength(3)
   })
 
@@ -346,7 +346,7 @@ describe('requests', () => {
     const begun = performance.now()
     for (let count = 0; count < 5; count++) await few.get(`${server.url}/a`)
     expect(performance.now() - begun).toBeGreaterThan(590)
-    expect(waits).toContain('0.3 s: the budget of requests is used up')
+    expect(waits.map((wait) => wait.slice(wait.indexOf(':')))).toContain(': the budget of requests is used up')
   })
 
   it('end with the read that sent them', async () => {

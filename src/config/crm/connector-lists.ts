@@ -38,8 +38,8 @@ const ofVenues = {
 /** The keys of each list. */
 export const listKeys = { events: ofEvents, venues: ofVenues }
 
-/** The keys that every connector has whose lists are read by code: its own keys come before these. */
-export const connectorKeys = {
+/** The keys that every connector has, besides its own and its lists. */
+export const commonKeys = {
   idNamespace: guid()
     .optional()
     .says('For ids that are not UUIDs: they become UUIDv5 of this namespace and `<list>/<id>`.'),
@@ -52,9 +52,16 @@ export const connectorKeys = {
   })
     .optional('every `5s`, if the connector has such a read')
     .says('The separate read of TicketsAvailable and TicketCapacity.'),
+}
+
+/** The lists of a connector that has its own mapping. */
+export const connectorLists = {
   events: section(ofEvents).optional('what the connector says').says('What differs from the connector’s own events.'),
   venues: section(ofVenues).optional('what the connector says').says('What differs from the connector’s own venues.'),
 }
+
+/** The keys that every connector has whose mapping is in its code. */
+export const connectorKeys = { ...commonKeys, ...connectorLists }
 
 /** What the configuration says about one list. */
 export type SaidList = Partial<Omit<ListShape, 'fields'>> & { readonly fields?: FieldSources | undefined }

@@ -39,7 +39,8 @@ export class Tally {
   /** Counts a batch; returns what is wrong with it, as the rest of a sentence. */
   count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
     if (startsAnswer) this.answers++
-    if (!batch.stable && this.answers > 1) this.isUnstable = true
+    // What goes on may have been read by several requests, for example by a command.
+    if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
     const isOld = batch.rows.length > 0 && this.ids.size + this.nameless === before && this.answers > 1 && !batch.goesOn
     return isOld ? `page ${this.answers} brings only rows of earlier pages; does its paging fit this API?` : null

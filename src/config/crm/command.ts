@@ -1,0 +1,91 @@
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { EVENTS } from '../../domain/event.ts'
+import { VENUES } from '../../domain/venue.ts'
+import { type Key, Wrong, wholeKey } from '../key.ts'
+import type { General, SettingsOfKind } from '../general.ts'
+import { section } from '../section.ts'
+import { NAME, text, word } from '../values.ts'
+import { type CodeFile, processKeys, readCode } from './own-process.ts'
+import { condition, fieldSources } from './sources.ts'
+
+/** A command of the operator's, with the digests of the files that it names. */
+interface OwnCommand {
+  readonly words: readonly string[]
+  readonly folder: string
+  readonly files: readonly CodeFile[]
+}
+
+const WORDS = 'a list of words, such as [python3, our_crm.py]'
+const MOST_WORDS = 100
+
+const ownCommand: Key<OwnCommand> = wholeKey(
+  WORDS,
+  { type: 'array', items: { type: 'string' }, minItems: 1 },
+  (node, { findings }) => {
+    if (node.kind !== 'list' || node.items.length === 0 || node.items.length > MOST_WORDS) return null
+    const { folder } = findings
+    const words: string[] = []
+    const files: CodeFile[] = []
+    for (const item of node.items) {
+      if (item.kind !== 'scalar' || item.value === null || item.value === '') return null
+      const name = String(item.value)
+      const file = resolve(folder, name)
+      const isProgram = words.length === 0
+      words.push(isProgram && name.includes('/') ? file : name)
+      if ((isProgram && !name.includes('/')) || !existsSync(file) || !statSync(file).isFile()) continue
+      const code = readCode(file)
+      if (code instanceof Wrong) return new Wrong(`names ${JSON.stringify(name)}, which ${code.message}`)
+      files.push(code)
+    }
+    return { words, folder, files }
+  },
+)
+
+/** The ways of reading that a command may know besides `full`. */
+const WAYS = ['changes', 'since', 'ids', 'byId', 'availability'] as const
+type CommandWay = 'full' | (typeof WAYS)[number]
+
+const ways: Key<readonly CommandWay[]> = wholeKey(
+  `a list that begins with full, of full, ${WAYS.join(', ')}`,
+  { type: 'array', items: { enum: ['full', ...WAYS] } },
+  (node) => {
+    if (node.kind !== 'list') return null
+    const named = node.items.map((item) => (item.kind === 'scalar' ? item.value : null))
+    const known = (['full', ...WAYS] as const).filter((way) => named.includes(way))
+    if (known.length !== named.length || known[0] !== 'full') return null
+    return known.includes('ids') && !known.includes('since') ? new Wrong('has ids without since') : known
+  },
+)
+
+const columns = {
+  ways: ways
+    .optional('`[full]`')
+    .map((named) => named ?? (['full'] as const))
+    .says(
+      'How the command can read the list: `full` and, if it knows them, `since`, `ids`, `byId`, `changes`, `availability`.',
+    ),
+  active: condition('Which rows are active. Null: all are.').optional('all rows'),
+  updatedAt: text('the name of a column, or a path', NAME)
+    .optional()
+    .says('The time that moves whenever a row changes; `since` needs it.'),
+}
+
+/** A connector of the operator's, as a command in any language. */
+export const command = section({
+  kind: word('command'),
+  run: ownCommand.says(
+    'The program and its arguments, in any language; not a line for a shell (docs/crm/your-own.md).',
+  ),
+  ...processKeys,
+  events: section({
+    ...columns,
+    showOnWeb: condition('Which events are shown. Null: all are.').optional('all events'),
+    fields: fieldSources(EVENTS, { labels: false }),
+  }),
+  venues: section({ ...columns, fields: fieldSources(VENUES, { labels: false }) }),
+})
+  .says('A connector of your own as a command: any program that prints rows as JSON lines (docs/crm/your-own.md).')
+  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
+
+export type CommandSettings = SettingsOfKind<typeof command>

@@ -1,0 +1,175 @@
+import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { CommandSettings } from '../../config/crm/command.ts'
+import type { ListName } from '../../domain/field.ts'
+import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import { connectorCrm } from '../connector/connector-crm.ts'
+import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
+import { GivenSettings } from '../context/given-settings.ts'
+import { ChildPrints, eachLine, killGroup, residentBytes, spawnBare } from './child-watch.ts'
+import { CommandOutput } from './command-output.ts'
+import type { ProcessContext } from './module-crm.ts'
+
+/** How many time limits of a request may pass without any output. */
+const PATIENCE = 3
+const WATCH_EVERY_MS = 100
+
+/** Opens a connector that is a command: each read starts it. */
+export function openCommandCrm(settings: CommandSettings, context: ProcessContext): Promise<Crm> {
+  const { events, venues } = settings
+  const host = new CommandHost(settings, context)
+  // The mapping stands in the configuration alone, so nothing is overridden.
+  return connectorCrm(host, { ...settings, events, venues }, context)
+}
+
+/** Starts the command for each read, with the list and the way as its arguments, and takes what it prints. */
+class CommandHost implements RowHost {
+  readonly name: string
+  readonly #settings: CommandSettings
+  readonly #context: ProcessContext
+  readonly #given: GivenSettings
+  readonly #prints: ChildPrints
+  readonly #running = new Set<ChildProcess>()
+  readonly #unknownWords = new Set<string>()
+  #isClosed = false
+
+  constructor(settings: CommandSettings, context: ProcessContext) {
+    const { words, files } = settings.run
+    this.name = basename(files[0]?.file ?? words[0] ?? 'the command')
+    this.#settings = settings
+    this.#context = context
+    this.#given = new GivenSettings(settings.settings)
+    this.#prints = new ChildPrints(this.name, this.#given, context.observe, context.time)
+  }
+
+  async ready(): Promise<ConnectorOutline | Failure> {
+    const { events, venues } = this.#settings
+    for (const [list, { ways, updatedAt }] of Object.entries({ events, venues })) {
+      if (ways.includes('since') && updatedAt === null)
+        return failureOf('misconfigured', `crm.${list}.ways has since, which needs crm.${list}.updatedAt`)
+    }
+    return { events: { ways: events.ways, said: {} }, venues: { ways: venues.ways, said: {} } }
+  }
+
+  async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+    const changed = await this.#changedFile()
+    if (changed !== null || this.#isClosed || signal.aborted) return changed ?? failed('internal', 'the CRM is closed')
+    const { words, folder } = this.#settings.run
+    const [program = '', ...first] = words
+    const given = argument === null ? [] : typeof argument === 'string' ? [argument] : argument
+    const child = spawnBare(program, [...first, list, way, ...given], folder)
+    this.#running.add(child)
+    const { promise: closed, resolve } = Promise.withResolvers<string | null>()
+    child.on('error', (cause) => resolve(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
+    child.on('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `status ${code}`}`))
+    const { stdin, stdout, stderr } = child
+    stdin?.on('error', () => {}).end(`${JSON.stringify(this.#plainSettings())}\n`)
+    stderr?.setEncoding('utf8').on(
+      'data',
+      eachLine((line) => this.#prints.tell(line)),
+    )
+    const giveUp = (): void => killGroup(child)
+    signal.addEventListener('abort', giveUp, { once: true })
+    const memory = this.#watchMemory(child)
+    try {
+      if (stdout === null) return failed('internal', `${this.name} has no output`)
+      return yield* this.#rowsIn(stdout, closed, way, () => memory.why)
+    } finally {
+      memory.stop()
+      signal.removeEventListener('abort', giveUp)
+      this.#running.delete(child)
+      killGroup(child)
+    }
+  }
+
+  async *#rowsIn(
+    stdout: AsyncIterable<Buffer>,
+    closed: Promise<string | null>,
+    way: Way,
+    whyKilled: () => Failed | null,
+  ): Rows {
+    const { time, limits } = this.#context
+    const patienceMs = limits.requestTimeoutMs * PATIENCE
+    const output = new CommandOutput(this.name, way, (word) => this.#tellUnknown(word))
+    const chunks = stdout[Symbol.asyncIterator]()
+    const silent = failed('timeout', `${this.name} printed nothing for ${patienceMs / 1000} s, and was ended`)
+    for (;;) {
+      const next = await withTimeout(time, patienceMs, chunks.next())
+      if (next === TIMED_OUT) return silent
+      if (next.done === true) break
+      yield* output.take(next.value)
+      if (output.failure !== null) return this.#masked(output.failure)
+    }
+    const how = await withTimeout(time, patienceMs, closed)
+    if (how === TIMED_OUT) return silent
+    yield* output.end()
+    if (output.failure !== null) return this.#masked(output.failure)
+    if (how !== null) return whyKilled() ?? failed('internal', `${this.name} ${how}`)
+    return output.outcome
+  }
+
+  #masked({ failure }: Failed): Failed {
+    return { ok: false, failure: { ...failure, message: this.#given.mask(failure.message) } }
+  }
+
+  /** The settings as the command gets them: one JSON object. */
+  #plainSettings(): Readonly<Record<string, string | number | boolean>> {
+    return Object.fromEntries(Object.entries(this.#given.sent).map(([name, { value }]) => [name, value]))
+  }
+
+  #tellUnknown(word: string): void {
+    if (this.#unknownWords.has(word) || this.#unknownWords.size > 20) return
+    this.#unknownWords.add(word)
+    this.#prints.notice(`${this.name} printed the unknown control line #${word}, which is ignored`)
+  }
+
+  /** Only the program that was there at the start is run. */
+  async #changedFile(): Promise<Failed | null> {
+    for (const { file, sha256 } of this.#settings.run.files) {
+      const bytes = await readFile(file).catch(() => null)
+      const name = basename(file)
+      if (bytes === null) return failed('misconfigured', `${name} cannot be read any more`)
+      if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+        const sentence = `${name} has changed since the service was started: a restart takes the new file`
+        return failed('misconfigured', sentence)
+      }
+    }
+    return null
+  }
+
+  #watchMemory(child: ChildProcess): { readonly stop: () => void; readonly why: Failed | null } {
+    const { time } = this.#context
+    const { memoryBytes } = this.#settings
+    const watch: { stop: () => void; why: Failed | null } = { stop: () => {}, why: null }
+    const look = (): void => {
+      const bytes = residentBytes(child.pid ?? 0) ?? 0
+      if (bytes > memoryBytes) {
+        const megabytes = Math.round(bytes / 1e6)
+        watch.why = failed(
+          'too-large',
+          `${this.name} took ${megabytes} MB of memory, more than crm.memory, and was ended`,
+        )
+        return killGroup(child)
+      }
+      watch.stop = time.after(WATCH_EVERY_MS, look)
+    }
+    look()
+    return watch
+  }
+
+  refreshSecrets(): Promise<boolean> {
+    return this.#given.refresh()
+  }
+
+  onHint(): () => void {
+    return () => {}
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const child of this.#running) killGroup(child)
+  }
+}

@@ -1,0 +1,126 @@
+import { printable } from '../../observe/printable.ts'
+import { type Failed, failed } from '../../sync/port.ts'
+import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
+
+const LINE_FEED = 0x0a
+const BATCH_ROWS = 1000
+const BATCH_BYTES = 1024 * 1024
+/** A longer row is cut here: it is withheld by its length alone. */
+const LONGEST_ROW = 256 * 1024 + 1
+const LONGEST_LAG_MS = 24 * 3_600_000
+
+const KINDS = {
+  refused: 'refused',
+  throttled: 'throttled',
+  broken: 'broken',
+  misconfigured: 'misconfigured',
+  expired: 'cursor-refused',
+} as const
+
+/** What a command prints in one read: a row or a control line each, which begins with `#`. */
+export class CommandOutput {
+  /** Why the read has failed; `null` if it has not. */
+  failure: Failed | null = null
+  readonly #name: string
+  readonly #way: Way
+  readonly #onUnknown: (word: string) => void
+  #rest: Buffer[] = []
+  #restBytes = 0
+  #rows: Buffer[] = []
+  #bytes = 0
+  #deleted: string[] = []
+  #cursor: string | null = null
+  #total: number | null = null
+  #lagMs = 0
+  #count = 0
+
+  constructor(name: string, way: Way, onUnknown: (word: string) => void) {
+    this.#name = name
+    this.#way = way
+    this.#onUnknown = onUnknown
+  }
+
+  *take(bytes: Buffer): Generator<StreamBatch, void> {
+    let from = 0
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
+      this.#keep(bytes.subarray(from, at))
+      from = at + 1
+      yield* this.#endLine()
+    }
+    this.#keep(bytes.subarray(from))
+  }
+
+  /** Ends the output; the last line may have no end. */
+  *end(): Generator<StreamBatch, void> {
+    yield* this.#endLine()
+    if (this.failure === null) yield this.#batch(false)
+  }
+
+  /** How the read ended, if nothing failed. */
+  get outcome(): RowsEnd {
+    if (this.#way === 'full' && this.#count === 0 && this.#total !== 0) {
+      const sentence = `${this.#name} printed no row; where there is none, it has to print #total 0`
+      return failed('broken', sentence)
+    }
+    return { ok: true, cursor: this.#cursor }
+  }
+
+  #keep(part: Buffer): void {
+    const kept = part.subarray(0, Math.max(0, LONGEST_ROW - this.#restBytes))
+    // A copy: the stream may reuse its memory.
+    if (kept.length > 0) this.#rest.push(Buffer.from(kept))
+    this.#restBytes += part.length
+  }
+
+  *#endLine(): Generator<StreamBatch, void> {
+    const line = this.#rest.length === 1 ? (this.#rest[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#rest)
+    ;[this.#rest, this.#restBytes] = [[], 0]
+    if (this.failure !== null) return
+    const first = line.toString('latin1', 0, 64).trimStart()[0]
+    if (first === undefined) return
+    if (first === '#') {
+      this.#control(line.toString('utf8').trim())
+      return
+    }
+    if (first !== (this.#way === 'ids' ? '[' : '{')) {
+      const expected = this.#way === 'ids' ? 'neither [id, updatedAt]' : 'neither a row'
+      this.failure = failed('broken', `${this.#name} printed a line that is ${expected} nor a control line`)
+      return
+    }
+    this.#rows.push(line)
+    this.#count++
+    this.#bytes += line.length
+    if (this.#rows.length === BATCH_ROWS || this.#bytes > BATCH_BYTES) yield this.#batch(true)
+  }
+
+  #batch(goesOn: boolean): StreamBatch {
+    const batch = {
+      rows: this.#rows,
+      deleted: this.#deleted,
+      total: this.#total,
+      lagMs: this.#lagMs,
+      stable: false,
+      goesOn,
+    }
+    ;[this.#rows, this.#bytes, this.#deleted] = [[], 0, []]
+    return batch
+  }
+
+  #control(line: string): void {
+    const [, word = '', rest = ''] = /^#(\S*)\s*(.*)$/s.exec(line) ?? []
+    if (word === 'deleted') this.#deleted.push(rest.slice(0, 256))
+    else if (word === 'cursor') this.#cursor = rest
+    else if (word === 'total' && /^\d{1,12}$/.test(rest)) this.#total = Number(rest)
+    else if (word === 'lag' && /^\d{1,12}$/.test(rest)) this.#lagMs = Math.min(Number(rest), LONGEST_LAG_MS)
+    else if (word === 'fail') this.failure = failureIn(rest)
+    else this.#onUnknown(printable(word, 40))
+  }
+}
+
+function failureIn(text: string): Failed {
+  const [, kind = '', sentence = ''] = /^(\S*)\s*(.*)$/s.exec(text) ?? []
+  const known = Object.entries(KINDS).find(([name]) => name === kind)
+  return known === undefined
+    ? failed('broken', printable(text, 400))
+    : failed(known[1], printable(sentence === '' ? kind : sentence, 400))
+}

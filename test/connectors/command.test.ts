@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../support/child.ts'
+import { type Asked, JsonServer } from './json-server.ts'
+import { type TestRow, eventRow, idNumbered } from './own-crm.ts'
+import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
+
+setDefaultTimeout(60_000)
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+if (!hasPython) console.warn('SKIPPED: python3 is missing, so the example in Python is not run')
+
+const FIELDS = `fields: { Id: id, Name: name, Start: starts, Finish: ends, TicketCapacity: seats, TicketsAvailable: sold, Price: null }`
+const VENUES = 'venues: { fields: { Id: id, Name: name } }'
+
+let server: JsonServer
+let rows: TestRow[] = []
+
+const pageOf = ({ path, query, headers }: Asked): { status?: number; json?: unknown } => {
+  if (headers.authorization !== `Bearer ${SECRET}`) return { status: 401 }
+  if (path === '/venues')
+    return { json: { data: query.get('page') === '1' ? [{ id: idNumbered(9), name: 'Hall', changed: '' }] : [] } }
+  const since = query.get('changed_since') ?? ''
+  const found = rows.filter(({ changed }) => changed >= since)
+  const page = Number(query.get('page'))
+  return { json: { data: found.slice((page - 1) * 100, page * 100) } }
+}
+
+beforeEach(async () => {
+  rows = Array.from({ length: 250 }, (_, index) => eventRow(index + 1))
+  server = await JsonServer.open(pageOf)
+})
+
+afterEach(() => server.close())
+
+describe.each(hasPython ? (['bun', 'node'] as const) : [])('the example in Python, on %s', (runtime) => {
+  it('is read in full, by changes and by ids, and is not run in a new version', async () => {
+    using folder = new ConnectorFolder(
+      server,
+      {},
+      `kind: command
+run: [python3, our_crm.py]
+events: { ways: [full, since, ids], updatedAt: changed, ${FIELDS} }
+${VENUES}`,
+      'log: { requests: false }',
+    )
+    copyFileSync(join(ROOT, 'docs/examples/our_crm.py'), folder.at('our_crm.py'))
+    const service = await OwnService.start(runtime, folder, idNumbered(250))
+    try {
+      expect((await service.status()).lists.events.served).toBe(250)
+      expect(await service.status()).toMatchObject({ connector: [{ file: folder.at('our_crm.py') }] })
+      rows[1] = eventRow(2, { name: 'changed', changed: '2026-11-02T00:00:00Z' })
+      await until(async () => (await service.get(2)).includes('changed'))
+      appendFileSync(folder.at('our_crm.py'), '# edited\n')
+      await service.says('our_crm.py has changed since the service was started: a restart takes the new file')
+      expect(service.bad).toEqual([])
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+/** A command that does as the first letter of its settings' `mode` says. */
+const SHELL = `read -r settings
+case "$1 $2" in
+'venues full') echo '{"id":"${idNumbered(9)}","name":"Hall"}' ;;
+'events full'|'events changes') . ./events.sh "$@" ;;
+esac
+`
+
+describe('a command', () => {
+  async function withCommand(
+    script: string,
+    sentences: (service: OwnService, folder: ConnectorFolder) => Promise<void>,
+    ways = '[full]',
+  ): Promise<void> {
+    using folder = new ConnectorFolder(
+      server,
+      { 'crm.sh': SHELL, 'events.sh': `echo '${JSON.stringify(eventRow(1))}'` },
+      `kind: command\nrun: [sh, crm.sh]\nmemory: 100MB\nevents: { ways: ${ways}, ${FIELDS} }\n${VENUES}`,
+    )
+    const service = await OwnService.start('bun', folder, idNumbered(1))
+    try {
+      folder.write('events.sh', script)
+      await sentences(service, folder)
+      expect(service.bad).toEqual([])
+      expect(service.log).not.toContain(SECRET)
+    } finally {
+      await service.stop()
+    }
+  }
+
+  it.each([
+    ['exit 0', 'crm.sh printed no row; where there is none, it has to print #total 0'],
+    ['exit 7', 'crm.sh ended with status 7'],
+    ['kill -9 $$', 'crm.sh ended with SIGKILL'],
+    ['echo "Traceback (most recent call last):"', 'crm.sh printed a line that is neither a row nor a control line'],
+    ['echo "#fail refused the key is over"', 'events: the key is over'],
+    ['echo "#fail $settings"', '[secret]'],
+    ['echo "$settings" >&2; exit 1', 'crm.sh says: {'],
+    ['sleep 60', 'crm.sh printed nothing for 3 s, and was ended'],
+    [`echo '#strange 1'; echo '${JSON.stringify(eventRow(1))}'`, 'the unknown control line #strange, which is ignored'],
+    ['x=$(head -c 300000000 /dev/zero | tr "\\\\0" a); echo "$x" | wc -c', 'more than crm.memory, and was ended'],
+  ])('that does %s is told of, and costs no caller anything', async (script, sentence) => {
+    await withCommand(script, (service) => service.says(sentence))
+  })
+
+  it('may print an empty list only by saying so', async () => {
+    await withCommand('echo "#total 0"', async (service) => {
+      await until(
+        async () =>
+          JSON.stringify(await service.status()).includes('"shrunk":{') ||
+          (await service.status()).lists.events.served === 0,
+      )
+      service.bad.length = 0
+    })
+  })
+
+  it('that gives a cursor at the end of a full read is asked for changes from then on', async () => {
+    const script = `if [ "$2" = changes ]; then echo "$2 $3" >> asked; echo '#deleted ${idNumbered(2)}'; echo '#cursor c2'
+else echo '${JSON.stringify(eventRow(1))}'; echo '${JSON.stringify(eventRow(2))}'; echo '#cursor c1'; fi`
+    await withCommand(script, async (service, folder) => {
+      await until(async () => folder.read('asked').includes('c2'))
+      expect(folder.read('asked').split('\n').slice(0, 2)).toEqual(['changes c1', 'changes c2'])
+      await until(async () => (await service.status()).lists.events.served === 1)
+    })
+  })
+})
