@@ -68,7 +68,7 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
 }
 
 /** Reports each read of the source as one exchange with the CRM. */
-function countReads<Item>(source: Source<Item>, observe: Observe): void {
+export function countReads<Item>(source: Source<Item>, observe: Observe): void {
   const read = source.read.bind(source)
   source.read = async function* (request): PageStream<Item> {
     // A read that exceeds its time limit is abandoned and never returns.
@@ -77,6 +77,9 @@ function countReads<Item>(source: Source<Item>, observe: Observe): void {
       const ended = yield* read(request)
       outcome = ended.ok ? 'ok' : ended.failure.kind
       return ended
+    } catch (cause) {
+      outcome = 'internal'
+      throw cause
     } finally {
       observe({ kind: 'crm-request', outcome })
     }

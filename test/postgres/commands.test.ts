@@ -246,6 +246,19 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     },
   )
 
+  it('check names a time zone that PostgreSQL does not know', async () => {
+    await world.query(`CREATE VIEW crm.local AS SELECT id, name, venue_id, ticket_capacity, tickets_available, start,
+      finish, price, tags, active, show_on_web, updated_at AT TIME ZONE 'UTC' AS updated_at FROM crm.public_events;
+      GRANT SELECT ON crm.local TO marquee`)
+    const events = { from: 'crm.local', updatedAtIn: 'US/Pacific-New' }
+    const { status, report } = await check('bun', { crm: { events } })
+    expect(status).toBe(2)
+    expect(report.problems.join()).toContain(
+      'crm.events.updatedAtIn: PostgreSQL does not know the time zone US/Pacific-New',
+    )
+    await world.query('DROP VIEW crm.local')
+  })
+
   it('check ends with 2 where the stamp is no moment', async () => {
     const { status, report } = await check('bun', { crm: { events: { from: 'crm.public_events', updatedAt: 'name' } } })
     expect(status).toBe(2)

@@ -1,3 +1,4 @@
+import { RepeatedNotice } from '../../domain/repeated-notice.ts'
 import type { LookBack } from './stamps.ts'
 
 /** The number of consecutive id scans that must find late rows before it is reported. */
@@ -7,7 +8,7 @@ const USUAL_AFTER = 3
 export class StampNotices {
   readonly #comparedEveryMs: () => number
   readonly #tell: (message: string) => void
-  #ahead = 0
+  readonly #ahead = new RepeatedNotice()
   #lateScans = 0
 
   constructor(comparedEveryMs: () => number, tell: (message: string) => void) {
@@ -17,9 +18,7 @@ export class StampNotices {
 
   /** Judges the times of a full read. */
   readInFull({ ahead, aheadId }: LookBack, list: string): void {
-    if (ahead === 0) this.#ahead = 0
-    if (ahead < Math.max(1, this.#ahead * 2)) return
-    this.#ahead = ahead
+    if (!this.#ahead.isNew(ahead, aheadId)) return
     const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
     this.#tell(
       `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt lies in the future, so ${this.#until}`,

@@ -1,3 +1,4 @@
+import { RepeatedNotice } from '../../domain/repeated-notice.ts'
 import { type Moment, elapsedMs } from '../../time/time.ts'
 import type { KnownTable } from './known-table.ts'
 import type { UpdatedAtWindow } from './updated-at.ts'
@@ -88,7 +89,7 @@ const USUAL_AFTER = 3
 export class StrayNotices {
   readonly #tell: (message: string) => void
   readonly #idScansEveryMs: () => number
-  #ahead = 0
+  readonly #ahead = new RepeatedNotice()
   #lateIdScans = 0
 
   constructor(idScansEveryMs: () => number, tell: (message: string) => void) {
@@ -109,9 +110,7 @@ export class StrayNotices {
 
   /** Judges the strays of a full read. */
   readInFull({ ahead: { count, id, byMicros } }: Strays, known: KnownTable<unknown>): void {
-    if (count === 0) this.#ahead = 0
-    if (count < Math.max(1, this.#ahead * 2)) return
-    this.#ahead = count
+    if (!this.#ahead.isNew(count, id)) return
     const others = count === 1 ? '' : ` and ${count - 1} more`
     this.#tell(
       `${known.placeOf(id)}${others}: ${known.updatedAtColumn} lies in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,

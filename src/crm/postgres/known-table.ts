@@ -10,6 +10,9 @@ import type { TextRow } from './row-batches.ts'
 import { microsOf } from './updated-at.ts'
 import type { TableShape } from './table-shape.ts'
 
+/** The SQLSTATE of an unknown time zone. */
+const INVALID_PARAMETER = '22023'
+
 export interface ReadRow<Item> {
   readonly change: Change<Item>
   readonly version: number
@@ -87,10 +90,16 @@ export class KnownTable<Item> {
     const serverNow = microsOf(transaction.moment.serverNow)
     if (this.zone === null) return serverNow
     const answer = await transaction.query('SELECT (now() AT TIME ZONE $1)::text', [this.zone])
-    if (answer instanceof Fault) return answer
+    if (answer instanceof Fault) return answer.code === INVALID_PARAMETER ? this.#unknownZone(answer) : answer
     const wall = microsOf(answer.rows[0]?.[0] ?? null)
     this.#offset = wall - serverNow
     return wall
+  }
+
+  #unknownZone({ code, lost }: Fault): Fault {
+    const key = `crm.${this.list.name}.updatedAtIn`
+    const message = `${key}: PostgreSQL does not know the time zone ${this.zone} (if ${key} is not set, it is timeZone)`
+    return new Fault('misconfigured', message, code, lost)
   }
 
   pageOf(moment: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
