@@ -217,5 +217,6 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
     if (diagnosis) diagnoses.set(list, diagnosis)
   }
   await marquee.crm.close()
-  return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
+  const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
+  return { marquee, failures, observations, warnings, diagnoses }
 }

@@ -94,7 +94,8 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
         tables.events.unlabelled.warning('events'),
         tables.venues.unlabelled.warning('venues'),
       ].filter((warning) => warning !== null)
-      return { problems: [], warnings }
+      const asked = [await sources.events.examine(), await sources.venues.examine()]
+      return { problems: asked.filter((problem) => problem !== null), warnings }
     },
     async close() {
       web.close()

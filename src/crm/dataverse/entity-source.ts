@@ -64,6 +64,7 @@ export class EntitySource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-later'
   readonly availabilityEveryMs: number | null
   readonly #settings: EntitySourceSettings<Item>
+  #wasRead = false
 
   constructor(settings: EntitySourceSettings<Item>) {
     this.#settings = settings
@@ -106,6 +107,13 @@ export class EntitySource<Item> implements Source<Item> {
     }
   }
 
+  /** Requests one row, unless this process has read the table already. Returns why it cannot be read, or `null`. */
+  async examine(): Promise<Failure | null> {
+    if (this.#wasRead) return null
+    const first = await this.#firstOfAll([pageSize(1)], AbortSignal.timeout(this.patienceMs))
+    return first.kind === 'error' ? first.failure : null
+  }
+
   async *#readFull({ cursor, signal }: ReadRequest): PageStream<Item> {
     const { reader, tracking, pace, time } = this.#settings
     const early = tracking.why === null ? null : await this.#tooEarly(cursor, signal)
@@ -125,6 +133,7 @@ export class EntitySource<Item> implements Source<Item> {
     const { finds } = reader.table.labels
     const ended = yield* streamPages(first, { reader, prefer, signal, isPatient: true })
     if (!ended.ok) return ended
+    this.#wasRead = true
     reader.table.labels.appliedTo(finds)
     tracking.wasReadInFull()
     reader.readInFull()

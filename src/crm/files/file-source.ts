@@ -79,6 +79,21 @@ export class FileSource<Item> implements Source<Item> {
     return patienceOf(this.#settings.limits)
   }
 
+  /** Looks for the file. Returns why it cannot be read, or `null`. */
+  async examine(): Promise<Failure | null> {
+    const { directory, list, descriptors } = this.#settings
+    const found = await findFile(directory, list.candidates)
+    if ('kind' in found) return found
+    try {
+      openFile(found.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), descriptors).close()
+      return null
+    } catch (cause) {
+      const code = errorCode(cause)
+      if (code === null) throw cause
+      return failureOf('unreachable', `${found.name} cannot be read: ${reasonOf(code)}`)
+    }
+  }
+
   async *read(request: ReadRequest): PageStream<Item> {
     const { directory, list, time, maxFileAgeMs = null } = this.#settings
     for (let attempts = 1; ; attempts++) {

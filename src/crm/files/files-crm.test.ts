@@ -257,6 +257,14 @@ describe('the files CRM: what fails a read', () => {
     mkdirSync(directory)
   })
 
+  it('examines the files without reading them: what is missing or may not be read is a problem', async () => {
+    write('events.json', '[')
+    expect(await crm.examine?.()).toMatchObject({ problems: [{ kind: 'unreachable' }] })
+    write('venues.json', '[]')
+    expect(await crm.examine?.()).toMatchObject({ problems: [] })
+    expect(observed).toEqual([])
+  })
+
   it('names what is missing', async () => {
     expect(failureOf((await read(crm.events)).outcome)).toEqual([
       'unreachable',

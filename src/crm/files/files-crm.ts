@@ -6,7 +6,7 @@
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { WebFile } from '../../config/crm/list-from.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Crm, Source } from '../../sync/port.ts'
+import type { Crm, Failure, Source } from '../../sync/port.ts'
 import { type ConnectorContext, limitsOf } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
@@ -25,6 +25,11 @@ export type FilesContext = Omit<ConnectorContext, 'limits'> & {
 type Settings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone' | 'directory'> &
   Partial<Pick<FilesSettings, 'kind' | 'maxFileAgeMs'>>
 
+interface ExaminedSource<Item> extends Source<Item> {
+  /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
+  examine(): Promise<Failure | null>
+}
+
 export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   const { showIn, descriptors = PLENTY, suspicions = listSuspicions(), webFiles = null, ...others } = context
   // The configuration requires a directory, unless both lists have a URL.
@@ -35,17 +40,19 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   const shared = { ...others, directory, descriptors, maxFileAgeMs: settings.maxFileAgeMs, isClosed: () => closed }
   const events = listFile(EVENT_ROWS, settings, showIn, suspicions.events, extras)
   const venues = listFile(VENUE_ROWS, settings, showIn, suspicions.venues, extras)
-  const sourceOf = <Item>(list: ListFile<Item>): Source<Item> => {
+  const sourceOf = <Item>(list: ListFile<Item>): ExaminedSource<Item> => {
     const url = webFileOf(settings, list.name)
     if (url === null) return new FileSource({ ...shared, list })
     if (webFiles === null) throw new Error('a URL needs a client')
     return webFiles.source(list, url)
   }
+  const sources = { events: sourceOf(events), venues: sourceOf(venues) }
   return {
-    events: sourceOf(events),
-    venues: sourceOf(venues),
+    ...sources,
     async examine() {
-      return { problems: [], warnings: webFiles?.warnings ?? [] }
+      const asked = [await sources.events.examine(), await sources.venues.examine()]
+      const problems = asked.filter((problem) => problem !== null)
+      return { problems, warnings: webFiles?.warnings ?? [] }
     },
     async diagnose(list) {
       if (webFileOf(settings, list) !== null) return null

@@ -38,7 +38,7 @@ export class WebFiles {
     this.#web = trustingHttpClient(settings.openHttpClient, settings.ca, this.#proxyOf)
   }
 
-  source<Item>(list: ListFile<Item>, from: WebFile): Source<Item> {
+  source<Item>(list: ListFile<Item>, from: WebFile): WebSource<Item> {
     const { time, limits } = this.#settings
     const { origin } = new URL(from.url.reveal())
     const gate = this.#gates.get(origin) ?? new Gate(time, 1)
@@ -104,6 +104,14 @@ class WebSource<Item> implements Source<Item> {
     if (download.copy === null || download.copy.isConditional) return null
     const fact = `${list.name}: ${download.name} comes without ETag and Last-Modified, so it is downloaded in full every 10 s`
     return limits.maxAgeMs > LEAST_MAX_AGE_MS ? fact : `${fact}; freshness.maxAge must be longer than 20s then`
+  }
+
+  /** Downloads the file, unless this process has done so. Returns why it cannot be read, or `null`. */
+  async examine(): Promise<Failure | null> {
+    const { download } = this.#settings
+    if (download.copy !== null) return null
+    const copy = await download.get(null, AbortSignal.timeout(this.patienceMs))
+    return 'cursor' in copy ? null : copy
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
