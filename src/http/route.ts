@@ -55,17 +55,19 @@ export class Router {
   route(pathname: string): Route | null {
     let at = this.#prefix.length
     if (at > 0 && pathname.slice(0, at).toLowerCase() !== this.#prefix) return null
-    if (startsWithWord(pathname, at, '/api/')) at += 4
+    const isApi = startsWithWord(pathname, at, '/api/')
+    if (isApi) at += 4
     const end = pathname.length - (pathname.endsWith('/') ? 1 : 0)
-    if (startsWithWord(pathname, at, '/events')) return this.#event(pathname, at + 7, end)
+    if (startsWithWord(pathname, at, '/events')) return this.#event(pathname, at + 7, end, isApi)
     if (startsWithWord(pathname, at, '/venues')) return this.#venue(pathname, at + 7, end)
     return null
   }
 
-  #event(pathname: string, at: number, end: number): Route | null {
+  #event(pathname: string, at: number, end: number, isApi: boolean): Route | null {
     if (at >= end) return at > end + 1 ? null : { resource: 'events', id: null }
     if (pathname.charCodeAt(at) !== SLASH) {
-      const isCalendar = this.#hasCalendars && at + ICS.length === end && startsWithWord(pathname, at, ICS)
+      // No link leads to the calendar of all events, so that it has no alias (contract §6).
+      const isCalendar = isApi && this.#hasCalendars && at + ICS.length === end && startsWithWord(pathname, at, ICS)
       return isCalendar ? { resource: 'calendar', id: null } : null
     }
     const slash = pathname.indexOf('/', at + 1)
