@@ -5,6 +5,7 @@ import { FeedFormatter } from '../formats/feed-formatter.ts'
 import { Feeds } from '../http/feeds.ts'
 import type { HeldLists } from '../sync/held-lists.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
+import { HeldPrices } from './held-prices.ts'
 
 interface FeedParts {
   readonly held: HeldLists
@@ -16,12 +17,13 @@ interface FeedParts {
 export function openFeeds(configuration: Configuration, { held, pricing }: FeedParts): Feeds {
   const { feeds, listen, representation, timeZone, crm } = configuration
   const saysPrice = mapsPrice(crm)
+  const prices = new HeldPrices()
   return new Feeds({
     held,
     formatter: new FeedFormatter({ basePath: listen.basePath, ...representation, calendarName: feeds.calendarName }),
     switches: feeds,
     zone: timeZone,
-    hasPrice: () => saysPrice && pricing.readsPrice,
+    hasPrice: () => saysPrice && (pricing.readsPrice ?? prices.heldBy(held.events.list)),
     pause: yieldToEventLoop,
   })
 }

@@ -9,6 +9,7 @@ import { type FeedType, type MediaType, isFeed } from '../formats/media-types.ts
 import { createNegotiator, negotiateWithFeeds } from '../formats/negotiation.ts'
 import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
+import { readVenueId } from '../records/packing.ts'
 import type { HeldLists } from '../sync/held-lists.ts'
 import type { Call } from './call.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
@@ -126,19 +127,20 @@ export class Feeds {
     const { rows, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     let turnEndsAt = performance.now() + TURN_MS
     const venueOf = this.#venuesNow()
+    // All are read at once, as they are now, and unpacked in turns: that takes longer.
     const events = rows.map((handle) => {
       const [shard, slot] = index.rowOf(handle)
-      return list.kind.packing.unpack(shard.guid(slot), shard.read(slot))
+      const packed = shard.read(slot)
+      return { id: shard.guid(slot), packed, venue: venueOf(readVenueId(packed)) }
     })
-    const venues = events.map(({ VenueId }) => venueOf(VenueId))
     const components: string[] = []
     let bytes = 0
-    for (const [at, event] of events.entries()) {
+    for (const [at, { id, packed, venue }] of events.entries()) {
       if (at % EVENTS_A_LOOK === 0 && performance.now() > turnEndsAt) {
         await pause()
         turnEndsAt = performance.now() + TURN_MS
       }
-      const component = formatter.component(event, venues[at] ?? null)
+      const component = formatter.component(list.kind.packing.unpack(id, packed), venue)
       if (component === null) continue
       bytes += component.length
       if (bytes > LARGEST_CALENDAR_BYTES) break

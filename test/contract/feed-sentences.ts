@@ -74,13 +74,19 @@ export function feedSentences(start: Start): void {
         const reply = await subject.ask(path, accept('application/xml'))
         expect([path, reply.status, reply.body]).toEqual([path, 200, body])
       }
-      for (const path of ['/api/events.ics', '/events.ics', '/API/Events.ICS/', '/api/events.ics?'])
+      for (const path of ['/api/events.ics', '/API/Events.ICS/', '/api/events.ics?'])
         expect([path, ...(await typeOf(path, accept('application/xml')))]).toEqual([
           path,
           200,
           `${CALENDAR}; charset=utf-8`,
         ])
-      for (const path of ['/api/events.ics//', '/api/events.icsx', '/api/venues.ics', `/api/events/${EVENT}/venue.ics`])
+      for (const path of [
+        '/events.ics',
+        '/api/events.ics//',
+        '/api/events.icsx',
+        '/api/venues.ics',
+        `/api/events/${EVENT}/venue.ics`,
+      ])
         expect([path, ...(await typeOf(path))]).toEqual([path, 404, 'application/problem+json'])
     })
 

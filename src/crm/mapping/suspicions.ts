@@ -276,11 +276,11 @@ export class Suspicions {
     return found
   }
 
-  /** Whether prices of events are read: some row has a column that Price is mapped to. True while no row is known. */
-  get readsPrice(): boolean {
+  /** Whether prices of events are read: some row has a column that Price is mapped to; `null` while no row is known, as in followers. */
+  get readsPrice(): boolean | null {
     const columns = this.#isPartial || this.#columns.rows === 0 ? this.#before : this.#columns
     const { rows, there, held } = columns
-    return rows === 0 || this.coverage.reads('Price', (column) => there.has(column) || held.has(column))
+    return rows === 0 ? null : this.coverage.reads('Price', (column) => there.has(column) || held.has(column))
   }
 
   /** The column that each field is read from, with counts if the rows were mapped thoroughly. */

@@ -1,0 +1,37 @@
+import type { EventRecord } from '../domain/event.ts'
+import { ZERO } from '../domain/number.ts'
+import type { RecordList } from '../records/record-list.ts'
+import { SERVED } from '../records/shard.ts'
+
+/** How many events are looked at; beyond these, no price is expected. */
+const MOST_LOOKED_AT = 1000
+
+/**
+ * Tells whether held events have prices, for a process that has not read the CRM itself. Nobody is told that an event is
+ * free unless some other event has a price.
+ */
+export class HeldPrices {
+  #list: RecordList<EventRecord> | null = null
+  #changes = 0
+  #hasPrice = false
+
+  heldBy(list: RecordList<EventRecord>): boolean {
+    if (this.#list === list && (this.#hasPrice || this.#changes === list.changes)) return this.#hasPrice
+    this.#list = list
+    this.#changes = list.changes
+    this.#hasPrice = pricedIn(list)
+    return this.#hasPrice
+  }
+}
+
+function pricedIn(list: RecordList<EventRecord>): boolean {
+  let looked = 0
+  for (const shard of list.shards) {
+    for (const [slot, state] of shard.state.entries()) {
+      if (state !== SERVED) continue
+      if (list.kind.packing.unpack(shard.guid(slot), shard.read(slot)).Price !== ZERO) return true
+      if (++looked >= MOST_LOOKED_AT) return false
+    }
+  }
+  return false
+}
