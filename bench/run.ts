@@ -8,6 +8,7 @@ import { CAN_PIN } from './machine/pinned.ts'
 import { QUICK } from './measure/scale.ts'
 import type { Part, Section } from './part.ts'
 import { churn } from './parts/churn.ts'
+import { feeds } from './parts/feeds.ts'
 import { fullRead } from './parts/full-read.ts'
 import { large } from './parts/large.ts'
 import { leak } from './parts/leak.ts'
@@ -25,6 +26,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   sizes,
   churn,
   pages,
+  feeds,
   'full-read': fullRead,
   start,
   cluster,

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { type Runtime, programOf, ROOT } from '../../test/support/child.ts'
+import { scaled } from '../measure/scale.ts'
+import type { Section } from '../part.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
+import { table } from '../report/table.ts'
+
+const EVENTS = scaled(100_000, 2000)
+
+const TEXT = `
+A calendar of the next 1,000 of ${EVENTS} events as the service makes it, without a connection: processor time of a process of its own
+(\`bench/measure/feed-cost.ts\`), the mean of 100 calendars. "Cold" is after a change, "ready" without one. "Longest turn" is how long other requests
+wait, by the clock: the median over the calendars of the longest turn of each.
+`.trim()
+
+interface Cost {
+  readonly calendarMs: number
+  readonly readyMs: number
+  readonly longestTurnMs: number
+  readonly bytes: number
+}
+
+/** Measures what a calendar to subscribe to costs. */
+export async function feeds(): Promise<Section> {
+  const costs = new Map(RUNTIMES.map((runtime) => [runtime, measure(runtime)] as const))
+  const rows = RUNTIMES.map((runtime) => {
+    const {
+      calendarMs = Number.NaN,
+      readyMs = Number.NaN,
+      longestTurnMs = Number.NaN,
+      bytes = 0,
+    } = costs.get(runtime) ?? {}
+    return [RUNTIME_NAMES[runtime], calendarMs.toFixed(2), readyMs.toFixed(3), longestTurnMs.toFixed(1), String(bytes)]
+  })
+  return {
+    title: 'Calendars',
+    markdown: `${TEXT}\n\n${table(['runtime', 'cold ms', 'ready ms', 'longest turn ms', 'bytes'], rows)}`,
+    figures: [
+      figureOf(`calendar of 1,000 of ${EVENTS} events, cold`, 'at most 15 ms', ' ms', (runtime) => ({
+        value: costs.get(runtime)?.calendarMs ?? null,
+        ceiling: 15,
+      })),
+      figureOf('longest turn of a calendar', 'at most 20 ms', ' ms', (runtime) => ({
+        value: costs.get(runtime)?.longestTurnMs ?? null,
+        ceiling: 20,
+      })),
+    ],
+  }
+}
+
+function measure(runtime: Runtime): Cost {
+  const program = join(ROOT, 'bench/measure/feed-cost.ts')
+  const run = spawnSync(programOf(runtime), [program, String(EVENTS)], { encoding: 'utf8', maxBuffer: 1e6 })
+  if (run.status !== 0) throw new Error(`feed-cost.ts ended with ${run.status}: ${run.stderr}`)
+  return JSON.parse(run.stdout) as Cost
+}
