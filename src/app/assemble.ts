@@ -12,7 +12,7 @@ import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { Admissions } from '../sync/admission.ts'
-import type { Crm, Failure, Diagnosis } from '../sync/port.ts'
+import type { Crm, Failure, Finding, Diagnosis } from '../sync/port.ts'
 import type { ToldLists } from '../sync/held-lists.ts'
 import { Replica } from '../sync/replica.ts'
 import { type Time, systemTime } from '../time/time.ts'
@@ -188,6 +188,8 @@ export interface CrmRead {
   /** One for each list that could not be read. */
   readonly failures: readonly { readonly list: ListName; readonly failure: Failure }[]
   readonly observations: readonly Observation[]
+  /** What is wrong with the connector itself. */
+  readonly findings: readonly Finding[]
   /** Findings that do not prevent reading, one sentence each. */
   readonly warnings: readonly string[]
   /** What broken lists were most likely meant to contain. */
@@ -195,7 +197,10 @@ export interface CrmRead {
 }
 
 /** Reads both lists in full once, reports all faults of each row, and serves nothing. */
-export async function readCrm(configuration: Configuration): Promise<CrmRead> {
+export async function readCrm(
+  configuration: Configuration,
+  { isThorough = false }: { readonly isThorough?: boolean } = {},
+): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
   const silent = { ...configuration, describe: false, cluster: null }
@@ -216,7 +221,8 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
     const diagnosis = read.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
     if (diagnosis) diagnoses.set(list, diagnosis)
   }
+  const findings = failures.length === 0 ? ((await marquee.crm.conform?.(isThorough)) ?? []) : []
   await marquee.crm.close()
   const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
-  return { marquee, failures, observations, warnings, diagnoses }
+  return { marquee, findings, failures, observations, warnings, diagnoses }
 }

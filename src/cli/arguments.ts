@@ -53,6 +53,7 @@ export async function runTyped(args: readonly string[], context: CommandContext)
   asJson(configured('check'))
     .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
     .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
+    .option('--connector', 'examine a connector of your own thoroughly')
     .action(async (options: CheckOptions) => {
       const { check } = await import('./check.ts')
       status = await check(options, context)

@@ -23,11 +23,13 @@ export interface CheckOptions {
   /** The number of records of each list to show as they would be published. */
   readonly show?: number
   readonly strict?: boolean
+  /** Whether to examine the connector thoroughly. */
+  readonly connector?: boolean
 }
 
 /** Reads the configuration and the CRM once, and reports what would be served and withheld. Serves nothing. */
 export async function check(
-  { config, json = false, show = 0, strict = false }: CheckOptions,
+  { config, json = false, show = 0, strict = false, connector = false }: CheckOptions,
   context: CommandContext,
 ): Promise<number> {
   const { out, error, answer } = context
@@ -38,7 +40,7 @@ export async function check(
     return WRONG_USAGE
   }
   if (!json) out(`Checking ${printable(found.from)}.`)
-  const crm = await readCrm(found.configuration)
+  const crm = await readCrm(found.configuration, { isThorough: connector })
   const { cluster } = found.configuration
   const { lists } = crm.marquee
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
@@ -47,7 +49,9 @@ export async function check(
       ? NO_STORE
       : await (await import('./check-cluster.ts')).checkCluster(cluster, found.configuration, recordBytes)
   const snapshotProblems = await problemsOfSnapshot(found.configuration)
-  const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
+  const losses = crm.findings.filter(({ losesRows }) => losesRows).map(({ sentence }) => sentence)
+  const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
+  const warnings = [...found.warnings, ...crm.warnings, ...others, ...store.warnings]
   // Imported on demand: most lists have no unreadable cells.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const keyFor: TextKeyFor = isClean ? () => null : (await import('../faults/text-keys.ts')).textKeyFor
@@ -60,8 +64,8 @@ export async function check(
   )
   const report = {
     ...read,
-    ok: read.ok && store.problems.length + snapshotProblems.length === 0,
-    problems: [...read.problems, ...store.problems, ...snapshotProblems],
+    ok: read.ok && losses.length + store.problems.length + snapshotProblems.length === 0,
+    problems: [...read.problems, ...losses, ...store.problems, ...snapshotProblems],
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, found.configuration, context)
@@ -72,7 +76,7 @@ export async function check(
     for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
-  if (isMisconfigured || snapshotProblems.length > 0) return WRONG_USAGE
+  if (isMisconfigured || losses.length + snapshotProblems.length > 0) return WRONG_USAGE
   if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
 }

@@ -32,8 +32,9 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ['./marquee check --json', 'all of it in one JSON object, for a script'],
       ['./marquee check --show 3', 'and three records of each list as published'],
       ['./marquee check --strict', '1 where a row is withheld by mistake, or suspicious'],
+      ['./marquee check --connector', 'and whether a connector of your own loses rows'],
     ],
-    status: '0 both lists were read; 1 one could not be, or --strict found something; 2 wrong usage or configuration.',
+    status: '0 both lists were read; 1 one was not, or --strict found something; 2 wrong configuration or connector.',
   },
   explain: {
     summary: 'tell why a record is, or is not, on the web',

@@ -23,6 +23,11 @@ export interface Crm {
    * message says everything.
    */
   diagnose?(list: ListName): Promise<Diagnosis | null>
+  /**
+   * Examines, for `check`, whether a connector does what it promises: with five requests, or thoroughly. Only connectors
+   * that are written against the kit's interface have it.
+   */
+  conform?(isThorough: boolean): Promise<readonly Finding[]>
   /** Closes connections and files. Running reads end as failures. */
   close(): Promise<void>
 }
@@ -32,6 +37,12 @@ export interface Diagnosis<Item = unknown> {
   readonly problems: readonly string[]
   readonly changes: readonly Change<Item>[]
   readonly ignored: readonly string[]
+}
+
+/** What is wrong with a connector: a sentence, and whether rows are lost by it. */
+export interface Finding {
+  readonly sentence: string
+  readonly losesRows: boolean
 }
 
 export interface Examination {

@@ -85,6 +85,7 @@ class ConnectorHost {
   readonly #reads = new Map<number, OpenRead>()
   #key = ''
   #run: ConnectorRun | null = null
+  readonly #loop = new LoopWatch()
 
   constructor(openHttpClient: OpenHttpClient, write: (text: string) => void) {
     this.#openHttpClient = openHttpClient
@@ -103,7 +104,8 @@ class ConnectorHost {
     } else if (message.do === 'open') this.#open(message)
     else if (message.do === 'next') void this.#next(message.read)
     else if (message.do === 'close') this.#close(message.read)
-    else if (message.do === 'ping') this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss() })
+    else if (message.do === 'ping')
+      this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss(), heldMs: this.#loop.heldMs })
     else this.#run?.take(message.settings)
   }
 
@@ -142,6 +144,7 @@ class ConnectorHost {
   #open({ read, list, way, argument }: Extract<ToHost, { do: 'open' }>): void {
     if (this.#run === null) return
     const controller = new AbortController()
+    this.#loop.start()
     this.#reads.set(read, { rows: this.#run.rows(list, way, argument, controller.signal), controller })
   }
 
@@ -152,14 +155,19 @@ class ConnectorHost {
       const { rows, ...rest } = given.value
       return this.#send({ is: 'batch', read, ...rest, rows: rows.length }, rows)
     }
-    this.#reads.delete(read)
+    this.#forget(read)
     const ended = given.value
     this.#send(ended.ok ? { is: 'end', read, cursor: ended.cursor } : { is: 'failed', read, ...ended.failure })
   }
 
+  #forget(read: number): void {
+    this.#reads.delete(read)
+    if (this.#reads.size === 0) this.#loop.stop()
+  }
+
   #close(read: number): void {
     const reading = this.#reads.get(read)
-    this.#reads.delete(read)
+    this.#forget(read)
     reading?.controller.abort()
     reading?.rows.return({ ok: true, cursor: null }).catch(() => {})
   }
@@ -167,4 +175,27 @@ class ConnectorHost {
 
 function isToHost(message: unknown): message is ToHost {
   return typeof message === 'object' && message !== null && 'do' in message
+}
+
+const LOOK_EVERY_MS = 10
+
+/** Measures, during reads, how long the event loop was held at once. */
+class LoopWatch {
+  heldMs = 0
+  #timer: ReturnType<typeof setInterval> | null = null
+
+  start(): void {
+    if (this.#timer !== null) return
+    let lookedMs = performance.now()
+    this.#timer = setInterval(() => {
+      const nowMs = performance.now()
+      this.heldMs = Math.max(this.heldMs, nowMs - lookedMs - LOOK_EVERY_MS)
+      lookedMs = nowMs
+    }, LOOK_EVERY_MS)
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
 }

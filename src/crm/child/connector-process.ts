@@ -64,6 +64,8 @@ const NOTED_WAIT_MS = 10_000
 
 /** The process of a user's connector: started when it is needed, watched, and ended with all that it has started. */
 export class ConnectorProcess {
+  /** The longest time that the connector held its event loop during reads, in ms. */
+  heldMs = 0
   readonly #parts: ProcessParts
   readonly #name: string
   readonly #prints: ChildPrints
@@ -223,6 +225,7 @@ export class ConnectorProcess {
     }
     if (head.is === 'pong') {
       ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
+      this.heldMs = Math.max(this.heldMs, head.heldMs)
       return
     }
     if (head.is === 'waiting') {

@@ -42,4 +42,4 @@ export type FromHost =
   | ({ readonly is: 'failed'; readonly read: number } & Failure)
   | { readonly is: 'hint'; readonly list: ListName }
   | { readonly is: 'waiting'; readonly forMs: number; readonly why: string }
-  | { readonly is: 'pong'; readonly residentBytes: number }
+  | { readonly is: 'pong'; readonly residentBytes: number; readonly heldMs: number }

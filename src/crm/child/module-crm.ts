@@ -37,6 +37,10 @@ class ModuleHost implements RowHost {
     })
   }
 
+  get heldMs(): number {
+    return this.#process.heldMs
+  }
+
   ready(): Promise<ConnectorOutline | Failure> {
     return this.#process.ready()
   }

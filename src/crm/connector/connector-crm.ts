@@ -23,6 +23,8 @@ export interface ConnectorSettings {
 /** How long the start of the service waits for the connector to say how its lists are read. */
 const FIRST_START_MS = 5000
 const USUAL_AVAILABILITY_MS = 5000
+/** Whoever holds the event loop longer delays its own answers, and time limits. */
+const LOOP_HELD_MS = 50
 
 /** Makes a CRM of a connector, wherever that runs. */
 export async function connectorCrm(
@@ -57,6 +59,17 @@ export async function connectorCrm(
       parts: partsOf('venues'),
       availabilityEveryMs: null,
     }),
+    async conform(isThorough) {
+      const { time } = surroundings
+      const { examineList } = await import('./conformance.ts')
+      const found = [
+        await examineList('events', events, time, isThorough),
+        await examineList('venues', venues, time, isThorough),
+      ]
+      const heldMs = host.heldMs ?? 0
+      const held = `${host.name} held its event loop for ${Math.round(heldMs)} ms at once`
+      return heldMs < LOOP_HELD_MS ? found.flat() : [...found.flat(), { sentence: held, losesRows: false }]
+    },
     close: () => host.close(),
   }
 }

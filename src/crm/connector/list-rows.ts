@@ -181,7 +181,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 }
 
 /** Parses a row; `null` if it is none, or too large. */
-function rowIn(bytes: Buffer): CellObject | null {
+export function rowIn(bytes: Buffer): CellObject | null {
   const parsed = bytes.length > LARGEST_ROW_BYTES ? null : parseShallow(bytes.toString('utf8'))
   return parsed?.ok === true && isObject(parsed.cell) ? parsed.cell : null
 }

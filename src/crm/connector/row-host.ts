@@ -64,5 +64,7 @@ export interface RowHost {
   refreshSecrets(): Promise<boolean>
   /** Calls back when the connector hints at a change; the returned function ends that. */
   onHint(list: ListName, callback: () => void): () => void
+  /** The longest time that the connector held its event loop, in ms; absent if that is not measured. */
+  readonly heldMs?: number
   close(): Promise<void>
 }

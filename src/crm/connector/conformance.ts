@@ -1,0 +1,255 @@
+import type { ListName } from '../../domain/field.ts'
+import type { Finding } from '../../sync/port.ts'
+import type { Time } from '../../time/time.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import { type Cell, type CellObject, DecimalText, isList, shownText } from '../mapping/cell.ts'
+import { rowIn } from './list-rows.ts'
+import { cellAt } from './path-access.ts'
+import type { Rows, StreamShape, Way, WayArgument } from './row-host.ts'
+import type { RowStream } from './row-stream.ts'
+import { farAheadLike, isEarlierStamp } from './stamps.ts'
+
+const LOOKED_UP = 3
+/** Page sizes that APIs have by default. */
+const ROUND = new Set([
+  10, 15, 20, 24, 25, 30, 40, 50, 60, 75, 100, 120, 150, 200, 250, 300, 400, 500, 1000, 2000, 5000,
+])
+const ABORTED_WITHIN_MS = 1000
+/** What an API may well have changed while it was examined. */
+const FEW_CHANGES = 20
+
+/** The rows of one read, as far as they are compared. */
+class Seen {
+  /** The `updatedAt` of each id. */
+  readonly stamps = new Map<string, string | null>()
+  answers = 0
+  hasTotal = false
+  /** Whether the read was not followed to its end. */
+  isCut = false
+  rows = 0
+  sample: CellObject[] = []
+  deleted = 0
+}
+
+/** Examines one list of a connector: with few requests, or thoroughly. */
+export async function examineList(
+  name: ListName,
+  stream: RowStream,
+  time: Time,
+  isThorough: boolean,
+): Promise<readonly Finding[]> {
+  const shape = await stream.shape()
+  if ('message' in shape) return [{ sentence: shape.message, losesRows: true }]
+  return new Examined(name, stream, shape, time).findings(isThorough)
+}
+
+class Examined {
+  readonly #name: ListName
+  readonly #stream: RowStream
+  readonly #shape: StreamShape
+  readonly #time: Time
+  readonly #findings: Finding[] = []
+
+  constructor(name: ListName, stream: RowStream, shape: StreamShape, time: Time) {
+    this.#name = name
+    this.#stream = stream
+    this.#shape = shape
+    this.#time = time
+  }
+
+  async findings(isThorough: boolean): Promise<readonly Finding[]> {
+    const { ways } = this.#shape
+    const cursor = isThorough && ways.has('changes') ? await this.#cursorNow() : null
+    const isFirstList = this.#name === 'events'
+    const first = await this.#read('full', null, isThorough ? Number.POSITIVE_INFINITY : isFirstList ? 2 : 1)
+    if (first === null) return this.#findings
+    this.#checkPaging(first)
+    this.#checkNumbers(first)
+    if (isThorough || isFirstList) {
+      if (ways.has('since')) await this.#checkSince(first)
+      if (ways.has('byId')) await this.#checkById(first)
+    }
+    if (!isThorough) return this.#findings
+    if (ways.has('ids')) await this.#checkIds(first)
+    if (cursor !== null) await this.#checkChanges(cursor, first)
+    const second = await this.#read('full', null)
+    if (second !== null) this.#checkSame(first, second)
+    await this.#checkAbort()
+    return this.#findings
+  }
+
+  #lose(sentence: string): void {
+    this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: true })
+  }
+
+  #warn(sentence: string): void {
+    this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: false })
+  }
+
+  /** Reads one way; null, with its failure as a finding, if it fails. */
+  async #read(way: Way, argument: WayArgument, mostBatches: number = Number.POSITIVE_INFINITY): Promise<Seen | null> {
+    const seen = new Seen()
+    const ended = await this.#readInto(
+      seen,
+      this.#stream.open(way, argument, new AbortController().signal),
+      mostBatches,
+    )
+    if (ended === null) return seen
+    this.#findings.push({ sentence: `${ended} (${way})`, losesRows: true })
+    return null
+  }
+
+  async #readInto(seen: Seen, rows: Rows, mostBatches: number): Promise<string | null> {
+    const idOf = cellAt(this.#shape.fields.Id?.kind === 'column' ? this.#shape.fields.Id.column : 'Id')
+    const { updatedAt } = this.#shape
+    const stampOf = updatedAt === null ? null : cellAt(updatedAt)
+    let startsAnswer = true
+    for (let count = 0; ; count++) {
+      if (count >= mostBatches) {
+        seen.isCut = true
+        await rows.return({ ok: true, cursor: null })
+        return null
+      }
+      const next = await rows.next()
+      if (next.done === true) return next.value.ok ? null : next.value.failure.message
+      const { value: batch } = next
+      if (startsAnswer && batch.rows.length > 0) seen.answers++
+      startsAnswer = !batch.goesOn
+      seen.hasTotal ||= batch.total !== null
+      seen.deleted += batch.deleted.length
+      for (const bytes of batch.rows) {
+        seen.rows++
+        const row = rowIn(bytes)
+        if (row === null) continue
+        if (seen.sample.length < 200) seen.sample.push(row)
+        const id = isList(row) ? null : shownText(idOf(row))
+        if (id !== null) seen.stamps.set(id, stampOf === null ? null : shownText(stampOf(row)))
+      }
+    }
+  }
+
+  #checkPaging({ answers, rows, hasTotal, isCut }: Seen): void {
+    if (answers === 1 && !isCut && !hasTotal && ROUND.has(rows))
+      this.#warn(`one answer of exactly ${rows} rows, and no further page: is that a page that is taken for the list?`)
+  }
+
+  /** A number that went through a float has lost digits that nobody can bring back. */
+  #checkNumbers({ sample }: Seen): void {
+    const { fields } = this.#shape
+    for (const [field, source] of Object.entries(fields)) {
+      if (source?.kind !== 'column') continue
+      const cell = cellAt(source.column)
+      const odd = sample.map((row) => numberText(cell(row))).find((text) => text !== null && isFromFloat(text, field))
+      if (odd === undefined || odd === null) continue
+      if (field === 'Id' || field === 'VenueId')
+        this.#lose(`${source.column} is the number ${odd}, which a float has changed: take ids as texts`)
+      else this.#warn(`${source.column} is ${odd}, which went through a float: take it as a text`)
+    }
+  }
+
+  async #checkSince(first: Seen): Promise<void> {
+    const [like] = [...first.stamps.values()].filter((stamp) => stamp !== null)
+    if (like === undefined) return
+    const ahead = farAheadLike(like, this.#time.now().wallMs)
+    const seen = await this.#read('since', ahead)
+    const old = [...(seen?.stamps.values() ?? [])].find((stamp) => isEarlierStamp(stamp, ahead))
+    if (old !== undefined)
+      this.#lose(`since ${ahead} gives a row of ${old}: the API ignores the parameter, or does not know it`)
+  }
+
+  async #checkById(first: Seen): Promise<void> {
+    const wanted = [...first.stamps.keys()].slice(0, LOOKED_UP)
+    if (wanted.length === 0) return
+    const seen = await this.#read('byId', [...wanted, ...unknownLike(wanted[0] ?? '')])
+    if (seen === null) return
+    const lacking = wanted.filter((id) => !seen.stamps.has(id))
+    if (lacking.length > 0)
+      this.#lose(`byId does not give the row ${String(lacking[0]).slice(0, 80)}, which full gives`)
+    const more = [...seen.stamps.keys()].filter((id) => !wanted.includes(id))
+    if (more.length > 0) this.#warn(`byId gives ${more.length} rows that it was not asked for`)
+  }
+
+  async #checkIds(first: Seen): Promise<void> {
+    const ids = new Set<string>()
+    const rows = this.#stream.open('ids', null, new AbortController().signal)
+    for (let next = await rows.next(); ; next = await rows.next()) {
+      if (next.done === true) {
+        if (!next.value.ok) {
+          this.#findings.push({ sentence: `${next.value.failure.message} (ids)`, losesRows: true })
+          return
+        }
+        break
+      }
+      for (const bytes of next.value.rows) {
+        const pair: unknown = JSON.parse(bytes.toString('utf8'))
+        if (Array.isArray(pair)) ids.add(String(pair[0]))
+      }
+    }
+    const lacking = [...first.stamps.keys()].filter((id) => !ids.has(id))
+    const more = [...ids].filter((id) => !first.stamps.has(id))
+    if (lacking.length > 0)
+      this.#lose(
+        `ids lacks ${lacking.length} of ${first.stamps.size} rows of full, such as ${String(lacking[0]).slice(0, 80)}`,
+      )
+    if (more.length > 0)
+      this.#lose(`full lacks ${more.length} of ${ids.size} rows of ids, such as ${String(more[0]).slice(0, 80)}`)
+  }
+
+  /** Where changes begin now; null, with a finding, if that cannot be said. */
+  async #cursorNow(): Promise<string | null> {
+    const rows = this.#stream.open('changes', null, new AbortController().signal)
+    let next = await rows.next()
+    while (next.done !== true) next = await rows.next()
+    const ended = next.value
+    if (ended.ok && ended.cursor !== null) return ended.cursor
+    this.#findings.push({
+      sentence: ended.ok ? `${this.#name}: changes gives no cursor` : `${ended.failure.message} (changes)`,
+      losesRows: true,
+    })
+    return null
+  }
+
+  async #checkChanges(cursor: string, first: Seen): Promise<void> {
+    const seen = await this.#read('changes', cursor)
+    if (seen === null) return
+    const changed = seen.rows + seen.deleted
+    if (changed > FEW_CHANGES && changed * 2 > first.rows)
+      this.#warn(`changes gives ${changed} rows right after full gave ${first.rows}: does it heed its cursor?`)
+  }
+
+  #checkSame(first: Seen, second: Seen): void {
+    const [once] = [...first.stamps.keys()].filter((id) => !second.stamps.has(id))
+    const lost = once ?? [...second.stamps.keys()].find((id) => !first.stamps.has(id))
+    if (lost !== undefined)
+      this.#lose(
+        `two full reads, one after another, do not have the same rows: only one has ${lost.slice(0, 80)}. Do pages have an order?`,
+      )
+  }
+
+  async #checkAbort(): Promise<void> {
+    const reading = new AbortController()
+    const rows = this.#stream.open('full', null, reading.signal)
+    const pending = rows.next()
+    reading.abort()
+    const ended = await withTimeout(this.#time, ABORTED_WITHIN_MS, pending)
+    if (ended === TIMED_OUT) this.#warn('a read that is given up does not end within a second: pass context.signal on')
+    else await rows.return({ ok: true, cursor: null })
+  }
+}
+
+/** An id that no row has, in the form of another one: some APIs refuse what does not look like an id. */
+function unknownLike(id: string): readonly string[] {
+  if (/^\d{1,9}$/.test(id)) return ['2147483646']
+  return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id) ? [`${id.slice(0, -4)}dead`] : []
+}
+
+function numberText(cell: Cell): string | null {
+  if (cell instanceof DecimalText) return cell.source
+  return typeof cell === 'number' ? String(cell) : null
+}
+
+function isFromFloat(text: string, field: string): boolean {
+  const digits = text.replace(/[^\d]/g, '').replace(/^0+/, '')
+  if (field === 'Id' || field === 'VenueId') return /[.eE]/.test(text) || digits.length > 15
+  return text.includes('.') && digits.length > 15 && /0000|9999/.test(text)
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { OUR_CRM } from '../../src/cli/connector-files.ts'
+import { Child, ROOT, programOf } from '../support/child.ts'
+import { type Answer, type Asked, JsonServer } from './json-server.ts'
+import { idNumbered } from './own-crm.ts'
+import { ConnectorFolder, SECRET } from './own-service.ts'
+
+setDefaultTimeout(60_000)
+
+let server: JsonServer
+
+const event = (number: number): Record<string, unknown> => ({
+  id: idNumbered(number),
+  title: `event ${number}`,
+  venue: { id: idNumbered(9) },
+  starts_at: '2036-05-01T19:30:00Z',
+  ends_at: '2036-05-01T21:30:00Z',
+  seats: 100,
+  sold: 4,
+  price: '12.50',
+  tags: ['Folk'],
+  status: 'published',
+  changed: '2026-11-01T00:00:00Z',
+})
+
+const good = ({ path, query, headers }: Asked): Answer => {
+  if (headers.authorization !== `Bearer ${SECRET}`) return { status: 401 }
+  const all =
+    path === '/events'
+      ? Array.from({ length: 230 }, (_, at) => event(at + 1))
+      : [{ id: idNumbered(9), name: 'Hall', address: { city: 'London' } }]
+  const [page, size] = [Number(query.get('page')), Number(query.get('per_page'))]
+  return { json: { data: all.slice((page - 1) * size, page * size) } }
+}
+
+beforeEach(async () => {
+  server = await JsonServer.open(good)
+})
+
+afterEach(() => server.close())
+
+async function check(
+  args: readonly string[] = [],
+  edit: (text: string) => string = (text) => text,
+  runtime: 'bun' | 'node' = 'bun',
+): Promise<{ status: unknown; said: string }> {
+  using folder = new ConnectorFolder(server, { 'our-crm.ts': edit(OUR_CRM) }, 'kind: module\npath: ./our-crm.ts')
+  const child = new Child(programOf(runtime), [
+    `${ROOT}/src/main.ts`,
+    'check',
+    '--config',
+    folder.configuration,
+    ...args,
+  ])
+  const status = await child.exited
+  return { status, said: child.stdout + child.stderr }
+}
+
+describe.each(['bun', 'node'] as const)('check, on %s', (runtime) => {
+  it('reads by the connector that init writes, and examines it', async () => {
+    const { status, said } = await check(['--connector'], undefined, runtime)
+    expect(said).toContain('230 events and 1 venue would be served.')
+    expect(status).toBe(0)
+  })
+})
+
+describe('check of a connector', () => {
+  it.each([
+    ['a wrong key', () => ({ status: 401 }), 1, 'refuses the key (401)'],
+    ['a wrong path', () => ({ status: 404 }), 2, 'has no /events, or this key may not see it (404)'],
+    ['HTML', () => ({ text: '<html>' }), 1, 'HTML or XML in place of JSON'],
+    [
+      'a cut answer',
+      () => ({ text: '{"data": [', headers: { 'content-length': '99' }, isCut: true }),
+      1,
+      'events: 127.0.0.1',
+    ],
+    ['no list', () => ({ json: { rows: [] } }), 1, 'the answer has no list of rows at data'],
+    ['an error of its own', () => ({ status: 500 }), 1, 'has an error of its own (500)'],
+    [
+      'the same page for ever',
+      (asked: Asked) => good({ ...asked, query: new URLSearchParams('page=1&per_page=100') }),
+      1,
+      'brings only rows of earlier pages',
+    ],
+    [
+      'fewer rows than asked',
+      (asked: Asked) => good({ ...asked, query: new URLSearchParams(`page=${asked.query.get('page')}&per_page=50`) }),
+      2,
+      'asked for 100 rows a page, got 50: set size to 50',
+    ],
+  ])('tells of %s', async (_, answer, status, sentence) => {
+    server.answer = (asked) => (asked.path === '/events' ? answer(asked) : good(asked))
+    const checked = await check()
+    expect(checked.said).toContain(sentence)
+    expect(checked.status).toBe(status)
+    expect(checked.said).not.toContain(SECRET)
+  })
+
+  it.each([
+    ['a misspelt path', 'starts_at', 'start_at', 'did you mean "starts_at"?'],
+    ['a misspelt setting', "token: 'secret'", "key: 'secret'", 'crm.settings.token is not a setting of the connector'],
+    [
+      'a secret that is no secret',
+      "url: 'url'",
+      "url: 'secret'",
+      'crm.settings.url must be given as { env: NAME } or { file: PATH }',
+    ],
+    ['a syntax error', 'export default {', 'export default {{', 'our-crm.ts'],
+    [
+      'another host',
+      '${settings.url}/events',
+      'https://elsewhere.example/events',
+      'https://elsewhere.example is not asked',
+    ],
+    ['no api', 'api: 1', 'api: 2', 'has no default export with api: 1, events and venues'],
+    ['a missing placeholder', "page: '{page}'", 'page: 1', 'paging by page needs {page}'],
+  ])('tells of %s in the connector', async (_, from, to, sentence) => {
+    const { status, said } = await check([], (text) => text.replaceAll(from, to))
+    expect(said).toContain(sentence)
+    expect(status).toBe(2)
+  })
+
+  it('says which rows a connector loses, with 2', async () => {
+    const ignoring = `updatedAt: 'changed',
+    since: ({ http, settings }) => http.pages(\`\${settings.url}/events\`, { by: 'none', whole: true, rows: 'data', query: { page: 1, per_page: 50 }, bearer: settings.token }),
+    full:`
+    const { status, said } = await check(['--connector'], (text) => text.replace('full:', ignoring))
+    expect(said).toContain('the API ignores the parameter, or does not know it')
+    expect(status).toBe(2)
+  })
+
+  it('refuses a file that others may write', async () => {
+    using folder = new ConnectorFolder(server, { 'our-crm.ts': OUR_CRM }, 'kind: module\npath: ./our-crm.ts')
+    const { chmodSync } = await import('node:fs')
+    chmodSync(folder.at('our-crm.ts'), 0o666)
+    const child = new Child(programOf('bun'), ['src/main.ts', 'check', '--config', folder.configuration])
+    expect(await child.exited).toBe(2)
+    expect(child.stderr).toContain('can be written by others: chmod go-w the file')
+  })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'bun:test'
+import type { Batch, Context, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import { type TestRow, eventRow, fields, idNumbered, openOwn } from './own-crm.ts'
+
+const ROWS: readonly TestRow[] = Array.from({ length: 42 }, (_, index) => eventRow(index + 1))
+
+async function* pagesOf(rows: readonly Row[]): AsyncGenerator<Batch> {
+  for (let at = 0; at < rows.length; at += 20) yield rows.slice(at, at + 20)
+}
+
+/** A connector that keeps all promises. */
+const GOOD: Stream = {
+  fields,
+  updatedAt: 'changed',
+  full: () => pagesOf(ROWS),
+  since: (_, time) => pagesOf(ROWS.filter(({ changed }) => changed >= time)),
+  async *ids() {
+    yield ROWS.map(({ id, changed }) => [id, changed] as const)
+  },
+  byId: (_, ids) => pagesOf(ROWS.filter(({ id }) => ids.includes(id))),
+}
+
+async function findingsOf(events: Stream, isThorough = true): Promise<readonly string[]> {
+  const { crm } = await openOwn(events)
+  const found = (await crm.conform?.(isThorough)) ?? []
+  await crm.close()
+  return found.map(({ sentence, losesRows }) => `${losesRows ? 'loses rows' : 'warning'}: ${sentence}`)
+}
+
+describe('the examination of a connector', () => {
+  it('finds nothing where all is well, neither quickly nor thoroughly', async () => {
+    expect(await findingsOf(GOOD)).toEqual([])
+    expect(await findingsOf(GOOD, false)).toEqual([])
+  })
+
+  let reads = 0
+  const tenRows = ROWS.slice(0, 10)
+  const planted: readonly (readonly [string, Partial<Stream>, string])[] = [
+    [
+      'a page that is taken for the list',
+      { full: () => pagesOf(tenRows) },
+      'warning: events: one answer of exactly 10 rows, and no further page',
+    ],
+    [
+      'a full read that differs each time',
+      { full: () => pagesOf(++reads % 2 === 0 ? ROWS : ROWS.slice(1)) },
+      'loses rows: events: two full reads, one after another, do not have the same rows',
+    ],
+    ['since that is ignored', { since: () => pagesOf(ROWS) }, 'the API ignores the parameter, or does not know it'],
+    [
+      'ids that lack a row',
+      {
+        async *ids() {
+          yield ROWS.slice(1).map(({ id, changed }) => [id, changed] as const)
+        },
+      },
+      'loses rows: events: ids lacks 1 of 42 rows of full',
+    ],
+    [
+      'full that lacks a row',
+      { full: () => pagesOf(ROWS.slice(1)) },
+      'loses rows: events: full lacks 1 of 42 rows of ids',
+    ],
+    [
+      'byId that gives nothing',
+      { byId: () => pagesOf([]) },
+      `loses rows: events: byId does not give the row ${idNumbered(1)}`,
+    ],
+    [
+      'byId that gives everything',
+      { byId: () => pagesOf(ROWS) },
+      'warning: events: byId gives 39 rows that it was not asked for',
+    ],
+    [
+      'changes that give all',
+      {
+        async *changes(_: Context, cursor: string | null) {
+          if (cursor !== null) yield ROWS
+          return 'next'
+        },
+      },
+      'warning: events: changes gives 42 rows right after full gave 42',
+    ],
+    [
+      'changes without a cursor',
+      {
+        async *changes() {
+          yield []
+          return ''
+        },
+      },
+      'loses rows: events: changes returned no cursor (changes)',
+    ],
+    [
+      'ids that are floats',
+      { full: () => pagesOf([{ ...eventRow(1), id: 12_345_678_901_234_567_000 }]) },
+      'loses rows: events: id is the number 12345678901234567000, which a float has changed',
+    ],
+    [
+      'a price that went through a float',
+      { full: () => pagesOf([eventRow(1, { price: 0.1 + 0.2 })]), fields: { ...fields, Price: 'price' } },
+      'warning: events: price is 0.30000000000000004, which went through a float',
+    ],
+    [
+      'an answer that fails',
+      { byId: (context: Context) => context.fail('misconfigured', 'there is no such path') },
+      'loses rows: events: there is no such path (byId)',
+    ],
+    [
+      'a throw',
+      {
+        since() {
+          throw new TypeError('a row')
+        },
+      },
+      'loses rows: events: our crm threw TypeError (since)',
+    ],
+    [
+      'rows that are no plain objects',
+      { full: () => pagesOf([{ ...eventRow(1), at: new Date(0) } as unknown as Row]) },
+      'loses rows: events: a row holds at, which is a Date: use toISOString() (full)',
+    ],
+  ]
+
+  it.each(planted)('names %s', async (_, fault, sentence) => {
+    const found = await findingsOf({ ...GOOD, ...fault })
+    expect(found.join('\n')).toContain(sentence)
+  })
+
+  it('names a read that does not end when it is given up', async () => {
+    let isSlow = false
+    const stream: Stream = {
+      fields,
+      async *full() {
+        if (isSlow) await Bun.sleep(3000)
+        isSlow = ++reads > 0 && slowFrom-- <= 0
+        yield* pagesOf(ROWS)
+      },
+    }
+    let slowFrom = 1
+    expect(await findingsOf(stream)).toEqual([
+      'warning: events: a read that is given up does not end within a second: pass context.signal on',
+    ])
+  })
+
+  it('asks no more than five requests where it is quick', async () => {
+    let requests = 0
+    const counted: Stream = {
+      ...GOOD,
+      full: async function* () {
+        for await (const batch of pagesOf(ROWS)) {
+          requests++
+          yield batch
+        }
+      },
+      since: (_, time) => (requests++, pagesOf(ROWS.filter(({ changed }) => changed >= time))),
+      byId: (_, ids) => (requests++, pagesOf(ROWS.filter(({ id }) => ids.includes(id)))),
+    }
+    await findingsOf(counted, false)
+    expect(requests).toBeLessThanOrEqual(5)
+  })
+})
