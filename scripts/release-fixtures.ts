@@ -13,7 +13,9 @@ const RELEASES = join(import.meta.dirname, '../test/releases')
 const configurations = join(RELEASES, 'configurations')
 const into = join(RELEASES, manifest.version)
 
-const texts = readdirSync(configurations).map((name) => readFileSync(join(configurations, name), 'utf8'))
+const texts = readdirSync(configurations)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => readFileSync(join(configurations, name), 'utf8'))
 const lacking = lackingKeys('', KEYS)
 if (lacking.length > 0) {
   console.error(`No file in test/releases/configurations has the key ${lacking.join(', ')}`)

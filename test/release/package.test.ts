@@ -47,7 +47,13 @@ afterAll(() => rmSync(folder, { recursive: true }), 120_000)
 describe('the package', () => {
   it('holds what runs, what a person reads, and nothing else', () => {
     const files = globSync('**/*', { cwd: inside, exclude: (name) => name === 'node_modules' })
-    const kinds = new Set(files.filter((name) => name.startsWith('lib/')).map((name) => /(\.\w+)*$/.exec(name)?.[0]))
+    // Types for authors of connectors.
+    expect(files.filter((name) => name.endsWith('.d.ts')).toSorted()).toEqual([
+      'docs/marquee.d.ts',
+      'lib/crm/connector/marquee-connector.d.ts',
+    ])
+    const sources = files.filter((name) => name.startsWith('lib/') && !name.endsWith('.d.ts'))
+    const kinds = new Set(sources.map((name) => /(\.\w+)*$/.exec(name)?.[0]))
     expect([...kinds].filter((kind) => /\.ts|test/.test(kind ?? ''))).toEqual([])
     const top = new Set(files.map((name) => name.split('/')[0] ?? ''))
     expect([...top].toSorted()).toEqual(
@@ -138,6 +144,23 @@ describe('npm install of the tarball in an empty folder', () => {
     const [first = ''] = readFileSync(join(empty, 'marquee.yaml'), 'utf8').split('\n')
     expect(existsSync(join(empty, first.replace('# yaml-language-server: $schema=', '')))).toBe(true)
     rmSync(join(empty, 'marquee.yaml'))
+  })
+
+  it('brings the types of a connector, as marquee/connector', async () => {
+    const connector = (row: string): string => `import type { Connector } from '${manifest.name}/connector'
+async function* full() { yield [${row}] }
+export default { api: 1, events: { fields: { Id: 'Nr' }, full }, venues: { fields: { Id: 'Nr' }, full } } satisfies Connector\n`
+    writeFileSync(join(empty, 'right.mts'), connector(`{ Nr: 1, Name: 'Gala' }`))
+    writeFileSync(join(empty, 'wrong.mts'), connector('{ Nr: 1, Name: () => 1 }'))
+    const compile = async (name: string): Promise<string> => {
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext', '--types', '']
+      const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+      const child = new Child(process.execPath, [compiler, ...options, name], { cwd: empty })
+      await child.exited
+      return child.stdout
+    }
+    expect(await compile('right.mts')).toBe('')
+    expect(await compile('wrong.mts')).toContain('wrong.mts(3,')
   })
 
   it('names the sources in the stack of a bug, on Node', async () => {
