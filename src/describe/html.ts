@@ -7,11 +7,12 @@ import type { FieldType, RecordTable } from '../domain/field.ts'
 import { type FurtherType, NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { xmlAttribute, xmlText } from '../formats/escape.ts'
-import { MEDIA_TYPES } from '../formats/media-types.ts'
+import { type FeedType, MEDIA_TYPES } from '../formats/media-types.ts'
 import type { DescribedPage, DescriptionTexts } from '../http/description.ts'
 import { describedFurther } from './further-schemas.ts'
 import { ADVICE } from './json-schemas.ts'
 import { jsonText } from './json-text.ts'
+import { listForm } from './list-form.ts'
 import { type Instance, openApi, pathsOf } from './openapi.ts'
 import { readPart } from './page/read-part.ts'
 
@@ -44,7 +45,7 @@ export function pageOf(instance: Instance): DescribedPage {
   const prefix = instance.basePath === '/' ? '' : instance.basePath
   const script = readPart('page.js').trim()
   const style = readPart('page.css').trim()
-  const kinds = pathsOf(instance).filter(({ path }) => path.includes('{id}'))
+  const kinds = pathsOf(instance).filter(({ path }) => path.includes('{id}') && !path.endsWith('.ics'))
   const parts: Readonly<Record<string, string>> = {
     base: xmlAttribute(prefix),
     lists: instance.lists ? 'on' : 'off',
@@ -58,13 +59,22 @@ export function pageOf(instance: Instance): DescribedPage {
       ? 'Choose an event above, or enter an id.'
       : 'Enter an id. This service does not list its records: ask its operator for an id, or take one from a page that shows the events.',
     kinds: kinds.map(({ found, summary }) => `<option value="${found}">${xmlText(summary)}</option>`).join(''),
-    options: MEDIA_TYPES.map((type) => `<option>${type}</option>`).join(''),
+    options: [...MEDIA_TYPES, ...feedsOf(instance)].map((type) => `<option>${type}</option>`).join(''),
+    list: listForm(instance),
     fields: [EVENTS, VENUES].map((table) => fieldsOf(table, instance)).join(''),
     style,
     script,
   }
   const html = readPart('page.html').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '')
   return { html, policy: policyOf(style, script) }
+}
+
+/** The media types of events that are switched on besides the six. */
+function feedsOf({ feeds }: Instance): readonly FeedType[] {
+  return [
+    ...(feeds.calendar ? (['text/calendar'] as const) : []),
+    ...(feeds.jsonLd ? (['application/ld+json'] as const) : []),
+  ]
 }
 
 /** Allows a line break after each slash. */

@@ -28,7 +28,15 @@ it('the page is below 30 kB, and its policy names nothing from elsewhere (contra
 
 describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
   const lists = { ...LISTS, events: JSON.stringify([{ ...EVENT_ROW, Name: MARKUP }]) }
-  const withLists = new FilesDirectory({ lists: 'on', listen: { basePath: '/on' } }, lists)
+  const withLists = new FilesDirectory(
+    {
+      lists: 'on',
+      feeds: { calendar: 'on', jsonLd: 'on' },
+      representation: { currency: 'GBP' },
+      listen: { basePath: '/on' },
+    },
+    lists,
+  )
   const without = new FilesDirectory({}, lists)
   let on: MarqueeProcess
   let off: MarqueeProcess
@@ -63,7 +71,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
 
   it('asks for an id where there are no lists, and shows each kind and type, refusals too', async () => {
     const { page, complaints } = await open(browser, off.listening.address, DESK)
-    expect(await page.isVisible('#on')).toBe(false)
+    expect([await page.isVisible('#on'), await page.locator('#list').count()]).toEqual([false, 0])
     expect(await page.textContent('#needs-id')).toContain('Enter an id')
     await look(page, 'venue', `{${VENUE.toUpperCase()}}`, 'application/hal+xml')
     expect(await page.locator('#answer pre').last().textContent()).toStartWith(
@@ -80,6 +88,38 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     // A browser notes each refusal as an error.
     expect(complaints.filter((text) => !text.includes('400 (Bad Request)'))).toEqual([])
   })
+
+  it('shows the parameters of each list, and sends what was filled in of the chosen one alone', async () => {
+    const { page, complaints } = await open(browser, `${on.listening.address}on`, DESK)
+    const shown = (): Promise<readonly string[]> => page.locator('[data-of]:visible code').allTextContents()
+    expect(await shown()).toEqual(['from', 'to', 'venue', 'tag', 'available', 'limit', 'include', 'after'])
+    await page.fill('#list [name=from]', '2000-01-01')
+    await page.fill('#list [name=tag]', "it's & all")
+    await page.fill('#list [name=limit]', '2')
+    await page.selectOption('#list [name=available]', 'true')
+    await page.selectOption('#list-type', 'application/hal+json')
+    await page.press('#list [name=from]', 'Enter')
+    await page.waitForSelector('#listed .status')
+    const query = 'from=2000-01-01&tag=it%27s+%26+all&available=true&limit=2'
+    const [asked, , body] = await page.locator('#listed pre').allTextContents()
+    expect(asked).toEndWith(`'${on.listening.address}on/api/events?${query}'`)
+    const headers = { Accept: 'application/hal+json' }
+    expect(body).toBe(await (await fetch(`${on.listening.address}on/api/events?${query}`, { headers })).text())
+    await page.selectOption('#listing', 'venues')
+    expect(await shown()).toEqual(['limit', 'after'])
+    await page.press('#list [name=limit]', 'Enter')
+    await page.locator('#listed pre', { hasText: '/on/api/venues?limit=2' }).waitFor()
+    await page.selectOption('#listing', 'calendar')
+    expect(await shown()).toEqual(['from', 'to', 'venue', 'tag', 'available', 'limit'])
+    expect(await page.isVisible('#list-type')).toBe(false)
+    await page.selectOption('#list [name=available]', '')
+    await page.fill('#list [name=tag]', '')
+    await page.press('#list [name=limit]', 'Enter')
+    await page.locator('#listed pre', { hasText: 'BEGIN:VCALENDAR' }).waitFor()
+    await look(page, 'event', EVENT, 'application/ld+json')
+    expect(await page.locator('#answer pre').last().textContent()).toStartWith('{"@context":"https://schema.org"')
+    expect(complaints).toEqual([])
+  }, 30_000)
 
   it('says so where what is on cannot be had, and where the service is gone', async () => {
     const silent = new FilesDirectory({ lists: 'on' }, null)
@@ -98,16 +138,25 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     ['desk, dark', { ...DESK, colorScheme: 'dark' }],
     ['phone, light', { ...DESK, width: 390 }],
     ['phone, dark', { ...DESK, width: 390, colorScheme: 'dark' }],
-  ] as const)('gives axe nothing to find and scrolls in one direction only: %s', async (_, given) => {
-    const { page } = await open(browser, `${on.listening.address}on`, given)
-    await page.locator('#on-events button').first().click()
-    await page.waitForSelector('#answer .status')
-    for (const summary of await page.locator('summary').all()) await summary.click()
-    await page.evaluate(axe.source)
-    const found = await page.evaluate<axe.AxeResults>('axe.run()')
-    expect(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
-    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
-  })
+  ] as const)(
+    'gives axe nothing to find and scrolls in one direction only: %s',
+    async (_, given) => {
+      const { page } = await open(browser, `${on.listening.address}on`, given)
+      await page.locator('#on-events button').first().click()
+      await page.waitForSelector('#answer .status')
+      await page.click('#list button')
+      await page.waitForSelector('#listed .status')
+      for (const summary of await page.locator('summary').all()) await summary.click()
+      await page.evaluate(axe.source)
+      const found = await page.evaluate<axe.AxeResults>('axe.run()')
+      expect(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
+      expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
+      const looks = process.env['PAGE_LOOKS']
+      if (looks !== undefined)
+        await page.screenshot({ path: join(looks, `page-${given.width}-${given.colorScheme}.png`), fullPage: true })
+    },
+    30_000,
+  )
 })
 
 async function look(page: Page, kind: string, id: string, type: string): Promise<void> {

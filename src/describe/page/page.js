@@ -16,9 +16,8 @@ function element(name, text, className = '') {
 
 let asked = 0
 
-async function look(path) {
+async function look(path, type = at('type').value, into = 'answer') {
   const mine = ++asked
-  const type = at('type').value
   const address = new URL(base + path, location.href)
   const shown = []
   try {
@@ -35,7 +34,7 @@ async function look(path) {
     shown.push(element('p', 'The service did not answer. Try again.', 'status bad'))
   }
   // A newer request has been sent: its answer is the one to show.
-  if (mine === asked) at('answer').replaceChildren(...shown)
+  if (mine === asked) at(into).replaceChildren(...shown)
 }
 
 at('ask').addEventListener('submit', (event) => {
@@ -44,6 +43,33 @@ at('ask').addEventListener('submit', (event) => {
   const id = encodeURIComponent(at('id').value.trim()).replaceAll("'", '%27')
   void look(PATHS[at('kind').value](id))
 })
+
+const LISTS = { events: '/api/events', venues: '/api/venues', calendar: '/api/events.ics' }
+
+/** Shows the parameters of the chosen list, and disables those of others, so that they are not sent. */
+function chooseList() {
+  const chosen = at('listing').value
+  for (const field of document.querySelectorAll('[data-of]')) {
+    const isTaken = field.dataset.of.split(' ').includes(chosen)
+    field.hidden = !isTaken
+    field.querySelector('input, select').disabled = !isTaken
+  }
+  // A calendar is one whatever Accept says.
+  at('list-types').hidden = chosen === 'calendar'
+}
+
+if (at('list') !== null) {
+  chooseList()
+  at('listing').addEventListener('change', chooseList)
+  at('list').addEventListener('submit', (event) => {
+    event.preventDefault()
+    const given = [...new FormData(at('list'))].filter(([, value]) => value.trim() !== '')
+    const query = new URLSearchParams(given).toString()
+    const chosen = at('listing').value
+    const type = chosen === 'calendar' ? 'text/calendar' : at('list-type').value
+    void look(LISTS[chosen] + (query === '' ? '' : `?${query}`), type, 'listed')
+  })
+}
 
 function item({ Id, Name, Start }) {
   const line = document.createElement('li')
