@@ -37,7 +37,7 @@ function fieldOf(name: string, parameter: JsonObject, takenIn: readonly Listing[
   const attributes = `name="${name}" aria-describedby="${hint}"`
   return [
     `<p data-of="${takenIn.join(' ')}"><label><code>${name}</code>${inputOf(attributes, parameter)}</label>`,
-    `<span class="hint" id="${hint}">${xmlText(String(parameter['description'] ?? ''))}</span></p>`,
+    `<span class="hint" id="${hint}">${xmlText(textIn(parameter['description']))}</span></p>`,
   ].join('')
 }
 
@@ -48,8 +48,12 @@ function inputOf(attributes: string, { schema, example }: JsonObject): string {
     return `<select ${attributes}><option value="">any</option>${values.join('')}</select>`
   }
   if (known['type'] === 'integer') return `<input ${attributes} type="number" min="${String(known['minimum'])}">`
-  const shown = example === undefined ? '' : ` placeholder="${xmlAttribute(String(example))}"`
+  const shown = example === undefined ? '' : ` placeholder="${xmlAttribute(textIn(example))}"`
   return `<input ${attributes} type="text" spellcheck="false" autocomplete="off"${shown}>`
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function schemaOf(schema: unknown): Readonly<Record<string, unknown>> {
