@@ -3,6 +3,7 @@ import type { ListName } from '../domain/field.ts'
 import { type IdsOf, idsOf } from '../crm/mapping/ids.ts'
 import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
+import type { OpenHttpClient } from '../crm/web/http-client.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
 import { Description } from '../http/description.ts'
@@ -44,6 +45,9 @@ export interface Marquee {
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
 
+/** Wraps the HTTP client, to show what is asked. */
+type Traced = (open: OpenHttpClient) => OpenHttpClient
+
 /** Creates the parts of a Marquee from the configuration, and starts none of them. */
 export async function assemble(
   configuration: Configuration,
@@ -52,6 +56,7 @@ export async function assemble(
   watch?: RequestWatch,
   reserve: DescriptorReserve | null = null,
   suspicions: ListSuspicions = listSuspicions(),
+  traced: Traced = (open) => open,
 ): Promise<Marquee> {
   const { listen, timeZone } = configuration
   // Mutable and read on every use, so a reload only assigns to them.
@@ -78,7 +83,7 @@ export async function assemble(
     },
     loadWeb: async () => {
       const { openHttpClient } = await import('../runtime/outgoing.ts')
-      return (wayOut) => openHttpClient(wayOut, reserve)
+      return traced((wayOut) => openHttpClient(wayOut, reserve))
     },
     env: process.env,
     suspicions,
@@ -199,12 +204,12 @@ export interface CrmRead {
 /** Reads both lists in full once, reports all faults of each row, and serves nothing. */
 export async function readCrm(
   configuration: Configuration,
-  { isThorough = false }: { readonly isThorough?: boolean } = {},
+  { isThorough = false, traced }: { readonly isThorough?: boolean; readonly traced?: Traced | undefined } = {},
 ): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
   const silent = { ...configuration, describe: false, cluster: null }
-  const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
+  const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true), traced)
   const { venues, events } = marquee.replica
   const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
   const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined

@@ -25,11 +25,13 @@ export interface CheckOptions {
   readonly strict?: boolean
   /** Whether to examine the connector thoroughly. */
   readonly connector?: boolean
+  /** Whether to print each request to the CRM. */
+  readonly trace?: boolean
 }
 
 /** Reads the configuration and the CRM once, and reports what would be served and withheld. Serves nothing. */
 export async function check(
-  { config, json = false, show = 0, strict = false, connector = false }: CheckOptions,
+  { config, json = false, show = 0, strict = false, connector = false, trace = false }: CheckOptions,
   context: CommandContext,
 ): Promise<number> {
   const { out, error, answer } = context
@@ -40,7 +42,9 @@ export async function check(
     return WRONG_USAGE
   }
   if (!json) out(`Checking ${printable(found.from)}.`)
-  const crm = await readCrm(found.configuration, { isThorough: connector })
+  const tracer = trace ? await import('./trace-requests.ts') : null
+  const traced = tracer === null ? undefined : tracer.tracedBy(found.configuration.crm, error)
+  const crm = await readCrm(found.configuration, { isThorough: connector, traced })
   const { cluster } = found.configuration
   const { lists } = crm.marquee
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes

@@ -27,13 +27,15 @@ export interface InitOptions {
   readonly from?: readonly string[]
   /** Whether to overwrite an existing file. */
   readonly replace?: boolean
+  /** The name of a known API, for `http`. */
+  readonly preset?: string
 }
 
 /** Writes a commented marquee.yaml for a kind of CRM. Overwrites an existing file only with `replace`. */
 export async function init(
   kind: string,
   context: CommandContext,
-  { from = [], replace = false }: InitOptions = {},
+  { from = [], replace = false, preset }: InitOptions = {},
 ): Promise<number> {
   const { cwd, out, error } = context
   const template = TEMPLATES.get(kind)
@@ -41,6 +43,11 @@ export async function init(
     const nearest = nearestName(kind, kinds)
     const hint = nearest === null ? '' : `did you mean ${nearest}? `
     error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
+    return WRONG_USAGE
+  }
+  const known = preset === undefined ? null : await presetFor(kind, preset)
+  if (Array.isArray(known)) {
+    for (const problem of known) error(problem)
     return WRONG_USAGE
   }
   const path = resolve(cwd, FILE)
@@ -59,7 +66,7 @@ export async function init(
     const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
     // The zone of the dates in these files is still unknown.
     const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
-    const text = `${schemaLine(cwd)}${begin}${proposed === null ? template[0].replace('NAMESPACE', randomUUID()) : proposed.text}`
+    const text = `${schemaLine(cwd)}${begin}${proposed === null ? (known ?? template[0]).replace('NAMESPACE', randomUUID()) : proposed.text}`
     if (replaced === null) await writeFile(path, text, { flag: 'wx' })
     else await replaceFile(replaced, text)
   } catch (cause) {
@@ -129,6 +136,17 @@ async function lookAtAll(
     file.hidden.map((sheet) => `${file.tables[0]?.file}: not used: the hidden sheet ${JSON.stringify(sheet)}`),
   )
   return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
+}
+
+/** The configuration of a known API, or what is wrong. */
+async function presetFor(kind: string, preset: string): Promise<string | string[]> {
+  if (kind !== 'http') return ['--preset only works with http: ./marquee init http --preset NAME']
+  const { HTTP_PRESETS } = await import('./http-presets.ts')
+  return (
+    HTTP_PRESETS.get(preset) ?? [
+      `there is no preset called ${JSON.stringify(preset.slice(0, 80))}; known: ${[...HTTP_PRESETS.keys()].join(', ')}`,
+    ]
+  )
 }
 
 function isUrl(file: string): boolean {
@@ -248,6 +266,36 @@ const CIVICRM = `  kind: civicrm
   # timeZone: Europe/London     # of the site's dates; default: the timeZone above
 `
 
+const HTTP = `  kind: http               # two lists of a JSON API; docs/crm/http.md
+  url: https://crm.example.org/api
+  auth: { bearer: { env: CRM_TOKEN } }    # or header, basic, query, clientCredentials
+  # idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11   # a UUID of your own, for ids that are not UUIDs
+  # requests: { most: 300, per: 1m }
+  events:
+    get: /events
+    query: { page: '{page}', per_page: '{size}' }
+    rows: data                            # where the list of rows is in an answer
+    paging: { by: page, size: 100 }       # none, key, offset, page, next, link or cursor
+    # updatedAt: updated_at               # moves when a row changes
+    # since: { updated_since: '{since}' } # reads only changes
+    fields:
+      Name: title
+      VenueId: venue.id
+      Start: starts_at
+      Finish: ends_at
+      TicketCapacity: seats
+      TicketsAvailable: seats_left
+      Price: price
+  venues:
+    get: /venues
+    query: { page: '{page}', per_page: '{size}' }
+    rows: data
+    paging: { by: page, size: 100 }
+    fields:
+      Name: name
+      AddressCity: address.city
+`
+
 const MODULE = `  kind: module             # a connector of your own; docs/crm/your-own.md
   path: ./our-crm.ts       # runs in a process of its own
   settings:                # what our-crm.ts asks for in its own settings
@@ -282,6 +330,7 @@ const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new
   ['odoo', [ODOO, "name your Odoo, set ODOO_KEY and replace the '?'"]],
   ['salesforce', [SALESFORCE, 'name your org, set SALESFORCE_SECRET, and name your objects and their fields']],
   ['civicrm', [CIVICRM, 'name your site and set CIVICRM_KEY']],
+  ['http', [HTTP, 'name your API and its lists, and set CRM_TOKEN; or begin with ./marquee init http --preset NAME']],
   ['module', [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN']],
   ['command', [COMMAND, 'write our_crm.py beside it, and set CRM_TOKEN']],
 ])

@@ -10,6 +10,7 @@ import { command } from './crm/command.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
 import type { FileName, WebFile } from './crm/list-from.ts'
+import { http } from './crm/http.ts'
 import { moduleKeys } from './crm/module.ts'
 import { civicrm, odoo, salesforce } from './crm/shipped.ts'
 import { postgres } from './crm/postgres.ts'
@@ -21,7 +22,7 @@ import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 /** The kinds of CRM. A new one is a file in crm/ and its line here. */
-const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, module: moduleKeys, command }
+const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, http, module: moduleKeys, command }
 
 type Kinds = typeof CRM
 
@@ -206,6 +207,9 @@ export function warningsOf({
       ? [
           `Salesforce counts API calls, and this configuration needs about ${callsADay.toLocaleString('en')} a day: set freshness.refreshEvery and freshness.maxAge to what the org allows`,
         ]
+      : []),
+    ...(crm.kind === 'http' && crm.requests !== null && 2 / refreshEveryMs > crm.requests.most / crm.requests.perMs
+      ? ['crm.requests allows fewer requests than refreshing both lists every freshness.refreshEvery needs']
       : []),
     ...[EVENTS, VENUES].flatMap((table) =>
       links[table.kind].flatMap(({ href }, index) =>

@@ -45,6 +45,10 @@ function shapingOf(crm: CrmSettings): unknown {
       const { kind, url, idNamespace, events, venues, timeZone } = crm
       return { kind, url, idNamespace, events, venues, timeZone }
     }
+    case 'http': {
+      const { kind, url, idNamespace, events, venues, timeZone } = crm
+      return { kind, url, idNamespace, events, venues, timeZone }
+    }
     case 'module': {
       const { kind, path, settings, idNamespace, events, venues, timeZone } = crm
       return { kind, sha256: path.sha256, settings, idNamespace, events, venues, timeZone }

@@ -49,7 +49,8 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
     }
     case 'odoo':
     case 'salesforce':
-    case 'civicrm': {
+    case 'civicrm':
+    case 'http': {
       const { openShipped } = await import('./open-shipped.ts')
       const openHttpClient = await loadWeb()
       return openShipped(settings, { ...shared, env, openHttpClient, limits: limitsOf(settings, shared.limits) })

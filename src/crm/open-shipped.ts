@@ -4,21 +4,38 @@
 import { columnSource } from '../config/crm/sources.ts'
 import type { SaidList } from '../config/crm/connector-lists.ts'
 import type { CivicrmSettings, OdooSettings, SalesforceSettings } from '../config/crm/shipped.ts'
+import type { HttpCrmSettings } from '../config/crm/http.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Crm } from '../sync/port.ts'
 import { civicrmConnector } from './civicrm.ts'
 import type { Connector } from './connector/marquee-connector.d.ts'
 import type { SettingValues } from './context/given-settings.ts'
 import { type ShippedContext, openShippedCrm } from './context/shipped-crm.ts'
+import { httpConnector } from './http-lists.ts'
 import { mappedColumns } from './mapping/list-setting.ts'
 import { odooConnector } from './odoo.ts'
 import { salesforceConnector } from './salesforce.ts'
 
 type Settings = OdooSettings | SalesforceSettings | CivicrmSettings
 
-export function openShipped(settings: Settings, context: ShippedContext): Promise<Crm> {
+export function openShipped(settings: Settings | HttpCrmSettings, context: ShippedContext): Promise<Crm> {
+  if (settings.kind === 'http') {
+    const [connector, values] = httpConnector(settings)
+    const { kind, ...others } = settings
+    // What the lists are read by is in the connector; here is how their rows are mapped.
+    const lists = { events: mappingIn(settings.events), venues: mappingIn(settings.venues) }
+    return openShippedCrm(connector, values, { ...others, ...lists, kind }, context)
+  }
   const [connector, values] = shippedConnector(settings)
   return openShippedCrm(connector, values, settings, context)
+}
+
+function mappingIn({ fields, active, showOnWeb }: Pick<SaidList, 'fields' | 'active' | 'showOnWeb'>): SaidList {
+  return {
+    ...(fields === undefined ? {} : { fields }),
+    ...(active === undefined ? {} : { active }),
+    ...(showOnWeb === undefined ? {} : { showOnWeb }),
+  }
 }
 
 function shippedConnector(settings: Settings): readonly [Connector, SettingValues] {

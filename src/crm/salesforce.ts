@@ -1,5 +1,6 @@
 import type { Batch, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
 import { batchRows } from './batches.ts'
+import { ClientToken } from './client-token.ts'
 
 /** One list: an object of the org, and the columns that are mapped. */
 interface SalesforceList {
@@ -13,40 +14,23 @@ export interface SalesforceOptions {
   readonly venues: SalesforceList
 }
 
-/** A token is used this long; Salesforce ends sessions after 15 minutes at the earliest. */
-const TOKEN_MS = 10 * 60_000
 const PAGES = { by: 'next', at: 'nextRecordsUrl', rows: 'records', total: 'totalSize' } as const
 
 /** Two objects of a Salesforce org, by SOQL and `SystemModstamp`; deletions come from the recycle bin as well. */
 export function salesforceConnector({ apiVersion, events, venues }: SalesforceOptions): Connector {
-  let token: { readonly text: string; readonly secret: string; readonly untilMs: number } | null = null
-
-  /** A token of the org's own domain, by client credentials. */
-  async function bearerOf(context: Context): Promise<string> {
-    const { http, settings } = context
-    const secret = String(settings['clientSecret'])
-    if (token !== null && token.secret === secret && performance.now() < token.untilMs) return token.text
-    const client = { client_id: String(settings['clientId']), client_secret: secret }
-    const answer: unknown = await http.post(`${settings['url']}/services/oauth2/token`, {
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString(),
-      errorAt: 'error',
-      refusedAs: ['invalid_client', 'invalid_client_id', 'invalid_grant'],
-    })
-    const given: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'access_token') : null
-    const text = typeof given === 'string' ? given : context.fail('broken', 'Salesforce answered without a token')
-    token = { text, secret, untilMs: performance.now() + TOKEN_MS }
-    return text
-  }
+  const token = new ClientToken()
 
   async function* query(context: Context, soql: string, path = 'query'): AsyncGenerator<Batch, void> {
     const { http, settings } = context
     const url = `${settings['url']}/services/data/${apiVersion}/${path}`
+    const { clientId, clientSecret } = settings
+    const client = { clientId: String(clientId), clientSecret: String(clientSecret), sendAs: 'body' } as const
+    const bearer = await token.current(context, { tokenUrl: `${settings['url']}/services/oauth2/token`, ...client })
     try {
-      yield* http.pages(url, { ...PAGES, bearer: await bearerOf(context), query: { q: soql } })
+      yield* http.pages(url, { ...PAGES, bearer, query: { q: soql } })
     } catch (cause) {
       // The org may end a session whenever it likes: the next read asks for a new token.
-      token = null
+      token.drop()
       throw cause
     }
   }

@@ -9,7 +9,7 @@ const ZONE = 'must be an IANA time zone such as UTC or Europe/London'
 const NAMESPACE = 'must be letters, digits, _ and -, in parts joined by dots'
 const REL = 'must be a link relation without blanks, such as tickets'
 const HREF = 'must be a URL without blanks, such as https://tickets.example.org/{Id}'
-const KINDS = 'one of files, dataverse, postgres, odoo, salesforce, civicrm, module, command'
+const KINDS = 'one of files, dataverse, postgres, odoo, salesforce, civicrm, http, module, command'
 const SECRET = 'must not be written in the file; give { env: NAME } or { file: PATH }'
 const STORE = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 const TOKEN = 'must be letters, digits and -._~+/ (a bearer token), given as { env: NAME } or { file: PATH }'
@@ -445,7 +445,7 @@ export const ALONE: readonly (readonly [string, string])[] = [
   ['crm:', `m.yaml:1: crm.kind is missing; it must be ${KINDS}`],
   [
     'crm: files',
-    'm.yaml:1: crm is "files"; it must be a mapping with the key kind (files, dataverse, postgres, odoo, salesforce, civicrm, module, command) and those of that kind',
+    'm.yaml:1: crm is "files"; it must be a mapping with the key kind (files, dataverse, postgres, odoo, salesforce, civicrm, http, module, command) and those of that kind',
   ],
   ['crm: { kind: fiels }', `m.yaml:1: crm.kind is "fiels"; it must be ${KINDS}; did you mean files?`],
   ['crm: { kind: [files] }', `m.yaml:1: crm.kind is a list; it must be ${KINDS}`],

@@ -54,7 +54,8 @@ export class JsonServer {
     for await (const chunk of request.setEncoding('utf8')) text += String(chunk)
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', this.url)
     const { method = '', headers } = request
-    const body: unknown = text === '' ? null : JSON.parse(text)
+    const isJson = headers['content-type']?.includes('json') === true
+    const body: unknown = text === '' ? null : isJson ? JSON.parse(text) : text
     const asked = { method, path, query, headers, body }
     this.asked.push(asked)
     const {

@@ -46,8 +46,11 @@ export function recorded(name: string): unknown {
 }
 
 /** Opens the CRM of a configuration in YAML. */
-export async function openConfigured(text: string, env: Readonly<Record<string, string>>): Promise<Crm> {
-  const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+export async function openConfigured(
+  text: string,
+  env: Readonly<Record<string, string>>,
+  readFile: (path: string) => Promise<Uint8Array> = () => Promise.reject(new Error('no file is read')),
+): Promise<Crm> {
   const loaded = await loadConfiguration({ path: '/tmp/m.yaml', text, env, readFile })
   if (!loaded.ok) throw new Error(loaded.problems.map(renderProblem).join('\n'))
   const { crm, timeZone } = loaded.configuration

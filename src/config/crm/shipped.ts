@@ -7,7 +7,7 @@ import { flag, guid, path, secretText, text, word } from '../values.ts'
 import { connectorKeys, listKeys } from './connector-lists.ts'
 
 /** The keys of every connector that ships with Marquee and asks a web API. */
-const shippedKeys = {
+export const shippedKeys = {
   ...connectorKeys,
   proxy: proxyUrl()
     .optional('`HTTPS_PROXY` and `NO_PROXY`')
@@ -25,7 +25,7 @@ const keysWithIds = {
 const key = secretText('a key', (given) => /^[!-~]+$/.test(given))
 
 /** An address of an API, without a slash at its end. */
-function apiUrl(example: string): Key<string> {
+export function apiUrl(example: string): Key<string> {
   return text(
     `a URL such as ${example}, without a user, ? or #`,
     /^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s?#@]+\s*$/,

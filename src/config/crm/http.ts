@@ -1,0 +1,242 @@
+import type { General, SettingsOfKind } from '../general.ts'
+import type { ListName } from '../../domain/field.ts'
+import { type Place, BAD } from '../config-problem.ts'
+import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { section } from '../section.ts'
+import type { Tree } from '../tree.ts'
+import { duration, flag, secretText, text, wholeNumber, word } from '../values.ts'
+import { listKeys } from './connector-lists.ts'
+import { apiUrl, shippedKeys } from './shipped.ts'
+
+/** A JSON value of a request, in which placeholders stand. */
+export type RequestValue = string | number | boolean | null | readonly RequestValue[] | RequestValues
+
+export interface RequestValues {
+  readonly [name: string]: RequestValue
+}
+
+/** What a request may be filled in with. */
+const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']
+/** The placeholder without which a way of paging asks for the same page for ever. */
+const NEEDED: Readonly<Record<string, string>> = { page: 'page', offset: 'offset', key: 'after', cursor: 'cursor' }
+const WAYS = ['none', 'key', 'offset', 'page', 'next', 'link', 'cursor'] as const
+
+const ANY: ValueSchema = { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] }
+
+/** Request values as they are written. Secrets have no place in them: requests are shown by `check --trace`. */
+function valuesOf(allowed: string): Key<RequestValues> {
+  return wholeKey(allowed, { type: 'object', additionalProperties: ANY }, (node, place) => {
+    if (node.kind !== 'map') return null
+    const value = valueOf(node, place)
+    return isMapping(value) ? value : BAD
+  })
+}
+
+function isMapping(value: RequestValue | typeof BAD): value is RequestValues {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function valueOf(node: Tree, place: Place): RequestValue | typeof BAD {
+  if (node.kind === 'reference') return place.refuse(node, 'must not hold a secret: name it in crm.auth', true)
+  if (node.kind === 'list') {
+    const items = node.items.map((item, index) => valueOf(item, place.in(index, item)))
+    return items.some((item) => item === BAD) ? BAD : items.filter((item) => item !== BAD)
+  }
+  if (node.kind === 'map') {
+    const [only = ''] = node.entries.size === 1 ? node.entries.keys() : []
+    if (PLACEHOLDERS.includes(only) && isNull(node.entries.get(only)))
+      return place.say(`must be in quotes: '{${only}}' without them is a mapping to YAML`)
+    const values: Record<string, RequestValue> = {}
+    for (const [name, inner] of node.entries) {
+      const value = valueOf(inner, place.in(name, inner))
+      if (value === BAD) return BAD
+      values[name] = value
+    }
+    return values
+  }
+  const value = scalarOf(node)?.value ?? null
+  const unknown = typeof value === 'string' ? unknownIn(value) : null
+  return unknown === null ? value : place.say(unknown)
+}
+
+function unknownIn(written: string): string | null {
+  const [, name] = [...written.matchAll(/\{(\w+)\}/g)].find(([, found = '']) => !PLACEHOLDERS.includes(found)) ?? []
+  return name === undefined ? null : `has the unknown placeholder {${name}}; there are {${PLACEHOLDERS.join('}, {')}}`
+}
+
+const secret = secretText('a text without line breaks', (given) => /^[\u0020-\u007e]+$/.test(given))
+const keyText = secret.says('The key.')
+const name = text('the name of a header or parameter', /^[\w.-]+$/).says('Its name.')
+const jsonPath = text('a path such as data.items', /^[^\s.]+(?:\.[^\s.]+)*$/)
+const requestPath = text('a path such as /items/events', /^\/[^\s?#]*$/, (given) => unknownIn(given) === null)
+
+const auth = section({
+  bearer: secret.optional().says('A token, sent as `Authorization: Bearer`.'),
+  scheme: text('a word such as Token', /^[\w-]+$/)
+    .default('Bearer')
+    .says('Another word than Bearer.'),
+  header: section({ name, value: keyText }).optional().says('A header with a key.'),
+  basic: section({
+    user: text('a user', /^[^:\s]+$/).says('The user.'),
+    password: secret.says('The password.'),
+  })
+    .optional()
+    .says('A user and a password.'),
+  query: section({ name, value: keyText }).optional().says('A key in the query. Avoid it: URLs are logged on the way.'),
+  clientCredentials: section({
+    tokenUrl: apiUrl('https://login.example.org/token').says('Where tokens are issued; may be another host.'),
+    clientId: text('the client id', /^\S+$/).says('The client id.'),
+    clientSecret: secret.says('The client secret.'),
+    scope: text('a scope', /\S/).optional().says('The scope to ask for.'),
+    sendAs: oneOf(['basic', 'body']).default('basic').says('Where the token server expects id and secret.'),
+  })
+    .optional()
+    .says('OAuth 2 client credentials.'),
+}).map((given, place) => {
+  const kinds = [given.bearer, given.header, given.basic, given.query, given.clientCredentials]
+  if (kinds.filter((kind) => kind !== null).length > 1)
+    place.say('has more than one of bearer, header, basic, query, clientCredentials; keep one')
+  return given
+})
+
+function oneOf<const Word extends string>(words: readonly Word[]): Key<Word> {
+  return wholeKey(`one of ${words.join(', ')}`, { enum: [...words] }, (node) => {
+    return words.find((one) => one === String(scalarOf(node)?.value)) ?? null
+  })
+}
+
+const start = wholeKey<string | number>(
+  "a text or a number, such as 0 or ''",
+  { type: ['string', 'number'] },
+  (node) => {
+    const value = scalarOf(node)?.value
+    return typeof value === 'string' || typeof value === 'number' ? value : null
+  },
+)
+
+const total = wholeKey<string | { readonly header: string }>(
+  'a path such as meta.total, or { header: X-Total-Count }',
+  { anyOf: [{ type: 'string' }, { type: 'object', required: ['header'] }] },
+  (node) => {
+    const path = scalarOf(node)?.value
+    if (typeof path === 'string') return path
+    const header = node.kind === 'map' && node.entries.size === 1 ? scalarOf(node.entries.get('header'))?.value : null
+    return typeof header === 'string' ? { header } : null
+  },
+)
+
+const paging = section({
+  by: oneOf(WAYS).says('How pages follow one another. Nothing is guessed.'),
+  size: wholeNumber(1, 10_000).optional('what the API gives').says('The rows of a page, for `{size}`.'),
+  from: start.optional('`0`').says("What stands for `{after}` at first; `''` for texts."),
+  first: wholeNumber(0, 1).default(1).says('The number of the first page.'),
+  key: jsonPath.optional('`id` of the list').says('The path that pages follow by, for `key`.'),
+  at: jsonPath.optional().says('The path of the next page’s URL or cursor.'),
+  more: jsonPath.optional().says('The path of a flag that says whether there are more pages.'),
+  total: total.optional().says('How many rows there are, as a path or a header.'),
+  stable: flag().default(false).says('Whether the API’s documents promise that rows do not move between pages.'),
+  hostOfLinks: oneOf(['ignored', 'kept']).default('kept').says('`ignored` takes only path and query of links.'),
+  whole: flag().default(false).says('With `none`: the answer holds all rows, though no total says so.'),
+})
+
+const query = valuesOf("a mapping of names to values, such as { limit: '{size}' }")
+
+function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
+  return section({
+    get: requestPath.optional().says('The path to read, after `url`.'),
+    post: requestPath.optional().says('The path to read by POST, with `body`.'),
+    body: query.optional().says('The body of a POST.'),
+    query: query.optional().says('The query. A list is joined by commas, or repeated under a name that ends in `[]`.'),
+    rows: jsonPath.optional('the answer itself').says('The path of the list of rows.'),
+    id: jsonPath.default('id').says('The path of a row’s id.'),
+    paging: paging.says('How the pages of the list follow one another.'),
+    since: query
+      .optional('none: full reads')
+      .says('What is added to the query, or body, to read changes: with `{since}`.'),
+    sinceAs: oneOf(['asGiven', 'YYYY-MM-DD hh:mm:ss', 'epochSeconds', 'epochMs'])
+      .default('asGiven')
+      .says('How `{since}` is written.'),
+    ids: query.optional('none').says('What is added to read the ids of all rows.'),
+    byId: query.optional('none').says('What is added to read certain rows: with `{ids}`.'),
+    errorAt: jsonPath.optional('that of `crm`').says('The path of an error: anything but null fails the request.'),
+    ...columns,
+    updatedAt: stamps.optional('none').says('The time that moves with a row; of several, the first that is not null.'),
+  }).map((given, place) => {
+    // What one key alone does not tell.
+    const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
+    if ((get === null) === (post === null)) place.say('must have get or post, and only one of them')
+    if (body !== null && post === null) place.in('body', undefined).say('is only sent with post')
+    const written = JSON.stringify([get, post, asked, body])
+    const needed = NEEDED[how.by]
+    const pages = place.in('paging', undefined)
+    if (needed !== undefined && !written.includes(`{${needed}}`))
+      pages.say(`by ${how.by} needs '{${needed}}' in the path, the query or the body`)
+    if ((how.by === 'next' || how.by === 'cursor') && how.at === null)
+      pages.say(`by ${how.by} needs at: the path of ${how.by === 'next' ? 'the next page’s URL' : 'the cursor'}`)
+    if (how.by === 'none' && how.total === null && !how.whole)
+      pages.say('by none needs total, or whole: true: otherwise nobody knows whether one answer holds all rows')
+    if (since !== null && !JSON.stringify(since).includes('{since}'))
+      place.in('since', undefined).say("needs '{since}'")
+    if (since !== null && updatedAt === null) place.in('updatedAt', undefined).say('is missing; since needs it')
+    if (ids !== null && since === null) place.in('ids', undefined).say('is only used with since')
+    if (byId !== null && !JSON.stringify(byId).includes('{ids}')) place.in('byId', undefined).say("needs '{ids}'")
+    return { ...given, list }
+  })
+}
+
+const stamps = wholeKey<readonly string[]>(
+  'a path such as date_updated, or a list of paths',
+  { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: { type: 'string' } }] },
+  (node) => {
+    const nodes = node.kind === 'list' ? node.items : [node]
+    const paths = nodes.map((one) => scalarOf(one)?.value).filter((path) => typeof path === 'string' && path !== '')
+    return paths.length === nodes.length && paths.length > 0 ? paths.map(String) : null
+  },
+)
+
+const SECRET_HEADER = /authorization|cookie|key|token|secret|password/i
+
+const headers = wholeKey<Readonly<Record<string, string>>>(
+  'a mapping of header names to texts',
+  { type: 'object', additionalProperties: { type: 'string' } },
+  (node) => {
+    if (node.kind !== 'map') return null
+    const given: Record<string, string> = {}
+    for (const [header, inner] of node.entries) {
+      const value = inner.kind === 'scalar' ? scalarOf(inner)?.value : undefined
+      if (SECRET_HEADER.test(header)) return new Wrong(`must not hold ${header}: secrets belong in crm.auth`, true)
+      if (typeof value !== 'string' || !/^[\w-]+$/.test(header)) return null
+      given[header] = value
+    }
+    return given
+  },
+)
+
+export const http = section({
+  kind: word('http'),
+  url: apiUrl('https://cms.example.org').says('The one origin that is asked; its path is put before all paths.'),
+  auth: auth
+    .orNull()
+    .optional('none')
+    .says('How Marquee proves who it is. Files are read again when the API refuses them.'),
+  headers: headers.optional('none').says('Further request headers. Secrets belong in `auth`.'),
+  errorAt: jsonPath.optional('none').says('The path of an error in answers: anything but null fails the request.'),
+  refusedAs: wholeKey('a list of words', { type: 'array', items: { type: 'string' } }, (node) =>
+    node.kind === 'list' ? node.items.map((item) => String(scalarOf(item)?.value ?? '')) : null,
+  )
+    .optional('none')
+    .says('What stands at `errorAt` when the key is refused.'),
+  requests: section({
+    most: wholeNumber(1, 1_000_000).says('The most requests in that time.'),
+    per: duration({ leastMs: 1000 }).default('1m').says('The time.'),
+  })
+    .optional('600 in a minute')
+    .says('The budget of requests.'),
+  ...shippedKeys,
+  events: listOf('events', listKeys.events).says('How events are read.'),
+  venues: listOf('venues', listKeys.venues).says('How venues are read.'),
+})
+  .says('Two lists of a JSON API (docs/crm/http.md).')
+  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
+
+export type HttpCrmSettings = SettingsOfKind<typeof http>

@@ -1,0 +1,208 @@
+// The generic connector of JSON APIs (crm.kind: http). In: what the configuration says of each list. Out: a connector
+// on the outer port, whose requests and paging are those of the kit.
+
+import type { HttpCrmSettings, RequestValue, RequestValues } from '../config/crm/http.ts'
+import type { Secret } from '../config/secret.ts'
+import { batchRows, mappedBatches } from './batches.ts'
+import { ClientToken } from './client-token.ts'
+import type {
+  Batch,
+  Connector,
+  Context,
+  PagesOptions,
+  RequestOptions,
+  Row,
+  Stream,
+} from './connector/marquee-connector.d.ts'
+import type { SettingValues } from './context/given-settings.ts'
+import { cellIn } from './context/json-answer.ts'
+
+type List = HttpCrmSettings['venues']
+type Access = Pick<RequestOptions, 'bearer' | 'headers' | 'query'>
+
+/** What `since` and `byId` put into a request. */
+type Given = { readonly since?: string; readonly ids?: readonly string[] }
+
+/** The column of the first time that is not null, if the configuration names several. */
+const FIRST_STAMP = 'the first updatedAt'
+
+/** Returns the connector, and the values of the settings it declares. */
+export function httpConnector(settings: HttpCrmSettings): readonly [Connector, SettingValues] {
+  const { url, auth, requests } = settings
+  const secret = secretOf(auth)
+  const tokenUrl = auth?.clientCredentials?.tokenUrl ?? null
+  const access = accessOf(settings)
+  const connector: Connector = {
+    api: 1,
+    settings: {
+      url: 'url',
+      ...(secret === null ? {} : { secret: 'secret' }),
+      ...(tokenUrl === null ? {} : { tokenUrl: 'url' }),
+    },
+    ...(requests === null ? {} : { requests: { most: requests.most, per: `${Math.ceil(requests.perMs / 1000)}s` } }),
+    events: streamOf(settings, settings.events, access),
+    venues: streamOf(settings, settings.venues, access),
+  }
+  return [connector, { url, ...(secret === null ? {} : { secret }), ...(tokenUrl === null ? {} : { tokenUrl }) }]
+}
+
+function secretOf(auth: HttpCrmSettings['auth']): Secret | null {
+  if (auth === null) return null
+  const { bearer, header, basic, query, clientCredentials } = auth
+  return bearer ?? header?.value ?? basic?.password ?? query?.value ?? clientCredentials?.clientSecret ?? null
+}
+
+interface AccessSource {
+  of(context: Context): Promise<Access>
+  /** Called when a read has failed. */
+  failed(): void
+}
+
+/** How a request proves who asks. The secret is that of the context, which may have been rotated. */
+function accessOf({ auth, headers }: HttpCrmSettings): AccessSource {
+  const token = new ClientToken()
+  async function of(context: Context): Promise<Access> {
+    const further = headers ?? {}
+    const secret = String(context.settings['secret'] ?? '')
+    if (auth?.bearer) {
+      if (auth.scheme === 'Bearer') return { bearer: secret, headers: further }
+      return { headers: { ...further, authorization: `${auth.scheme} ${secret}` } }
+    }
+    if (auth?.header) return { headers: { ...further, [auth.header.name]: secret } }
+    if (auth?.basic) {
+      const user = Buffer.from(`${auth.basic.user}:${secret}`).toString('base64')
+      return { headers: { ...further, authorization: `Basic ${user}` } }
+    }
+    if (auth?.query) return { headers: further, query: { [auth.query.name]: secret } }
+    if (!auth?.clientCredentials) return { headers: further }
+    const { tokenUrl, clientId, scope, sendAs } = auth.clientCredentials
+    const bearer = await token.current(context, { tokenUrl, clientId, clientSecret: secret, scope, sendAs })
+    return { bearer, headers: further }
+  }
+  return { of, failed: () => token.drop() }
+}
+
+function streamOf(settings: HttpCrmSettings, list: List, access: AccessSource): Stream {
+  const { since, ids, byId, id, updatedAt, sinceAs } = list
+  const options = pagingOf(settings, list)
+  const path = list.post ?? list.get ?? ''
+
+  async function* read(context: Context, more: RequestValues = {}, given: Given = {}): AsyncGenerator<Batch, void> {
+    const proof = await access.of(context)
+    const added = filled(more, given)
+    const isPost = list.post !== null
+    const query = queryOf({ ...list.query, ...(isPost ? {} : added) })
+    const body = isPost ? { body: { ...list.body, ...added } } : {}
+    try {
+      yield* context.http.pages(`${settings.url}${path}`, {
+        ...options,
+        ...proof,
+        ...body,
+        query: { ...query, ...proof.query },
+      })
+    } catch (cause) {
+      access.failed()
+      throw cause
+    }
+  }
+
+  const stamps = updatedAt ?? []
+  const stamped = (batches: AsyncIterable<Batch>): AsyncIterable<Batch> =>
+    stamps.length < 2 ? batches : mappedBatches(batches, (row) => ({ ...row, [FIRST_STAMP]: firstAt(row, stamps) }))
+  const [stamp] = stamps
+  return {
+    fields: { Id: id },
+    ...(stamp === undefined ? {} : { updatedAt: stamps.length < 2 ? stamp : FIRST_STAMP }),
+    full: (context) => stamped(read(context)),
+    ...(since === null
+      ? {}
+      : { since: (context, after) => stamped(read(context, since, { since: writtenAs(after, sinceAs) })) }),
+    ...(ids === null
+      ? {}
+      : {
+          async *ids(context: Context) {
+            for await (const batch of read(context, ids))
+              yield batchRows(batch).map((row) => [firstAt(row, [id]) ?? '', firstAt(row, stamps)] as const)
+          },
+        }),
+    ...(byId === null ? {} : { byId: (context, some) => stamped(read(context, byId, { ids: some })) }),
+  }
+}
+
+/** The options of paging, without those that are not set. */
+function pagingOf({ errorAt, refusedAs }: HttpCrmSettings, list: List): Omit<PagesOptions, 'query' | 'body'> {
+  const { by, size, from, first, key, at, more, total, stable, hostOfLinks, whole } = list.paging
+  const error = list.errorAt ?? errorAt
+  return {
+    by,
+    first,
+    whole,
+    key: key ?? list.id,
+    ...(size === null ? {} : { size }),
+    ...(from === null ? {} : { from }),
+    ...(at === null ? {} : { at }),
+    ...(more === null ? {} : { more }),
+    ...(total === null ? {} : { total }),
+    ...(stable ? { stable } : {}),
+    ...(hostOfLinks === 'ignored' ? { hostOfLinks } : {}),
+    ...(list.rows === null ? {} : { rows: list.rows }),
+    ...(error === null ? {} : { errorAt: error }),
+    ...(refusedAs === null ? {} : { refusedAs }),
+  }
+}
+
+/** Puts times and ids into a request. Alone in a text, ids stay a list. */
+function filled(values: RequestValues, given: Given): RequestValues {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filledValue(value, given)]))
+}
+
+function filledValue(value: RequestValue, given: Given): RequestValue {
+  if (typeof value === 'string') {
+    if (value === '{ids}') return given.ids ?? []
+    return value.replaceAll('{since}', given.since ?? '').replaceAll('{ids}', (given.ids ?? []).join(','))
+  }
+  if (typeof value !== 'object' || value === null) return value
+  return isList(value) ? value.map((item) => filledValue(item, given)) : filled(value, given)
+}
+
+function isList(value: object): value is readonly RequestValue[] {
+  return Array.isArray(value)
+}
+
+type Query = NonNullable<RequestOptions['query']>
+
+/** A query has no objects: they are sent as JSON. */
+function queryOf(values: RequestValues): Query {
+  const query: Record<string, Query[string]> = {}
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value !== 'object' || value === null) query[name] = value
+    else
+      query[name] = isList(value) ? value.map((item) => (typeof item === 'number' ? item : plain(item))) : plain(value)
+  }
+  return query
+}
+
+function plain(value: RequestValue): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The first text or number that stands at one of these paths: an id, or a time as the API writes it. */
+function firstAt(row: Row, paths: readonly string[]): string | number | null {
+  for (const path of paths) {
+    const value = cellIn(row, path)
+    if ((typeof value === 'string' && value !== '') || typeof value === 'number') return value
+  }
+  return null
+}
+
+/** Writes the time of the newest row as the API wants it. */
+function writtenAs(after: string, as: List['sinceAs']): string {
+  if (as === 'asGiven') return after
+  // A time without an offset is in UTC.
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(after) ? after : `${after.replace(' ', 'T')}Z`
+  const ms = /^\d+$/.test(after) ? Number(after) * (after.length > 11 ? 1 : 1000) : Date.parse(zoned)
+  if (Number.isNaN(ms)) return after
+  if (as === 'epochMs') return String(ms)
+  if (as === 'epochSeconds') return String(Math.floor(ms / 1000))
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { HTTP_PRESETS } from '../../src/cli/http-presets.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+import { markedByEditor } from '../config/editor-schema.ts'
+import { JsonServer } from './json-server.ts'
+
+const NAMESPACE = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'
+const VENUES = Array.from({ length: 7 }, (_, index) => ({
+  id: index + 1,
+  name: `Hall ${index + 1}`,
+  changed: '2026-11-20T10:00:00Z',
+}))
+let api: JsonServer
+
+beforeAll(async () => {
+  api = await JsonServer.open(({ path, query, headers }) => {
+    if (headers['authorization'] !== 'Bearer secret-word') return { status: 401, json: {} }
+    const rows = path === '/events' ? [] : VENUES.filter(({ id }) => id > Number(query.get('after')))
+    const since = path === '/heedless' ? null : query.get('since')
+    return {
+      json: {
+        data: rows.filter(({ changed }) => since === null || changed >= since).slice(0, 3),
+        token: 'secret-word',
+      },
+    }
+  })
+})
+afterAll(() => api.close())
+
+const configuration = (path: string): string => `operations: null
+crm:
+  kind: http
+  url: ${api.url}
+  auth: { bearer: { env: KEY } }
+  idNamespace: ${NAMESPACE}
+  events: { get: /events, rows: data, paging: { by: none, whole: true } }
+  venues:
+    get: ${path}
+    query: { after: '{after}' }
+    rows: data
+    paging: { by: key, size: 3 }
+    updatedAt: changed
+    since: { since: '{since}' }
+    fields: { Name: name }
+`
+
+for (const runtime of ['bun', 'node'] as const) {
+  describe(`crm.kind: http, on ${runtime}`, () => {
+    it('is checked with the code that serves; --trace shows the requests without secrets', async () => {
+      using folder = new WorkFolder({ 'marquee.yaml': configuration('/venues') })
+      const { status, stdout, stderr } = await runCommand(['check', '--trace'], {
+        cwd: folder.path,
+        runtime,
+        env: { KEY: 'secret-word' },
+      })
+      expect([status, stdout.includes('0 events and 7 venues would be served.')]).toEqual([0, true])
+      expect(stderr).toContain(`> GET ${api.url}/venues?after=6`)
+      expect(stderr).toContain('< 200 application/json {"data":[{"id":7,"name":"Hall 7"')
+      expect(stderr).toContain('"token":"[secret]"')
+      expect(stdout + stderr).not.toContain('secret-word')
+    }, 30_000)
+
+    it('is refused by check where the API ignores the time of changes, or the key is wrong', async () => {
+      using folder = new WorkFolder({ 'marquee.yaml': configuration('/heedless') })
+      const heedless = await runCommand(['check', '--connector'], {
+        cwd: folder.path,
+        runtime,
+        env: { KEY: 'secret-word' },
+      })
+      expect([heedless.status, heedless.stderr.includes('the API ignores the parameter')]).toEqual([2, true])
+      const refused = await runCommand(['check'], { cwd: folder.path, runtime, env: { KEY: 'another-word' } })
+      expect([refused.status, refused.stderr.includes('refuses the key (401)')]).toEqual([1, true])
+    }, 30_000)
+  })
+}
+
+describe('init http', () => {
+  it.each([...HTTP_PRESETS.keys()])('writes the preset %s as a whole file that editors accept', async (preset) => {
+    using folder = new WorkFolder()
+    expect((await runCommand(['init', 'http', '--preset', preset], { cwd: folder.path })).status).toBe(0)
+    const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
+    expect(markedByEditor(text)).toEqual([])
+    expect(text).toMatch(/# testedOn: \S/)
+    expect(text).toMatch(/idNamespace: [\da-f]{8}-/)
+  })
+
+  it('names the presets that there are, and refuses them for other kinds', async () => {
+    using folder = new WorkFolder()
+    const unknown = await runCommand(['init', 'http', '--preset', 'drupal'], { cwd: folder.path })
+    expect([unknown.status, unknown.stderr]).toEqual([
+      2,
+      'there is no preset called "drupal"; known: directus, strapi, airtable, the-events-calendar\n',
+    ])
+    const other = await runCommand(['init', 'odoo', '--preset', 'directus'], { cwd: folder.path })
+    expect([other.status, other.stderr]).toEqual([
+      2,
+      '--preset only works with http: ./marquee init http --preset NAME\n',
+    ])
+  })
+})
