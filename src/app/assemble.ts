@@ -1,3 +1,4 @@
+import { isLoopback } from '../config/addresses.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { ListName } from '../domain/field.ts'
 import { type IdsOf, idsOf } from '../crm/mapping/ids.ts'
@@ -181,7 +182,18 @@ function descriptionIn(configuration: Configuration): Description | null {
   if (!describe) return null
   const { basePath } = listen
   const { maxAgeMs } = freshness
-  const instance = { basePath, ...representation, lists, feeds, conditionalRequests, maxAgeMs, zone: timeZone }
+  const { operations } = configuration
+  const isHere = operations !== null && isLoopback(listen.host) && isLoopback(operations.host) && operations.port !== 0
+  const instance = {
+    dashboardPort: isHere ? operations.port : null,
+    basePath,
+    ...representation,
+    lists,
+    feeds,
+    conditionalRequests,
+    maxAgeMs,
+    zone: timeZone,
+  }
   return new Description(basePath, async () => {
     const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)

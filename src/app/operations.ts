@@ -1,3 +1,4 @@
+import { isLoopback } from '../config/addresses.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { ownCode } from '../config/crm/own-code.ts'
 import { bugPlace } from '../observe/printable.ts'
@@ -34,12 +35,20 @@ export interface Running {
   readonly keeper: SnapshotKeeper | null
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
+  /** The address of the public listener, without the base path. */
+  readonly address: string
   /** Whether a signal to stop has arrived. */
   stopping: boolean
   /** Why the last reload was refused; `null` if it succeeded. */
   refused: RefusedReload | null
   /** Whether running reads are being aborted. */
   isEnding: boolean
+}
+
+/** The page for browsers, which the dashboard links to if both listeners are on loopback: elsewhere it may not be reachable. */
+function pageIn({ address, configuration: { describe, listen, operations } }: Running): string | null {
+  const isHere = operations !== null && isLoopback(listen.host) && isLoopback(operations.host)
+  return describe && isHere ? `${address}${listen.basePath === '/' ? '/' : `${listen.basePath}/`}` : null
 }
 
 /** Opens the operations listener. Rejects with a system error if it cannot listen. */
@@ -67,6 +76,7 @@ export async function openOperations(
       now: systemTime.now(),
       version: VERSION,
       startedAt,
+      page: pageIn(running),
       stopping: running.stopping,
       waiting: waiting(),
       snapshot: snapshot(),

@@ -76,6 +76,7 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
     keeper,
     telemetry,
     watched,
+    address: addressOf(listener),
     stopping: false,
     isEnding: false,
     refused: null,

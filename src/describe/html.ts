@@ -49,6 +49,7 @@ export function pageOf(instance: Instance): DescribedPage {
   const parts: Readonly<Record<string, string>> = {
     base: xmlAttribute(prefix),
     lists: instance.lists ? 'on' : 'off',
+    dashboard: typeof instance.dashboardPort === 'number' ? ` data-dashboard="${instance.dashboardPort}"` : '',
     paths: pathsOf(instance)
       .map(
         ({ path, summary }) => `<tr><td><code>${breakable(prefix + path)}</code></td><td>${xmlText(summary)}</td></tr>`,

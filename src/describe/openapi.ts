@@ -36,6 +36,8 @@ export interface Instance extends FeedInstance {
   readonly conditionalRequests: boolean
   readonly maxAgeMs: number
   readonly zone: Zone
+  /** The port of the dashboard; absent or `null` unless both listeners are on loopback. */
+  readonly dashboardPort?: number | null
 }
 
 interface Operation {

@@ -30,6 +30,8 @@ export interface Status {
   readonly stopping: boolean
   readonly version: string
   readonly startedAt: string
+  /** The address of the page for browsers; absent if it is off, or not on this machine alone. */
+  readonly page?: string
   /** The number of requests that wait for a refresh. */
   readonly waiting: number
   /** The current snapshot; `null` if there is none. */
@@ -53,6 +55,7 @@ export interface StatusOptions extends Pick<
 > {
   readonly lists: ToldLists
   readonly now: Moment
+  readonly page: string | null
   readonly cluster: ClusterStatus | null
   readonly refused: RefusedReload | null
   readonly connector: readonly CodeFile[]
@@ -90,6 +93,7 @@ export function statusOf(options: StatusOptions): Status {
     waiting,
     snapshot,
     readyBodies,
+    ...(options.page === null ? {} : { page: options.page }),
     ...(cluster === null ? {} : { cluster }),
     ...(connector.length === 0 ? {} : { connector }),
     ...(refused === null ? {} : { reload: refused }),

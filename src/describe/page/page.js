@@ -1,5 +1,5 @@
 // This page is public and shows texts of the CRM, which it only ever sets as text, never as HTML.
-const { base, lists } = document.body.dataset
+const { base, lists, dashboard } = document.body.dataset
 const at = (id) => document.getElementById(id)
 const PATHS = {
   event: (id) => `/api/events/${id}`,
@@ -12,6 +12,14 @@ function element(name, text, className = '') {
   made.textContent = text
   if (className !== '') made.className = className
   return made
+}
+
+// Both are on one machine, and the dashboard is reachable from there alone.
+if (dashboard !== undefined && /^(?:127\.|localhost$|\[::1\]$)/.test(location.hostname)) {
+  const address = new URL('/', location.href)
+  address.port = dashboard
+  at('dashboard').hidden = false
+  at('dashboard').querySelector('a').href = address
 }
 
 let asked = 0

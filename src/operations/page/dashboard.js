@@ -43,6 +43,7 @@ async function poll() {
     showReads(reads)
     followWithheld(status, explain)
     await showDay(ask, status)
+    showPage(status.page)
     say(byId('about'), `Marquee ${status.version}, running since ${dayText(status.startedAt)}.`)
   } catch (cause) {
     const known = cause instanceof Error && /^The (?:token|service) /.test(cause.message) ? cause.message : null
@@ -50,6 +51,12 @@ async function poll() {
     showState('silent bad', `${known ?? 'The service does not answer.'}${since}`)
   }
   setTimeout(() => void poll(), EVERY_MS)
+}
+
+/** Links to the page for browsers, which only this machine reaches. */
+function showPage(address) {
+  byId('public').hidden = address === undefined || !/^(?:127\.|localhost$|\[::1\]$)/.test(location.hostname)
+  if (address !== undefined) byId('public').querySelector('a').href = address
 }
 
 function askToAccept() {
