@@ -17,6 +17,7 @@ import { servers } from './parts/servers.ts'
 import { cluster } from './parts/cluster.ts'
 import { sizes } from './parts/sizes.ts'
 import { start } from './parts/start.ts'
+import { writeCostImage } from './report/cost-image.ts'
 import { pageOf } from './report/page.ts'
 import { Workshop } from './workshop.ts'
 
@@ -51,7 +52,10 @@ for (const [name, part] of Object.entries(PARTS)) {
   const busy = `Other programs took about ${(otherWork.share * 100).toFixed(0)} % of the processors' time meanwhile.`
   sections.push({ ...section, markdown: `${section.markdown.trimEnd()}\n\n${busy}` })
   // Written after each part, so that an aborted run keeps its results.
-  if (named.length === 0 && !QUICK) writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(sections, workshop.leftOut))
+  if (named.length === 0 && !QUICK) {
+    writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(sections, workshop.leftOut))
+    writeCostImage(join(ROOT, 'docs'))
+  }
   console.error(`${name}: ${((performance.now() - fromMs) / 1000).toFixed(0)} s`)
 }
 console.log(pageOf(sections, workshop.leftOut))

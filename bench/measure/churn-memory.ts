@@ -17,9 +17,14 @@ const PATIENCE_S = 600
 export const LONG_READS: Freshness = scaled({ maxAge: '5m' }, { maxAge: '5m', refreshEvery: '1s' })
 
 /** Measures the peak memory of a service with this many changing events, including a full read under load. */
-export async function peakMemory(workshop: Workshop, runtime: Runtime, events: number): Promise<number> {
+export async function peakMemory(
+  workshop: Workshop,
+  runtime: Runtime,
+  events: number,
+  readyBodies?: string,
+): Promise<number> {
   const lists = workshop.changingLists(events)
-  const server = await startMarquee(workshop, runtime, lists, LONG_READS)
+  const server = await startMarquee(workshop, runtime, lists, LONG_READS, readyBodies)
   const before = await ticketsOf(server.port, lists.lastId)
   workshop.keep(await startWriter(lists.eventsFile, ROUND_S))
   const client = workshop.keep(startPaced(server.port, lists.idsFile, MEMORY_RATE, PATIENCE_S))

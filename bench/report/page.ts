@@ -8,7 +8,16 @@ const ABOUT = `# Benchmarks
 
 <!-- Written by npm run bench. -->
 
-What was measured on one machine; another has other figures, and much the same ratios. To measure again:
+What was measured on one machine; another has other figures, and much the same ratios.
+
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="images/cost-dark.svg">
+  <img src="images/cost-light.svg" alt="Processor time of one request to Marquee, nginx, Varnish, Hono and Fastify">
+</picture>
+
+[Sizing](sizing.md) says how large a machine needs to be.
+
+To measure again:
 
 \`\`\`sh
 npm run bench                      # all of it, and writes this page; an hour

@@ -10,6 +10,9 @@ import type { Workshop } from '../workshop.ts'
 import type { Server } from './server.ts'
 import { untilServing } from './server.ts'
 
+/** The least that `limits.readyBodies` takes: memory without bodies that are ready to send. */
+export const HARDLY_ANY_BODIES = '1MB'
+
 export interface Freshness {
   readonly bound?: string
   readonly refreshEvery?: string
@@ -19,8 +22,8 @@ export interface Freshness {
 export const SOURCE: readonly string[] = ['src/main.ts']
 
 /** The arguments for a runtime to serve the lists in a directory. */
-function marqueeArguments(workshop: Workshop, port: number, directory: string, freshness: Freshness = {}): string[] {
-  return [...SOURCE, ...serveArguments(workshop, port, directory, freshness)]
+function marqueeArguments(...of: Parameters<typeof serveArguments>): string[] {
+  return [...SOURCE, ...serveArguments(...of)]
 }
 
 /** Marquee's own arguments. */
@@ -29,10 +32,14 @@ export function serveArguments(
   port: number,
   directory: string,
   freshness: Freshness = {},
+  readyBodies = 'auto',
 ): string[] {
   const file = join(workshop.folder(), 'marquee.yaml')
   const crm = { kind: 'files', directory }
-  writeFileSync(file, JSON.stringify({ listen: { port }, operations: null, snapshot: null, freshness, crm }))
+  writeFileSync(
+    file,
+    JSON.stringify({ listen: { port }, operations: null, snapshot: null, freshness, limits: { readyBodies }, crm }),
+  )
   return ['serve', '--config', file]
 }
 
@@ -42,9 +49,10 @@ export async function startMarquee(
   runtime: Runtime,
   { directory, lastId }: Lists,
   freshness: Freshness = {},
+  readyBodies = 'auto',
 ): Promise<Server> {
   const port = await freePort()
-  const args = marqueeArguments(workshop, port, directory, freshness)
+  const args = marqueeArguments(workshop, port, directory, freshness, readyBodies)
   const child = workshop.keep(pinned(SERVER_CORE, programOf(runtime), args))
   return untilServing(`Marquee on ${RUNTIME_NAMES[runtime]}`, child, port, lastId)
 }
