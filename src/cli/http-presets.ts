@@ -136,11 +136,12 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
     rows: events
     paging: { by: next, at: next_rest_url, size: 50, total: total, hostOfLinks: ignored }
     fields:
-      Name: title
+      Name: { column: title, html: true }
       VenueId: venue.id
       Start: { column: start_date, wallTimeIn: { column: timezone } }
       Finish: { column: end_date, wallTimeIn: { column: timezone } }
       Price: { column: cost_details.values.0, whenBlank: '0' }
+      Tags: categories.*.name
       TicketCapacity: null                    # the API has no seats without Event Tickets
       TicketsAvailable: null
   venues:
@@ -149,7 +150,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
     rows: venues
     paging: { by: next, at: next_rest_url, size: 50, total: total, hostOfLinks: ignored }
     fields:
-      Name: venue
+      Name: { column: venue, html: true }
       AddressStreet1: address
       AddressCity: city
       AddressPostalCode: zip

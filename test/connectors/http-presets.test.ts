@@ -136,12 +136,16 @@ describe('a preset', () => {
   it('reads The Events Calendar by its links', async () => {
     const event = (id: number): unknown => ({
       id,
-      title: `Concert ${id}`,
+      title: `Concert &#8217;${id}`,
       start_date: '2036-07-12 19:30:00',
       end_date: '2036-07-12 22:00:00',
       timezone: 'Europe/London',
       cost: '£12.50',
       cost_details: { values: ['12.50'] },
+      categories: [
+        { id: 1, name: 'Jazz' },
+        { id: 2, name: null },
+      ],
       venue: { id: 5 },
     })
     const path = '/wp-json/tribe/events/v1'
@@ -172,8 +176,14 @@ describe('a preset', () => {
     const read = [await readList(crm.events), await readList(crm.venues)] as const
     expect([read[0].failure, read[1].failure, unknown]).toEqual(['', '', []])
     expect(read[0].records).toMatchObject([
-      { Name: 'Concert 1', Start: '2036-07-12T19:30:00+01:00', Price: '12.50', VenueId: read[1].records[0]?.Id },
-      { Name: 'Concert 2' },
+      {
+        Name: 'Concert ’1',
+        Start: '2036-07-12T19:30:00+01:00',
+        Price: '12.50',
+        Tags: ['Jazz'],
+        VenueId: read[1].records[0]?.Id,
+      },
+      { Name: 'Concert ’2' },
     ])
   })
 })

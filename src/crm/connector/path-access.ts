@@ -10,16 +10,29 @@ export const PATH_ACCESS: RowAccess<CellObject> = {
   zoneOf: zoneNamed,
 }
 
-/** Returns the cell of a path such as `place.id` or `geo.0`; null if there is none. */
+/**
+ * Returns the cell of a path such as `place.id` or `geo.0`; null if there is none. `categories.*.name` is the list of what
+ * every item of a list has there, without blanks.
+ */
 export function cellAt(path: string): (row: CellObject) => Cell {
   const steps = path.split('.')
   if (steps.length === 1) return (row) => ownCell(row, path)
   return (row) => {
     if (Object.hasOwn(row, path)) return row[path] ?? null
-    let cell: Cell = row
-    for (const step of steps) cell = inside(cell, step)
-    return cell
+    return cellOf(row, steps)
   }
+}
+
+function cellOf(from: Cell, steps: readonly string[]): Cell {
+  let cell = from
+  for (const [at, step] of steps.entries()) {
+    if (step === '*') {
+      const rest = steps.slice(at + 1)
+      return isList(cell) ? cell.map((item) => cellOf(item, rest)).filter((item) => item !== null) : null
+    }
+    cell = inside(cell, step)
+  }
+  return cell
 }
 
 function ownCell(row: CellObject, name: string): Cell {
