@@ -102,10 +102,10 @@ export async function jsonTable(
   }
   const parser = format === 'json' ? new JsonArrayParser(take) : new NdjsonParser(take)
   for (const text of textOf(bytes, decoder)) {
-    const fault = await parser.feed(Buffer.from(text))
+    const fault = parser.feed(Buffer.from(text))
     if (fault !== null) return `is not JSON: line ${fault.line}: ${fault.problem}`
   }
-  const fault = await parser.finish()
+  const fault = parser.finish()
   if (fault !== null) return `is not JSON: line ${fault.line}: ${fault.problem}`
   return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames }
 }

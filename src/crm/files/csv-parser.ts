@@ -2,11 +2,10 @@ import { type Parser, CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
 import { type Cell, isBlank } from '../mapping/cell.ts'
-import { parseLargeCell } from '../mapping/parse-cell.ts'
 import type { Batch } from './batch.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type OnCut, type RowParser, type SyntaxFault, type Taken, LARGEST_ROW_BYTES } from './row-parser.ts'
 
 /**
  * Parses a header row and the rows below it (RFC 4180). Skips empty lines and rows of blank cells. With `texts`,
@@ -46,7 +45,7 @@ export class CsvParser implements RowParser {
       skip_empty_lines: true,
       // Column counts are checked in #takeRow, where the line is known.
       relax_column_count: true,
-      max_record_size: LONGEST_ROW_BYTES,
+      max_record_size: LARGEST_ROW_BYTES,
       cast: (cell, { quoting }) => {
         const read = quoting || trimWhiteSpace(cell) !== '' ? cell : null
         this.#cells.push(read)
@@ -124,14 +123,14 @@ export class CsvParser implements RowParser {
     this.#rows = []
     for (const { row, blankLines } of rows) {
       const taken = this.#takeRow(row, blankLines)
-      // Only slow rows return a promise: one for each row would cost as much as the row itself.
+      // Only the header returns a promise: one for each row would cost as much as the row itself.
       const fault = taken instanceof Promise ? await taken : taken
       if (fault !== null) return fault
     }
     return null
   }
 
-  #takeRow(row: CsvRow, blankLines: number): Taken {
+  #takeRow(row: CsvRow, blankLines: number): Taken | Promise<Taken> {
     const line = this.#rowLine + blankLines - this.#blankLines
     this.#rowNumber += 1 + blankLines - this.#blankLines
     this.#blankLines = blankLines
@@ -214,7 +213,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_INVALID_CLOSING_QUOTE:
     'a comma or the end of the line is expected after a quote that closes a cell; a quote in a cell is doubled',
   INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not begin with one; quote the cell and double the quote',
-  CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 16 MB; most likely a quote is not closed',
+  CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 256 KB; most likely a quote is not closed',
 }
 
 export const SEPARATORS: Readonly<Record<string, string>> = {
@@ -275,9 +274,6 @@ export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?
 /** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
 
-/** A cell of links longer than this is parsed in parts, so requests can pass in between. */
-const LONG = 32 * 1024
-
 /** Returns a function that takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
@@ -306,7 +302,6 @@ export function csvRows<Item>(
     const isThere = (column: string) => () => names.has(column)
     const access = { cell: cellOf, isThere, isHidden: () => isRowHidden, link: () => rowLink }
     const mapRow = list.mapper(access, lists)
-    const linksAt = header.indexOf('Links')
     const idOf = list.ids(access, lists)
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
     const add = (row: RowCells, line: number): null => {
@@ -314,19 +309,11 @@ export function csvRows<Item>(
       rows.add(mapRow(row, where), line)
       return null
     }
-    const addLater = async (row: RowCells, links: string, line: number): Promise<null> => {
-      const pace = new Pace()
-      const parsed = await parseLargeCell(links, columns.wanted, () => (pace.isOver ? pace.rest() : null))
-      await pace.rest()
-      // An unreadable text stays unreadable when cut, and a short one is enough to show.
-      return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
-    }
     return (row, line, isHidden = false, link = null) => {
       isRowHidden = isHidden
       rowLink = link
       if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
-      const links = row[linksAt] ?? ''
-      return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)
+      return add(row, line)
     }
   }
 }

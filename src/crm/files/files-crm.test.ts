@@ -175,6 +175,27 @@ const ZERO = 'U+0000 stands here, which is in no text; most likely the file is n
 const NO_COLUMN =
   'no column has a name that Marquee knows (Id, Name, VenueId, TicketCapacity, TicketsAvailable, Start, Finish, Price, Tags, Links, Active, ShowOnWeb); the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
 
+describe('the files CRM: rows of more than 256 KB', () => {
+  const large = { ...event(1), Name: 'x'.repeat(256 * 1024) }
+
+  it.each([
+    ['events.json', JSON.stringify([large, event(2)])],
+    ['events.ndjson', `${JSON.stringify(large)}\n${JSON.stringify(event(2))}\n`],
+  ])('are withheld as too large in %s, and others are served', async (name, content) => {
+    write(name, content)
+    const { changes, places } = await read(crm.events)
+    expect(summary(changes)).toEqual(['too-large null', '02'])
+    expect(places[0]).toStartWith(name)
+  })
+
+  it('fail the read of a CSV: most likely an open quote swallowed other rows', async () => {
+    write('events.csv', `Id,Name\n1,a\n2,"${'b\n'.repeat(140_000)}`)
+    const { outcome } = await read(crm.events)
+    const sentence = 'the row that begins here is larger than 256 KB; most likely a quote is not closed'
+    expect(failureOf(outcome)).toEqual(['broken', `events.csv, line 3: ${sentence}`])
+  })
+})
+
 describe('the files CRM: what fails a read', () => {
   it.each([
     ['events.json', '', 'events.json is of zero bytes; an empty list is []'],

@@ -33,8 +33,8 @@ export class JsonArrayParser implements RowParser {
     this.#carried = new CarriedRow(onItem)
   }
 
-  feed(bytes: Buffer, from = 0): Taken {
-    let index = from
+  feed(bytes: Buffer): Taken {
+    let index = 0
     while (index < bytes.length) {
       if (this.#phase !== 'item') {
         const next = this.#between(bytes, index)
@@ -44,10 +44,8 @@ export class JsonArrayParser implements RowParser {
       }
       const end = this.#itemEnd(bytes, index)
       const taken = this.#inItem(bytes, index, end)
-      const next = end === UNFINISHED ? bytes.length : end
-      if (taken instanceof Promise) return taken.then((fault) => fault ?? this.feed(bytes, next))
       if (taken !== null) return taken
-      index = next
+      index = end === UNFINISHED ? bytes.length : end
     }
     return null
   }
@@ -58,8 +56,7 @@ export class JsonArrayParser implements RowParser {
     const cutShort = this.#fault('the file ends before the list does: ] is expected')
     if (this.#phase !== 'item') return cutShort
     // A number or word may end with the file; anything else is cut off and has its own fault.
-    const taken = this.#carried.end(NOTHING, 0, 0, this.#itemLine)
-    return taken instanceof Promise ? taken.then((fault) => fault ?? cutShort) : (taken ?? cutShort)
+    return this.#carried.end(NOTHING, 0, 0, this.#itemLine) ?? cutShort
   }
 
   /** Continues an item that ends at `end` or is unfinished. */

@@ -3,14 +3,10 @@ import type { Change, Held } from '../../sync/port.ts'
 import { type Cell, type CellObject, Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../mapping/row-digest.ts'
-import { type ParsedCell, parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
+import { type ParsedCell, parseCell } from '../mapping/parse-cell.ts'
 import type { Batch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
-import { Pace } from './pace.ts'
-import type { SyntaxFault, TakeRow } from './row-parser.ts'
-
-/** Longer rows are parsed in parts, so requests can pass in between. */
-const LONG_BYTES = 32 * 1024
+import { type SyntaxFault, type TakeRow, LARGEST_ROW_BYTES } from './row-parser.ts'
 
 const OBJECT: Expected = { kind: 'object' }
 const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
@@ -43,12 +39,6 @@ export function jsonLines<Item>(
     }
     return null
   }
-  async function addLater(text: string, line: number, version: number): Promise<SyntaxFault | null> {
-    const pace = new Pace()
-    const parsed = await parseLargeCell(text, columns.wanted, () => (pace.isOver ? pace.rest() : null))
-    await pace.rest()
-    return add(parsed, text, line, version)
-  }
   // On the first read no row is known, so its id need not be searched.
   const idTextIn = held.size === 0 ? (): null => null : idTextFinder(list.lines)
   return (bytes, from, to, line) => {
@@ -60,8 +50,12 @@ export function jsonLines<Item>(
     const idText = idTextIn(bytes, from, to)
     const id = idText === null ? null : idOf(idText)
     if (id === null || held.version(id) !== digest) {
+      if (to - from > LARGEST_ROW_BYTES) {
+        rows.add(withheldRow(new Reason('too-large', null, null), null, rows.whereNext(line), Number.NaN), line)
+        return null
+      }
       const text = bytes.toString('utf8', from, to)
-      return to - from > LONG_BYTES ? addLater(text, line, digest) : add(parseCell(text), text, line, digest)
+      return add(parseCell(text), text, line, digest)
     }
     columns.sawRowAgain()
     list.suspicions.skip()

@@ -16,9 +16,9 @@ export class NdjsonParser implements RowParser {
     )
   }
 
-  feed(bytes: Buffer, first = 0): Taken {
+  feed(bytes: Buffer): Taken {
     this.#isEmpty &&= bytes.length === 0
-    let from = first
+    let from = 0
     for (;;) {
       const at = bytes.indexOf(LINE_FEED, from)
       if (this.#carried.length + (at === -1 ? bytes.length : at) - from > LONGEST_ROW_BYTES) {
@@ -28,7 +28,6 @@ export class NdjsonParser implements RowParser {
       const taken = this.#carried.end(bytes, from, at, this.#line)
       this.#line++
       from = at + 1
-      if (taken instanceof Promise) return taken.then((fault) => fault ?? this.feed(bytes, at + 1))
       if (taken !== null) return taken
     }
     this.#carried.carry(bytes.subarray(from))

@@ -1,8 +1,8 @@
 /** Splits the bytes of a file into rows and passes them on. All bytes are complete UTF-8 characters. */
 export interface RowParser {
-  feed(bytes: Buffer): Taken
+  feed(bytes: Buffer): Taken | Promise<Taken>
   /** Passes on the rest; calls `onCut` before a row whose line has no line end. */
-  finish(onCut?: OnCut): Taken
+  finish(onCut?: OnCut): Taken | Promise<Taken>
   /** The number of skipped rows of blank cells. */
   readonly blankRows?: number
 }
@@ -13,8 +13,8 @@ export interface RowParser {
  */
 export type OnCut = (openSince?: number) => boolean
 
-/** `null` on success; a promise if it takes longer than requests should wait. */
-export type Taken = SyntaxFault | null | Promise<SyntaxFault | null>
+/** `null` on success. */
+export type Taken = SyntaxFault | null
 
 /**
  * Takes a row: the bytes from `from` to before `to`, and the line it begins in. The memory is reused afterwards. No
@@ -30,7 +30,9 @@ export interface SyntaxFault {
   readonly lacking?: string
 }
 
-/** No valid row is larger: a quote or bracket must be unclosed. */
+/** Larger rows are withheld. In CSV they fail the read, because most likely an open quote swallowed other rows. */
+export const LARGEST_ROW_BYTES: number = 256 * 1024
+/** The largest row that is carried over between chunks: in a larger one, a bracket must be unclosed. */
 export const LONGEST_ROW_BYTES: number = 16 * 1024 * 1024
 
 /** Passes on rows, including rows that span several chunks. */

@@ -353,8 +353,7 @@ async function* readRows<Item>(
         linked = await linksOf(parts, reading, linkAt)
         continue
       }
-      const result = onRow(cells, row, isHidden, link)
-      const fault = result instanceof Promise ? await result : result
+      const fault = onRow(cells, row, isHidden, link)
       if (fault !== null) return fault
     }
     if (pace.isOver || rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)
