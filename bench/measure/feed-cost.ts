@@ -72,7 +72,8 @@ async function written(calendars: number, changes = 1): Promise<number> {
     const page = await feeds.calendar(query as Exclude<typeof query, string>, NOW)
     longestTurnMs = Math.max(longestTurnMs, performance.now() - turnBeganAt)
     longest.push(longestTurnMs)
-    bytes = page?.body.length ?? 0
+    if (page === null || page === 'too-many') throw new Error('the calendar was refused')
+    bytes = page.body.length
   }
   const { user, system } = process.cpuUsage(from)
   return (user + system) / 1000 / calendars

@@ -55,6 +55,7 @@ export function fieldSchema({ type, description, example }: Field): JsonObject {
 export interface SchemaSettings {
   readonly links: ConfiguredLinks
   readonly lists: boolean
+  readonly hasCalendars: boolean
   /** The schemas of the further fields of each list, by name, in the order of their declaration. */
   readonly further: Readonly<Record<ListName, JsonObject>>
 }
@@ -162,18 +163,23 @@ const HAL_LINK: JsonObject = {
   },
 }
 
-function each<Value extends Json>(of: (shape: (typeof REFUSALS)[keyof typeof REFUSALS]) => Value): readonly Value[] {
-  return [...new Set(Object.values(REFUSALS).map(of))]
+/** Returns the values that problems may have. Only an instance with calendars refuses too many of them. */
+function each<Value extends Json>(
+  hasCalendars: boolean,
+  of: (shape: (typeof REFUSALS)[keyof typeof REFUSALS]) => Value,
+): readonly Value[] {
+  const shapes = Object.values(REFUSALS).filter(({ status }) => hasCalendars || status !== 429)
+  return [...new Set(shapes.map(of))]
 }
 
-const PROBLEM: JsonObject = {
+const problem = (hasCalendars: boolean): JsonObject => ({
   type: 'object',
   description: 'A problem (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'instance'],
   properties: {
     type: { type: 'string', const: 'about:blank' },
-    title: { type: 'string', enum: each(({ title }) => title), description: 'The status in words.' },
-    status: { type: 'integer', enum: each(({ status }) => status) },
+    title: { type: 'string', enum: each(hasCalendars, ({ title }) => title), description: 'The status in words.' },
+    status: { type: 'integer', enum: each(hasCalendars, ({ status }) => status) },
     detail: { type: 'string', description: 'What the caller can do.' },
     instance: { type: 'string', description: 'The requested path.' },
     traceId: {
@@ -182,7 +188,7 @@ const PROBLEM: JsonObject = {
       description: 'Present if the request had a valid `traceparent`.',
     },
   },
-}
+})
 
 export function jsonSchemas(settings: SchemaSettings): JsonObject {
   return {
@@ -195,6 +201,6 @@ export function jsonSchemas(settings: SchemaSettings): JsonObject {
     ...(settings.lists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES) } : {}),
     Link: LINK,
     HalLink: HAL_LINK,
-    Problem: PROBLEM,
+    Problem: problem(settings.hasCalendars),
   }
 }

@@ -78,7 +78,7 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     id: 'getCalendar',
     summary: 'A calendar of what is on, to subscribe to',
     list: 'events',
-    refusals: ['bad-query', 'crm-unavailable'],
+    refusals: ['bad-query', 'too-many-calendars', 'crm-unavailable'],
   },
   venues: {
     id: 'listVenues',
@@ -143,7 +143,12 @@ export function openApi(instance: Instance): JsonObject {
       responses: Object.fromEntries(refusals),
       examples: exampleComponents(lists, examples),
       schemas: {
-        ...jsonSchemas({ links, lists, further: { events: schemasOf(events), venues: schemasOf(venues) } }),
+        ...jsonSchemas({
+          links,
+          lists,
+          hasCalendars: instance.feeds.calendar,
+          further: { events: schemasOf(events), venues: schemasOf(venues) },
+        }),
         ...xmlSchemas(namespace, lists, { events, venues }),
       },
     },

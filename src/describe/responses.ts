@@ -121,7 +121,7 @@ export function refused(
         return [refusal, { summary: detailOf(refusal), value: value(text) }]
       }),
     )
-  const retry = status === 502 ? { 'Retry-After': 'RetryAfter' } : {}
+  const retry = status === 502 || status === 429 ? { 'Retry-After': 'RetryAfter' } : {}
   return {
     description: details.join(' '),
     headers: headersOf({ 'Cache-Control': 'CacheControlOfProblem', ...retry, 'Content-Length': 'ContentLength' }),

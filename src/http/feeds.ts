@@ -11,6 +11,7 @@ import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import { readVenueId } from '../records/packing.ts'
 import type { HeldLists } from '../sync/held-lists.ts'
+import { CalendarQueue } from './calendar-queue.ts'
 import type { Call } from './call.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
 import { queryOf } from './query-pairs.ts'
@@ -51,7 +52,8 @@ export class Feeds {
   #subscriptions = new ReadyPages(ROOM, true)
   /** The lists of which those were made. */
   #madeOf: readonly unknown[] = []
-  /** Calendars that are being written, by query. */
+  readonly #queue = new CalendarQueue()
+  /** Calendars that wait or are being written, by query. */
   readonly #writing = new Map<string, { readonly changes: number; readonly page: Promise<ReadyPage> }>()
 
   constructor(options: FeedsOptions) {
@@ -102,8 +104,9 @@ export class Feeds {
     return readListQuery('calendar', queryOf(target), this.#options.zone)
   }
 
-  /** The calendar of the events that a query asks for, as of `nowMs`, epoch ms; `null` while the events are not yet in order. */
-  calendar(query: ListQuery, nowMs: number): ReadyPage | Promise<ReadyPage> | null {
+  /** The calendar of the events that a query asks for, as of `nowMs`, epoch ms; `null` while the events are not yet in order, `too-many` if others
+   * take all turns. */
+  calendar(query: ListQuery, nowMs: number): ReadyPage | Promise<ReadyPage> | 'too-many' | null {
     const index = indexOf(this.#options.held.events.list)
     if (index === null || !index.isWhole) return null
     const changes = this.#changes()
@@ -111,7 +114,9 @@ export class Feeds {
     if (ready !== null) return ready
     const writing = this.#writing.get(query.named)
     if (writing?.changes === changes) return writing.page
-    const page = this.#write(query, changes, nowMs).finally(() => {
+    const queued = this.#queue.write(() => this.#write(query, this.#changes(), nowMs))
+    if (queued === null) return 'too-many'
+    const page = queued.finally(() => {
       if (this.#writing.get(query.named)?.page === page) this.#writing.delete(query.named)
     })
     this.#writing.set(query.named, { changes, page })

@@ -45,6 +45,9 @@ export interface ServiceOptions {
   readonly watch?: RequestWatch
 }
 
+/** When to ask again for a calendar while others take all turns. */
+const BUSY_MS = 5000
+
 /**
  * Handles a request in the contract's order (§1.2): path, OPTIONS, method, id, then age, then the record. The answer is
  * synchronous if the data is within the maximum age; only a request that must wait returns a promise.
@@ -150,6 +153,7 @@ export class Service {
     const page = feeds.calendar(query, Math.floor(this.#options.time.now().wallMs))
     // Switched on a moment ago: what is held is not yet in order.
     if (page === null) return this.#unavailable(call, 0)
+    if (page === 'too-many') return this.#later(call, 'too-many-calendars', BUSY_MS)
     if (!(page instanceof Promise)) return this.#found(call, 'text/calendar', page, ageMs)
     return page.then((later) =>
       this.#found(call, 'text/calendar', later, ageMs + Math.max(0, performance.now() - begunAt)),
@@ -256,7 +260,11 @@ export class Service {
   }
 
   #unavailable(call: Call, retryAfterMs: number): Answer {
-    const refusal = this.#refuse(call, 'crm-unavailable')
+    return this.#later(call, 'crm-unavailable', retryAfterMs)
+  }
+
+  #later(call: Call, reason: Refusal, retryAfterMs: number): Answer {
+    const refusal = this.#refuse(call, reason)
     const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1000))
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }

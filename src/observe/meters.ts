@@ -17,7 +17,7 @@ export const ROUTES = [
 export type RouteLabel = (typeof ROUTES)[number]
 
 /** The statuses that the service sends. Any other is counted as 0. */
-const STATUSES = [0, 200, 204, 304, 400, 404, 405, 500, 502] as const
+const STATUSES = [0, 200, 204, 304, 400, 404, 405, 429, 500, 502] as const
 
 const TYPES = [
   'none',
