@@ -19,13 +19,21 @@ let certificates: Certificates
 interface Settings {
   readonly crm?: Readonly<Record<string, unknown>>
   readonly url?: string
+  readonly further?: Readonly<Record<string, unknown>>
 }
 
-function marquee(runtime: Runtime, command: readonly string[], { crm = {}, url = world.url }: Settings = {}): Child {
+function marquee(
+  runtime: Runtime,
+  command: readonly string[],
+  { crm = {}, url = world.url, further = {} }: Settings = {},
+): Child {
   const path = join(folder, 'marquee.yaml')
   const lists = { events: { from: 'crm.public_events' }, venues: { from: 'crm.public_venues' } }
   const settings = { kind: 'postgres', url: { env: 'DATABASE_URL' }, listen: 'marquee', ...lists, ...crm }
-  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: null, crm: settings }))
+  writeFileSync(
+    path,
+    JSON.stringify({ listen: { port: 0 }, operations: null, representation: { further }, crm: settings }),
+  )
   const args = ['src/main.ts', ...command, '--config', path]
   return new Child(programOf(runtime), args, { env: { DATABASE_URL: url } })
 }
@@ -105,6 +113,29 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     const { status, report } = await check('bun', { crm: renamed })
     expect(status).toBe(2)
     expect(report.problems.join()).toContain('crm.events: crm.public_events has no column nam (did you mean name')
+  })
+
+  it('further fields are columns in snake_case or of their own names, or what fields name, of any type', async () => {
+    await world.query(`CREATE VIEW crm.richer AS SELECT *, true AS step_free, 12 AS "Rows", ARRAY['a;b', 'c'] AS genres,
+      'x'::text AS "state", timestamptz '2036-07-12 18:00+00' AS doors, '<p>One</p><p>Two</p>'::text AS about, 2.50::numeric AS fee
+      FROM crm.public_events; GRANT SELECT ON crm.richer TO marquee`)
+    const events = { StepFree: 'flag', Rows: 'integer', Genres: 'texts', Doors: 'date-time', Fee: 'decimal' }
+    const shown = async (settings: Settings): Promise<string> => {
+      const child = marquee('bun', ['check', '--show', '1'], settings)
+      await child.exited
+      return child.stdout + child.stderr
+    }
+    expect(await shown({ crm: { events: { from: 'crm.richer' } }, further: { events } })).toContain(
+      '"StepFree":true,"Rows":12,"Genres":["a;b","c"],"Doors":"2036-07-12T18:00:00+00:00","Fee":2.50,"_links"',
+    )
+    const fields = { Status: { column: 'state', values: { X: 'cancelled' } }, Text: { column: 'about', html: true } }
+    const mapped = {
+      crm: { events: { from: 'crm.richer', fields } },
+      further: { events: { Status: 'text', Text: 'text' } },
+    }
+    expect(await shown(mapped)).toContain('"Status":"cancelled","Text":"One\\nTwo","_links"')
+    expect(await shown({ further: { events: { Absent: 'text' } } })).toContain('crm.public_events has no column absent')
+    await world.query('DROP VIEW crm.richer')
   })
 
   it('a view that has changed_at and no updated_at is read by that, and check says so', async () => {
