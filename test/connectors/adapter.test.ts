@@ -390,6 +390,16 @@ describe('a list with since and ids', () => {
     expect(other.asked.at(-1)).toBe('since 2026-10-31T23:59:00Z')
   })
 
+  it('never asks for changes since a time ahead of the clock, whatever stamps came', async () => {
+    const table = new Table()
+    table.change(2, new Date(Date.now() + 3_600_000).toISOString(), 'an hour ahead')
+    const reader = new Reader((await openOwn(table.stream)).events)
+    await reader.full()
+    await reader.changes()
+    const since = Date.parse(table.asked.at(-1)?.slice(6) ?? '')
+    expect(since).toBeLessThanOrEqual(Date.now() - 60_000)
+  })
+
   it('takes no cursor of another connector', async () => {
     const reader = new Reader((await openOwn(new Table().stream)).events)
     reader.cursor = 'https://crm.example/delta?token=1' as NonNullable<Reader['cursor']>

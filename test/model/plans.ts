@@ -44,8 +44,26 @@ export const ID_SCANS_SELDOM = {
   trouble: 0,
 } as const
 
+/** What the methods of a connector make of it. */
+export const CONNECTORS = [
+  { strategy: 'full-read', ways: ['full'] },
+  { strategy: 'token-delta', ways: ['full', 'changes'] },
+  { strategy: 'time-delta', ways: ['full', 'since', 'ids', 'byId'] },
+  { strategy: 'time-delta', ways: ['full', 'since', 'ids'] },
+  { strategy: 'time-delta', ways: ['full', 'since'] },
+] as const
+
 /** The runs of the model: each strategy with each maximum age, then variations for some. */
 export const PLANS: readonly Plan[] = [
+  ...CONNECTORS.flatMap((connector) => [
+    plan(`a connector with ${connector.ways.join(', ')}`, { ...connector, maxAgeMs: 1000 }),
+    plan(`a connector with ${connector.ways.join(', ')}, maximum age 30 s`, { ...connector, maxAgeMs: 30_000 }),
+    plan(`a connector with ${connector.ways.join(', ')}, restarts`, {
+      ...connector,
+      maxAgeMs: 1000,
+      restartEveryMs: 10_000,
+    }),
+  ]),
   ...STRATEGIES.flatMap((strategy) => [
     plan(`${strategy}, maximum age 0`, { strategy, maxAgeMs: 0 }),
     plan(`${strategy}, maximum age 200 ms`, { strategy, ...fast }),

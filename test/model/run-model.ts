@@ -15,6 +15,7 @@ import type { Running } from './host.ts'
 import { CLOSED, Host } from './host.ts'
 import { Misfortune } from './misfortune.ts'
 import type { Parts } from './model-source.ts'
+import { ownConnector } from './own-connector.ts'
 import { ReadLog } from './read-log.ts'
 import { eventOf, formatter, venueOf } from './records.ts'
 import type { Setting } from './setting.ts'
@@ -187,6 +188,7 @@ async function heal(
 }
 
 export function sourceFor<Item>(parts: Parts<Item>): Source<Item> {
+  if (parts.setting.ways !== null) return ownConnector(parts, parts.setting.ways)
   switch (parts.setting.strategy) {
     case 'token-delta':
       return tokenDelta(parts)

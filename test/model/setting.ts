@@ -1,8 +1,12 @@
+import type { Way } from '../../src/crm/connector/row-host.ts'
+
 type Strategy = 'token-delta' | 'time-delta' | 'full-read'
 
 /** One run of the model: everything that is decided before chance takes over. */
 export interface Setting {
   readonly strategy: Strategy
+  /** The rows come through the connector kit, from a connector that has these methods; `null` for a source of the model's own. */
+  readonly ways: readonly Way[] | null
   readonly maxAgeMs: number
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
@@ -48,6 +52,7 @@ export interface Setting {
 export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | 'maxAgeMs'>): Setting {
   const refreshEveryMs = given.refreshEveryMs ?? (given.maxAgeMs === 0 ? 5000 : Math.min(5000, given.maxAgeMs / 2))
   return {
+    ways: null,
     refreshEveryMs,
     fullReadEveryMs: refreshEveryMs * 9,
     staleIfErrorMs: 0,

@@ -92,7 +92,9 @@ export class LookBack {
     if (newest === undefined) return this.#after ?? writeStamp(0, null)
     const tooMany = this.#newest[FEW_ROWS]?.ms ?? -Infinity
     const before = this.#after === null ? -Infinity : (parseStamp(this.#after)?.ms ?? -Infinity)
-    return writeStamp(Math.max(before, newest.ms - LOOK_BACK_MS, tooMany), newest.text)
+    // A row of a writer whose clock is ahead must not hide what others write meanwhile.
+    const newestMs = Math.min(newest.ms, this.#now)
+    return writeStamp(Math.max(before, newestMs - LOOK_BACK_MS, Math.min(tooMany, this.#now)), newest.text)
   }
 
   #trim(): void {
