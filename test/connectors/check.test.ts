@@ -43,8 +43,10 @@ async function check(
   args: readonly string[] = [],
   edit: (text: string) => string = (text) => text,
   runtime: 'bun' | 'node' = 'bun',
+  { crm = '', more = '' } = {},
 ): Promise<{ status: unknown; said: string }> {
-  using folder = new ConnectorFolder(server, { 'our-crm.ts': edit(OUR_CRM) }, 'kind: module\npath: ./our-crm.ts')
+  const kind = `kind: module\npath: ./our-crm.ts${crm}`
+  using folder = new ConnectorFolder(server, { 'our-crm.ts': edit(OUR_CRM) }, kind, more)
   const child = new Child(programOf(runtime), [
     `${ROOT}/src/main.ts`,
     'check',
@@ -57,6 +59,16 @@ async function check(
 }
 
 describe.each(['bun', 'node'] as const)('check, on %s', (runtime) => {
+  it('reads further fields that the connector or the configuration maps, and names one that neither does', async () => {
+    const more = 'representation: { further: { events: { State: text, Changed: date-time } } }'
+    const edit = (text: string): string => text.replace("Id: 'id',", "Id: 'id', State: 'status',")
+    const crm = '\nevents: { fields: { Changed: changed } }'
+    const both = await check(['--show', '1'], edit, runtime, { crm, more })
+    expect(both.said).toContain('"State":"published","Changed":"2026-11-01T00:00:00+00:00","_links"')
+    const { status, said } = await check([], edit, runtime, { more })
+    expect([status, said.includes('crm.events.fields.Changed is missing')]).toEqual([2, true])
+  })
+
   it('reads by the connector that init writes, and examines it', async () => {
     const { status, said } = await check(['--connector'], undefined, runtime)
     expect(said).toContain('230 events and 1 venue would be served.')
