@@ -127,7 +127,8 @@ function apart(joined: string): string {
   return joined.split(JOINT).join(' and ')
 }
 
-const TAKE_IDS = 'set crm.idNamespace to a UUID of your own, which takes any text or number as an id'
+const TAKE_IDS =
+  'set crm.idNamespace to a UUID of your own, which takes any text or number as an id and gives every record a new address'
 
 function keyEnd(found: FaultGroup['found'], expected: Expected | null, textKeyFor: TextKeyFor): string {
   const values = found.map(({ value }) => value)

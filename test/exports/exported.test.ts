@@ -285,6 +285,16 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     expect(await one(texts, source, 'Nr;Beginn;Ende;Preis;Preis', `7;${DAY};1;2`)).toMatchObject({ Price: '2' })
   })
 
+  it('reads 0.125 as no number where commas are decimal: no thousand begins with 0', async () => {
+    const served = await one(
+      "delimiter: ';', decimal: ','",
+      fields('Price: Preis'),
+      'Nr;Beginn;Ende;Preis',
+      `7;${DAY};0.125`,
+    )
+    expect(served['said']).toContain('0.125')
+  })
+
   it('serves a long text whole, also from a column that happens to be called Links', async () => {
     const text = 'x'.repeat(40_000)
     const served = await one("delimiter: ';'", fields('Name: Links'), 'Nr;Beginn;Ende;Links', `7;${DAY};${text}`)

@@ -32,6 +32,22 @@ interface Report {
   readonly warnings: readonly string[]
 }
 
+it('check finds coordinates suspicious that are on no map', async () => {
+  const venues = 'Name;Lat;Lon\nMünchen;48.137;11,575\nWien;48,208;16.373\n'
+  const files = {
+    'marquee.yaml': CONFIGURATION.replace("delimiter: ';',", "delimiter: ';', decimal: ',',").replace(
+      'fields: { Id: Name, Name: Name }',
+      'fields: { Id: Name, Name: Name, Latitude: Lat, Longitude: Lon }',
+    ),
+    'Spielplan.csv': `${HEADER}\n`,
+    'Orte.csv': venues,
+  }
+  using folder = new WorkFolder(files)
+  const { stderr } = await runCommand(['check'], { cwd: folder.path })
+  expect(stderr).toContain('Lat is not between -90 and 90 (1 venue; Orte.csv, line 2: Lat is 48137)')
+  expect(stderr).toContain('Lon is not between -180 and 180 (1 venue; Orte.csv, line 3: Lon is 16373)')
+})
+
 describe('check of a file as it was exported speaks of its columns and its words (SURFACE: Files as they are exported)', () => {
   it.each(['bun', 'node'] as const)('%s: in groups, in what is suspicious, and in what to set', async (runtime) => {
     using folder = new WorkFolder({

@@ -81,7 +81,7 @@ describe('what check says to do works when it is done to the letter', () => {
     ])
     expect(named.find(({ fault }) => fault === 'duplicate-id')).toMatchObject({ column: 'Nr', found: [{ value: '1' }] })
     expect(remedies(await groupsOf([GOOD], { ids: false }))).toEqual([
-      'Give each row a GUID in Nr that no other row has, or set crm.idNamespace to a UUID of your own, which takes any text or number as an id.',
+      'Give each row a GUID in Nr that no other row has, or set crm.idNamespace to a UUID of your own, which takes any text or number as an id and gives every record a new address.',
     ])
   })
 

@@ -232,7 +232,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
         {
           column: 'id',
           remedy:
-            'Give each row a GUID in id that no other row has, or set crm.idNamespace to a UUID of your own, which takes any text or number as an id.',
+            'Give each row a GUID in id that no other row has, or set crm.idNamespace to a UUID of your own, which takes any text or number as an id and gives every record a new address.',
         },
       ],
     })

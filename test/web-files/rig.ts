@@ -2,6 +2,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { openFilesCrm, openWebFiles } from '../../src/crm/files/files-crm.ts'
 import type { Change, Crm, Cursor, ReadOutcome, ServedRows, Source } from '../../src/sync/port.ts'
+import type { Observation } from '../../src/observe/observation.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'
 
@@ -12,6 +13,8 @@ export interface Rig {
   readonly crm: Crm
   /** How far the clock is ahead of the machine's. */
   aheadMs: number
+  /** What the log says. */
+  readonly notices: readonly string[]
 }
 
 export interface WebRead {
@@ -35,9 +38,14 @@ export async function openRig(crm: string, env: Readonly<Record<string, string>>
     now: () => ({ monotonicMs: performance.now() + rig.aheadMs, wallMs: Date.now() + rig.aheadMs }),
   }
   const limits = { requestTimeoutMs: 2000, maxAgeMs: 30_000 }
-  const shared = { time, observe: () => {}, limits }
+  const notices: string[] = []
+  const observe = (seen: Observation): void => {
+    if (seen.kind === 'crm-noticed') notices.push(seen.message)
+  }
+  const shared = { time, observe, limits }
   const webFiles = await openWebFiles(settings, { ...shared, env }, async () => (wayOut) => openHttpClient(wayOut))
   return Object.assign(rig, {
+    notices,
     crm: openFilesCrm(settings, { ...shared, showIn: loaded.configuration.timeZone, webFiles }),
   })
 }

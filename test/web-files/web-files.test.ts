@@ -128,6 +128,25 @@ describe('a list by URL', () => {
     expect([server.seen.length, fourth.outcome]).toMatchObject([3, { ok: true, unchanged: true }])
   })
 
+  it('is told of in the log if its server sends ETag and ignores conditions, or sends none', async () => {
+    const deaf = await serve(() => ({
+      headers: { etag: '"a"', 'last-modified': OLD, date: OLD.replace('12', '13') },
+      body: CSV,
+    }))
+    const rig = await rigOf(`"${deaf.origin}/a.csv"`)
+    const first = await readWeb(rig.crm.events)
+    expect(rig.notices).toEqual([])
+    for (rig.aheadMs of [20_000, 40_000]) await readWeb(rig.crm.events, first.cursor)
+    expect(rig.notices).toEqual([
+      expect.stringContaining(
+        '/a.csv is sent whole to conditional requests, so it is downloaded in full every 10 s',
+      ) as never,
+    ])
+    const plain = await rigOf(`"${(await serve(() => ({ body: CSV }))).origin}/a.csv"`)
+    await readWeb(plain.crm.events)
+    expect(plain.notices.join()).toContain('/a.csv comes without ETag and Last-Modified')
+  })
+
   it('is asked without a condition while another change would leave its Last-Modified as it is', async () => {
     const now = new Date().toUTCString()
     const server = await serve(() => ({ headers: { etag: '"a"', 'last-modified': now, date: now }, body: CSV }))

@@ -31,8 +31,8 @@ export interface WebCopy {
   readonly askedAt: Moment
   /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
   readonly writtenAtMs: number
-  /** Whether the server sends an ETag or Last-Modified, so the next request can be conditional. */
-  readonly isConditional: boolean
+  /** Whether the server sends an ETag or Last-Modified, and whether it has ignored one in a conditional request. */
+  readonly validators: 'sent' | 'none' | 'ignored'
 }
 
 /** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
@@ -115,7 +115,10 @@ export class Download {
     if (typeof format !== 'string') return format
     const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
     const { etag, 'last-modified': lastModified } = reply.headers
-    const isConditional = etag !== undefined || lastModified !== undefined
+    // A server may send validators and ignore them: then each refresh downloads the file in full.
+    const isIgnored = Object.keys(this.#validators).length > 0 && this.#copy?.cursor === cursor
+    const isSent = etag !== undefined || lastModified !== undefined
+    const validators = isSent ? (isIgnored ? 'ignored' : 'sent') : 'none'
     const writtenAtMs = this.#writtenAtMs(reply, null)
     // Servers derive both from a time in whole seconds, so they may stay the same if the file changes twice within a second.
     const isSettled = !(this.#settings.time.now().wallMs - writtenAtMs < SETTLING_MS)
@@ -125,7 +128,7 @@ export class Download {
     }
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
     if (this.#copy?.cursor !== cursor || this.#bytes !== null || this.#copy === null) this.#bytes = bytes
-    return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, isConditional })
+    return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, validators })
   }
 
   /** Measures Last-Modified against the same server's Date: its clock may be hours away from ours. */

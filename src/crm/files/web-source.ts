@@ -101,8 +101,12 @@ class WebSource<Item> implements Source<Item> {
   /** What `check` says about the server; `null` if there is nothing to say. */
   get warning(): string | null {
     const { list, download, limits } = this.#settings
-    if (download.copy === null || download.copy.isConditional) return null
-    const fact = `${list.name}: ${download.name} comes without ETag and Last-Modified, so it is downloaded in full every 10 s`
+    if (download.copy === null || download.copy.validators === 'sent') return null
+    const why =
+      download.copy.validators === 'none'
+        ? 'comes without ETag and Last-Modified'
+        : 'is sent whole to conditional requests'
+    const fact = `${list.name}: ${download.name} ${why}, so it is downloaded in full every 10 s`
     return limits.maxAgeMs > LEAST_MAX_AGE_MS ? fact : `${fact}; freshness.maxAge must be longer than 20s then`
   }
 
@@ -114,6 +118,13 @@ class WebSource<Item> implements Source<Item> {
     return 'cursor' in copy ? null : copy
   }
 
+  #tellWarning(): void {
+    const { warning } = this
+    if (warning === null || this.#told.has(warning)) return
+    this.#told.add(warning)
+    this.#settings.observe({ kind: 'crm-noticed', message: warning })
+  }
+
   async *read(request: ReadRequest): PageStream<Item> {
     const { download, time, maxFileAgeMs } = this.#settings
     const copy = await download.get(request.cursor, request.signal)
@@ -121,6 +132,7 @@ class WebSource<Item> implements Source<Item> {
     const { name } = download
     const old = this.#ageFault(copy) ?? tooOld(name, copy.writtenAtMs, time.now().wallMs, maxFileAgeMs)
     if (old !== null) return { ok: false, failure: old }
+    this.#tellWarning()
     const nowMs = time.now().monotonicMs
     this.#halfWritten.saw({ fingerprint: copy.cursor, inode: name }, nowMs)
     const { bytes } = download

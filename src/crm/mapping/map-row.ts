@@ -67,7 +67,7 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
   venueIn: ({ Id }) => Id,
   titleOf: ({ Name }, row) => Name(row),
   readDates: () => {},
-  suspiciousIn: () => NONE,
+  suspiciousIn: suspiciousVenueCells,
 }
 
 /** How the rows of one list become records. Built once, then run for each row. */
@@ -277,6 +277,20 @@ function suspiciousEventCells(
     ...(farAhead === null ? [] : [{ column: nameOf('Start'), what: farAhead, found: Start }]),
     ...(isNegative ? [{ column: nameOf('Price'), what: 'is negative', found: Price }] : []),
     ...(isOversold ? [cellOf('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
+  ]
+}
+
+/** A coordinate that is on no map: most likely its point was read as a separator of thousands. */
+function suspiciousVenueCells(
+  { Longitude, Latitude }: VenueRecord,
+  nameOf: NameOf,
+): ReturnType<RowKind<VenueRecord>['suspiciousIn']> {
+  const [isEast, isNorth] = [Math.abs(Number(Longitude)) > 180, Math.abs(Number(Latitude)) > 90]
+  // Nearly all rows leave here, and the check runs for each.
+  if (!isEast && !isNorth) return NONE
+  return [
+    ...(isEast ? [{ column: nameOf('Longitude'), what: 'is not between -180 and 180', found: String(Longitude) }] : []),
+    ...(isNorth ? [{ column: nameOf('Latitude'), what: 'is not between -90 and 90', found: String(Latitude) }] : []),
   ]
 }
 

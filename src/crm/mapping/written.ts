@@ -39,10 +39,10 @@ export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | nu
 
 type Convert<Value> = (cell: Cell) => Value | Misfit
 
-/** Matches digits in groups of three with one kind of separator, then the fraction. */
+/** Matches digits in groups of three with one kind of separator, then the fraction. No first group begins with 0. */
 const NUMBERS = {
-  ',': /^([+-]?(?:\d{1,3}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
-  '.': /^([+-]?(?:\d{1,3}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
+  ',': /^([+-]?(?:[1-9]\d{0,2}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
+  '.': /^([+-]?(?:[1-9]\d{0,2}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
 } as const
 
 function withSign<Value>(
