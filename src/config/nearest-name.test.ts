@@ -22,6 +22,10 @@ describe('the nearest name', () => {
     expect(nearestName(given, ['maxAge', 'refreshEvery', 'staleIfError'])).toBe(nearest)
   })
 
+  it('is a name that looks the same and has its accents written apart', () => {
+    expect(nearestName('cafe\u0301', ['cave', 'caf\u00e9'])).toBe('caf\u00e9')
+  })
+
   it('is counted in letters added, dropped, changed or swapped', () => {
     expect(['ab', 'a', 'abcd', 'xbc', 'acb', ''].map((word) => slipsBetween(word, 'abc'))).toEqual([1, 2, 1, 1, 1, 3])
   })

@@ -8,20 +8,25 @@ const MOST_NAMES = 5000
  */
 export function nearestName(given: string, names: Iterable<string>): string | null {
   if (given.length > LONGEST) return null
-  const wanted = given.toLowerCase()
+  const wanted = foldedCase(given)
   let best: string | null = null
   let bestSlips = Math.max(1, Math.floor(given.length / 3)) + 1
   let looked = 0
   for (const name of names) {
     if (++looked > MOST_NAMES) break
     if (Math.abs(name.length - given.length) >= bestSlips) continue
-    const slips = slipsBetween(wanted, name.toLowerCase())
+    const slips = slipsBetween(wanted, foldedCase(name))
     if (slips < bestSlips) {
       best = name
       bestSlips = slips
     }
   }
   return best
+}
+
+/** Accents look the same whether they are part of a letter or follow it, as in file names of a Mac. */
+function foldedCase(text: string): string {
+  return text.normalize('NFC').toLowerCase()
 }
 
 /** Counts the letters added, dropped, changed or swapped with their neighbour (optimal string alignment). */
