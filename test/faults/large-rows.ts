@@ -1,16 +1,29 @@
 import { EVENT, EVENT_ROW } from '../contract/rows.ts'
 import type { Lists } from '../support/files-directory.ts'
 
-const LARGE_EVENT = '4c8e17b2-90d5-4a3f-8b6c-d2f1e07a5934'
+const ROW_BYTES = 150_000
 
-/** One event of the usual size, and one of which an answer fills more than the sockets between. */
-export const LARGE_LISTS: Lists = {
-  events: JSON.stringify([EVENT_ROW, { ...EVENT_ROW, Id: LARGE_EVENT, Name: 'x'.repeat(3_000_000) }]),
-  venues: '[]',
+/** An event of the usual size, and so many large ones that a calendar of them has at least so many bytes. */
+export function listsOfAtLeast(bytes: number): Lists {
+  const large = Array.from({ length: Math.ceil(bytes / ROW_BYTES) }, (_, index) => ({
+    ...EVENT_ROW,
+    Id: `4c8e17b2-90d5-4a3f-8b6c-${String(index).padStart(12, '0')}`,
+    Name: 'x'.repeat(ROW_BYTES),
+    Start: '2036-07-12T19:30:00Z',
+    Finish: '2036-07-12T22:00:00Z',
+  }))
+  return { events: JSON.stringify([EVENT_ROW, ...large]), venues: '[]' }
 }
 
+/** Lists whose calendar fills more than the sockets between. */
+export const LARGE_LISTS: Lists = listsOfAtLeast(3_000_000)
+
 export const TARGET: string = `/api/events/${EVENT}`
-export const LARGE_TARGET: string = `/api/events/${LARGE_EVENT}`
+/** A page of some 2 MB. */
+export const LARGE_TARGET = '/api/events?limit=14'
+/** All of it in one answer. */
+export const CALENDAR_TARGET = '/api/events.ics'
+export const LARGE_IS_ON = { lists: 'on', feeds: { calendar: 'on' } } as const
 
 export function requestTo(target: string): string {
   return `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`
