@@ -7,8 +7,8 @@ import { SERVED } from '../records/shard.ts'
 const MOST_LOOKED_AT = 1000
 
 /**
- * Tells whether held events have prices, for a process that has not read the CRM itself. Nobody is told that an event is
- * free unless some other event has a price.
+ * Checks if held events have prices, for a process that has not read the CRM itself. An event is called free only if
+ * some other event has a price.
  */
 export class HeldPrices {
   #list: RecordList<EventRecord> | null = null

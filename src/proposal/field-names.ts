@@ -132,8 +132,8 @@ interface Named {
 }
 
 /**
- * Finds, among the columns not yet taken, the one that matches a name best. A column named like another field must
- * match exactly.
+ * Finds the free column that matches one of the names best. If a column is named like another field, only an exact match
+ * counts.
  */
 export function named<Item extends Named>(
   columns: readonly Item[],

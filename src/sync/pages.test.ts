@@ -5,7 +5,7 @@ import type { Page, PageStream } from './port.ts'
 
 const LIMITS = { patienceMs: 21_000, longestMs: 900_000 }
 
-/** A CRM whose pages never end, each of which takes `everyMs`. */
+/** Yields pages without end, one each `everyMs`. */
 async function* endless(time: VirtualTime, everyMs: number): PageStream<never> {
   for (;;) {
     const page: Page<never> = { begunAt: time.now(), sourceLagMs: 0, changes: [], whereIs: () => '' }

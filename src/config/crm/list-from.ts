@@ -72,7 +72,7 @@ function sheetIn(entries: MapTree['entries'] | null): string | null | undefined 
 
 const WEB = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
 
-/** A problem whose message does not show the value: a URL's query may be a secret. */
+/** Reports a problem without the value, because the query of a URL may be a secret. */
 function wrong(message: string): Wrong {
   return new Wrong(message, true)
 }

@@ -20,10 +20,10 @@ export interface ConnectorSettings {
   readonly availability: { readonly everyMs: number } | null
 }
 
-/** How long the start of the service waits for the connector to say how its lists are read. */
+/** How long the start waits for the connector to report how its lists can be read. */
 const FIRST_START_MS = 5000
 const USUAL_AVAILABILITY_MS = 5000
-/** Whoever holds the event loop longer delays its own answers, and time limits. */
+/** A connector that holds its event loop longer delays its own time limits, ms. */
 const LOOP_HELD_MS = 50
 
 /** Makes a CRM of a connector, wherever that runs. */

@@ -113,7 +113,7 @@ function put(values: Record<string, Value>, name: string, value: Value): void {
   Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** The value at a path; null if there is none. */
+/** Returns the value at a path such as `place.id`; `null` if the answer has none. */
 export function cellIn(value: Value | undefined, path: string): Value {
   let here: Value = value ?? null
   for (const step of path.split('.')) {

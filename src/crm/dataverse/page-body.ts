@@ -55,7 +55,7 @@ const LONG = 32_768
 /** Characters of rows between two looks at the clock. */
 const STEP = 16_384
 
-/** A page whose rows were parsed one by one. */
+/** A page in two parts, because its rows are parsed one by one. */
 interface SplitPage {
   /** The page, with an empty list as its `value`. */
   readonly envelope: CellObject

@@ -3,7 +3,7 @@ import { isWebAddress } from '../mapping/linked-cell.ts'
 import { PartParser } from './part-parser.ts'
 import { MOST_ROWS, columnOf } from './sheet-parser.ts'
 
-/** A range of rows whose cells in one column link to the same address. */
+/** Consecutive rows with the same link in one column. */
 export interface LinkedRows {
   readonly first: number
   readonly last: number

@@ -7,7 +7,7 @@ import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zo
 import { type Cell, type RowAccess, LateTime, Misfit, isBlank } from './cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
-/** A date-time of any form, where there is none. */
+/** What a cell should hold if it holds no date-time at all. */
 export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
