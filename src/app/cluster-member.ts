@@ -15,7 +15,6 @@ import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import { idOf } from '../cluster/entries.ts'
 import { CurrentList } from '../cluster/current-list.ts'
 import { RedisStore } from '../cluster/redis/redis-store.ts'
-import type { ClusterNews } from '../cluster/options.ts'
 import type { ReplicaMaker } from '../cluster/own-reading.ts'
 import { LONGEST_DEFAULT_MS } from '../cluster/election.ts'
 import { Cluster } from '../cluster/cluster.ts'
@@ -51,11 +50,9 @@ export class Sharing implements ToldLists {
   readonly #cluster: Cluster
   readonly #otherLogs: OtherLogs
   readonly #ended = new AbortController()
-  readonly #resyncs = new Map<string, number>()
   /** The served lists and those that may replace them. Weak, so that replaced lists can be collected. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
   readonly #keepers = new WeakMap<Replica, SnapshotKeeper>()
-  #storeLost: string | null = null
   #unfit = ''
 
   constructor(options: SharingOptions) {
@@ -90,7 +87,7 @@ export class Sharing implements ToldLists {
       time,
       draw: randomBytes,
       pause,
-      tell: (news) => this.#tell(news),
+      observe,
       examine: () => this.#examine(),
       newLists: () => this.#newLists(),
       newReplica: (lists, resumeState, told) => this.#newReplica(lists, resumeState, told),
@@ -165,7 +162,7 @@ export class Sharing implements ToldLists {
   }
 
   status(): ClusterStatus {
-    const { role, isConnected, instance, position, member } = this.#cluster
+    const { role, isConnected, instance, position, member, storeLost } = this.#cluster
     const { time } = this.#options
     const { heartbeat } = member
     const snapshot = member.resync.known
@@ -179,7 +176,7 @@ export class Sharing implements ToldLists {
       instances: heartbeat?.instances ?? 0,
       versions: heartbeat?.versions ?? [],
       candidates: heartbeat?.candidates ?? [],
-      lastError: this.#storeLost ?? member.trouble,
+      lastError: storeLost ?? member.trouble,
       otherLogs: this.#otherLogs.names,
       snapshot:
         snapshot === null
@@ -196,7 +193,7 @@ export class Sharing implements ToldLists {
       outbox: this.#cluster.outbox,
       refusedNonces,
       epochs,
-      resyncs: this.#resyncs,
+      resyncs: this.#cluster.member.resync.counts,
       entries,
       bytes,
     }
@@ -244,21 +241,4 @@ export class Sharing implements ToldLists {
     else keeper.begin()
     return replica
   }
-
-  #tell(news: ClusterNews): void {
-    const { observe } = this.#options
-    if (news.kind === 'published') return observe({ kind: 'changes-published', delaysMs: news.delaysMs })
-    if (news.kind === 'accepted') return observe({ kind: 'shorter-accepted', lists: news.lists })
-    if (news.kind === 'resynced') this.#resyncs.set(news.why, (this.#resyncs.get(news.why) ?? 0) + 1)
-    if (news.kind === 'store-lost') this.#storeLost = news.why
-    if (news.kind === 'store-found') this.#storeLost = null
-    observe({ kind: 'cluster-changed', what: news.kind, detail: detailOf(news) })
-  }
-}
-
-function detailOf(news: ClusterNews): string | null {
-  if ('why' in news) return news.why
-  if (news.kind === 'became-leader') return `epoch ${news.epoch}${news.newLog ? ', with a new log' : ''}`
-  if (news.kind === 'snapshot-written') return `${news.rows} rows in ${news.bytes} bytes`
-  return null
 }

@@ -70,6 +70,11 @@ export class Cluster {
     return this.member.publisher?.unsent ?? 0
   }
 
+  /** Why the store is lost; `null` while it is available. */
+  get storeLost(): string | null {
+    return this.#toldLost === '' ? null : this.#toldLost
+  }
+
   start(): void {
     this.#running = Promise.all([this.#run(), this.#examine(), this.#tick()])
   }
@@ -160,7 +165,7 @@ export class Cluster {
     const heldMs = this.#time.now().monotonicMs - openedAtMs
     if (!isProven && heldMs < PROVEN_TIMEOUTS * this.member.election.lengthMs) return
     this.#toldLost = null
-    this.#options.tell({ kind: 'store-found' })
+    this.#options.observe({ kind: 'cluster-changed', what: 'store-found', detail: null })
   }
 
   #lost(cause: unknown): void {
@@ -171,7 +176,7 @@ export class Cluster {
     this.#connected(false)
     if (why === this.#toldLost) return
     this.#toldLost = why
-    this.#options.tell({ kind: 'store-lost', why })
+    this.#options.observe({ kind: 'cluster-changed', what: 'store-lost', detail: why })
   }
 
   #connected(connected: boolean): void {

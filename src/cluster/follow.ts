@@ -104,13 +104,13 @@ async function take(member: Member, session: Session, target: Following, stored:
 function tell({ options, cutOver, heartbeat }: Member, target: Following, { head }: LogEntry): void {
   if (head.kind === 'rows' && cutOver.served === target) {
     const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
-    if (delaysMs.length > 0) options.tell({ kind: 'published', delaysMs })
+    if (delaysMs.length > 0) options.observe({ kind: 'changes-published', delaysMs })
   }
   if (head.kind !== 'heartbeat' || head.refreshEveryMs === heartbeat?.refreshEveryMs) return
   const { maxAgeMs } = options.settings
   if (maxAgeMs >= 2 * head.refreshEveryMs) return
   const why = `it is ${maxAgeMs / 1000} s, and the leader reads every ${head.refreshEveryMs / 1000} s: twice that is the least`
-  options.tell({ kind: 'max-age-too-short', why })
+  options.observe({ kind: 'cluster-changed', what: 'max-age-too-short', detail: why })
 }
 
 async function isInLog(member: Member, session: Session, position: LogPosition): Promise<boolean> {

@@ -64,7 +64,7 @@ export class Member {
 
   constructor(options: ClusterOptions) {
     this.options = options
-    const { time, draw, signing, settings, heartbeat, newLists, tell } = options
+    const { time, draw, signing, settings, heartbeat, newLists, observe } = options
     this.#time = time
     this.accepting = new Accepting(time)
     this.#heartbeatAt = this.#begun = time.now()
@@ -75,9 +75,9 @@ export class Member {
       time,
       () => Session.open(options.store, time, commandLimitMs(settings), new AbortController().signal),
       () => this.election.lengthMs,
-      (why) => tell({ kind: 'log-unusable', why }),
+      (why) => observe({ kind: 'cluster-changed', what: 'log-unusable', detail: why }),
     )
-    const ignored = (why: string): void => tell({ kind: 'snapshot-ignored', why })
+    const ignored = (why: string): void => observe({ kind: 'cluster-changed', what: 'snapshot-ignored', detail: why })
     this.resync = new Resync({ ...options, nonces, ignored, reading: (asked) => this.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
     this.cutOver = new CutOver(
@@ -111,7 +111,7 @@ export class Member {
   decode(stored: StoredEntry): LogEntry | null {
     const entry = decodeEntry(stored, this.options.signing)
     if ('refused' in entry) {
-      if (this.#refused === null) this.options.tell({ kind: 'entry-refused', why: entry.refused })
+      if (this.#refused === null) this.options.observe({ kind: 'cluster-changed', what: 'entry-refused', detail: entry.refused })
       this.#refused = entry.refused
       return null
     }
@@ -190,7 +190,7 @@ export class Member {
     await session.ask((store) => store.drop('log'))
     this.unusable.clear()
     this.#refused = null
-    this.options.tell({ kind: 'log-replaced', why })
+    this.options.observe({ kind: 'cluster-changed', what: 'log-replaced', detail: why })
   }
 
   /** Whether a heartbeat carries a nonce that was written since then, in monotonic ms. */
@@ -230,7 +230,8 @@ export class Member {
     this.claimed = null
     if (!target.isReached) return this.resync.reject(why)
     if (target.isBroken) this.resync.reject(why)
-    this.options.tell({ kind: 'resynced', why })
+    this.resync.counts.set(why, (this.resync.counts.get(why) ?? 0) + 1)
+    this.options.observe({ kind: 'cluster-changed', what: 'resynced', detail: why })
     this.resync.begin(this.#canAnswer())
   }
 
@@ -243,7 +244,7 @@ export class Member {
   /** Becomes leader: the claim is in the log, and everything before it has been applied. */
   takeOver(position: LogPosition, newLog: boolean): void {
     const { options, instance } = this
-    const { time, signing, tell } = options
+    const { time, signing, observe } = options
     const own = this.own ?? this.#readFrom()
     const publisher = new Publisher({
       ...options,
@@ -263,7 +264,8 @@ export class Member {
     this.resync.needsSnapshot = false
     if (newLog) this.makeSnapshots(null)
     this.offer()
-    tell({ kind: 'became-leader', epoch: position.epoch, newLog })
+    const detail = `epoch ${position.epoch}${newLog ? ', with a new log' : ''}`
+    observe({ kind: 'cluster-changed', what: 'became-leader', detail })
   }
 
   /** Notes an accepted claim. Everything before it is read first. */
@@ -304,13 +306,14 @@ export class Member {
     const made = (manifest: Manifest): void => {
       this.resync.knows(manifest)
       this.#snapshotFailure = null
-      this.options.tell({ kind: 'snapshot-written', ...sizeOf(manifest) })
+      const { rows, bytes } = sizeOf(manifest)
+      this.options.observe({ kind: 'cluster-changed', what: 'snapshot-written', detail: `${rows} rows in ${bytes} bytes` })
     }
     const failed = (cause: unknown): void => {
       // The session reports failures of the connection.
       if (!(cause instanceof StoreFailure) || cause.fault === 'lost' || cause.message === this.#snapshotFailure) return
       this.#snapshotFailure = cause.message
-      this.options.tell({ kind: 'snapshot-failed', why: cause.message })
+      this.options.observe({ kind: 'cluster-changed', what: 'snapshot-failed', detail: cause.message })
     }
     this.snapshots = new SnapshotMaker({ ...this.options, publisher, made, failed }, last)
   }
@@ -322,7 +325,7 @@ export class Member {
     this.own = this.publisher = this.snapshots = null
     this.#heartbeatAt = this.#time.now()
     this.resync.begin(this.#canAnswer())
-    this.options.tell({ kind: 'lost-leadership', why })
+    this.options.observe({ kind: 'cluster-changed', what: 'lost-leadership', detail: why })
   }
 
   /**
@@ -331,7 +334,7 @@ export class Member {
    */
   goAloneIfDue(isConnected: boolean): void {
     const { own, isFit, instance } = this
-    const { settings, readersWhenLost, tell, time } = this.options
+    const { settings, readersWhenLost, observe, time } = this.options
     const now = time.now()
     if (own !== null || !isFit || now.monotonicMs < this.restsUntilMs) return
     if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(instance)) return
@@ -343,7 +346,7 @@ export class Member {
     if (this.claimed?.newLog === false) this.claimed = null
     this.resync.begin(false)
     this.offer()
-    tell({ kind: 'reads-alone' })
+    observe({ kind: 'cluster-changed', what: 'reads-alone', detail: null })
   }
 
   /** Offers the lists that are kept up to date for serving. */

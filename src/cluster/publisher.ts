@@ -18,7 +18,7 @@ export type LogStanding = 'goes-on' | 'deposed' | 'new-log'
 
 export interface PublisherOptions extends Pick<
   ClusterOptions,
-  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version' | 'heartbeat' | 'tell'
+  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version' | 'heartbeat' | 'observe'
 > {
   readonly instance: string
   readonly replica: Replica
@@ -192,7 +192,7 @@ export class Publisher {
 
   #tellRefused(): void {
     const why = this.refusedNonces
-    if (why !== null && !this.#hasToldRefused) this.#options.tell({ kind: 'nonces-refused', why })
+    if (why !== null && !this.#hasToldRefused) this.#options.observe({ kind: 'cluster-changed', what: 'nonces-refused', detail: why })
     this.#hasToldRefused = why !== null
   }
 
@@ -216,7 +216,7 @@ export class Publisher {
         this.replica[list].acceptShorter()
         this.outbox.tell(list)
       }
-      if (accepted.length > 0) this.#options.tell({ kind: 'accepted', lists: accepted })
+      if (accepted.length > 0) this.#options.observe({ kind: 'shorter-accepted', lists: accepted })
       return held.length > 0 ? [idOf(toldAt)] : []
     })
   }

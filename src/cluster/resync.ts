@@ -32,6 +32,8 @@ export class Resync {
   foundNone = false
   /** The snapshot in the store, and since when it is known here. */
   known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
+  /** The number of resyncs, by reason. */
+  readonly counts: Map<string, number> = new Map()
   readonly #options: ResyncOptions
   #notBeforeMs = Number.NEGATIVE_INFINITY
   /** The snapshot that was tried last and could not be followed from. */

@@ -50,7 +50,7 @@ describe('`accept` (instances: What a person touches)', () => {
       expect(accepted).toEqual(['events'])
       expect(ms).toBeLessThan(3000)
       for (const instance of [first, second]) await must(fleet, serves(instance, 2), MAX_AGE_MS)
-      expect(fleet.news['accepted']).toBe(1)
+      expect(fleet.news['shorter-accepted']).toBe(1)
       for (const instance of [first, second])
         await must(fleet, () => instance.cluster.served.events.shrunk === null, MAX_AGE_MS)
       expect((await saidTo(fleet, second)).accepted).toEqual([])
@@ -117,7 +117,7 @@ describe('`accept` (instances: What a person touches)', () => {
       await wait(fleet, 2 * MAX_AGE_MS)
       expect(first.cluster.role).toBe('leader')
       expect(first.cluster.served.events.shrunk).not.toBeNull()
-      expect(fleet.news['accepted']).toBe(1)
+      expect(fleet.news['shorter-accepted']).toBe(1)
     }
   }, 60_000)
 })

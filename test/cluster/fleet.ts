@@ -154,9 +154,10 @@ export class Fleet {
       storeDelayMs: setting.storeDelayMs,
       sliceMs: setting.sliceMs,
       crm: this.#crm(eyes, number),
-      tell: (news) => {
-        this.news[news.kind] = (this.news[news.kind] ?? 0) + 1
-        this.log.push(`${Math.round(this.time.trueMs)} #${number} ${JSON.stringify(news)}`)
+      observe: (observation) => {
+        const what = observation.kind === 'cluster-changed' ? observation.what : observation.kind
+        this.news[what] = (this.news[what] ?? 0) + 1
+        this.log.push(`${Math.round(this.time.trueMs)} #${number} ${JSON.stringify(observation)}`)
       },
     })
     this.instances.push(instance)

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
+import type { Observe } from '../../src/observe/observation.ts'
 import { Admissions } from '../../src/sync/admission.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { newLists, Replica } from '../../src/sync/replica.ts'
 import { CurrentList } from '../../src/cluster/current-list.ts'
 import { isSame, NO_BODY } from '../../src/cluster/entries.ts'
 import { Following } from '../../src/cluster/follower.ts'
-import type { ClusterNews } from '../../src/cluster/options.ts'
 import { Cluster } from '../../src/cluster/cluster.ts'
 import { Signing } from '../../src/cluster/signing.ts'
 import type { Chance } from '../model/chance.ts'
@@ -34,7 +34,7 @@ export interface InstanceOptions {
   readonly sliceMs?: number
   /** Begins to read the CRM: whether all of a list is yet to be read. */
   readonly reads?: (isFromNothing: boolean) => void
-  readonly tell?: (news: ClusterNews) => void
+  readonly observe?: Observe
 }
 
 /** One Marquee of the model: a machine, its way to the store and to the CRM, and what it holds. */
@@ -72,7 +72,7 @@ export class Instance {
       key,
       sliceMs = 0,
       reads = () => {},
-      tell = () => {},
+      observe = () => {},
     } = options
     const signing = new Signing('model', key)
     this.machine = machine
@@ -106,7 +106,7 @@ export class Instance {
         if (sliceMs === 0) return Promise.resolve()
         return new Promise((resolve) => void machine.after(sliceMs, resolve))
       },
-      tell,
+      observe,
       newLists: () => newLists(formatter),
       newReplica: (lists, resumeState, told) => {
         reads(resumeState?.events.isLoaded !== true || !resumeState.venues.isLoaded)
