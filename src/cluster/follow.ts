@@ -84,8 +84,7 @@ async function take(member: Member, session: Session, target: Following, stored:
   }
   const isTaken = await target.take(entry, (position) => isInLog(member, session, position))
   if (member.target !== target) return false
-  if (entry.head.kind === 'leave') member.election.vacant()
-  else member.election.heard()
+  member.heard(entry)
   if (!isTaken) {
     member.lose(target, target.gap)
     return false
@@ -125,8 +124,7 @@ async function watch(member: Member, session: Session): Promise<void> {
   const seen = stored?.id ?? ''
   if (seen === member.topSeen) return
   member.topSeen = seen
-  if (entry?.head.kind === 'leave') member.election.vacant()
-  else if (entry !== null) member.election.heard()
+  if (entry !== null) member.heard(entry)
 }
 
 /** Whether this instance should claim the leadership. */

@@ -56,6 +56,7 @@ async function standing(
         const isStuck = stored !== null && refused !== null && isBelow(stored.id, refused)
         if (found === 'deposed' || !isStuck) {
           publisher.refused = null
+          unusable.moved()
           return found
         }
         member.isStuckAt(refused, stored.id)
@@ -64,7 +65,7 @@ async function standing(
     if (signal.aborted) throw new StoreFailure('lost', 'the log cannot be used')
     await member.nonce(session)
     const fate = await unusable.look(session, options.heartbeat.ms, true, signal)
-    if (fate === 'waits') continue
+    if (fate === 'waits' || fate === 'changed') continue
     publisher.refused = null
     if (fate === 'led') continue
     await member.dropLog(session)

@@ -111,7 +111,8 @@ export class Member {
   decode(stored: StoredEntry): LogEntry | null {
     const entry = decodeEntry(stored, this.options.signing)
     if ('refused' in entry) {
-      if (this.#refused === null) this.options.observe({ kind: 'cluster-changed', what: 'entry-refused', detail: entry.refused })
+      if (this.#refused === null)
+        this.options.observe({ kind: 'cluster-changed', what: 'entry-refused', detail: entry.refused })
       this.#refused = entry.refused
       return null
     }
@@ -120,6 +121,13 @@ export class Member {
     if (entry.head.kind === 'heartbeat') this.election.heartbeats(entry.head.heartbeatMs)
     this.#highestEpoch = Math.max(this.#highestEpoch, entry.position.epoch)
     return entry
+  }
+
+  /** Notes that another instance writes to the log, or leaves it. */
+  heard({ head }: LogEntry): void {
+    this.unusable.moved()
+    if (head.kind === 'leave') this.election.vacant()
+    else this.election.heard()
   }
 
   /** Writes a fresh nonce if the last one is a heartbeat old, or was written on another connection. */
@@ -307,7 +315,11 @@ export class Member {
       this.resync.knows(manifest)
       this.#snapshotFailure = null
       const { rows, bytes } = sizeOf(manifest)
-      this.options.observe({ kind: 'cluster-changed', what: 'snapshot-written', detail: `${rows} rows in ${bytes} bytes` })
+      this.options.observe({
+        kind: 'cluster-changed',
+        what: 'snapshot-written',
+        detail: `${rows} rows in ${bytes} bytes`,
+      })
     }
     const failed = (cause: unknown): void => {
       // The session reports failures of the connection.

@@ -192,7 +192,8 @@ export class Publisher {
 
   #tellRefused(): void {
     const why = this.refusedNonces
-    if (why !== null && !this.#hasToldRefused) this.#options.observe({ kind: 'cluster-changed', what: 'nonces-refused', detail: why })
+    if (why !== null && !this.#hasToldRefused)
+      this.#options.observe({ kind: 'cluster-changed', what: 'nonces-refused', detail: why })
     this.#hasToldRefused = why !== null
   }
 

@@ -4,9 +4,10 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
 /**
- * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `waits`: not known yet.
+ * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `changed`: the reason is
+ * gone although nothing was added, so the log must be examined again. `waits`: not known yet.
  */
-export type LogFate = 'led' | 'waits' | 'abandoned'
+export type LogFate = 'led' | 'waits' | 'abandoned' | 'changed'
 
 /** Checks once more, before the log is dropped, whether it is still unusable. */
 type IsStill = (session: Session) => Promise<boolean>
@@ -42,7 +43,6 @@ export class UnusableLog {
     if (this.why !== null) return
     this.why = why
     this.#isStill = isStill
-    this.#session = null
     if (this.#told !== why) this.#tell(why)
     this.#told = why
   }
@@ -69,6 +69,12 @@ export class UnusableLog {
   clear(): void {
     this.why = null
     this.#late = 0
+    this.moved()
+  }
+
+  /** Notes that an entry was added: the silence begins again. */
+  moved(): void {
+    this.#session = null
   }
 
   /**
@@ -93,7 +99,11 @@ export class UnusableLog {
     do {
       if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     } while (!asked.isDone && !signal.aborted)
-    return (await asked.isStill) ? 'abandoned' : this.#isLed()
+    if (await asked.isStill) return 'abandoned'
+    // The silence so far counts for the next reason too: during a second one, the lists of followers would become too
+    // old to answer from.
+    this.why = null
+    return 'changed'
   }
 
   /** Uses a separate connection, because the one on which the silence was observed must keep answering. */

@@ -60,6 +60,32 @@ describe.each(Object.entries(MISCHIEF))('a log that %s (instances: What a follow
   }, 120_000)
 })
 
+/** How long the entry is in the log before it is deleted. */
+const DELETED_AFTER_MS = [200, 1000, 2000]
+
+describe('a log whose last entry is deleted while its leader examines it', () => {
+  it('is replaced after one silence: during a second one, followers would become too old to answer', async () => {
+    for (const seed of SEEDS) {
+      for (const deletedAfterMs of DELETED_AFTER_MS) {
+        const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+        const first = await begun(fleet)
+        const second = await follower(fleet)
+        await fleet.pass(MAX_AGE_MS)
+        const id = '1795000000000-0'
+        fleet.store.forge({ id, h: '{}', b: null, s: 'x' })
+        await fleet.pass(deletedAfterMs)
+        fleet.store.log = fleet.store.log?.filter((entry) => entry.id !== id) ?? null
+        fleet.store.stick(id)
+        const { lengthMs } = first.cluster.member.election
+        await must(fleet, () => fleet.news['log-replaced'] === 1, lengthMs + 6 * token.heartbeatMs - deletedAfterMs)
+        expect(first.cluster.role).toBe('leader')
+        await must(fleet, () => second.cluster.role === 'follower' && fleet.answers(second), MAX_AGE_MS / 2)
+        expect(fleet.checker.wrong).toEqual([])
+      }
+    }
+  }, 120_000)
+})
+
 /** All that instances read of the log comes too late for a while, and what they ask in a word does not. */
 async function readsTooSlowly(seed: number): Promise<Fleet> {
   const fleet = new Fleet(token, seed)
