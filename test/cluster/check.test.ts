@@ -8,6 +8,7 @@ import { Child, programOf } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const LISTS = { events: '[]', venues: JSON.stringify([{ Id: 'f0000000-0000-4000-8000-000000000000', Name: 'Hall' }]) }
 const RIGHTS =
@@ -61,15 +62,12 @@ function withRights(rights: string): string {
 }
 
 describeWithRedis('check looks at the store that instances share', () => {
-  it.each(['bun', 'node'] as const)(
-    'finds nothing wrong with one that has the rights of the page, on %s',
-    async (runtime) => {
-      const url = withRights(RIGHTS)
-      expect(await check(url, {}, runtime)).toEqual({ status: 0, problems: [], warnings: [] })
-      expect(redis.ask('KEYS', '*')).toBe('')
-      expect(redis.ask('ACL', 'LOG')).toBe('')
-    },
-  )
+  it.each(RUNTIMES)('finds nothing wrong with one that has the rights of the page, on %s', async (runtime) => {
+    const url = withRights(RIGHTS)
+    expect(await check(url, {}, runtime)).toEqual({ status: 0, problems: [], warnings: [] })
+    expect(redis.ask('KEYS', '*')).toBe('')
+    expect(redis.ask('ACL', 'LOG')).toBe('')
+  })
 
   it.each(RIGHTS.split(' ').filter((right) => right.startsWith('+') && right !== '+exists' && right !== '+ping'))(
     'names the right that lacks: %s',
@@ -120,7 +118,7 @@ describeWithRedis('check looks at the store that instances share', () => {
     ])
   })
 
-  it.each(['bun', 'node'] as const)(
+  it.each(RUNTIMES)(
     'names on %s the logs under the same name that move, and none that stands still',
     async (runtime) => {
       const cluster = { url: { env: 'STORE' }, key: { env: 'KEY' } }
@@ -149,7 +147,7 @@ describeWithRedis('check looks at the store that instances share', () => {
     },
   )
 
-  it.each(['bun', 'node'] as const)('says on %s what is wrong with a log, and what becomes of it', async (runtime) => {
+  it.each(RUNTIMES)('says on %s what is wrong with a log, and what becomes of it', async (runtime) => {
     let timer = setInterval(() => {}, 1000)
     const told: (readonly string[])[] = []
     for (const deed of [

@@ -10,10 +10,10 @@ import { askOperations } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
 import { type RealInstance, leaderOf, startInstance } from './real-instance.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const HEADER = 'Id,Start,Finish,ShowOnWeb,Name\n'
 const DESK = { width: 1280, height: 900, colorScheme: 'light' } as const
-const RUNTIMES = ['bun', 'node'] as const
 
 function event(number: number): string {
   const id = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`

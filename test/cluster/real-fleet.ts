@@ -14,6 +14,8 @@ const WRITE_EVERY_MS = 40
 export class RealFleet {
   readonly instances: RealInstance[] = []
   settings: Settings
+  /** The maximum age of its instances. */
+  readonly maxAgeMs: number
   /** How many of them the CRM has. */
   events = 20
   readonly #env: Readonly<Record<string, string>>
@@ -23,8 +25,9 @@ export class RealFleet {
   readonly #writtenAtMs: number[] = []
   #timer: ReturnType<typeof setInterval> | null = null
 
-  constructor(settings: Settings, env: Readonly<Record<string, string>> = {}) {
+  constructor(settings: Settings, env: Readonly<Record<string, string>> = {}, maxAgeMs: number = MAX_AGE_MS) {
     this.#env = env
+    this.maxAgeMs = maxAgeMs
     this.#crm = new FilesDirectory({}, {})
     this.settings = settings
     this.#crm.write('venues', JSON.stringify([{ Id: VENUE, Name: 'Hall' }]))
@@ -67,7 +70,7 @@ export class RealFleet {
   async start(runtime: Runtime, more: Settings = {}, main?: string): Promise<RealInstance> {
     const settings = {
       crm: { kind: 'files', directory: this.#crm.crm },
-      freshness: { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '1s' },
+      freshness: { maxAge: `${this.maxAgeMs}ms`, refreshEvery: '1s' },
       ...this.settings,
       ...more,
     }
@@ -136,7 +139,7 @@ export class RealFleet {
   #tooOld(version: number, askedAtMs: number): readonly string[] {
     const next = this.#writtenAtMs[version + 1]
     const oldMs = next === undefined ? 0 : askedAtMs - next
-    return oldMs > MAX_AGE_MS ? [`version ${version} was ${Math.round(oldMs)} ms old`] : []
+    return oldMs > this.maxAgeMs ? [`version ${version} was ${Math.round(oldMs)} ms old`] : []
   }
 
   /** What else is to be asked than an instance, such as a proxy in front of them all. */

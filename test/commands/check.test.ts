@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { runCommand, STACK } from './run-command.ts'
 import { CONFIGURATION, WorkFolder } from './work-folder.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const AS_NOBODY = fileURLToPath(new URL('./check-as-nobody.ts', import.meta.url))
 const ID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -88,7 +89,7 @@ describe('marquee check (SURFACE: Commands)', () => {
 
   it('--json prints one object with exactly the members that are promised, in the order of the rows', async () => {
     using folder = lists(`${HEADER},Colour\n${row(2, `${GOOD},red`)}x,1,${GOOD},blue\n${row(1, `Ball,,,yes,1,red`)}`)
-    for (const runtime of ['bun', 'node'] as const) {
+    for (const runtime of RUNTIMES) {
       const { status, stdout, stderr } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
       expect([status, stderr]).toEqual([0, ''])
       expect(stdout).toMatch(/^\{.*\}\n$/)
@@ -183,7 +184,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       'crm/events.csv': `${header}\n${events.join('')}`,
       'crm/venues.csv': VENUES,
     })
-    for (const runtime of ['bun', 'node'] as const) {
+    for (const runtime of RUNTIMES) {
       const { status, stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
       const report = JSON.parse(stdout) as Told
       expect([status, report.events, report.zone]).toEqual([0, 2, { name: 'UTC', set: false, datesWithoutOffset: 4 }])
@@ -205,7 +206,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(stderr).toContain('4 dates have no offset and are read as UTC, because timeZone is not set')
   })
 
-  it.each(['bun', 'node'] as const)(
+  it.each(RUNTIMES)(
     '%s: suspects a field that nothing reads, unless it is dropped, which leaves the other columns as they are',
     async (runtime) => {
       const event = `${ID},2036-07-12 19:30,2036-07-12 23:00,yes`
@@ -482,7 +483,7 @@ crm:
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it.each(['bun', 'node'] as const)('what cannot be written is said, and ends with 1, on %s', async (runtime) => {
+  it.each(RUNTIMES)('what cannot be written is said, and ends with 1, on %s', async (runtime) => {
     using folder = lists(`${HEADER}\n${row(1, GOOD)}`)
     const shell = async (command: string): Promise<unknown> => {
       const args = ['-c', command, programOf(runtime), join(ROOT, 'src/main.ts')]

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { runCommand, STACK } from './run-command.ts'
 import { CONFIGURATION, WorkFolder } from './work-folder.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const SHOWN = '7e016ac6-5cee-4fd6-be12-faa34a6761ef'
 const DRAFT = '1f1a33d2-a44d-4b81-964c-7fb5bb5bfcaa'
@@ -32,7 +33,7 @@ describe('marquee explain where no instance runs (SURFACE: Commands)', () => {
   it('--json prints one object with exactly the members that are promised, on both runtimes', async () => {
     using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION })
     folder.copySample('crm')
-    for (const runtime of ['bun', 'node'] as const) {
+    for (const runtime of RUNTIMES) {
       for (const [id, kind, shown] of [
         [SHOWN, 'event', true],
         [DRAFT, 'event', false],

@@ -9,6 +9,7 @@ import { readSmallFile } from '../../src/config/read-text.ts'
 import { markedByEditor, SCHEMA_TEXT } from '../config/editor-schema.ts'
 import { runCommand } from './run-command.ts'
 import { WorkFolder } from './work-folder.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 /** What its comments say must be set. */
 const ENV = {
@@ -90,7 +91,7 @@ describe('marquee init (SURFACE: Commands)', () => {
     }
   })
 
-  it.each(['bun', 'node'] as const)(
+  it.each(RUNTIMES)(
     '%s: --replace keeps the idNamespace of the file it replaces, so that every address stays',
     async (runtime) => {
       using folder = new WorkFolder({

@@ -3,11 +3,12 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { readFileSync } from 'node:fs'
-import type { Child, Runtime } from '../support/child.ts'
+import type { Child } from '../support/child.ts'
 import { ROOT } from '../support/child.ts'
 import { freePort } from '../support/free-port.ts'
 import { runCommand, STACK, startCommand } from './run-command.ts'
 import { CONFIGURATION, WorkFolder } from './work-folder.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const FREE = { MARQUEE_LISTEN_PORT: '0', MARQUEE_OPERATIONS_LISTEN_PORT: '0' }
 
@@ -23,7 +24,7 @@ async function listening(child: Child): Promise<Listening> {
   return JSON.parse(line) as Listening
 }
 
-describe.each(['bun', 'node'] as Runtime[])('ports that are said outside of the configuration, on %s', (runtime) => {
+describe.each(RUNTIMES)('ports that are said outside of the configuration, on %s', (runtime) => {
   it('--port and --operations-port move the sample; ready, explain and accept find it by --operations-port', async () => {
     using folder = new WorkFolder()
     const [port, operations] = [await freePort(), await freePort()]

@@ -6,8 +6,7 @@ import type { Child } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCommand, STACK, startCommand } from './run-command.ts'
 import { WorkFolder } from './work-folder.ts'
-
-const RUNTIMES = ['bun', 'node'] as const
+import { RUNTIMES } from '../support/depth.ts'
 
 const SHOWN = '7e016ac6-5cee-4fd6-be12-faa34a6761ef'
 
@@ -50,7 +49,7 @@ describe('the commands that ask the running instance (SURFACE: Commands)', () =>
       http_proxy: 'http://127.0.0.1:9',
       NODE_USE_ENV_PROXY: '1',
     }
-    for (const runtime of ['bun', 'node'] as const) {
+    for (const runtime of RUNTIMES) {
       const { status, stdout, stderr } = await runCommand(['ready'], { cwd: folder.path, env, runtime })
       expect([status, stdout, stderr]).toEqual([0, 'ready\n', ''])
     }

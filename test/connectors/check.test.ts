@@ -4,6 +4,7 @@ import { Child, ROOT, programOf } from '../support/child.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 import { idNumbered } from './own-crm.ts'
 import { ConnectorFolder, SECRET } from './own-service.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 setDefaultTimeout(60_000)
 
@@ -58,7 +59,7 @@ async function check(
   return { status, said: child.stdout + child.stderr }
 }
 
-describe.each(['bun', 'node'] as const)('check, on %s', (runtime) => {
+describe.each(RUNTIMES)('check, on %s', (runtime) => {
   it('reads further fields that the connector or the configuration maps, and names one that neither does', async () => {
     const more = 'representation: { further: { events: { State: text, Changed: date-time } } }'
     const edit = (text: string): string => text.replace("Id: 'id',", "Id: 'id', State: 'status',")

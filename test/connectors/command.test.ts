@@ -6,6 +6,7 @@ import { ROOT } from '../support/child.ts'
 import { type Asked, JsonServer } from './json-server.ts'
 import { type TestRow, eventRow, idNumbered } from './own-crm.ts'
 import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 setDefaultTimeout(60_000)
 
@@ -35,7 +36,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close())
 
-describe.each(hasPython ? (['bun', 'node'] as const) : [])('the example in Python, on %s', (runtime) => {
+describe.each(hasPython ? RUNTIMES : [])('the example in Python, on %s', (runtime) => {
   it('is read in full, by changes and by ids, and is not run in a new version', async () => {
     using folder = new ConnectorFolder(
       server,

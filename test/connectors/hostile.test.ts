@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test'
 import { appendFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
+import { RUNTIMES } from '../support/depth.ts'
 import { JsonServer } from './json-server.ts'
 import { eventRow, idNumbered } from './own-crm.ts'
 import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
@@ -49,7 +50,7 @@ export default {
 } satisfies Connector
 `
 
-describe.each(['bun', 'node'] as const)('a hostile connector, on %s', (runtime) => {
+describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
   let server: JsonServer
   let folder: ConnectorFolder
   let service: OwnService

@@ -5,6 +5,7 @@ import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { markedByEditor } from '../config/editor-schema.ts'
 import { JsonServer } from './json-server.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const NAMESPACE = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'
 const VENUES = Array.from({ length: 7 }, (_, index) => ({
@@ -46,7 +47,7 @@ crm:
     fields: { Name: name }
 `
 
-for (const runtime of ['bun', 'node'] as const) {
+for (const runtime of RUNTIMES) {
   describe(`crm.kind: http, on ${runtime}`, () => {
     it('is checked with the code that serves; --trace shows the requests without secrets', async () => {
       using folder = new WorkFolder({ 'marquee.yaml': configuration('/venues') })

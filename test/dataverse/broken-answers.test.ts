@@ -2,6 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { Child, programOf } from '../support/child.ts'
 import { ODD, WRONG_LINKS } from './broken-answers.ts'
 import type { Met } from './meet-broken-answers.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 /** Two tries of half a second, and what a busy machine adds: far less than the half minute that a page may take. */
 const LONGEST_MS = 10_000
@@ -11,7 +12,7 @@ const MAY_SUCCEED: ReadonlySet<string> = new Set(['changes', 'further changes'])
 
 const whole = ({ step, given }: Met): string => `${step}: ${given}`
 
-describe.each(['bun', 'node'] as const)('a broken answer at any step of a read (%s)', (runtime) => {
+describe.each(RUNTIMES)('a broken answer at any step of a read (%s)', (runtime) => {
   it('is a failure with a sentence, in time, and past with the next reads', async () => {
     const child = new Child(programOf(runtime), ['test/dataverse/meet-broken-answers.ts'])
     const status = await child.exited

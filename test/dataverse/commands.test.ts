@@ -10,6 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
 import { crmSection, eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-commands-'))
 let environment: Environment
@@ -117,8 +118,6 @@ describe('a Dataverse environment, from the command line', () => {
     await refused.child.stop()
   }, 30_000)
 })
-
-const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 
 describe.each(RUNTIMES)('a Dataverse that lacks what is configured, and is slow to say so (%s)', (runtime) => {
   let slow: Environment

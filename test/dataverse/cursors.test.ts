@@ -10,6 +10,7 @@ import type { Environment } from './environment.ts'
 import { crmSection, fill, idOf, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
 import type { Fault } from './stand-in.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const MAX_AGE_MS = 3000
 
@@ -79,7 +80,7 @@ async function staysServed({ environment, name }: Served): Promise<readonly stri
   return [...names]
 }
 
-describe.each(['bun', 'node'] as const)('links to changes that die for ever (%s)', (runtime) => {
+describe.each(RUNTIMES)('links to changes that die for ever (%s)', (runtime) => {
   it('are given up, whatever they die of, while full reads are fine', async () => {
     const outcomes = Object.entries(DEATHS).map(async ([death, fault]) => {
       const served = await serve(runtime)

@@ -3,8 +3,9 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { serve } from '../support/marquee-process.ts'
 import { crmSection, eventValues, idOf, openEnvironment } from './environment.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
-it.each(['bun', 'node'] as const)(
+it.each(RUNTIMES)(
   'further fields come from the columns of a table, and are read again as they change (contract §7) (%s)',
   async (runtime) => {
     const { standIn, events } = await openEnvironment()

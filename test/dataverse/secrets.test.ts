@@ -8,6 +8,7 @@ import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
 import { crmSection, fill, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-secrets-'))
 let environment: Environment
@@ -26,7 +27,7 @@ interface Status {
   readonly lists: { readonly events: { readonly served: number; readonly lastError: unknown } }
 }
 
-for (const runtime of ['bun', 'node'] as const) {
+for (const runtime of RUNTIMES) {
   describe(`the secret and the token, on ${runtime}`, () => {
     it('are nowhere but in the requests that need them', async () => {
       const { standIn } = environment

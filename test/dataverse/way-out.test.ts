@@ -7,6 +7,7 @@ import type { Environment } from './environment.ts'
 import { crmSection, fill, openEnvironment } from './environment.ts'
 import type { PrivateCa } from './private-ca.ts'
 import { createPrivateCa } from './private-ca.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const ca: PrivateCa = createPrivateCa()
 let behind: Environment
@@ -61,7 +62,7 @@ async function check(
 
 const ALL_WELL = { status: 0, report: { ok: true, events: 12, problems: [] } }
 
-for (const runtime of ['bun', 'node'] as const) {
+for (const runtime of RUNTIMES) {
   describe(`the way out, on ${runtime}`, () => {
     it('leads through crm.proxy, with its user, and trusts crm.ca', async () => {
       const env = {

@@ -1,8 +1,9 @@
 import { expect, it } from 'bun:test'
 import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
-it.each(['bun', 'node'] as const)(
+it.each(RUNTIMES)(
   'answers of 15 MB that are wide and shallow are parsed in slices, between which requests are answered (%s)',
   async (runtime) => {
     const child = new Child(programOf(runtime), [join(import.meta.dirname, 'meet-wide-answers.ts')])

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { workbook } from '../support/workbook-file.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const HEADER = ['Nr', 'Titel', 'Beginn', 'Ende', 'Abgesagt', 'Zustand']
 const ROWS = [
@@ -45,7 +46,7 @@ const FILES = {
 
 describe('conditions say where a cell must be blank, or must not hold some values', () => {
   it.each(
-    (['bun', 'node'] as const).flatMap((runtime) =>
+    RUNTIMES.flatMap((runtime) =>
       (['Spielplan.csv', 'Spielplan.json', 'Spielplan.xlsx'] as const).map((file) => [runtime, file] as const),
     ),
   )(

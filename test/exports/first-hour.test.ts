@@ -5,6 +5,7 @@ import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { ROOT } from '../support/child.ts'
 import { serve } from '../support/marquee-process.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 interface Export {
   readonly name: string
@@ -137,7 +138,7 @@ function parseDigits(text: string): unknown {
   return JSON.parse(text.replace(/"Price":([\d.]+)/, '"Price":"$1"'))
 }
 
-describe.each(['bun', 'node'] as const)('%s: the exports of the first hour', (runtime) => {
+describe.each(RUNTIMES)('%s: the exports of the first hour', (runtime) => {
   it.each(EXPORTS.map((each) => [each.name, each] as const))(
     '%s is served as it is, by what init proposes and at most three answers',
     async (_, { name, files, answers, zone, counts, events }) => {

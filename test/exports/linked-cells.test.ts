@@ -6,6 +6,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { serve } from '../support/marquee-process.ts'
 import { type SheetCell, type SheetLink, workbook } from '../support/workbook-file.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 interface Case {
   readonly what: string
@@ -90,7 +91,7 @@ async function websites(runtime: 'bun' | 'node', column: string): Promise<readon
 }
 
 describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
-  it.each(['bun', 'node'] as const)(
+  it.each(RUNTIMES)(
     '%s: is served in Website as the web address that it links to, unless it shows one',
     async (runtime) => {
       const below = [HALL, HALL, 'Homepage'].map((website) => ['below', website])

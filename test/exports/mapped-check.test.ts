@@ -2,6 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { workbook } from '../support/workbook-file.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const CONFIGURATION = `operations: null
 crm:
@@ -49,7 +50,7 @@ it('check finds coordinates suspicious that are on no map', async () => {
 })
 
 describe('check of a file as it was exported speaks of its columns and its words (SURFACE: Files as they are exported)', () => {
-  it.each(['bun', 'node'] as const)('%s: in groups, in what is suspicious, and in what to set', async (runtime) => {
+  it.each(RUNTIMES)('%s: in groups, in what is suspicious, and in what to set', async (runtime) => {
     using folder = new WorkFolder({
       'marquee.yaml': CONFIGURATION,
       'Spielplan.csv': [HEADER, ...ROWS, ''].join('\n'),
@@ -75,7 +76,7 @@ describe('check of a file as it was exported speaks of its columns and its words
     expect(warnings).toContainEqual('Spielplan.csv: 1 blank row is skipped')
   })
 
-  it.each(['bun', 'node'] as const)('%s: names the keys for the texts of a workbook too', async (runtime) => {
+  it.each(RUNTIMES)('%s: names the keys for the texts of a workbook too', async (runtime) => {
     const rows = [HEADER, ...ROWS].map((row) => row.split(';'))
     using folder = new WorkFolder({
       'marquee.yaml': CONFIGURATION.replace('from: Spielplan.csv', 'from: Spielplan.xlsx'),

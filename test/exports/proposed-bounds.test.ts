@@ -6,6 +6,7 @@ import { TableTally } from '../../src/proposal/tally.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { programOf, ROOT } from '../support/child.ts'
 import { workbook } from '../support/workbook-file.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 let folder: string
 
@@ -73,7 +74,7 @@ it('keeps at most so many names, texts and cells of a table', () => {
   expect(columns.flatMap(({ at }) => at)).toEqual([0, 1, 0, 1])
 })
 
-it.each(['bun', 'node'] as const)(
+it.each(RUNTIMES)(
   '%s: looks at regular files only, and tells a size before it reads',
   async (runtime) => {
     symlinkSync('/dev/zero', join(folder, 'zero.csv'))

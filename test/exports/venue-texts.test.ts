@@ -4,6 +4,7 @@ import { WorkFolder } from '../commands/work-folder.ts'
 import { eventually } from '../support/eventually.ts'
 import { serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const CONFIGURATION = `operations: { port: 0 }
 listen: { port: 0 }
@@ -48,26 +49,23 @@ function asTexts(suspicious: readonly Told[]): readonly unknown[] {
 }
 
 describe('an event names a venue by the text of its id (SURFACE: Further fields, conditions, ports)', () => {
-  it.each(['bun', 'node'] as const)(
-    '%s: check tells texts that no venue has, their rows and the nearest',
-    async (runtime) => {
-      const files = { 'marquee.yaml': CONFIGURATION, 'Orte.csv': VENUES, 'Spielplan.csv': events(...PLACES) }
-      using folder = new WorkFolder(files)
-      const { stdout, status } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path, runtime })
-      const report = JSON.parse(stdout) as { suspicious: readonly Told[]; warnings: readonly string[] }
-      expect(asTexts(report.suspicious)).toEqual(TEXTS as never)
-      expect(status).toBe(1)
-      expect(report.warnings).toEqual([
-        expect.stringMatching(
-          /^event [-0-9a-f]{36} \(Spielplan.csv, line 9\) refers to venue "Keller" \(Orte.csv, line 4\), which is not served: its \/venue answers 404$/,
-        ) as never,
-      ])
-      const { stderr } = await runCommand(['check'], { cwd: folder.path, runtime })
-      expect(stderr).toContain(
-        'warning: Ort is "Stadthale", which no venue has; the nearest is "Stadthalle" (2 events; Spielplan.csv, line 5; Spielplan.csv, line 7)\n',
-      )
-    },
-  )
+  it.each(RUNTIMES)('%s: check tells texts that no venue has, their rows and the nearest', async (runtime) => {
+    const files = { 'marquee.yaml': CONFIGURATION, 'Orte.csv': VENUES, 'Spielplan.csv': events(...PLACES) }
+    using folder = new WorkFolder(files)
+    const { stdout, status } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path, runtime })
+    const report = JSON.parse(stdout) as { suspicious: readonly Told[]; warnings: readonly string[] }
+    expect(asTexts(report.suspicious)).toEqual(TEXTS as never)
+    expect(status).toBe(1)
+    expect(report.warnings).toEqual([
+      expect.stringMatching(
+        /^event [-0-9a-f]{36} \(Spielplan.csv, line 9\) refers to venue "Keller" \(Orte.csv, line 4\), which is not served: its \/venue answers 404$/,
+      ) as never,
+    ])
+    const { stderr } = await runCommand(['check'], { cwd: folder.path, runtime })
+    expect(stderr).toContain(
+      'warning: Ort is "Stadthale", which no venue has; the nearest is "Stadthalle" (2 events; Spielplan.csv, line 5; Spielplan.csv, line 7)\n',
+    )
+  })
 
   it('check says once that the column of VenueId holds no id of a venue, rather than for each of its values', async () => {
     const files = {
@@ -106,39 +104,36 @@ describe('an event names a venue by the text of its id (SURFACE: Further fields,
     expect(explained).toContain('Stadthalle')
   })
 
-  it.each(['bun', 'node'] as const)(
-    '%s: serve tells it in the log, once, and in /status as long as it is so',
-    async (runtime) => {
-      const files = { 'marquee.yaml': CONFIGURATION, 'Orte.csv': VENUES, 'Spielplan.csv': events(...PLACES) }
-      using folder = new WorkFolder(files)
-      const { child, listening } = await serve(runtime, folder.at('marquee.yaml'))
-      const told = async (): Promise<readonly unknown[]> => {
-        const reply = await askOperations(`${listening.operations ?? ''}status`)
-        const status = JSON.parse(reply?.text ?? '') as { lists: { events: { suspicious: readonly Told[] } } }
-        return asTexts(status.lists.events.suspicious)
-      }
-      const logged = (): readonly string[] =>
-        child.stdout.split('\n').filter((line) => line.includes('which no venue has'))
-      expect(await eventually(told, (texts) => texts.length > 0)).toEqual(TEXTS as never)
-      expect(logged().map((line) => JSON.parse(line) as unknown)).toMatchObject([
-        {
-          level: 'warn',
-          message:
-            'suspicious in the events: Ort is "Stadthale", which no venue has; the nearest is "Stadthalle" (2 rows, first at Spielplan.csv, line 5)',
-        },
-        { level: 'warn' },
-      ])
-      // A venue that comes, and an event that names no venue any longer.
-      folder.write('Orte.csv', `${VENUES}Zirkus,ja\n`)
-      await eventually(told, (texts) => texts.length === 1)
-      folder.write('Spielplan.csv', events(...PLACES.map((place) => place.replace('Stadthale', 'Stadthalle'))))
-      await eventually(told, (texts) => texts.length === 0)
-      expect(logged().length).toBe(2)
-      folder.write('Spielplan.csv', events(...PLACES.slice(0, 4)))
-      const again = await eventually(told, (texts) => texts.length === 1)
-      expect(again).toEqual([[TEXTS[0][0], 1, 'Spielplan.csv, line 5']])
-      expect(logged().length).toBe(3)
-      await child.stop()
-    },
-  )
+  it.each(RUNTIMES)('%s: serve tells it in the log, once, and in /status as long as it is so', async (runtime) => {
+    const files = { 'marquee.yaml': CONFIGURATION, 'Orte.csv': VENUES, 'Spielplan.csv': events(...PLACES) }
+    using folder = new WorkFolder(files)
+    const { child, listening } = await serve(runtime, folder.at('marquee.yaml'))
+    const told = async (): Promise<readonly unknown[]> => {
+      const reply = await askOperations(`${listening.operations ?? ''}status`)
+      const status = JSON.parse(reply?.text ?? '') as { lists: { events: { suspicious: readonly Told[] } } }
+      return asTexts(status.lists.events.suspicious)
+    }
+    const logged = (): readonly string[] =>
+      child.stdout.split('\n').filter((line) => line.includes('which no venue has'))
+    expect(await eventually(told, (texts) => texts.length > 0)).toEqual(TEXTS as never)
+    expect(logged().map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      {
+        level: 'warn',
+        message:
+          'suspicious in the events: Ort is "Stadthale", which no venue has; the nearest is "Stadthalle" (2 rows, first at Spielplan.csv, line 5)',
+      },
+      { level: 'warn' },
+    ])
+    // A venue that comes, and an event that names no venue any longer.
+    folder.write('Orte.csv', `${VENUES}Zirkus,ja\n`)
+    await eventually(told, (texts) => texts.length === 1)
+    folder.write('Spielplan.csv', events(...PLACES.map((place) => place.replace('Stadthale', 'Stadthalle'))))
+    await eventually(told, (texts) => texts.length === 0)
+    expect(logged().length).toBe(2)
+    folder.write('Spielplan.csv', events(...PLACES.slice(0, 4)))
+    const again = await eventually(told, (texts) => texts.length === 1)
+    expect(again).toEqual([[TEXTS[0][0], 1, 'Spielplan.csv, line 5']])
+    expect(logged().length).toBe(3)
+    await child.stop()
+  })
 })

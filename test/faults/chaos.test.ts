@@ -10,8 +10,8 @@ import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { chaoticConfiguration, chaoticRequest, chaoticRows } from './chaos.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES, Victim } from './victim.ts'
-import { faultSeconds, SEED } from '../support/depth.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES, faultSeconds, SEED } from '../support/depth.ts'
 
 const SECONDS = faultSeconds(2, 4)
 

@@ -13,7 +13,7 @@ import { untilListening } from '../support/marquee-process.ts'
 import { HAS_POSTGRES } from '../support/postgres-server.ts'
 import { Flood } from './flood.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const LIMIT = 256
 const CALLERS = 400

@@ -5,7 +5,7 @@ import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { untilListening } from '../support/marquee-process.ts'
-import { RUNTIMES } from './victim.ts'
+import { BOTH_RUNTIMES } from '../support/depth.ts'
 
 const NUMBERS = { SIGHUP: 1, SIGUSR1: 10, SIGUSR2: 12 } as const
 type Tried = keyof typeof NUMBERS
@@ -23,7 +23,7 @@ function said(child: Child, event: string): readonly string[] {
 
 const WAYS = [
   ['the launcher', (configuration: string) => new Child(join(ROOT, 'marquee'), ['serve', '--config', configuration])],
-  ...RUNTIMES.map((runtime) => {
+  ...BOTH_RUNTIMES.map((runtime) => {
     const start = (configuration: string): Child =>
       new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', configuration])
     return [runtime, start] as const

@@ -12,6 +12,7 @@ import { Service, untilSaid } from '../snapshot/service.ts'
 import { formatter } from '../model/records.ts'
 import type { Child } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
@@ -408,7 +409,7 @@ describe('a half-written file', () => {
   })
 })
 
-describe.each(['bun', 'node'] as const)('a writer in place that pauses, on %s', (runtime) => {
+describe.each(RUNTIMES)('a writer in place that pauses, on %s', (runtime) => {
   it('is never seen half-way, neither by a service that runs nor by one that starts from its snapshot', async () => {
     const service = await Service.create({
       freshness: { maxAge: '4s', refreshEvery: '200ms' },

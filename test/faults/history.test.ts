@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { checkHistory } from './history-check.ts'
-import { RUNTIMES } from './victim.ts'
-import { faultSeconds, SEED } from '../support/depth.ts'
+import { RUNTIMES, faultSeconds, SEED } from '../support/depth.ts'
 
 const SECONDS = faultSeconds(4, 8)
 

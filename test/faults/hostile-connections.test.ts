@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { LARGE_IS_ON, LARGE_LISTS, LARGE_TARGET, requestTo, TARGET } from './large-rows.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 /** Half-sent headers are let go after 10 s on Node, which looks every 2 s, and after 12 s on Bun. */
 const HEADERS_MS = 15_000

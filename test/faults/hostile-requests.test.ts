@@ -3,13 +3,14 @@ import { EVENT, LISTS } from '../contract/rows.ts'
 import type { HostileRequest } from './hostile-requests.ts'
 import { HOSTILE_REQUESTS, SMUGGLED } from './hostile-requests.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { BOTH_RUNTIMES } from '../support/depth.ts'
 
 const TARGET = `/api/events/${EVENT}`
 /** What a run of all of them may leave behind: a heap that has grown to its working size. */
 const RESIDENT_MB = 120
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   describe(`requests that no good client sends, to ${runtime}`, () => {
     let victim: Victim
     let good: string

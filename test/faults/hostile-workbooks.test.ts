@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
 import { type SheetCell, workbook, zip } from '../support/workbook-file.ts'
-import { RUNTIMES } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 /** The promise is 50 ms; the rest is for a machine that is slower than most. */
 const LONGEST_TURN_MS = 75

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { LISTS } from '../contract/rows.ts'
 import { requestTo, TARGET } from './large-rows.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES, Victim } from './victim.ts'
-import { IDLE_S } from '../support/depth.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES, IDLE_S } from '../support/depth.ts'
 
 const LONGEST_S = Math.max(...IDLE_S) + 20
 /** What a runtime may add: a tick of Bun's is 4 s, and the first one may count double. */

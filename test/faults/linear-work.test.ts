@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
-import { RUNTIMES } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 it('hostile files of 1 MB, and hostile requests, take a time that grows with their length alone, and no long turn', async () => {
   const runs = RUNTIMES.map(async (runtime) => {

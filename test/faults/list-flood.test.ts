@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import { join } from 'node:path'
 import { Child } from '../support/child.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const EVENTS = 20_000
 const CONNECTIONS = 8

@@ -12,7 +12,7 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { exchange } from '../support/raw-client.ts'
-import { RUNTIMES } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const LOST = 'marquee_log_lines_dropped_total'
 const FILE_KB = 16

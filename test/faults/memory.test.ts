@@ -3,8 +3,8 @@ import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { soak } from './soak.ts'
-import { RUNTIMES, Victim } from './victim.ts'
-import { SOAK_S } from '../support/depth.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES, SOAK_S } from '../support/depth.ts'
 
 const LIMIT_MB = 512
 

@@ -6,7 +6,8 @@ import type { Runtime } from '../support/child.ts'
 import { askHonestly } from './honest-caller.ts'
 import { ODD_EVENT, ODD_REQUESTS, ODD_VENUE, OTHER_METHODS } from './odd-requests.ts'
 import { exchangeWith, HAS_NGINX, HAS_VARNISH, type Proxy, startNginx, startVarnish } from './proxies.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const EVENTS = 400
 /** Who asks twenty times a second, each time for what no cache has. */

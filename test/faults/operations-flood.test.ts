@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { serve } from '../support/marquee-process.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const TOKEN = 'a-token'
 

@@ -4,7 +4,8 @@ import { usualReadyBytes } from '../../src/app/usable-memory.ts'
 import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { askOperations, sampleOf } from '../support/operations-client.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const EVENTS = 3000
 const NAME_BYTES = 10_000

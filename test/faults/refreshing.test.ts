@@ -13,7 +13,8 @@ import { RawConnection } from './raw-connection.ts'
 import type { Mood } from './stand-in-crm.ts'
 import { STAND_IN_EVENT } from './stand-in-crm.ts'
 import type { StandInReport, StandInSettings } from './stand-in-service.ts'
-import { residentMb, RUNTIMES } from './victim.ts'
+import { residentMb } from './victim.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const TARGET = `/api/events/${STAND_IN_EVENT}`
 const EVERY_100_MS = {

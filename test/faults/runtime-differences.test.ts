@@ -6,7 +6,8 @@ import type { Runtime } from '../support/child.ts'
 import { ROOT } from '../support/child.ts'
 import { requestTo, TARGET } from './large-rows.ts'
 import { RawConnection } from './raw-connection.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { BOTH_RUNTIMES } from '../support/depth.ts'
 
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n'
 /** What comes after: whether the connection goes on. */
@@ -156,13 +157,13 @@ describe('differences between Bun and Node (docs/operations.md)', () => {
   let victims: Readonly<Record<Runtime, Victim>>
   beforeAll(async () => {
     const [bun, node] = await Promise.all(
-      RUNTIMES.map((runtime) => Victim.start(runtime, { limits: { idle: '2s' } }, LISTS)),
+      BOTH_RUNTIMES.map((runtime) => Victim.start(runtime, { limits: { idle: '2s' } }, LISTS)),
     )
     if (bun === undefined || node === undefined) throw new Error('there are two runtimes')
     victims = { bun, node }
   })
   afterAll(async () => {
-    for (const runtime of RUNTIMES) expect(await victims[runtime].stop()).toBe(0)
+    for (const runtime of BOTH_RUNTIMES) expect(await victims[runtime].stop()).toBe(0)
   })
 
   for (const { line, requests, bun, node } of DIFFERENCES) {
@@ -176,7 +177,7 @@ describe('differences between Bun and Node (docs/operations.md)', () => {
   }
 
   it.each(ALIKE)('%s is answered alike', async (_, request, statuses) => {
-    for (const runtime of RUNTIMES) {
+    for (const runtime of BOTH_RUNTIMES) {
       expect([runtime, await statusesOf(victims[runtime].port, request)]).toEqual([runtime, statuses])
     }
   })

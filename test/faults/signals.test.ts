@@ -3,7 +3,7 @@ import { EVENT, EVENT_ROW, LISTS } from '../contract/rows.ts'
 import { requestText } from '../contract/over-http.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
-import { caseOrAll } from '../support/depth.ts'
+import { BOTH_RUNTIMES, caseOrAll } from '../support/depth.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
@@ -11,7 +11,6 @@ import { untilListening } from '../support/marquee-process.ts'
 import { accepts, exchange } from '../support/raw-client.ts'
 import { parseReply } from '../support/reply.ts'
 import { silentCrm } from './silent-crm.ts'
-import { RUNTIMES } from './victim.ts'
 
 const CTRL_C = '\x03'
 const TARGET = `/api/events/${EVENT}`
@@ -68,7 +67,7 @@ function npmArgs(runtime: Runtime, configuration: string): readonly string[] {
   return ['run', '--prefix', ROOT, SCRIPTS[runtime], '--', '--config', configuration]
 }
 
-describe.each(RUNTIMES)('signals, on %s', (runtime) => {
+describe.each(BOTH_RUNTIMES)('signals, on %s', (runtime) => {
   const serve = (configuration: string): Child =>
     new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', configuration])
 

@@ -13,7 +13,8 @@ import { parseReply } from '../support/reply.ts'
 import { LARGE_IS_ON, CALENDAR_TARGET, listsOfAtLeast, requestTo, TARGET } from './large-rows.ts'
 import { RawConnection } from './raw-connection.ts'
 import { silentCrm } from './silent-crm.ts'
-import { RUNTIMES, Victim } from './victim.ts'
+import { Victim } from './victim.ts'
+import { BOTH_RUNTIMES } from '../support/depth.ts'
 
 /** What a stop may take where nobody holds it up. */
 const PROMPT_MS = 3000
@@ -48,7 +49,7 @@ function serveInto(runtime: Runtime, configuration: string, redirection: string)
   return new Child('bash', ['-c', line])
 }
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   describe(`stop and start, on ${runtime}`, () => {
     it('SIGTERM under load: every request that was sent has its whole answer', async () => {
       const victim = await Victim.start(runtime, {}, LISTS)

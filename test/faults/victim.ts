@@ -9,8 +9,6 @@ import { exchange } from '../support/raw-client.ts'
 import type { Reply } from '../support/reply.ts'
 import { parseReply } from '../support/reply.ts'
 
-export const RUNTIMES: readonly Runtime[] = ['bun', 'node']
-
 /** A service as a real process, of which can be read what an attack costs it (Linux: /proc). */
 export class Victim {
   readonly runtime: Runtime

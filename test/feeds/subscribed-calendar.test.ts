@@ -4,6 +4,7 @@ import { serve } from '../support/marquee-process.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { installedProgram } from '../support/installed-program.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const [vdirsyncer, khal] = [installedProgram('vdirsyncer'), installedProgram('khal')]
 const isMissing = vdirsyncer === null || khal === null
@@ -16,7 +17,7 @@ function event(number: number, Name: string, Start: string, more: object = {}): 
 }
 
 describe.skipIf(isMissing)('a calendar program that has subscribed (contract §6)', () => {
-  it.each(['bun', 'node'] as const)(
+  it.each(RUNTIMES)(
     'follows what is moved, added, cancelled and withdrawn in the CRM, on %s',
     async (runtime) => {
       const settings = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'bun:test'
-import type { Runtime } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { marquee, serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
-describe.each(['bun', 'node'] as Runtime[])('operations.host without a token, on %s', (runtime) => {
+describe.each(RUNTIMES)('operations.host without a token, on %s', (runtime) => {
   it.each([
     ['127.0.0.2', 'http://127.0.0.2'],
     ['0:0:0:0:0:0:0:1', 'http://[::1]'],

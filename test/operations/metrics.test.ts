@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Runtime } from '../support/child.ts'
 import { ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -11,6 +10,7 @@ import type { MarqueeProcess } from '../support/marquee-process.ts'
 import { serve } from '../support/marquee-process.ts'
 import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { exposed } from '../support/exposed-metrics.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const PROMTOOL = installedProgram('promtool')
 const SECRET = 'Privet Drive'
@@ -23,7 +23,7 @@ const EVENT = {
 }
 const WITHHELD = { ...EVENT, Id: '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e35', Price: SECRET }
 
-describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
+describe.each(RUNTIMES)('the metrics on %s', (runtime) => {
   let directory: FilesDirectory
   let running: MarqueeProcess
   let text = ''

@@ -3,6 +3,7 @@ import { LISTS } from '../contract/rows.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { serve } from '../support/marquee-process.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 interface Line {
   readonly event: string
@@ -11,7 +12,7 @@ interface Line {
   readonly message: string
 }
 
-it.each(['bun', 'node'] as const)(
+it.each(RUNTIMES)(
   'the log says once a list when callers begin to get 502, and why, and once when that is over (on %s)',
   async (runtime) => {
     const directory = new FilesDirectory({ freshness: { maxAge: '400ms', refreshEvery: '100ms' } }, LISTS)

@@ -3,12 +3,12 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import type { Runtime } from '../support/child.ts'
 import { programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { askOperations, sampleOf } from '../support/operations-client.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const directories: FilesDirectory[] = []
 afterAll(() => {
@@ -53,7 +53,7 @@ async function end(child: ChildProcess): Promise<unknown> {
   return (await exited)[0]
 }
 
-describe.each(['bun', 'node'] as Runtime[])('the service on %s', (runtime) => {
+describe.each(RUNTIMES)('the service on %s', (runtime) => {
   it('goes on when the disk its output is written to is full, counts the lost lines, and ends in order', async () => {
     const { configuration, operations, address } = await configured()
     const full = openSync('/dev/full', 'w')

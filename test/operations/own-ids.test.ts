@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { type MarqueeProcess, marquee, serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const BLOCKS = {
   idNamespace: '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11',
@@ -48,7 +49,7 @@ async function started(runtime: Runtime, directory: FilesDirectory) {
   return ask
 }
 
-describe.each(['bun', 'node'] as Runtime[])('ids of the CRM that are no GUIDs, on %s', (runtime) => {
+describe.each(RUNTIMES)('ids of the CRM that are no GUIDs, on %s', (runtime) => {
   it('explain tells an event and a venue that have the same one', async () => {
     const directory = directoryOf(
       { 'events.csv': 'Nr,Titel,Saal,Beginn\n7,Fidelio,7,2036-07-12 19:30\n8,Tosca,,\n' },

@@ -3,12 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Runtime } from '../support/child.ts'
 import { Child } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { marquee, serve } from '../support/marquee-process.ts'
-
-const RUNTIMES: readonly Runtime[] = ['bun', 'node']
+import { RUNTIMES } from '../support/depth.ts'
 
 /** Mounts a file system over a directory that never answers, until it is stopped; null where that is not allowed. */
 async function hang(directory: string): Promise<Child | null> {

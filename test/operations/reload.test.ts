@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'bun:test'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { Child, Runtime } from '../support/child.ts'
+import type { Child } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { serve } from '../support/marquee-process.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
 const EVENT = { Id: ID, Name: 'Tosca', Start: '2026-07-12T19:30:00Z', Finish: '2026-07-12T21:30:00Z', ShowOnWeb: true }
@@ -32,7 +33,7 @@ function said(child: Child): readonly string[] {
   return child.stdout.split('\n').filter((line) => /"event":"reload/.test(line))
 }
 
-describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
+describe.each(RUNTIMES)('SIGHUP on %s', (runtime) => {
   it('makes settings take effect, with the records that are held, on the connections that are open', async () => {
     const directory = new FilesDirectory(SETTINGS, { events: JSON.stringify([EVENT]), venues: '[]' })
     const { child, listening } = await serve(runtime, directory.configuration)

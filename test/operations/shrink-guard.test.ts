@@ -3,6 +3,7 @@ import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { serve } from '../support/marquee-process.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 interface ListStatus {
   readonly served: number
@@ -68,7 +69,7 @@ async function started(runtime: Runtime, directory: FilesDirectory) {
   return { child, get, ask, list, untilShrunk, untilOld }
 }
 
-describe.each(['bun', 'node'] as Runtime[])('the shrink guard on %s', (runtime) => {
+describe.each(RUNTIMES)('the shrink guard on %s', (runtime) => {
   it(
     'serves the old list past the maximum age, says so everywhere, and goes on after a restart until it is accepted',
     async () => {

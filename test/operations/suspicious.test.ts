@@ -3,6 +3,7 @@ import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { marquee, serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 function event(index: number, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
@@ -26,7 +27,7 @@ function linesOf(text: string): readonly Line[] {
 }
 
 describe('a service whose data is most likely wrong says so (SURFACE: Suspicious)', () => {
-  it.each(['bun', 'node'] as const)('%s: counts dates without an offset as check does', async (runtime) => {
+  it.each(RUNTIMES)('%s: counts dates without an offset as check does', async (runtime) => {
     const events = [
       event(1),
       event(2, { ShowOnWeb: false }),
@@ -50,7 +51,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     directory.remove()
   })
 
-  it.each(['bun', 'node'] as const)('%s: in the log, once a kind, and in /status', async (runtime) => {
+  it.each(RUNTIMES)('%s: in the log, once a kind, and in /status', async (runtime) => {
     const freshness = { maxAge: '2s', refreshEvery: '100ms', shrinkGuard: 'off' }
     const events = [
       event(1, { TicketCapacity: 2, TicketsAvailable: 3 }),

@@ -9,8 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { idOf, World } from './world.ts'
-
-const RUNTIMES: readonly Runtime[] = ['bun', 'node']
+import { RUNTIMES } from '../support/depth.ts'
 
 let world: World
 let folder: string

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
-import { type Runtime, Child, programOf } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
-const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 /** Of which some 10 MB are what a runtime loads meanwhile. */
 const MOST_MB = 100
 

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCrm } from '../../src/app/assemble.ts'
-import type { Runtime } from '../support/child.ts'
 import { Child, programOf } from '../support/child.ts'
 import { HAS_PG_BOUNCER, PgBouncer } from '../support/pg-bouncer.ts'
 import { HAS_POSTGRES } from '../support/postgres-server.ts'
 import type { Given } from './world.ts'
 import { idOf, World } from './world.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
-const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 const ROWS = 3000
 
 let world: World

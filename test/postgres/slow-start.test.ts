@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { World } from './world.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 /** What the server says comes so much later: a start takes some ten turns, and so longer than the first line waits. */
 const LATENCY_MS = 300
@@ -48,7 +49,7 @@ describeWithPostgres('serve before a slow PostgreSQL', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it.each(['bun', 'node'] as const)('ends with 2 for what it lacks, however late it says so (%s)', async (runtime) => {
+  it.each(RUNTIMES)('ends with 2 for what it lacks, however late it says so (%s)', async (runtime) => {
     const address = slow.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const lists = {

@@ -4,8 +4,8 @@ import { Child, programOf } from '../support/child.ts'
 import { Certificates } from '../support/certificates.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
-const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 const MEGABYTE = 1_000_000
 
 let server: PostgresServer

@@ -1,3 +1,5 @@
+import type { Runtime } from './child.ts'
+
 /**
  * The depth of the tests: `npm test` proves the essentials, `npm run test:all` everything. Only this file distinguishes
  * them. Variables of the environment override single values: `MARQUEE_MODEL_STEPS=1000000 npm test --
@@ -12,6 +14,12 @@ function either<Value>(essentials: Value, everything: Value): Value {
 function given(variable: string, otherwise: number): number {
   return Number(process.env[variable] ?? otherwise)
 }
+
+/** The runtimes on which a test runs that finds the same on both, or nearly so. */
+export const RUNTIMES: readonly Runtime[] = either(['bun'], ['bun', 'node'])
+
+/** For what the runtimes do differently: signals, sockets, starts and ends. */
+export const BOTH_RUNTIMES: readonly Runtime[] = ['bun', 'node']
 
 /** The seed of the models, the histories and the properties. `npm run test:all` draws one and prints it at its end. */
 export const SEED: number = given('MARQUEE_SEED', 1000)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { type WebServer, webServer } from './web-server.ts'
+import { RUNTIMES } from '../support/depth.ts'
 
 const EVENTS = `Nr;Titel;Ort;Beginn;Ende;Plätze;Frei;Preis
 1;Konzert;Halle;12.07.2036 19:30;12.07.2036 22:00;200;20;18,50 €
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-for (const runtime of ['bun', 'node'] as const) {
+for (const runtime of RUNTIMES) {
   describe(`files by URL, on ${runtime}`, () => {
     it('are proposed by `init files --from URL`, and what it proposes is served', async () => {
       using folder = new WorkFolder()
