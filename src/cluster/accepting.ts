@@ -1,7 +1,7 @@
 import type { Time } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { idOf, type LogPosition } from './entries.ts'
-import type { Following } from './follower.ts'
+import type { FollowedLists } from './followed-lists.ts'
 
 /** How long an operator waits for the leader. */
 const NO_ANSWER_MS = 10_000
@@ -34,7 +34,7 @@ export class Accepting {
    * Returns the entry that the next nonce names: the one that reported the shrunk list. Naming it keeps the acceptance
    * from being replayed for a later loss.
    */
-  entryFor(target: Following | null): LogPosition | null {
+  entryFor(target: FollowedLists | null): LogPosition | null {
     const toldAt = target?.shrunkToldAt ?? null
     if (this.#waiting === 0 || target === null || toldAt === null || target.shrunk.length === 0) return null
     this.#lists = target.shrunk

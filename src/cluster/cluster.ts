@@ -7,7 +7,7 @@ import { sleep, withTimeout } from '../time/waiting.ts'
 import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/held-lists.ts'
-import { Following } from './follower.ts'
+import { FollowedLists } from './followed-lists.ts'
 import { lead } from './lead.ts'
 import { Member } from './member.ts'
 import type { Role, ClusterOptions } from './options.ts'
@@ -182,7 +182,7 @@ export class Cluster {
   #connected(connected: boolean): void {
     this.isConnected = connected
     for (const followed of [this.member.target, this.served]) {
-      if (followed instanceof Following) followed.isLost = !connected
+      if (followed instanceof FollowedLists) followed.isLost = !connected
     }
   }
 

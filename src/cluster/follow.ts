@@ -2,7 +2,7 @@ import { delaysOf } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
 import type { LogEntry, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isBelow, isSame, NO_BODY } from './entries.ts'
-import type { Following } from './follower.ts'
+import type { FollowedLists } from './followed-lists.ts'
 import { type Member, MOST_ENTRIES } from './member.ts'
 import { claimableAt } from './election.ts'
 import type { Session } from './session.ts'
@@ -68,7 +68,7 @@ async function lookAgain(member: Member, session: Session, signal: AbortSignal):
 }
 
 /** Applies an entry. Returns true if the next one may be applied. */
-async function take(member: Member, session: Session, target: Following, stored: StoredEntry): Promise<boolean> {
+async function take(member: Member, session: Session, target: FollowedLists, stored: StoredEntry): Promise<boolean> {
   if (member.target !== target) return false
   const entry = member.decode(stored)
   if (entry === null) {
@@ -100,7 +100,7 @@ async function take(member: Member, session: Session, target: Following, stored:
 }
 
 /** Reports an applied entry to the operator. */
-function tell({ options, cutOver, heartbeat }: Member, target: Following, { head }: LogEntry): void {
+function tell({ options, cutOver, heartbeat }: Member, target: FollowedLists, { head }: LogEntry): void {
   if (head.kind === 'rows' && cutOver.served === target) {
     const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
     if (delaysMs.length > 0) options.observe({ kind: 'changes-published', delaysMs })

@@ -2,7 +2,7 @@ import { elapsedMs, type Moment, type Time } from '../time/time.ts'
 import { Accepting } from './accepting.ts'
 import { SnapshotMaker } from './snapshot-maker.ts'
 import { type HeartbeatEntry, decodeEntry, idOf, type LogEntry, type LogPosition } from './entries.ts'
-import { Following } from './follower.ts'
+import { FollowedLists } from './followed-lists.ts'
 import { drawName, OwnNonces, SeenNonces } from './nonces.ts'
 import type { Role, ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
@@ -32,7 +32,7 @@ export class Member {
   readonly cutOver: CutOver
   isFit = false
   /** Follows the log, whether or not its lists are served yet; `null` while a snapshot is looked for. */
-  target: Following | null = null
+  target: FollowedLists | null = null
   /** Reads the CRM here, as leader or standalone. */
   own: OwnReading | null = null
   publisher: Publisher | null = null
@@ -81,7 +81,7 @@ export class Member {
     this.resync = new Resync({ ...options, nonces, ignored, reading: (asked) => this.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
     this.cutOver = new CutOver(
-      new Following({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }),
+      new FollowedLists({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }),
       time,
     )
   }
@@ -207,7 +207,7 @@ export class Member {
   }
 
   /** Updates the election after an applied entry. */
-  follow(target: Following, { head }: LogEntry): void {
+  follow(target: FollowedLists, { head }: LogEntry): void {
     if (target.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = target.heartbeatAt
     if (head.kind !== 'heartbeat') return
     this.heartbeat = head
@@ -232,7 +232,7 @@ export class Member {
   }
 
   /** Stops following: the log cannot be followed further from here. */
-  lose(target: Following, why: string): void {
+  lose(target: FollowedLists, why: string): void {
     this.cutOver.look()
     if (this.target === target) this.target = null
     this.claimed = null
@@ -293,7 +293,7 @@ export class Member {
     return this.isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
   }
 
-  get #reached(): Following | null {
+  get #reached(): FollowedLists | null {
     return this.target?.isReached === true ? this.target : null
   }
 

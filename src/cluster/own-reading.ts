@@ -5,7 +5,7 @@ import type { RecordLists } from '../records/row-records.ts'
 import type { ResumeState } from '../sync/snapshot-list.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { LogPosition } from './entries.ts'
-import type { Following } from './follower.ts'
+import type { FollowedLists } from './followed-lists.ts'
 
 export interface ReplicaMaker {
   readonly newLists: () => RecordLists
@@ -31,7 +31,7 @@ export class OwnReading {
   readonly after: LogPosition | null
   onTold: (observation: Observation) => void = () => {}
 
-  constructor({ newLists, newReplica }: ReplicaMaker, from: Following | null) {
+  constructor({ newLists, newReplica }: ReplicaMaker, from: FollowedLists | null) {
     this.after = from?.position ?? null
     const resumeState = from === null ? null : { events: from.events.resumeState, venues: from.venues.resumeState }
     const lists = from?.lists ?? newLists()

@@ -1,6 +1,6 @@
 import { decodeEntry, idOf, isSame } from './entries.ts'
 import { LISTS } from '../domain/field.ts'
-import { Following } from './follower.ts'
+import { FollowedLists } from './followed-lists.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
 import type { Session } from './session.ts'
@@ -88,7 +88,7 @@ export class Resync {
     })
   }
 
-  async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
+  async load(session: Session, between: () => Promise<void>): Promise<FollowedLists | null> {
     if (this.#options.time.now().monotonicMs < this.#notBeforeMs) return null
     const { newLists, signing, limits, pause } = this.#options
     const manifest = await this.read(session)
@@ -130,6 +130,6 @@ export class Resync {
     this.needsSnapshot = false
     this.why = null
     this.knows(manifest)
-    return new Following({ ...this.#options, lists, position: from, until: to, states })
+    return new FollowedLists({ ...this.#options, lists, position: from, until: to, states })
   }
 }

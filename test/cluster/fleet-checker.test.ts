@@ -3,7 +3,7 @@ import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { RecordLists } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
 import { newLists } from '../../src/sync/replica.ts'
-import { Following } from '../../src/cluster/follower.ts'
+import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
 import { Signing } from '../../src/cluster/signing.ts'
 import { eventOf, formatter, guidOf, venueOf } from '../model/records.ts'
@@ -21,10 +21,10 @@ function goneTogether() {
   const { tables, time } = fleet
   const venue = tables.venues.create(VENUE, EMPTY_GUID, { ...told(10), untold: true, silent: true })
   const event = tables.events.create(EVENT, VENUE, told(20))
-  const held = (): { served: Following; lists: RecordLists } => {
+  const held = (): { served: FollowedLists; lists: RecordLists } => {
     const lists = newLists(formatter)
     const nonces = new OwnNonces('', () => new Uint8Array(8), time, new Signing('', null))
-    const served = new Following({ lists, time, nonces, heartbeat: { ms: 500 }, position: POSITION, until: POSITION })
+    const served = new FollowedLists({ lists, time, nonces, heartbeat: { ms: 500 }, position: POSITION, until: POSITION })
     const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
     applyRowRecord(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
     return { served, lists }
@@ -33,7 +33,7 @@ function goneTogether() {
     const text = lists.venues.kind.packing.pack(venueOf(VENUE, '1'))
     applyRowRecord(lists, { list: 'venues', says: 'served', id: VENUE, version: Number.NaN, text }, 0)
   }
-  const look = (served: Following): readonly string[] => {
+  const look = (served: FollowedLists): readonly string[] => {
     fleet.checker.both(instance, served, EVENT, 1000)
     return fleet.checker.wrong
   }

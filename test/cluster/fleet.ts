@@ -16,7 +16,7 @@ import { Table } from '../model/table.ts'
 import { VirtualTime } from '../model/virtual-time.ts'
 import type { Moment } from '../../src/time/time.ts'
 import { elapsedMs } from '../../src/time/time.ts'
-import { Following } from '../../src/cluster/follower.ts'
+import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { FleetChecker } from './fleet-checker.ts'
 import { Instance } from './instance.ts'
@@ -321,7 +321,7 @@ export class Fleet {
     const { instance } = wait
     const { served } = instance.cluster
     if (!this.instances.includes(instance)) this.#waits.delete(wait)
-    else if (!(served instanceof Following) || !instance.isRunning || !this.#isAnswerable(wait)) wait.seen = null
+    else if (!(served instanceof FollowedLists) || !instance.isRunning || !this.#isAnswerable(wait)) wait.seen = null
     else if (wait.seen === null) wait.seen = served.heartbeatAt
     else if (wait.seen !== served.heartbeatAt) this.checker.fault('a request waits though it could be answered')
   }

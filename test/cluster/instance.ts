@@ -7,7 +7,7 @@ import type { Crm } from '../../src/sync/port.ts'
 import { newLists, Replica } from '../../src/sync/replica.ts'
 import { CurrentList } from '../../src/cluster/current-list.ts'
 import { isSame, NO_BODY } from '../../src/cluster/entries.ts'
-import { Following } from '../../src/cluster/follower.ts'
+import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { Cluster } from '../../src/cluster/cluster.ts'
 import { Signing } from '../../src/cluster/signing.ts'
 import type { Chance } from '../model/chance.ts'
@@ -140,7 +140,7 @@ export class Instance {
   /** What is answered is what the log follows, or what follows the log. */
   get isServedByLog(): boolean {
     const { served, position, role } = this.cluster
-    if (served instanceof Following) return served.isReached && isSame(served.position, position)
+    if (served instanceof FollowedLists) return served.isReached && isSame(served.position, position)
     return role === 'leader' && served === this.replicas.at(-1)
   }
 

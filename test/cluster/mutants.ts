@@ -3,7 +3,7 @@ import type { ResumeState } from '../../src/sync/snapshot-list.ts'
 import { DirtyRows } from '../../src/records/dirty-rows.ts'
 import { RowRecordWriter } from '../../src/records/row-records.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
-import { Following } from '../../src/cluster/follower.ts'
+import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
@@ -66,7 +66,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   {
     name: 'takes an entry over a gap',
     setting: token,
-    breakIt: () => override(Following.prototype, 'isNext', () => () => true),
+    breakIt: () => override(FollowedLists.prototype, 'isNext', () => () => true),
   },
   {
     name: 'goes on without looking at the top',
@@ -148,10 +148,10 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
     setting: { ...token, newer: 1, mishaps: ['kill', 'start'] },
     breakIt: () =>
       override(
-        Following.prototype,
+        FollowedLists.prototype,
         'take',
         (original) =>
-          function take(this: Following, entry, isInLog) {
+          function take(this: FollowedLists, entry, isInLog) {
             return entry.head.kind === 'unknown' ? Promise.resolve(false) : original.call(this, entry, isInLog)
           },
       ),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { ResumeState } from '../../src/sync/snapshot-list.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
-import { Following } from '../../src/cluster/follower.ts'
+import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
 import { CutOver } from '../../src/cluster/cut-over.ts'
@@ -283,10 +283,10 @@ describe('a log that is cut under a stopped follower (instances: What a follower
   it('shows where a claim is taken without an inclusive look', async () => {
     const breakIt = (): (() => void) =>
       override(
-        Following.prototype,
+        FollowedLists.prototype,
         'take',
         (original) =>
-          function take(this: Following, entry) {
+          function take(this: FollowedLists, entry) {
             return original.call(this, entry, () => Promise.resolve(true))
           },
       )
@@ -300,7 +300,7 @@ describe('a log that is lost under a stopped follower (instances: What a followe
   }, 600_000)
 
   it('shows where a claim of a new log is taken for one that goes on from what is held', async () => {
-    const breakIt = (): (() => void) => override(Following.prototype, 'isGoneOnFrom', () => () => true)
+    const breakIt = (): (() => void) => override(FollowedLists.prototype, 'isGoneOnFrom', () => () => true)
     expect(await missedBy(logIsLost, breakIt)).toEqual([])
   }, 600_000)
 })

@@ -5,7 +5,7 @@ import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { Admissions } from '../sync/admission.ts'
 import { newLists } from '../sync/replica.ts'
 import { type Ages, type Head, type ListState, NO_BODY } from './entries.ts'
-import { Following } from './follower.ts'
+import { FollowedLists } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
 import { Signing } from './signing.ts'
 
@@ -34,7 +34,7 @@ it('turns nobody away for a read that failed before it has taken the heartbeat t
   const seen = new SeenNonces(signing, time, { ms: 500 })
   const lists = newLists(formatter)
   const states = { events: WELL, venues: WELL }
-  const following = new Following({
+  const following = new FollowedLists({
     lists,
     time,
     nonces,

@@ -29,7 +29,7 @@ const UNREAD: ListState = {
 const MISSING = 'entries of the log are missing'
 const BROKEN = 'the rows of an entry of the log cannot be read'
 
-export interface FollowingOptions {
+export interface FollowedListsOptions {
   readonly lists: RecordLists
   readonly time: Time
   readonly nonces: OwnNonces
@@ -42,7 +42,7 @@ export interface FollowingOptions {
 }
 
 /** Both lists as the log describes them. Applies entry by entry, and stops at a gap. */
-export class Following implements ServedLists {
+export class FollowedLists implements ServedLists {
   readonly events: FollowedList<EventRecord>
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists
@@ -59,7 +59,7 @@ export class Following implements ServedLists {
   /** Whether an applied entry may let waiting requests go on. */
   #hasNews = false
 
-  constructor(options: FollowingOptions) {
+  constructor(options: FollowedListsOptions) {
     const { lists, time, nonces, heartbeat, position, until, states } = options
     this.lists = lists
     this.#time = time
