@@ -7,7 +7,6 @@ import { sleep, withTimeout } from '../time/waiting.ts'
 import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/held-lists.ts'
-import { FollowedLists } from './followed-lists.ts'
 import { lead } from './lead.ts'
 import { Member } from './member.ts'
 import type { Role, ClusterOptions } from './options.ts'
@@ -62,7 +61,7 @@ export class Cluster {
 
   /** The last entry written or applied here; `null` while nothing is followed. */
   get position(): LogPosition | null {
-    return (this.member.publisher ?? this.member.target)?.position ?? null
+    return this.member.position
   }
 
   /** The number of changes that the leader has not yet written to the log. */
@@ -104,7 +103,7 @@ export class Cluster {
     while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
       await sleep(EXAMINE_AGAIN_MS, this.#time, signal)
     }
-    this.member.isFit = true
+    this.member.examined()
   }
 
   /** Performs, at each heartbeat, the work that does not wait for the store. */
@@ -147,8 +146,8 @@ export class Cluster {
       member.election.heard()
       // A leader that stops still writes its last entry.
       while (!signal.aborted || member.publisher !== null) {
-        const { publisher } = member
-        await (publisher === null ? follow(member, session, signal) : lead(member, publisher, session, signal))
+        const { state } = member
+        await (state.kind === 'leading' ? lead(member, state, session, signal) : follow(member, session, signal))
       }
     } finally {
       this.#session = null
@@ -181,9 +180,7 @@ export class Cluster {
 
   #connected(connected: boolean): void {
     this.isConnected = connected
-    for (const followed of [this.member.target, this.served]) {
-      if (followed instanceof FollowedLists) followed.isLost = !connected
-    }
+    this.member.connected(connected)
   }
 
   /**

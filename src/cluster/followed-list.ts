@@ -12,12 +12,15 @@ import type { Heartbeat } from './election.ts'
 /** Drift is reported by the leader, not by followers. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
+/** The connection to the store. While it is lost, waiting does not help. */
+export interface StoreLink {
+  readonly isLost: boolean
+}
+
 /** A list that the log keeps up to date, with the state that its leader reports. */
 export class FollowedList<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly freshness: Freshness = new Freshness()
-  /** The store is unreachable, so waiting does not help. */
-  isLost = false
   /** The snapshot has been applied completely. */
   isReached = false
   #state: ListState
@@ -30,8 +33,17 @@ export class FollowedList<Item> implements ServedList<Item> {
   #loadedAtMs: number | null = null
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
 
-  constructor(list: RecordList<Item>, state: ListState, time: Time, heartbeat: Heartbeat) {
+  readonly #link: StoreLink
+
+  constructor(
+    list: RecordList<Item>,
+    state: ListState,
+    time: Time,
+    heartbeat: Heartbeat,
+    link: StoreLink = { isLost: false },
+  ) {
     this.list = list
+    this.#link = link
     this.#state = state
     this.#time = time
     this.#told = this.#heardAt = time.now()
@@ -109,11 +121,11 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.isLost || this.#state.shrunk !== null || this.#hasFailed
+    return this.#link.isLost || this.#state.shrunk !== null || this.#hasFailed
   }
 
   get isBackingOff(): boolean {
-    return this.isLost || (this.#hasFailed && this.nextReadInMs > 0)
+    return this.#link.isLost || (this.#hasFailed && this.nextReadInMs > 0)
   }
 
   /** Milliseconds until the leader's next read of this list. */

@@ -6,7 +6,7 @@ import { type RowRecord, type RecordLists, applyRowRecord, wholeRowRecords } fro
 import type { ServedLists } from '../sync/held-lists.ts'
 import type { Moment, Time } from '../time/time.ts'
 import { type LogEntry, type ListState, type LogPosition, compareIds, isSame } from './entries.ts'
-import { FollowedList } from './followed-list.ts'
+import { FollowedList, type StoreLink } from './followed-list.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { Heartbeat } from './election.ts'
 
@@ -34,6 +34,7 @@ export interface FollowedListsOptions {
   readonly time: Time
   readonly nonces: OwnNonces
   readonly heartbeat: Heartbeat
+  readonly link?: StoreLink
   /** The position to continue from. */
   readonly position: LogPosition
   /** Nothing is served before this entry has been applied. */
@@ -60,7 +61,7 @@ export class FollowedLists implements ServedLists {
   #hasNews = false
 
   constructor(options: FollowedListsOptions) {
-    const { lists, time, nonces, heartbeat, position, until, states } = options
+    const { lists, time, nonces, heartbeat, link, position, until, states } = options
     this.lists = lists
     this.#time = time
     this.#nonces = nonces
@@ -68,8 +69,8 @@ export class FollowedLists implements ServedLists {
     this.position = position
     this.shrunkToldAt = states === undefined ? null : position
     this.heartbeatAt = time.now()
-    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, heartbeat)
-    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, heartbeat)
+    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, heartbeat, link)
+    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, heartbeat, link)
     this.#reach()
   }
 
@@ -80,13 +81,6 @@ export class FollowedLists implements ServedLists {
   /** The lists that the shrink guard does not believe. */
   get shrunk(): readonly ListName[] {
     return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map(({ list }) => list.kind.name)
-  }
-
-  set isLost(lost: boolean) {
-    for (const list of [this.events, this.venues]) {
-      list.isLost = lost
-      if (lost) list.help()
-    }
   }
 
   /**

@@ -1,6 +1,7 @@
 import { withTimeout } from '../time/waiting.ts'
 import { isBelow } from './entries.ts'
 import type { Member } from './member.ts'
+import type { Leading } from './node-state.ts'
 import type { LogStanding, Publisher } from './publisher.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
@@ -11,12 +12,17 @@ const COALESCED_MS = 2
 /**
  * The leader's work on one session, until it resigns. After a reconnection, it first checks who has written to the log.
  */
-export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
+export async function lead(
+  member: Member,
+  { publisher }: Leading,
+  session: Session,
+  signal: AbortSignal,
+): Promise<void> {
   const { time, heartbeat } = member.options
   const found = await standing(member, publisher, session, signal)
   if (found === 'deposed') return member.resign('another has claimed the reading')
   if (found === 'new-log') {
-    await publisher.claimAnew(session, member.nextClaim(null))
+    await publisher.claimAnew(session, member.log.nextClaim(null))
     member.makeSnapshots(null)
   }
   await member.findSnapshot(session)
@@ -46,29 +52,28 @@ async function standing(
   session: Session,
   signal: AbortSignal,
 ): Promise<LogStanding> {
-  const { unusable, options } = member
+  const { log, options } = member
+  const { unusable } = log
+  let refused = publisher.takeRefused()
   for (;;) {
     if (unusable.why === null) {
-      const { refused } = publisher
-      const { stored, entry } = await member.top(session, refused !== null)
+      const { stored, entry } = await log.top(session, refused !== null)
       if (stored === null || entry !== null) {
         const found = publisher.standingOf(entry?.position ?? null)
-        const isStuck = stored !== null && refused !== null && isBelow(stored.id, refused)
-        if (found === 'deposed' || !isStuck) {
-          publisher.refused = null
+        if (found === 'deposed' || stored === null || refused === null || !isBelow(stored.id, refused)) {
           unusable.moved()
           return found
         }
-        member.isStuckAt(refused, stored.id)
+        log.isStuckAt(refused, stored.id)
       }
     }
     if (signal.aborted) throw new StoreFailure('lost', 'the log cannot be used')
     await member.nonce(session)
     const fate = await unusable.look(session, options.heartbeat.ms, true, signal)
     if (fate === 'waits' || fate === 'changed') continue
-    publisher.refused = null
+    refused = null
     if (fate === 'led') continue
-    await member.dropLog(session)
+    await log.drop(session)
     return 'new-log'
   }
 }
@@ -76,16 +81,14 @@ async function standing(
 async function sendHeartbeat(member: Member, publisher: Publisher, session: Session): Promise<void> {
   const { time, settings } = member.options
   await member.nonce(session)
-  member.heartbeat = await publisher.heartbeat(session)
+  member.beats(await publisher.heartbeat(session))
   // In one turn: changes after the start of a snapshot are reported in the log.
   if (publisher.outbox.followLoaded()) member.snapshots?.want()
   member.snapshots?.tick(session)
   const now = time.now()
-  const isRested = now.monotonicMs >= member.restsUntilMs
   const hasOthers = publisher.nonces.fit(member.instance, 1).length > 0
-  if (publisher.failsForMs(now) < settings.maxAgeMs / 2 || !isRested || !hasOthers) return
-  // Resign at most once per maximum age, so that the CRM gets as many attempts as from one instance.
-  member.restsUntilMs = now.monotonicMs + settings.maxAgeMs
+  if (publisher.failsForMs(now) < settings.maxAgeMs / 2 || !member.mayRead || !hasOthers) return
+  member.rest()
   await publisher.leave(session, 'it cannot read the CRM')
   member.resign('the CRM cannot be read from here')
 }

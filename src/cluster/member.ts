@@ -1,66 +1,46 @@
 import { elapsedMs, type Moment, type Time } from '../time/time.ts'
 import { Accepting } from './accepting.ts'
-import { SnapshotMaker } from './snapshot-maker.ts'
-import { type HeartbeatEntry, decodeEntry, idOf, type LogEntry, type LogPosition } from './entries.ts'
+import { CutOver } from './cut-over.ts'
+import { ElectionTimer } from './election.ts'
+import { type HeartbeatEntry, type LogEntry, type LogPosition } from './entries.ts'
 import { FollowedLists } from './followed-lists.ts'
+import { LogReader } from './log-reader.ts'
+import type { LogState, NodeState } from './node-state.ts'
+import { logOf, NOTHING_FOLLOWED, ownOf, withLog, withoutClaim } from './node-state.ts'
 import { drawName, OwnNonces, SeenNonces } from './nonces.ts'
 import type { Role, ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Resync } from './resync.ts'
-import { ElectionTimer } from './election.ts'
-import { commandLimitMs, Session } from './session.ts'
-import { type StoredEntry, StoreFailure } from './store.ts'
-import { type Manifest, sizeOf } from './store-snapshot.ts'
-import { CutOver } from './cut-over.ts'
-import { UnusableLog } from './unusable-log.ts'
+import type { Session } from './session.ts'
+import { SnapshotMaker } from './snapshot-maker.ts'
+import { StoreFailure } from './store.ts'
+import type { Manifest } from './store-snapshot.ts'
 
-/** The number of entries read at once: a body may have 4 MB. */
-export const MOST_ENTRIES = 16
-/** A single late answer may come from a store that was suspended. */
-const LEAST_LATE = 2
-const REPLACED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
-const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
+const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
 
-/** The state of one instance in the cluster, and its transitions. */
+/** One instance of the cluster. Its state is a value (node-state.ts), and every transition is a method here. */
 export class Member {
   readonly instance: string
   readonly options: ClusterOptions
   readonly election: ElectionTimer
+  readonly log: LogReader
   readonly resync: Resync
   readonly cutOver: CutOver
-  isFit = false
-  /** Follows the log, whether or not its lists are served yet; `null` while a snapshot is looked for. */
-  target: FollowedLists | null = null
-  /** Reads the CRM here, as leader or standalone. */
-  own: OwnReading | null = null
-  publisher: Publisher | null = null
-  snapshots: SnapshotMaker | null = null
-  /** A claim that was sent and is not known to be in the log. */
-  claimed: { readonly position: LogPosition; readonly newLog: boolean } | null = null
-  /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
-  restsUntilMs: number = Number.NEGATIVE_INFINITY
-  readonly unusable: UnusableLog
-  /** The position after which an entry is unreadable although an instance leads the log. */
-  unreadAt: string | null = null
-  /** The number of entries read at once; reduced while reading takes long. */
-  entriesAtOnce: number = MOST_ENTRIES
-  /** The id of the last entry that was seen while nothing was followed. */
-  topSeen = ''
-  /** The last heartbeat that was applied or written here. */
-  heartbeat: HeartbeatEntry | null = null
   readonly accepting: Accepting
+  #state: NodeState = NOTHING_FOLLOWED
+  #isFit = false
+  /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
+  #restsUntilMs = Number.NEGATIVE_INFINITY
+  #heartbeat: HeartbeatEntry | null = null
   readonly #time: Time
   readonly #nonces: OwnNonces
-  #highestEpoch = 0
   #nonceAt: Moment | null = null
   #heartbeatAt: Moment
-  /** Why the last entry is not believed. */
-  #refused: string | null = null
-  /** Why the snapshot could not be written. */
-  #snapshotFailure: string | null = null
   readonly #begun: Moment
+  /** Whether the store is lost. All lists that were ever followed here share it. */
+  readonly #link = { isLost: false }
 
   constructor(options: ClusterOptions) {
     this.options = options
@@ -71,61 +51,91 @@ export class Member {
     this.instance = drawName(draw)
     const nonces = (this.#nonces = new OwnNonces(this.instance, draw, time, signing))
     this.election = new ElectionTimer(time, settings, heartbeat)
-    this.unusable = new UnusableLog(
-      time,
-      () => Session.open(options.store, time, commandLimitMs(settings), new AbortController().signal),
-      () => this.election.lengthMs,
-      (why) => observe({ kind: 'cluster-changed', what: 'log-unusable', detail: why }),
-    )
+    const log = (this.log = new LogReader(options, this.election))
     const ignored = (why: string): void => observe({ kind: 'cluster-changed', what: 'snapshot-ignored', detail: why })
-    this.resync = new Resync({ ...options, nonces, ignored, reading: (asked) => this.reading(asked) })
+    const link = this.#link
+    this.resync = new Resync({ ...options, nonces, link, ignored, reading: (asked) => log.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
-    this.cutOver = new CutOver(
-      new FollowedLists({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }),
-      time,
-    )
+    const nothing = { lists: newLists(), time, nonces, heartbeat, link, position: NOWHERE, until }
+    this.cutOver = new CutOver(new FollowedLists(nothing), time)
+  }
+
+  get state(): NodeState {
+    return this.#state
   }
 
   get role(): Role {
-    if (this.publisher !== null) return 'leader'
+    if (this.#state.kind === 'leading') return 'leader'
     if (this.own !== null) return 'standalone'
-    return this.target?.isReached === true ? 'follower' : 'waiting'
+    return this.#reached === null ? 'waiting' : 'follower'
   }
 
-  /** Returns a position with an epoch above all that were ever seen. */
-  nextClaim(top: LogPosition | null): LogPosition {
-    this.#highestEpoch = Math.max(this.#highestEpoch, top?.epoch ?? 0) + 1
-    return { epoch: this.#highestEpoch, number: 0, claimId: drawName(this.options.draw) }
+  /** Reads the CRM here, as leader or standalone. */
+  get own(): OwnReading | null {
+    return ownOf(this.#state)
   }
 
-  /** Whether an entry of this log was read here since the start. */
-  get hasSeenLog(): boolean {
-    return this.#highestEpoch > 0
+  get publisher(): Publisher | null {
+    return this.#state.kind === 'leading' ? this.#state.publisher : null
+  }
+
+  get snapshots(): SnapshotMaker | null {
+    return this.#state.kind === 'leading' ? this.#state.snapshots : null
+  }
+
+  /** The lists that follow the log, whether or not they are served yet; `null` if none do. */
+  get target(): FollowedLists | null {
+    const log = logOf(this.#state)
+    return log?.kind === 'following' ? log.lists : null
+  }
+
+  get #reached(): FollowedLists | null {
+    return this.target?.isReached === true ? this.target : null
+  }
+
+  /** The last entry written or applied here; `null` while nothing is followed. */
+  get position(): LogPosition | null {
+    return (this.publisher ?? this.target)?.position ?? null
+  }
+
+  /** The last heartbeat that was applied or written here. */
+  get heartbeat(): HeartbeatEntry | null {
+    return this.#heartbeat
   }
 
   get candidates(): readonly string[] {
-    return this.heartbeat?.candidates ?? []
+    return this.#heartbeat?.candidates ?? []
   }
 
-  /** Decodes an entry; `null` if it must not be believed, which is reported once until another one is believed. */
-  decode(stored: StoredEntry): LogEntry | null {
-    const entry = decodeEntry(stored, this.options.signing)
-    if ('refused' in entry) {
-      if (this.#refused === null)
-        this.options.observe({ kind: 'cluster-changed', what: 'entry-refused', detail: entry.refused })
-      this.#refused = entry.refused
-      return null
-    }
-    this.#refused = null
-    this.unusable.read()
-    if (entry.head.kind === 'heartbeat') this.election.heartbeats(entry.head.heartbeatMs)
-    this.#highestEpoch = Math.max(this.#highestEpoch, entry.position.epoch)
-    return entry
+  /** Whether this instance could read the CRM now, and has not just resigned. */
+  get mayRead(): boolean {
+    return this.#isFit && this.#time.now().monotonicMs >= this.#restsUntilMs
+  }
+
+  /** What is wrong with the content of the store, and what Marquee does about it; `null` if nothing is. */
+  get trouble(): string | null {
+    const { log, publisher, snapshots, role, resync } = this
+    if (log.trouble !== null) return log.trouble
+    if (publisher !== null) return snapshots?.failure ?? publisher.refusedNonces
+    if (role !== 'waiting') return null
+    if (resync.why !== null) return `${resync.why}; the leader was asked for another`
+    if (elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
+    return this.#isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
+  }
+
+  /** Notes that this instance could read the CRM. */
+  examined(): void {
+    this.#isFit = true
+  }
+
+  connected(isConnected: boolean): void {
+    this.#link.isLost = !isConnected
+    if (!isConnected) for (const list of [this.cutOver.served.events, this.cutOver.served.venues]) list.help()
   }
 
   /** Notes that another instance writes to the log, or leaves it. */
   heard({ head }: LogEntry): void {
-    this.unusable.moved()
+    this.log.unusable.moved()
     if (head.kind === 'leave') this.election.vacant()
     else this.election.heard()
   }
@@ -138,80 +148,23 @@ export class Member {
     if (!isNew && this.#nonceAt !== null && elapsedMs(this.#nonceAt, now) < heartbeatMs) return
     this.#nonceAt = now
     const accepts = this.accepting.entryFor(this.#reached)
-    const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
+    const notes = { version, isFit: this.#isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
     // A leader drops a foreign key; without a leader the nonce is not needed.
     await session.ask((store) => store.writeNonce(this.instance, nonce)).catch(onlyForeign)
   }
 
-  /**
-   * Returns the last entry of the log, decoded if it is believed. Notes what keeps it from being read.
-   * @param isOdd whether something else is wrong with the log
-   */
-  async top(
-    session: Session,
-    isOdd = false,
-  ): Promise<{ readonly stored: StoredEntry | null; readonly entry: LogEntry | null }> {
-    const stored = await this.reading(
-      session.ask((store) => store.top()),
-      isOdd,
-    )
-    const entry = stored === null ? null : this.decode(stored)
-    if (stored !== null && entry === null) {
-      this.unusable.found(`the last entry of the log, ${stored.id}, is not believed`, (other) =>
-        this.#isTopUnread(other),
-      )
-    }
-    return { stored, entry }
-  }
-
-  /** Awaits entries that are being read, and notes a failure. */
-  async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
-    return asked.catch((cause: unknown) => {
-      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#isTopUnread(other))
-      throw cause
-    })
-  }
-
-  async #isTopUnread(session: Session): Promise<boolean> {
-    try {
-      const stored = await session.ask((store) => store.top())
-      return stored !== null && 'refused' in decodeEntry(stored, this.options.signing)
-    } catch (cause) {
-      return cause instanceof StoreFailure && (cause.fault === 'late' || cause.fault === 'foreign')
-    }
-  }
-
-  /** Notes that the log accepts nothing above the last entry that it shows. */
-  isStuckAt(position: LogPosition, lastId: string): void {
-    const why = `the log takes no entry ${idOf(position)} above its last one, ${lastId}: a later one was written and deleted (XADD, XDEL)`
-    this.unusable.found(why, async (session) => {
-      const isPrimary = await session.ask((store) => store.isPrimary())
-      const top = await session.ask((store) => store.top())
-      return isPrimary && top?.id === lastId
-    })
-  }
-
-  /** Drops an unusable log that no instance leads. */
-  async dropLog(session: Session): Promise<void> {
-    const why = this.unusable.why ?? ''
-    await session.ask((store) => store.drop('log'))
-    this.unusable.clear()
-    this.#refused = null
-    this.options.observe({ kind: 'cluster-changed', what: 'log-replaced', detail: why })
+  /** Notes a heartbeat that was written here, or applied to the lists. */
+  beats(head: HeartbeatEntry, lists: FollowedLists | null = null): void {
+    this.#heartbeat = head
+    if (lists === null) return
+    if (lists.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = lists.heartbeatAt
+    this.accepting.told(head.accepted, lists.shrunk)
   }
 
   /** Whether a heartbeat carries a nonce that was written since then, in monotonic ms. */
   wroteSince(sinceMs: number, { body }: LogEntry): boolean {
     return (this.#nonces.notedIn(body)?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
-  }
-
-  /** Updates the election after an applied entry. */
-  follow(target: FollowedLists, { head }: LogEntry): void {
-    if (target.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = target.heartbeatAt
-    if (head.kind !== 'heartbeat') return
-    this.heartbeat = head
-    this.accepting.told(head.accepted, target.shrunk)
   }
 
   /** Accepts the shorter lists for an operator. Returns the lists that were held back; `null` if no leader answers. */
@@ -225,35 +178,51 @@ export class Member {
     return lists
   }
 
-  #readFrom(): OwnReading {
-    const own = (this.own = new OwnReading(this.options, this.#reached))
-    if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
-    return own
-  }
-
-  /** Stops following: the log cannot be followed further from here. */
-  lose(target: FollowedLists, why: string): void {
-    this.cutOver.look()
-    if (this.target === target) this.target = null
-    this.claimed = null
-    if (!target.isReached) return this.resync.reject(why)
-    if (target.isBroken) this.resync.reject(why)
-    this.resync.counts.set(why, (this.resync.counts.get(why) ?? 0) + 1)
-    this.options.observe({ kind: 'cluster-changed', what: 'resynced', detail: why })
-    this.resync.begin(this.#canAnswer())
-  }
-
   #canAnswer(): boolean {
     const { events, venues } = this.cutOver.served
     const now = this.#time.now()
     return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
   }
 
+  /** Follows the log from a loaded snapshot, or notes what else is known of it. */
+  knows(log: LogState): void {
+    this.#state = withLog(this.#state, log)
+  }
+
+  /** Stops following: the log cannot be followed further from here. */
+  lose(lists: FollowedLists, why: string): void {
+    this.cutOver.look()
+    const isFollowed = this.target === lists
+    this.#state = withoutClaim(this.#state)
+    if (isFollowed) this.knows(NOTHING_FOLLOWED)
+    if (!lists.isReached) return this.resync.reject(why)
+    if (lists.isBroken) this.resync.reject(why)
+    this.resync.counts.set(why, (this.resync.counts.get(why) ?? 0) + 1)
+    this.options.observe({ kind: 'cluster-changed', what: 'resynced', detail: why })
+    this.resync.begin(this.#canAnswer())
+  }
+
+  /** Notes a claim before it is sent. */
+  claims(position: LogPosition, newLog: boolean): void {
+    const before = withoutClaim(this.#state)
+    if (before.kind !== 'leading') this.#state = { kind: 'claiming', position, newLog, before }
+  }
+
+  /** Forgets a claim that is not in the log. */
+  unclaim(): void {
+    this.#state = withoutClaim(this.#state)
+  }
+
+  /** Notes an accepted claim. Everything before it is read first. */
+  won({ position, newLog }: { readonly position: LogPosition; readonly newLog: boolean }): void {
+    if (newLog) this.takeOver(position, true)
+  }
+
   /** Becomes leader: the claim is in the log, and everything before it has been applied. */
   takeOver(position: LogPosition, newLog: boolean): void {
     const { options, instance } = this
     const { time, signing, observe } = options
-    const own = this.own ?? this.#readFrom()
+    const own = this.own ?? this.#readHere()
     const publisher = new Publisher({
       ...options,
       instance,
@@ -265,10 +234,8 @@ export class Member {
       isLogFull: () => this.snapshots?.isLogFull ?? false,
     })
     own.onTold = (observation) => publisher.note(observation)
-    this.publisher = publisher
-    this.target = this.claimed = null
-    this.unusable.clear()
-    this.#refused = null
+    this.#state = { kind: 'leading', own, publisher, snapshots: null }
+    this.log.clear()
     this.resync.needsSnapshot = false
     if (newLog) this.makeSnapshots(null)
     this.offer()
@@ -276,25 +243,10 @@ export class Member {
     observe({ kind: 'cluster-changed', what: 'became-leader', detail })
   }
 
-  /** Notes an accepted claim. Everything before it is read first. */
-  won({ position, newLog }: { readonly position: LogPosition; readonly newLog: boolean }): void {
-    if (newLog) this.takeOver(position, true)
-  }
-
-  /** What is wrong with the content of the store, and what Marquee does about it; `null` if nothing is. */
-  get trouble(): string | null {
-    const { unusable, publisher, role, resync } = this
-    if (unusable.why !== null) return `${unusable.why}; ${REPLACED}`
-    if (this.#refused !== null) return `${this.#refused}: see who else writes to the store`
-    if (publisher !== null) return this.#snapshotFailure ?? publisher.refusedNonces
-    if (role !== 'waiting') return null
-    if (resync.why !== null) return `${resync.why}; the leader was asked for another`
-    if (elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
-    return this.isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
-  }
-
-  get #reached(): FollowedLists | null {
-    return this.target?.isReached === true ? this.target : null
+  #readHere(): OwnReading {
+    const own = new OwnReading(this.options, this.#reached)
+    if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
+    return own
   }
 
   /** Starts to make snapshots, unless that has started, with the snapshot in the store as predecessor. */
@@ -308,33 +260,24 @@ export class Member {
 
   /** Starts to make snapshots. `last` is the snapshot from which the log still continues; `null` if none is usable. */
   makeSnapshots(last: Manifest | null): void {
-    const { publisher } = this
-    if (publisher === null) return
-    this.snapshots?.end()
-    const made = (manifest: Manifest): void => {
-      this.resync.knows(manifest)
-      this.#snapshotFailure = null
-      const { rows, bytes } = sizeOf(manifest)
-      this.options.observe({
-        kind: 'cluster-changed',
-        what: 'snapshot-written',
-        detail: `${rows} rows in ${bytes} bytes`,
-      })
-    }
-    const failed = (cause: unknown): void => {
-      // The session reports failures of the connection.
-      if (!(cause instanceof StoreFailure) || cause.fault === 'lost' || cause.message === this.#snapshotFailure) return
-      this.#snapshotFailure = cause.message
-      this.options.observe({ kind: 'cluster-changed', what: 'snapshot-failed', detail: cause.message })
-    }
-    this.snapshots = new SnapshotMaker({ ...this.options, publisher, made, failed }, last)
+    const state = this.#state
+    if (state.kind !== 'leading') return
+    state.snapshots?.end()
+    const { publisher } = state
+    const made = (manifest: Manifest): void => this.resync.knows(manifest)
+    this.#state = { ...state, snapshots: new SnapshotMaker({ ...this.options, publisher, made }, last) }
+  }
+
+  /** Claims nothing for a maximum age from now on, so that the CRM gets as many attempts as from one instance. */
+  rest(): void {
+    this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings.maxAgeMs
   }
 
   /** Stops leading. Its rows are served until those of the new leader are known to be later. */
   resign(why: string): void {
     this.own?.end()
     this.snapshots?.end()
-    this.own = this.publisher = this.snapshots = null
+    this.#state = NOTHING_FOLLOWED
     this.#heartbeatAt = this.#time.now()
     this.resync.begin(this.#canAnswer())
     this.options.observe({ kind: 'cluster-changed', what: 'lost-leadership', detail: why })
@@ -345,17 +288,19 @@ export class Member {
    * sooner if it holds no data and the store is unreachable.
    */
   goAloneIfDue(isConnected: boolean): void {
-    const { own, isFit, instance } = this
-    const { settings, readersWhenLost, observe, time } = this.options
-    const now = time.now()
-    if (own !== null || !isFit || now.monotonicMs < this.restsUntilMs) return
+    const { instance } = this
+    const { settings, readersWhenLost, observe } = this.options
+    if (this.own !== null || !this.mayRead) return
     if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(instance)) return
     const hasNothing = !isConnected && this.cutOver.isNew
-    if (elapsedMs(this.#heartbeatAt, now) < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)) return
-    this.#readFrom()
-    this.target = null
+    const silentMs = elapsedMs(this.#heartbeatAt, this.#time.now())
+    if (silentMs < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)) return
+    const before = this.#state
+    const known = logOf(before)
+    const log = known?.kind === 'waiting' ? known : NOTHING_FOLLOWED
+    const alone = { kind: 'standalone', own: this.#readHere(), log } as const
     // The rows read here lack the entries before a claim that continues the log.
-    if (this.claimed?.newLog === false) this.claimed = null
+    this.#state = before.kind === 'claiming' && before.newLog ? { ...before, before: alone } : alone
     this.resync.begin(false)
     this.offer()
     observe({ kind: 'cluster-changed', what: 'reads-alone', detail: null })
@@ -363,13 +308,24 @@ export class Member {
 
   /** Offers the lists that are kept up to date for serving. */
   offer(): void {
-    const { own, publisher, target, cutOver } = this
-    if (publisher === null && target !== null && this.#reached !== null) {
-      if (!cutOver.offer(target) || own === null) return
-      // The log is followed again, so this instance need not read the CRM.
-      own.end()
-      this.own = null
-    } else if (own !== null) cutOver.offer(own.replica)
+    const own = this.own
+    const lists = this.#reached
+    if (lists === null) {
+      if (own !== null) this.cutOver.offer(own.replica)
+      return
+    }
+    if (!this.cutOver.offer(lists) || own === null) return
+    // The log is followed again, so this instance need not read the CRM.
+    own.end()
+    this.#followsAgain()
+  }
+
+  #followsAgain(): void {
+    const state = this.#state
+    if (state.kind === 'standalone') this.#state = state.log
+    else if (state.kind === 'claiming' && state.before.kind === 'standalone') {
+      this.#state = { ...state, before: state.before.log }
+    }
   }
 }
 

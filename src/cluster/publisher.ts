@@ -43,8 +43,6 @@ export class Publisher {
   /** The last entry that is known to be in the log. */
   position: LogPosition
   sentBytes = 0
-  /** The position that the log refused; `null` once the reason is known. */
-  refused: LogPosition | null = null
   readonly #options: PublisherOptions
   readonly #begun: Moment
   /** The entries that first reported each list's present shrinkage. */
@@ -52,6 +50,8 @@ export class Publisher {
   /** Sent, and not known to be in the log. */
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
+  /** The position that the log refused; `null` once the reason is known. */
+  #refused: LogPosition | null = null
   /** Why the nonces are to be dropped at the next heartbeat. */
   #noncesLate: string | null = null
   #marksDropped: string | null = null
@@ -83,6 +83,13 @@ export class Publisher {
     if (isSame(top, this.position)) return 'goes-on'
     const isOurs = top.claimId === this.position.claimId || top.claimId === sent?.position.claimId
     return top.epoch > this.position.epoch || (top.epoch === this.position.epoch && !isOurs) ? 'deposed' : 'new-log'
+  }
+
+  /** Returns the position that the log refused since the last call; `null` if it refused none. */
+  takeRefused(): LogPosition | null {
+    const refused = this.#refused
+    this.#refused = null
+    return refused
   }
 
   /** Claims a new log that continues nothing in the store. */
@@ -247,7 +254,7 @@ export class Publisher {
       await session.ask((store) => store.trimBefore(idOf(cut)))
       return session.append(stored, mayCreate)
     })
-    if (appended === 'refused') this.refused = entry.position
+    if (appended === 'refused') this.#refused = entry.position
     // Another connection will show who wrote instead.
     if (appended !== 'added') throw new StoreFailure('lost', 'another has written to the log, or it is gone')
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)

@@ -1,6 +1,7 @@
 import { decodeEntry, idOf, isSame } from './entries.ts'
 import { LISTS } from '../domain/field.ts'
 import { FollowedLists } from './followed-lists.ts'
+import type { StoreLink } from './followed-list.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
 import type { Session } from './session.ts'
@@ -18,6 +19,7 @@ export interface ResyncOptions extends Pick<
   'time' | 'heartbeat' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause'
 > {
   readonly nonces: OwnNonces
+  readonly link: StoreLink
   readonly ignored: (why: string) => void
   /** Awaits entries that are being read, and notes failures. */
   readonly reading: <Read>(asked: Promise<Read>) => Promise<Read>

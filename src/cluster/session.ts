@@ -20,7 +20,7 @@ export class Session {
    * Whether an entry was written, or a nonce came back in a heartbeat. A store that only accepts connections or nonces
    * is not usable yet.
    */
-  isProven = false
+  #isProven = false
   readonly openedAtMs: number
   readonly limitMs: number
   readonly #connection: StoreConnection
@@ -69,10 +69,18 @@ export class Session {
     }
   }
 
+  get isProven(): boolean {
+    return this.#isProven
+  }
+
+  prove(): void {
+    this.#isProven = true
+  }
+
   async append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
     const appended = await this.ask((store) => store.append(entry, mayCreate))
     if (appended === 'added') {
-      this.isProven = true
+      this.prove()
       this.#traffic.count(entry, 'written')
     }
     return appended

@@ -6,6 +6,7 @@ import type { Publisher } from './publisher.ts'
 import { stateOf } from './list-states.ts'
 import type { ClusterOptions } from './options.ts'
 import type { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
 import { dropSnapshotsBut, isThere, type Manifest, setManifest, sizeOf, writeChunks } from './store-snapshot.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
@@ -15,10 +16,12 @@ const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
 const LOOK_EVERY_MS = 60_000
 
-export interface SnapshotMakerOptions extends Pick<ClusterOptions, 'time' | 'signing' | 'settings' | 'pause'> {
+export interface SnapshotMakerOptions extends Pick<
+  ClusterOptions,
+  'time' | 'signing' | 'settings' | 'pause' | 'observe'
+> {
   readonly publisher: Publisher
   readonly made: (manifest: Manifest) => void
-  readonly failed: (cause: unknown) => void
 }
 
 /**
@@ -26,6 +29,8 @@ export interface SnapshotMakerOptions extends Pick<ClusterOptions, 'time' | 'sig
  * it.
  */
 export class SnapshotMaker {
+  /** Why the snapshot could not be written; `null` once it was. */
+  failure: string | null = null
   readonly #options: SnapshotMakerOptions
   #last: Manifest | null
   #before: Manifest | null = null
@@ -100,12 +105,19 @@ export class SnapshotMaker {
     this.#make(session, loaded)
       .catch((cause: unknown) => {
         this.want()
-        this.#options.failed(cause)
+        this.#failed(cause)
       })
       .finally(() => {
         this.#isMaking = null
         this.#making = undefined
       })
+  }
+
+  #failed(cause: unknown): void {
+    // The session reports failures of the connection.
+    if (!(cause instanceof StoreFailure) || cause.fault === 'lost' || cause.message === this.failure) return
+    this.failure = cause.message
+    this.#options.observe({ kind: 'cluster-changed', what: 'snapshot-failed', detail: cause.message })
   }
 
   /** Checks whether the snapshot in the store is complete: the store may have evicted parts of it. */
@@ -132,7 +144,7 @@ export class SnapshotMaker {
 
   /** Makes a snapshot of the lists that were read in full by now; partial lists are useless to others. */
   async #make(session: Session, loaded: readonly ListName[]): Promise<void> {
-    const { publisher, signing, time, pause, made } = this.#options
+    const { publisher, signing, time, pause, made, observe } = this.#options
     const from = publisher.position
     const { sentBytes } = publisher
     const now = time.now()
@@ -154,6 +166,9 @@ export class SnapshotMaker {
     this.#last = manifest
     this.#bytesAt = sentBytes
     made(manifest)
+    this.failure = null
+    const { rows, bytes } = sizeOf(manifest)
+    observe({ kind: 'cluster-changed', what: 'snapshot-written', detail: `${rows} rows in ${bytes} bytes` })
     const cut = idOf((this.#before ?? manifest).from)
     await session.ask((store) => store.trimBefore(cut))
   }

@@ -24,7 +24,14 @@ function goneTogether() {
   const held = (): { served: FollowedLists; lists: RecordLists } => {
     const lists = newLists(formatter)
     const nonces = new OwnNonces('', () => new Uint8Array(8), time, new Signing('', null))
-    const served = new FollowedLists({ lists, time, nonces, heartbeat: { ms: 500 }, position: POSITION, until: POSITION })
+    const served = new FollowedLists({
+      lists,
+      time,
+      nonces,
+      heartbeat: { ms: 500 },
+      position: POSITION,
+      until: POSITION,
+    })
     const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
     applyRowRecord(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
     return { served, lists }

@@ -3,6 +3,7 @@ import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { ResumeState } from '../../src/sync/snapshot-list.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
+import { LogReader } from '../../src/cluster/log-reader.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
 import { CutOver } from '../../src/cluster/cut-over.ts'
@@ -264,10 +265,10 @@ describe('an epoch that comes again (instances: What a follower accepts)', () =>
   it('shows where claims have no names', async () => {
     const breakIt = (): (() => void) =>
       override(
-        Member.prototype,
+        LogReader.prototype,
         'nextClaim',
         (original) =>
-          function nextClaim(this: Member, top) {
+          function nextClaim(this: LogReader, top) {
             return { ...original.call(this, top), claimId: '00' }
           },
       )

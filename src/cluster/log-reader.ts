@@ -1,0 +1,165 @@
+import { decodeEntry, idOf, isSame, type LogEntry, type LogPosition } from './entries.ts'
+import type { ElectionTimer } from './election.ts'
+import { drawName } from './nonces.ts'
+import type { ClusterOptions } from './options.ts'
+import { commandLimitMs, Session } from './session.ts'
+import { type StoredEntry, StoreFailure } from './store.ts'
+import { UnusableLog } from './unusable-log.ts'
+
+/** The number of entries read at once: a body may have 4 MB. */
+const MOST_ENTRIES = 16
+/** A single late answer may come from a store that was suspended. */
+const LEAST_LATE = 2
+const REPLACED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
+
+/** Reads the log, believes its entries or not, and notes what keeps it from being used. */
+export class LogReader {
+  readonly unusable: UnusableLog
+  readonly #options: ClusterOptions
+  readonly #election: ElectionTimer
+  #highestEpoch = 0
+  /** The number of entries read at once; reduced while reading takes long. */
+  #entriesAtOnce = MOST_ENTRIES
+  /** The position after which an entry is unreadable although an instance leads the log. */
+  #unreadAt: LogPosition | null = null
+  /** Why the last entry is not believed. */
+  #refused: string | null = null
+
+  constructor(options: ClusterOptions, election: ElectionTimer) {
+    this.#options = options
+    this.#election = election
+    const { time, store, settings, observe } = options
+    this.unusable = new UnusableLog(
+      time,
+      () => Session.open(store, time, commandLimitMs(settings), new AbortController().signal),
+      () => election.lengthMs,
+      (why) => observe({ kind: 'cluster-changed', what: 'log-unusable', detail: why }),
+    )
+  }
+
+  /** What is wrong with the log, and what Marquee does about it; `null` if nothing is. */
+  get trouble(): string | null {
+    if (this.unusable.why !== null) return `${this.unusable.why}; ${REPLACED}`
+    return this.#refused === null ? null : `${this.#refused}: see who else writes to the store`
+  }
+
+  /** Whether an entry of this log was read here since the start. */
+  get hasSeenEntries(): boolean {
+    return this.#highestEpoch > 0
+  }
+
+  /** Returns a position with an epoch above all that were ever seen. */
+  nextClaim(top: LogPosition | null): LogPosition {
+    this.#highestEpoch = Math.max(this.#highestEpoch, top?.epoch ?? 0) + 1
+    return { epoch: this.#highestEpoch, number: 0, claimId: drawName(this.#options.draw) }
+  }
+
+  /** Decodes an entry; `null` if it must not be believed, which is reported once until another one is believed. */
+  decode(stored: StoredEntry): LogEntry | null {
+    const entry = decodeEntry(stored, this.#options.signing)
+    if ('refused' in entry) {
+      if (this.#refused === null) {
+        this.#options.observe({ kind: 'cluster-changed', what: 'entry-refused', detail: entry.refused })
+      }
+      this.#refused = entry.refused
+      return null
+    }
+    this.#refused = null
+    this.unusable.read()
+    if (entry.head.kind === 'heartbeat') this.#election.heartbeats(entry.head.heartbeatMs)
+    this.#highestEpoch = Math.max(this.#highestEpoch, entry.position.epoch)
+    return entry
+  }
+
+  /** Reads the next entries, or waits for them for a heartbeat. After a slow read, it requests fewer at once. */
+  async readAfter(session: Session, id: string): Promise<readonly StoredEntry[]> {
+    const { time, heartbeat } = this.#options
+    const count = this.#entriesAtOnce
+    const begunMs = time.now().monotonicMs
+    // If a read times out, only an entry that was requested alone is known to be too large.
+    this.#entriesAtOnce = 1
+    const waitMs = heartbeat.ms
+    const asked = session.readAfter(id, waitMs, count)
+    const entries = await (count === 1 ? this.reading(asked) : asked)
+    const isSlow = time.now().monotonicMs - begunMs > waitMs + session.limitMs / 4
+    this.#entriesAtOnce = isSlow ? Math.max(1, count >> 1) : Math.min(MOST_ENTRIES, count + 1)
+    return entries
+  }
+
+  /** Whether this entry is still in the log. */
+  async has(session: Session, position: LogPosition): Promise<boolean> {
+    const [stored] = await this.reading(session.ask((store) => store.readFrom(idOf(position), 1)))
+    const entry = stored === undefined ? null : decodeEntry(stored, this.#options.signing)
+    return entry !== null && 'position' in entry && isSame(entry.position, position)
+  }
+
+  /**
+   * Returns the last entry, decoded if it is believed. Notes what keeps it from being read.
+   * @param isOdd whether something else is wrong with the log
+   */
+  async top(
+    session: Session,
+    isOdd = false,
+  ): Promise<{ readonly stored: StoredEntry | null; readonly entry: LogEntry | null }> {
+    const stored = await this.reading(
+      session.ask((store) => store.top()),
+      isOdd,
+    )
+    const entry = stored === null ? null : this.decode(stored)
+    if (stored !== null && entry === null) {
+      this.unusable.found(`the last entry of the log, ${stored.id}, is not believed`, (other) => this.#isUnread(other))
+    }
+    return { stored, entry }
+  }
+
+  /** Awaits entries that are being read, and notes a failure. */
+  async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
+    return asked.catch((cause: unknown) => {
+      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#isUnread(other))
+      throw cause
+    })
+  }
+
+  /**
+   * Notes that an entry after this position is unreadable although an instance leads the log. Returns whether that was
+   * noted of the same position before.
+   */
+  isUnreadAgain(after: LogPosition | null): boolean {
+    const isAgain = isSame(after, this.#unreadAt)
+    this.#unreadAt = after
+    return isAgain
+  }
+
+  async #isUnread(session: Session): Promise<boolean> {
+    try {
+      const stored = await session.ask((store) => store.top())
+      return stored !== null && 'refused' in decodeEntry(stored, this.#options.signing)
+    } catch (cause) {
+      return cause instanceof StoreFailure && (cause.fault === 'late' || cause.fault === 'foreign')
+    }
+  }
+
+  /** Notes that the log accepts nothing above the last entry that it shows. */
+  isStuckAt(position: LogPosition, lastId: string): void {
+    const why = `the log takes no entry ${idOf(position)} above its last one, ${lastId}: a later one was written and deleted (XADD, XDEL)`
+    this.unusable.found(why, async (session) => {
+      const isPrimary = await session.ask((store) => store.isPrimary())
+      const top = await session.ask((store) => store.top())
+      return isPrimary && top?.id === lastId
+    })
+  }
+
+  /** Drops an unusable log that no instance leads. */
+  async drop(session: Session): Promise<void> {
+    const why = this.unusable.why ?? ''
+    await session.ask((store) => store.drop('log'))
+    this.clear()
+    this.#options.observe({ kind: 'cluster-changed', what: 'log-replaced', detail: why })
+  }
+
+  /** Notes that the log is usable again, or replaced. */
+  clear(): void {
+    this.unusable.clear()
+    this.#refused = null
+  }
+}
