@@ -11,7 +11,7 @@ export function isDue(member: Member): boolean {
   const isConfirmed = ((target ?? own?.replica)?.events.ageMs(options.time.now()) ?? null) !== null
   const holdsNothing = target === null && own === null
   const isNew = holdsNothing && !member.log.hasSeenEntries && topSeenBy(member) === '' && member.resync.foundNone
-  return election.isOver(instance, member.candidates, isConfirmed, isNew)
+  return election.isOver({ instance, candidates: member.candidates, isConfirmed, isNew })
 }
 
 function topSeenBy({ state }: Member): string | null {

@@ -1,6 +1,6 @@
-// How instances follow one another: one reads the CRM and writes the changes to a store, the others follow. In: a store
-// (store.ts), and a replica while this instance leads. Out: the lists to serve, with their age (nonces.ts). No request
-// ever waits for the store, and no two machines' clocks are compared.
+// How instances follow one another: one reads the CRM and writes the changes to a store, the others follow (README.md).
+// In: a store (store.ts), and a replica while this instance leads. Out: the lists to serve, with their age (nonces.ts).
+// No request ever waits for the store, and no two machines' clocks are compared.
 
 import type { Time } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'

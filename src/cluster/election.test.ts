@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'bun:test'
 import type { Time } from '../time/time.ts'
-import { claimableAt, ElectionTimer, electionTimeoutMs } from './election.ts'
+import { claimableAt, ElectionTimer, electionTimeoutMs, type ElectionView, isTurn } from './election.ts'
 
 const at = (epoch: number, number: number, claimId = 'r'): { epoch: number; number: number; claimId: string } => ({
   epoch,
   number,
   claimId,
 })
+
+const seenBy = (instance: string, candidates = ['a']) => ({ instance, candidates, isConfirmed: true, isNew: false })
 
 describe('a silence (instances: Who reads the CRM)', () => {
   it('is half a refresh or a quarter of the maximum age, and four heartbeats at least', () => {
@@ -15,24 +17,15 @@ describe('a silence (instances: Who reads the CRM)', () => {
     expect(electionTimeoutMs({ maxAgeMs: 1000, refreshEveryMs: 100 }, 50)).toBe(200)
   })
 
-  function silence(random: number): { time: { ms: number }; election: ElectionTimer } {
+  function silence(): { time: { ms: number }; election: ElectionTimer } {
     const time = { ms: 0 }
     const clock: Time = {
       now: () => ({ monotonicMs: time.ms, wallMs: 0 }),
       after: () => () => {},
-      random: () => random,
+      random: () => 0,
     }
     return { time, election: new ElectionTimer(clock, { maxAgeMs: 30_000, refreshEveryMs: 5000 }, { ms: 500 }) }
   }
-
-  it('is over for the candidates first, a heartbeat apart, then for others at random', () => {
-    const { time, election: one } = silence(0.5)
-    const turns = ['a', 'b', 'c'].map((name) => {
-      for (time.ms = 0; !one.isOver(name, ['a', 'b'], true);) time.ms += 50
-      return time.ms
-    })
-    expect(turns).toEqual([2500, 3000, 2500 + 1000 + 1250])
-  })
 
   it("is four of the leader's heartbeats where those are longer, and of the longest default before one was heard", () => {
     const clock: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0 }
@@ -46,33 +39,57 @@ describe('a silence (instances: Who reads the CRM)', () => {
     expect(one.lengthMs).toBe(2000)
   })
 
-  it('is two to three heartbeats where nothing was ever written', () => {
-    for (const [random, overMs] of [
-      [0, 1000],
-      [0.5, 1250],
-    ] as const) {
-      const { time, election: one } = silence(random)
-      time.ms = overMs - 1
-      expect(one.isOver('a', [], false, true)).toBeFalse()
-      time.ms = overMs
-      expect(one.isOver('a', [], false, true)).toBeTrue()
-    }
-  })
-
   it('begins again with whatever is heard, and is not waited for where the leader has said that it goes', () => {
-    const { time, election: one } = silence(0)
+    const { time, election: one } = silence()
     time.ms = 2499
     one.heard()
     time.ms = 4998
-    expect(one.isOver('a', ['a'], true)).toBeFalse()
+    expect(one.isOver(seenBy('a'))).toBeFalse()
     time.ms = 4999
-    expect(one.isOver('a', ['a'], true)).toBeTrue()
+    expect(one.isOver(seenBy('a'))).toBeTrue()
     one.vacant()
-    expect(one.isOver('a', ['a'], true)).toBeTrue()
-    expect(one.isOver('b', ['a', 'b'], true)).toBeFalse()
+    expect(one.isOver(seenBy('a'))).toBeTrue()
+    expect(one.isOver(seenBy('b', ['a', 'b']))).toBeFalse()
     one.heard()
-    expect(one.isOver('a', ['a'], true)).toBeFalse()
+    expect(one.isOver(seenBy('a'))).toBeFalse()
   })
+})
+
+/** Candidate `a` of two; the log may be silent for 2.5 s. */
+const CALM: ElectionView = {
+  silentMs: 0,
+  isVacant: false,
+  timeoutMs: 2500,
+  ownHeartbeatMs: 100,
+  heartbeatMs: 500,
+  candidates: ['a', 'b'],
+  instance: 'a',
+  isConfirmed: true,
+  isNew: false,
+  chance: 0.5,
+}
+
+describe('the turn to claim (instances: Who reads the CRM)', () => {
+  const cases: readonly (readonly [string, Partial<ElectionView>, number])[] = [
+    ['the first candidate, after the silence', {}, 2500],
+    ['the second candidate, a heartbeat later', { instance: 'b' }, 3000],
+    ['an instance that is no candidate, at random after them', { instance: 'c' }, 2500 + 1000 + 1250],
+    ['one that draws 0, right after them', { instance: 'c', chance: 0 }, 2500 + 1000],
+    ['one without an age, four heartbeats later', { instance: 'c', isConfirmed: false }, 2500 + 1000 + 1250 + 2000],
+    ['a candidate without an age, in its order all the same', { isConfirmed: false }, 2500],
+    ['anyone if there are no candidates', { candidates: [] }, 2500 + 1250],
+    ['the first candidate once the leader leaves, at once', { isVacant: true }, 0],
+    ['the second candidate then, a heartbeat later', { isVacant: true, instance: 'b' }, 500],
+    ['another instance then, at random', { isVacant: true, instance: 'c' }, 1000 + 1250],
+    ['one that has seen nothing, after two to three heartbeats of its own', { isNew: true }, 250],
+    ['one that has seen nothing and draws 0', { isNew: true, chance: 0 }, 200],
+  ]
+  for (const [name, seen, afterMs] of cases) {
+    it(`is that of ${name}`, () => {
+      if (afterMs > 0) expect(isTurn({ ...CALM, ...seen, silentMs: afterMs - 1 })).toBeFalse()
+      expect(isTurn({ ...CALM, ...seen, silentMs: afterMs })).toBeTrue()
+    })
+  }
 })
 
 describe('what may be claimed (instances: Who reads the CRM)', () => {

@@ -16,6 +16,8 @@ export interface ElectionSettings {
 
 /** Within this many heartbeats, a leader whose store was emptied has written again. */
 const NEW_HEARTBEATS = 2
+/** An instance without an age claims this many heartbeats later than one with an age. */
+const UNCONFIRMED_TURNS = 4
 
 /** The longest default of `cluster.heartbeat`: assumed for the leader until it is known. */
 export const LONGEST_DEFAULT_MS = 500
@@ -25,10 +27,43 @@ export function electionTimeoutMs({ maxAgeMs, refreshEveryMs }: ElectionSettings
   return Math.max(4 * heartbeatMs, Math.min(refreshEveryMs / 2, maxAgeMs / 4))
 }
 
+/** What an instance has seen when it asks whether it is its turn to claim the leadership. */
+export interface ElectionView {
+  /** How long the log has been silent. */
+  readonly silentMs: number
+  /** Whether the leader has announced that it leaves. */
+  readonly isVacant: boolean
+  /** How long the log may be silent while it has a leader. */
+  readonly timeoutMs: number
+  readonly ownHeartbeatMs: number
+  /** The longer of the leader's heartbeat and our own. */
+  readonly heartbeatMs: number
+  /** The instances that the leader named to follow it, in their order. */
+  readonly candidates: readonly string[]
+  readonly instance: string
+  /** Whether the lists here have an age. */
+  readonly isConfirmed: boolean
+  /** Whether no log and no snapshot was ever seen here. */
+  readonly isNew: boolean
+  /** From 0 to 1, drawn again for each silence. */
+  readonly chance: number
+}
+
 /**
- * Decides whether and when this instance claims the leadership if no leader is heard: candidates first, in their order,
- * then the others at random.
+ * Whether it is this instance's turn to claim: the candidates first, in their order and a heartbeat apart, then the
+ * others at random. An instance that was never confirmed comes last. One that has seen nothing waits a few heartbeats:
+ * a live leader then writes a log again, and claims of others have higher epochs.
  */
+export function isTurn(view: ElectionView): boolean {
+  const { silentMs, isVacant, timeoutMs, heartbeatMs, candidates, chance } = view
+  if (view.isNew) return silentMs >= (NEW_HEARTBEATS + chance) * view.ownHeartbeatMs
+  const place = candidates.indexOf(view.instance)
+  const turns = place === -1 ? candidates.length + (view.isConfirmed ? 0 : UNCONFIRMED_TURNS) : place
+  const randomMs = place === -1 ? chance * timeoutMs : 0
+  return silentMs >= (isVacant ? 0 : timeoutMs) + turns * heartbeatMs + randomMs
+}
+
+/** Measures the silence of the log, for `isTurn`. */
 export class ElectionTimer {
   readonly #time: Time
   readonly #settings: ElectionSettings
@@ -74,25 +109,24 @@ export class ElectionTimer {
     return Math.max(this.#heartbeat.ms, this.#leadersHeartbeatMs)
   }
 
-  /**
-   * Whether it is this instance's turn to claim. An instance that was never confirmed comes last. `isNew`: no log and
-   * no snapshot was ever seen here. A live leader then writes one with its next heartbeat, and claims of others have
-   * higher epochs.
-   */
-  isOver(instance: string, candidates: readonly string[], isConfirmed: boolean, isNew = false): boolean {
-    if (isNew) return this.elapsedMs >= (NEW_HEARTBEATS + this.#part) * this.#heartbeat.ms
-    const place = candidates.indexOf(instance)
-    const turns = place === -1 ? candidates.length + (isConfirmed ? 0 : 4) : place
-    const randomMs = place === -1 ? this.#part * this.lengthMs : 0
-    const waitsMs = (this.#isVacant ? 0 : this.lengthMs) + turns * this.#longerHeartbeatMs + randomMs
-    return this.elapsedMs >= waitsMs
+  /** Whether it is this instance's turn to claim. */
+  isOver(seen: Pick<ElectionView, 'instance' | 'candidates' | 'isConfirmed' | 'isNew'>): boolean {
+    return isTurn({
+      ...seen,
+      silentMs: this.#silentMs,
+      isVacant: this.#isVacant,
+      timeoutMs: this.lengthMs,
+      ownHeartbeatMs: this.#heartbeat.ms,
+      heartbeatMs: this.#longerHeartbeatMs,
+      chance: this.#part,
+    })
   }
 
   /**
    * By the monotonic clock, because a wall clock that is set or a machine that slept does not mean that the leader is
    * silent.
    */
-  get elapsedMs(): number {
+  get #silentMs(): number {
     const { monotonicMs } = this.#time.now()
     return monotonicMs - this.#heard.monotonicMs
   }

@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 /** The log is followed, whether or not its lists are served yet. */
-export interface Following {
+interface Following {
   readonly kind: 'following'
   readonly lists: FollowedLists
 }
@@ -22,7 +22,7 @@ export interface Following {
 export type LogState = Waiting | Following
 
 /** The CRM is read here, for this instance alone. The log is followed beside it, and served again once it is later. */
-export interface Standalone {
+interface Standalone {
   readonly kind: 'standalone'
   readonly own: OwnReading
   readonly log: LogState
