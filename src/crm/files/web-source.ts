@@ -1,20 +1,16 @@
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { WebFile } from '../../config/crm/list-from.ts'
-import { type Cursor, type Page, type PageStream, type ReadOutcome, failed, failureOf } from '../../sync/port.ts'
-import type { Failure, ReadRequest, Source } from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadRequest, type Source, failureOf } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/gate.ts'
 import { type HttpClient, type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { proxyOf } from '../web/proxy-of.ts'
-import { Batch } from './batch.ts'
 import { Download, type WebCopy } from './download.ts'
 import { tooOld } from './file-age.ts'
+import { FileReads, endOf } from './file-reads.ts'
 import type { OpenFile } from './found-file.ts'
-import { HalfWritten } from './half-written.ts'
-import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
-import { Pace } from './pace.ts'
-import { readListFile } from './read-list-file.ts'
-import { SignsOfLife, signOfLife } from './signs-of-life.ts'
+import type { ListFile } from './list-file.ts'
+import { signOfLife } from './signs-of-life.ts'
 
 export interface WebFilesSettings
   extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'>, Pick<FilesSettings, 'proxy' | 'ca' | 'maxFileAgeMs'> {
@@ -66,27 +62,18 @@ interface WebSourceSettings<Item> extends WebFilesSettings {
   readonly isClosed: () => boolean
 }
 
-/** A list of at most this size is applied once its last row has been parsed, so a fault in it changes nothing. */
-const HELD_BACK_BYTES = 64 * 1024 * 1024
-const HELD_BACK_ROWS = 50_000
-const NO_VERSION = (): number => Number.NaN
-
 /** One list in a file on a web server, read in full whenever the file has changed. */
 class WebSource<Item> implements Source<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
   readonly #settings: WebSourceSettings<Item>
-  readonly #halfWritten: HalfWritten
-  #columns: ColumnsBefore | null = null
-  readonly #told = new Set<string>()
-  /** Whether this process has mapped the rows. */
-  #hasRead = false
-  #refused: { readonly cursor: Cursor; readonly failure: Failure } | null = null
+  readonly #reads: FileReads<Item>
+  readonly #warned = new Set<string>()
 
   constructor(settings: WebSourceSettings<Item>) {
     this.#settings = settings
-    this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
+    this.#reads = new FileReads(settings)
   }
 
   get idColumn(): string {
@@ -120,8 +107,8 @@ class WebSource<Item> implements Source<Item> {
 
   #tellWarning(): void {
     const { warning } = this
-    if (warning === null || this.#told.has(warning)) return
-    this.#told.add(warning)
+    if (warning === null || this.#warned.has(warning)) return
+    this.#warned.add(warning)
     this.#settings.observe({ kind: 'crm-noticed', message: warning })
   }
 
@@ -133,23 +120,25 @@ class WebSource<Item> implements Source<Item> {
     const old = this.#ageFault(copy) ?? tooOld(name, copy.writtenAtMs, time.now().wallMs, maxFileAgeMs)
     if (old !== null) return { ok: false, failure: old }
     this.#tellWarning()
-    const nowMs = time.now().monotonicMs
-    this.#halfWritten.saw({ fingerprint: copy.cursor, inode: name }, nowMs)
+    const { halfWritten, hasMappedAll } = this.#reads
+    const readAtMs = time.now().monotonicMs
+    halfWritten.saw({ fingerprint: copy.cursor, inode: name }, readAtMs)
     const { bytes } = download
-    const isUnchanged = copy.cursor === request.cursor
+    const isKnown = copy.cursor === request.cursor
     // After a start from a snapshot, the rows are mapped once more: what is suspicious in them is not in the snapshot.
-    if (isUnchanged && (this.#hasRead || bytes === null)) return endOf(copy, false)
-    if (copy.cursor === this.#refused?.cursor) return { ok: false, failure: this.#refused.failure }
-    const waiting = this.#halfWritten.stillWaiting(name, request.served ?? null, nowMs)
+    if (isKnown && (hasMappedAll || bytes === null)) return endOf(copy.cursor, copy.askedAt, false)
+    const refusal = this.#reads.refusalOf(copy.cursor)
+    if (refusal !== null) return refusal
+    const waiting = halfWritten.stillWaiting(name, request.served ?? null, readAtMs)
     if (waiting !== null) return { ok: false, failure: waiting }
     if (bytes === null) throw new Error('the bytes of a new file are gone')
-    yield signOfLife(copy.askedAt)
-    const { size } = request.held
-    return yield* this.#readCopy(
-      copy,
-      bytes,
-      isUnchanged ? { ...request, held: { size, version: NO_VERSION } } : request,
-    )
+    const { cursor: id, askedAt: begunAt } = copy
+    yield signOfLife(begunAt)
+    const file = inMemory(bytes)
+    const version = { file, found: { ...copy, name }, id, begunAt, readAtMs, isSmall: true, isSettled: true }
+    const read = yield* this.#reads.read(version, request, isKnown)
+    if (typeof read === 'string') throw new Error('a downloaded file does not change')
+    return read.ok ? endOf(id, begunAt, true) : read
   }
 
   /** A cursor is the contents' digest, so any process can check it. */
@@ -164,80 +153,10 @@ class WebSource<Item> implements Source<Item> {
     const fact = `${list.name}: ${download.name} comes without Last-Modified, so its age is unknown`
     return failureOf('misconfigured', `${fact}; remove crm.maxFileAge`)
   }
-
-  async *#readCopy(copy: WebCopy, bytes: Buffer, request: ReadRequest): PageStream<Item> {
-    const { list, time, isClosed, limits, download } = this.#settings
-    const { name } = download
-    const { held, signal, served = null } = request
-    const begunMs = time.now().monotonicMs
-    const extent = this.#halfWritten.extentOf(copy.format, served, begunMs)
-    const { format, sizeBytes, writtenAtMs } = copy
-    const found = { name, format, sizeBytes, writtenAtMs }
-    const rows = new Batch<Item>(found, copy.askedAt, held.size === 0, extent)
-    const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
-    const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const { memoryBytes: limitBytes = 2e9 } = limits
-    const file = inMemory(bytes)
-    const pace = new Pace(held.size === 0)
-    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
-    const pages: Page<Item>[] = []
-    let shown = false
-    const { askedAt: begunAt } = copy
-    const signs = new SignsOfLife<Item>({ time, everyMs: limits.requestTimeoutMs, begunAt, pace, signal })
-    let next = yield* signs.during(reading.next())
-    for (; next.done !== true; next = yield* signs.during(reading.next())) {
-      pages.push(next.value)
-      if (rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) continue
-      shown = true
-      yield* pages.splice(0)
-    }
-    const fault = next.value
-    if (isGivenUp()) return failed('unreachable', `the reading of ${name} was given up`)
-    if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
-      const countMissing = async (): Promise<number> => {
-        if (shown) return served.countMissing()
-        const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => id))
-        return served.count - new Set(ids.filter((id) => id !== null && served.has(id))).size
-      }
-      const lines = { isCut: rows.isCut, isList: fault === null && !rows.isOpen, countMissing }
-      const doubt = await this.#halfWritten.doubtAbout(name, lines, served, time.now().monotonicMs)
-      if (doubt !== null) return { ok: false, failure: doubt }
-    }
-    if (fault === null) this.#columns = columns.all
-    const isTold = copy.format === 'csv' || copy.format === 'xlsx' || rows.count > 0
-    const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
-    if (fault !== null || lacking !== null) {
-      const place =
-        fault === null || fault.line === 0 ? name : `${name}, ${copy.format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
-      const failure =
-        lacking === null ? failureOf('broken', `${place}: ${fault?.problem}`) : failureOf('misconfigured', lacking)
-      this.#refused = { cursor: copy.cursor, failure }
-      return { ok: false, failure }
-    }
-    yield* pages
-    const cut = rows.takeCut()
-    if (cut !== null) yield cut
-    this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - begunMs)
-    this.#refused = null
-    this.#hasRead = true
-    this.#tell(columns.names)
-    return endOf(copy, true)
-  }
-
-  #tell(names: readonly string[]): void {
-    const { list, observe } = this.#settings
-    const columns = names.filter((column) => !this.#told.has(column))
-    for (const column of columns) this.#told.add(column)
-    if (columns.length > 0) observe({ kind: 'columns-ignored', list: list.name, columns })
-  }
 }
 
 /** A file is downloaded at most every 10 s, and a read of it may take as long. */
 const LEAST_MAX_AGE_MS = 20_000
-
-function endOf({ cursor, askedAt }: WebCopy, isRead: boolean): ReadOutcome {
-  return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf: askedAt, confirms: true }
-}
 
 function inMemory(bytes: Buffer): Pick<OpenFile, 'read'> {
   return {

@@ -1,0 +1,193 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Guid } from '../../domain/guid.ts'
+import type { Cursor, Failed, Failure, Page, PageStream } from '../../sync/port.ts'
+import type { ReadOutcome, ReadRequest, ServedRows } from '../../sync/port.ts'
+import { failed, failureOf } from '../../sync/port.ts'
+import type { Moment } from '../../time/time.ts'
+import type { ConnectorContext, CrmLimits } from '../kit/crm-limits.ts'
+import { Batch } from './batch.ts'
+import type { OpenFile } from './found-file.ts'
+import { HalfWritten } from './half-written.ts'
+import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
+import { Pace } from './pace.ts'
+import { readListFile } from './read-list-file.ts'
+import type { SyntaxFault } from './row-parser.ts'
+import { SignsOfLife } from './signs-of-life.ts'
+
+export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
+  readonly list: ListFile<Item>
+  readonly limits: FileLimits
+  /** Whether the CRM has been closed. */
+  readonly isClosed: () => boolean
+}
+
+export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
+
+/** One version of a list's file. */
+export interface FileVersion {
+  readonly file: Pick<OpenFile, 'read'>
+  readonly found: Batch<unknown>['found']
+  /** Identifies this version. */
+  readonly id: string
+  /** The moment of its pages. */
+  readonly begunAt: Moment
+  /** When the read of the file began, in monotonic ms. */
+  readonly readAtMs: number
+  /** Whether its rows are applied only after a complete read, unless they turn out to be many. */
+  readonly isSmall: boolean
+  /** Whether any later change makes another version of it. */
+  readonly isSettled: boolean
+}
+
+/** `changed` if the file changed during the read and nothing was applied; `shown` if some pages were. */
+export type Interrupted = 'changed' | 'shown'
+
+/** A complete read. */
+interface Whole {
+  readonly ok: true
+  /** Whether the last line was left out. */
+  readonly isLeftOut: boolean
+}
+
+/** The most text in the cells, and the most rows, of a list that is applied only after a complete read. */
+const HELD_BACK_BYTES = 64 * 1024 * 1024
+const HELD_BACK_ROWS = 50_000
+const NO_VERSION = (): number => Number.NaN
+
+/** Reads the versions of one list's file, and keeps what later reads need to know of earlier ones. */
+export class FileReads<Item> {
+  readonly halfWritten: HalfWritten
+  readonly #settings: FileReadsSettings<Item>
+  /** The columns of the last complete read. */
+  #columns: ColumnsBefore | null = null
+  /** The unused columns, and the number of blank rows, that have been reported. */
+  readonly #told = new Set<string>()
+  #blankRows = 0
+  #hasMappedAll = false
+  /** The last broken version, which is not read again. */
+  #refused: { readonly id: string; readonly failure: Failure } | null = null
+
+  constructor(settings: FileReadsSettings<Item>) {
+    this.#settings = settings
+    this.halfWritten = new HalfWritten(settings.list.name, settings.limits)
+  }
+
+  /** Whether this process has mapped every row: a snapshot does not say what is suspicious or ignored in a file. */
+  get hasMappedAll(): boolean {
+    return this.#hasMappedAll
+  }
+
+  /** Explains why this version is not read again; `null` if it should be read. */
+  refusalOf(id: string): Failed | null {
+    return this.#refused?.id === id ? { ok: false, failure: this.#refused.failure } : null
+  }
+
+  /**
+   * Reads a version in full.
+   * @param isKnown whether the list was read from this version, so that every row is mapped once more
+   * @param isWhole tells at the end of the file if its bytes are those of this version
+   */
+  async *read(
+    version: FileVersion,
+    request: ReadRequest,
+    isKnown: boolean,
+    isWhole: (fault: SyntaxFault | null) => Promise<boolean> = () => Promise.resolve(true),
+  ): PageStream<Item, Failed | Interrupted | Whole> {
+    const { list, time, isClosed, limits } = this.#settings
+    const { file, found, begunAt, readAtMs } = version
+    const { name, format } = found
+    const { signal, served = null } = request
+    const held = isKnown ? { size: request.held.size, version: NO_VERSION } : request.held
+    const extent = this.halfWritten.extentOf(format, served, readAtMs)
+    const rows = new Batch<Item>(found, begunAt, held.size === 0, extent)
+    const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
+    const isGivenUp = (): boolean => signal.aborted || isClosed()
+    const { memoryBytes: limitBytes = 2e9 } = limits
+    const pace = new Pace(held.size === 0)
+    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
+    const pages: Page<Item>[] = []
+    let shown = false
+    const signs = new SignsOfLife<Item>({ time, everyMs: limits.requestTimeoutMs, begunAt, pace, signal })
+    let next = yield* signs.during(reading.next())
+    for (; next.done !== true; next = yield* signs.during(reading.next())) {
+      pages.push(next.value)
+      if (version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) continue
+      shown = true
+      yield* oneByOne(pages)
+    }
+    const fault = next.value
+    if (isGivenUp()) return failed('unreachable', `the reading of ${name} was given up`)
+    if (!(await isWhole(fault))) return shown ? 'shown' : 'changed'
+    if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
+      const isList = fault === null && !rows.isOpen
+      const countMissing = async (): Promise<number> =>
+        shown ? served.countMissing() : served.count - (await countServed(pages, served))
+      const lines = { isCut: rows.isCut, isList, countMissing }
+      const failure = await this.halfWritten.doubtAbout(name, lines, served, readAtMs)
+      if (failure !== null) return { ok: false, failure }
+    }
+    if (fault === null) this.#columns = columns.all
+    const failure = failureIn(list, rows, columns, fault)
+    this.#refused = failure !== null && version.isSettled ? { id: version.id, failure } : null
+    if (failure !== null) return { ok: false, failure }
+    yield* oneByOne(pages)
+    const cut = rows.takeCut()
+    if (cut !== null) yield cut
+    this.halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
+    this.#hasMappedAll ||= isKnown || held.size === 0
+    this.#tell(name, columns.names, rows.blankRows)
+    return { ok: true, isLeftOut: rows.isLeftOut }
+  }
+
+  /** Reports what is new in a file that was read completely. */
+  #tell(name: string, ignored: readonly string[], blankRows: number): void {
+    const { list, observe } = this.#settings
+    const columns = ignored.filter((column) => !this.#told.has(column))
+    for (const column of columns) this.#told.add(column)
+    if (columns.length > 0) observe({ kind: 'columns-ignored', list: list.name, columns })
+    if (blankRows > 0 && blankRows !== this.#blankRows) {
+      const rows = blankRows === 1 ? '1 blank row is' : `${blankRows} blank rows are`
+      observe({ kind: 'crm-noticed', message: `${name}: ${rows} skipped` })
+    }
+    this.#blankRows = blankRows
+  }
+}
+
+/** Explains why a file that was read to its end, or to a fault, is no list; `null` if it is one. */
+function failureIn<Item>(
+  list: ListFile<Item>,
+  { found: { name, format }, count }: Batch<Item>,
+  columns: IgnoredColumns,
+  fault: SyntaxFault | null,
+): Failure | null {
+  // The columns of JSON are those of its rows, so an empty list lacks none.
+  const isTold = format === 'csv' || format === 'xlsx' || count > 0
+  const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
+  if (lacking !== null) return failureOf('misconfigured', lacking)
+  if (fault === null) return null
+  // Line 0 stands for the whole file.
+  const place = fault.line === 0 ? name : `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
+  return failureOf('broken', `${place}: ${fault.problem}`)
+}
+
+/** The outcome of a read of a file, or of a look that found it unchanged. */
+export function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
+  return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }
+}
+
+async function* oneByOne<Item>(pages: Page<Item>[]): PageStream<Item, void> {
+  for (const page of pages.splice(0)) {
+    yield page
+    await setImmediate()
+  }
+}
+
+/** Counts the served records in these pages; yields to requests in between. */
+async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRows): Promise<number> {
+  const ids = new Set<Guid>()
+  for (const { changes } of pages) {
+    for (const { id } of changes) if (id !== null && served.has(id)) ids.add(id)
+    await setImmediate()
+  }
+  return ids.size
+}
