@@ -141,6 +141,18 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     }
   })
 
+  it.each([
+    ['time', 0.999_999_9],
+    ['ownTime', 0.999_995],
+  ] as const)(
+    'takes a time that is midnight to the nearest second, in a format %p, for the next day',
+    async (style, time) => {
+      const fields = FIELDS.replace('{ join: [Datum, Bis] }', '{ lasting: 2h30m }')
+      const { event } = await read(book(ROW.with(3, serial(time, style))), { fields })
+      expect(event).toMatchObject({ Start: '2036-06-22T00:00:00+02:00' })
+    },
+  )
+
   it('takes an end past the end of its day as it is, and withholds a day that is shown as hours', async () => {
     const late = book(ROW.with(4, serial(26.5 / 24, 'hours')))
     expect((await read(late)).event).toMatchObject({ Finish: '2036-06-22T02:30:00+02:00' })
@@ -383,6 +395,23 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect(suspicious).toEqual([
       'Nr is in a row that the workbook hides, and the row is served: Saison.xlsx, row 3: Nr is hidden',
     ])
+  })
+
+  it('withholds a row of more than 256 KB, whose texts may be stored once, and serves its neighbours', async () => {
+    const long = Array.from({ length: 10 }, () => 'x'.repeat(30_000))
+    const bytes = book([...ROW.with(0, 6), ...long], ROW, ROW.with(1, 'x'.repeat(32_000)).with(0, 8))
+    const { event, said, size } = await read(bytes)
+    expect([size, said, event]).toEqual([
+      2,
+      'Saison.xlsx, row 2: null null',
+      expect.objectContaining({ Name: 'Figaro' }),
+    ])
+  })
+
+  it('refuses a header row of more than 256 KB', async () => {
+    const long = Array.from({ length: 10 }, (_, index) => `${index}${'x'.repeat(30_000)}`)
+    const { said } = await read(workbook([{ name: 'x', rows: [[...HEADER, ...long], ROW] }]))
+    expect(said).toBe('Saison.xlsx, row 1: the header row is larger than 256 KB')
   })
 
   it('counts the rows between others in which nothing stands, whether they are in the file or not', async () => {

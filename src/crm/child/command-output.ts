@@ -1,12 +1,13 @@
 import { printable } from '../../observe/printable.ts'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 
 const LINE_FEED = 0x0a
 const BATCH_ROWS = 1000
 const BATCH_BYTES = 1024 * 1024
 /** A longer row is cut here: it is withheld by its length alone. */
-const LONGEST_ROW = 256 * 1024 + 1
+const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_LAG_MS = 24 * 3_600_000
 
 const KINDS = {

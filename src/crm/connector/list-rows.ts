@@ -4,6 +4,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import { printable } from '../../observe/printable.ts'
 import type { Change, Held } from '../../sync/port.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, type CellObject, Misfit, Reason, isList, isObject, shownText } from '../mapping/cell.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { EVENT_ROWS, type ListMapping, type RowKind, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
@@ -14,8 +15,6 @@ import { sha1 } from '../../domain/sha1.ts'
 import { PATH_ACCESS, cellAt, rowPaths, whereIs } from './path-access.ts'
 import type { StreamShape } from './row-host.ts'
 
-/** A larger row is withheld: it most likely holds a document that does not belong here. */
-const LARGEST_ROW_BYTES = 256 * 1024
 /** Stands for an `updatedAt` that is null. No text has it, so a null that becomes a time counts as a change. */
 const NO_STAMP: Buffer = Buffer.from([0xff])
 

@@ -1,5 +1,6 @@
 import type { Batch, Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
 import type { ConnectorOutline, ListOutline, StreamBatch, Way } from '../connector/row-host.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { FetchFault } from './fetch-fault.ts'
 
 /** Rows on their way to the service, as JSON texts. */
@@ -8,7 +9,7 @@ export type RowFrame = Omit<StreamBatch, 'rows'> & { readonly rows: readonly str
 const FRAME_ROWS = 1000
 const FRAME_CHARS = 1024 * 1024
 /** A longer row is cut here: the service withholds it by its length alone. */
-const LONGEST_ROW = 256 * 1024 + 1
+const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_ID = 256
 
 /** Runs one method of a list and gives what it yields in frames; returns the cursor of `changes`. */

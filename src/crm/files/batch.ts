@@ -1,6 +1,8 @@
 import { type Change, type Page, PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import type { Guid } from '../../domain/guid.ts'
+import { Reason } from '../mapping/cell.ts'
+import { withheldRow } from '../mapping/map-row.ts'
 import type { FoundFile } from './found-file.ts'
 import type { Extent } from './half-written.ts'
 
@@ -65,6 +67,12 @@ export class Batch<Item> {
   add(change: Change<Item>, line: number): void {
     if (this.isCut) this.#cut = { change, line }
     else this.#push(change, line)
+  }
+
+  /** Withholds a row for its size. */
+  addTooLarge(line: number): null {
+    this.add(withheldRow(new Reason('too-large', null, null), null, this.whereNext(line), Number.NaN), line)
+    return null
   }
 
   #push(change: Change<Item>, line: number): void {

@@ -1,11 +1,12 @@
 import { type Parser, CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, isBlank } from '../mapping/cell.ts'
 import type { Batch } from './batch.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import { type OnCut, type RowParser, type SyntaxFault, type Taken, LARGEST_ROW_BYTES } from './row-parser.ts'
+import { type OnCut, type RowParser, type SyntaxFault, type Taken } from './row-parser.ts'
 
 /**
  * Parses a header row and the rows below it (RFC 4180). Skips empty lines and rows of blank cells. With `texts`,

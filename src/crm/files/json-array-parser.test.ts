@@ -119,17 +119,20 @@ describe('finding the items of a JSON array in its bytes', () => {
     )
   })
 
-  it('refuses an item beyond 16 MB before it fills the memory', () => {
-    const parser = new JsonArrayParser(() => null)
-    expect(parser.feed(Buffer.from('[\n{"a":['))).toBeNull()
+  it('keeps no more than 256 KB of a larger item, and says where one begins that does not end', () => {
+    const sizes: number[] = []
+    const parser = new JsonArrayParser((_, from, to) => {
+      sizes.push(to - from)
+      return null
+    })
     const piece = Buffer.alloc(1024 * 1024, '1,')
-    let fault: Taken = null
-    let fed = 0
-    while (fault === null && fed < 20) {
-      fault = parser.feed(piece)
-      fed++
-    }
-    expect(fault).toEqual({ line: 2, problem: 'item 1 is larger than 16 MB' })
-    expect(fed).toBe(16)
+    const feed = (text: string): void => expect(parser.feed(Buffer.from(text))).toBeNull()
+    feed('[\n{"a":[')
+    for (let fed = 1; fed <= 20; fed++) expect(parser.feed(piece)).toBeNull()
+    feed('1]},\n{},\n{"a":[')
+    expect(sizes).toEqual([256 * 1024 + 1 + '1]}'.length, 2])
+    expect(parser.feed(piece)).toBeNull()
+    const problem = 'item 3, which begins here, does not end; most likely a bracket or a quote is not closed'
+    expect(parser.finish()).toEqual({ line: 4, problem })
   })
 })

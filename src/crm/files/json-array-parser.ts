@@ -1,5 +1,5 @@
-import type { RowParser, SyntaxFault, TakeRow, Taken } from './row-parser.ts'
-import { CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+import { type RowParser, type SyntaxFault, type TakeRow, type Taken, CarriedRow } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
 
@@ -55,6 +55,10 @@ export class JsonArrayParser implements RowParser {
     if (this.#phase === 'before') return this.#fault('a list in [ ] is expected, and the file holds nothing')
     const cutShort = this.#fault('the file ends before the list does: ] is expected')
     if (this.#phase !== 'item') return cutShort
+    if (this.#carried.length > LARGEST_ROW_BYTES) {
+      const problem = `item ${this.#item}, which begins here, does not end; most likely a bracket or a quote is not closed`
+      return { line: this.#itemLine, problem }
+    }
     // A number or word may end with the file; anything else is cut off and has its own fault.
     return this.#carried.end(NOTHING, 0, 0, this.#itemLine) ?? cutShort
   }
@@ -62,10 +66,6 @@ export class JsonArrayParser implements RowParser {
   /** Continues an item that ends at `end` or is unfinished. */
   #inItem(bytes: Buffer, from: number, end: number): Taken {
     if (end === BROKEN) return this.#fault('a text is not closed by a quote on its line')
-    const until = end === UNFINISHED ? bytes.length : end
-    if (this.#carried.length + until - from > LONGEST_ROW_BYTES) {
-      return { line: this.#itemLine, problem: `item ${this.#item} is larger than 16 MB` }
-    }
     if (end === UNFINISHED) {
       this.#carried.carry(bytes.subarray(from))
       return null

@@ -1,12 +1,13 @@
 import type { Expected } from '../../domain/expected.ts'
 import type { Change, Held } from '../../sync/port.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, type CellObject, Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../mapping/row-digest.ts'
 import { type ParsedCell, parseCell } from '../mapping/parse-cell.ts'
 import type { Batch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
-import { type SyntaxFault, type TakeRow, LARGEST_ROW_BYTES } from './row-parser.ts'
+import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
 const OBJECT: Expected = { kind: 'object' }
 const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
@@ -46,14 +47,11 @@ export function jsonLines<Item>(
       const cut = idTextFinder(list.lines)(bytes, from, to)
       return rows.leaveOut(cut === null ? null : idOf(cut), line)
     }
+    if (to - from > LARGEST_ROW_BYTES) return rows.addTooLarge(line)
     const digest = digestOf(bytes, from, to, seed)
     const idText = idTextIn(bytes, from, to)
     const id = idText === null ? null : idOf(idText)
     if (id === null || held.version(id) !== digest) {
-      if (to - from > LARGEST_ROW_BYTES) {
-        rows.add(withheldRow(new Reason('too-large', null, null), null, rows.whereNext(line), Number.NaN), line)
-        return null
-      }
       const text = bytes.toString('utf8', from, to)
       return add(parseCell(text), text, line, digest)
     }

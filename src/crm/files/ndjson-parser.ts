@@ -1,4 +1,4 @@
-import { type OnCut, type RowParser, type TakeRow, type Taken, CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type OnCut, type RowParser, type TakeRow, type Taken, CarriedRow } from './row-parser.ts'
 
 const LINE_FEED = 0x0a
 const OPEN_OBJECT = 0x7b
@@ -21,9 +21,6 @@ export class NdjsonParser implements RowParser {
     let from = 0
     for (;;) {
       const at = bytes.indexOf(LINE_FEED, from)
-      if (this.#carried.length + (at === -1 ? bytes.length : at) - from > LONGEST_ROW_BYTES) {
-        return { line: this.#line, problem: 'the line is longer than 16 MB' }
-      }
       if (at === -1) break
       const taken = this.#carried.end(bytes, from, at, this.#line)
       this.#line++

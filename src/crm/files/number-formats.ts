@@ -65,13 +65,15 @@ export function daysOfHours(serial: number): number | null {
   return days >= 0 && days * 24 <= MOST_HOURS ? days : null
 }
 
+/** The first number after 9999-12-31, which is the last date of Excel. */
+export const END_OF_DATES = 2_958_466
+
 /**
  * The text of a number shown as a date or time, to the second: `2026-12-24`, `19:30:00` or `2026-12-24 19:30:00`.
  * `null` if there is no such date.
  */
 export function serialText(serial: number, shape: MomentShape, is1904: boolean): string | null {
-  // 2,958,465 is 9999-12-31.
-  if (!(serial >= 0 && serial < 2_958_466)) return null
+  if (!(serial >= 0 && serial < END_OF_DATES)) return null
   const total = Math.round(serial * DAY_SECONDS)
   const secondOfDay = total % DAY_SECONDS
   const time = [secondOfDay / 3600, (secondOfDay / 60) % 60, secondOfDay % 60]

@@ -1,3 +1,5 @@
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+
 /** Splits the bytes of a file into rows and passes them on. All bytes are complete UTF-8 characters. */
 export interface RowParser {
   feed(bytes: Buffer): Taken | Promise<Taken>
@@ -30,14 +32,9 @@ export interface SyntaxFault {
   readonly lacking?: string
 }
 
-/** Larger rows are withheld. In CSV they fail the read, because most likely an open quote swallowed other rows. */
-export const LARGEST_ROW_BYTES: number = 256 * 1024
-/** The largest row that is carried over between chunks: in a larger one, a bracket must be unclosed. */
-export const LONGEST_ROW_BYTES: number = 16 * 1024 * 1024
-
 /** Passes on rows, including rows that span several chunks. */
 export class CarriedRow {
-  /** The number of bytes carried over of the current row. */
+  /** The number of bytes carried over of the current row: one more than a row may have, if it is larger. */
   length = 0
   #parts: Buffer[] = []
   readonly #onRow: TakeRow
@@ -46,11 +43,12 @@ export class CarriedRow {
     this.#onRow = onRow
   }
 
-  /** Carries over a copy of the bytes: the chunk's memory is reused. */
+  /** Carries over a copy of the bytes: the chunk's memory is reused. What makes a row too large is dropped. */
   carry(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    this.#parts.push(Buffer.from(bytes))
-    this.length += bytes.length
+    const kept = bytes.subarray(0, LARGEST_ROW_BYTES + 1 - this.length)
+    if (kept.length === 0) return
+    this.#parts.push(Buffer.from(kept))
+    this.length += kept.length
   }
 
   /** Passes on the row that ends with these bytes and began in `line`. */

@@ -1,9 +1,16 @@
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, LateTime, DecimalText, PaddedNumber, ErrorCell, isBlank } from '../mapping/cell.ts'
 import { isWebAddress } from '../mapping/linked-cell.ts'
 import type { RowCells } from './csv-parser.ts'
-import { type NumberShape, daysOfHours, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
+import {
+  type NumberShape,
+  END_OF_DATES,
+  daysOfHours,
+  serialText,
+  shapeOfCode,
+  shapeOfFormat,
+} from './number-formats.ts'
 import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
-import { LONGEST_ROW_BYTES } from './row-parser.ts'
 import type { SharedTexts } from './shared-texts.ts'
 
 /** The parts of a workbook that cells refer to. */
@@ -76,7 +83,7 @@ export interface SheetRow {
   readonly isHidden: boolean
   /** The web addresses that formulas link to, by column; `null` if there are none. */
   readonly links: readonly (string | undefined)[] | null
-  /** The length of its texts, including shared ones. */
+  /** The length of its texts, including shared ones; of a row that is too large, only of the first ones. */
   readonly bytes: number
 }
 
@@ -116,6 +123,8 @@ export function sheetParser(
     cells[column] = cell
     isFilled ||= !isBlank(cell)
     if (typeof cell === 'string') bytes += cell.length
+    // The row will be withheld, so its cells need not be kept.
+    if (bytes > LARGEST_ROW_BYTES) cells = []
   }
 
   function valueOf(text: string): Cell {
@@ -140,7 +149,6 @@ export function sheetParser(
 
   return new PartParser(
     (name, attributes, refuse) => {
-      if (bytes > LONGEST_ROW_BYTES) refuse(`row ${row} is larger than 16 MB`)
       if (name === 'c') {
         column = columnOf(attributes['r']) ?? column + 1
         if (++count > MOST_COLUMNS || column >= MOST_COLUMNS) refuse(`row ${row} has more than 16,384 cells`)
@@ -170,7 +178,7 @@ export function sheetParser(
         // A formula that yields an empty text is stored with an empty value.
         if (text === '' && type !== 'str') return
         isFormula = false
-        if (text !== '') add(valueOf(text))
+        if (text !== '' && bytes <= LARGEST_ROW_BYTES) add(valueOf(text))
       } else if (name === 'f') {
         if (isLinked) link(text)
       } else if (name === 't' && isInline && !isSound) inline = appended(inline, text, refuse)
@@ -202,6 +210,8 @@ function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
   const number = Number(text)
   if (!Number.isFinite(number)) return text
   if (shape === 'hours') return hoursCell(number, text, is1904)
+  // A time less than half a second before midnight is the midnight of the next day.
+  if (shape === 'time' && number < END_OF_DATES) return hoursCell(number % 1, text, is1904)
   if (typeof shape === 'object') {
     if (Number.isSafeInteger(number)) return paddedCell(number, shape.digits)
   } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new DecimalText(text)

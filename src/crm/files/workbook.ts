@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
 import { nearestName } from '../../config/nearest-name.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
@@ -335,6 +336,7 @@ async function* readRows<Item>(
     waiting = []
     for (const { cells, row, isHidden, links, bytes } of taken) {
       const link = links?.[linkAt] ?? linked?.get(row) ?? null
+      const isTooLarge = bytes > LARGEST_ROW_BYTES
       rows.textBytes += bytes + (link?.length ?? 0)
       // A text stored once may occur in a million cells.
       if (rows.textBytes > limitBytes)
@@ -345,6 +347,7 @@ async function* readRows<Item>(
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)
           return { line: row, problem: `a header row is expected in row ${headerRow}` }
+        if (isTooLarge) return { line: row, problem: 'the header row is larger than 256 KB' }
         const names = columnNames(cells)
         const taking = onHeader(names, row)
         if (typeof taking !== 'function') return taking
@@ -353,7 +356,7 @@ async function* readRows<Item>(
         linked = await linksOf(parts, reading, linkAt)
         continue
       }
-      const fault = onRow(cells, row, isHidden, link)
+      const fault = isTooLarge ? rows.addTooLarge(row) : onRow(cells, row, isHidden, link)
       if (fault !== null) return fault
     }
     if (pace.isOver || rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)

@@ -38,6 +38,12 @@ export interface ConnectorContext {
 
 const UNLIMITED_BYTES = 2e9
 
+/**
+ * Larger rows are withheld: most likely they hold a document that does not belong there. In CSV they fail the read,
+ * because most likely an open quote swallowed other rows.
+ */
+export const LARGEST_ROW_BYTES: number = 256 * 1024
+
 /** Returns the limits, with the CRM's own time limit if its settings name one. */
 export function limitsOf(
   { requestTimeoutMs }: { readonly requestTimeoutMs: number | null },
