@@ -1,7 +1,7 @@
 import type { Column } from './column.ts'
 import { isNamed, named, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
 import { idLine, idField } from './id-columns.ts'
-import { type Line, byName, lineOf, OPEN } from './line.ts'
+import { type Line, byName, counted, lineOf, OPEN } from './line.ts'
 import type { VenueLink } from './link-column.ts'
 
 export interface VenueFields {
@@ -36,11 +36,25 @@ export function venueFields(all: readonly Column[], link: VenueLink | null): Ven
     const column = field === 'AddressCity' && town !== null ? town : named(columns, words, taken)
     if (column === null || taken.has(column)) continue
     taken.add(column)
-    fields.push(lineOf(field, column, column === town ? 'next to a street and a postal code' : byName(column)))
+    const evidence = column === town ? 'next to a street and a postal code' : byName(column)
+    fields.push(lineOf(field, column, field === 'AddressPostalCode' ? `${evidence}${lostZeros(column)}` : evidence))
   }
   const places = [...taken].filter((column) => isNamed(column, [...others.Latitude, ...others.Longitude]))
   if (id !== null) taken.add(id)
   return { fields, taken, places }
+}
+
+/**
+ * Warns of postal codes that a spreadsheet has most likely taken for numbers: some have four digits, others five, and
+ * none begins with a zero.
+ */
+function lostZeros({ texts }: Column): string {
+  const codes = texts.filter(({ text }) => /^\d{4,5}$/.test(text))
+  const short = codes.filter(({ text }) => text.length === 4)
+  if (short.length === 0 || short.length === codes.length || codes.some(({ text }) => text.startsWith('0'))) return ''
+  const rows = counted(short.reduce((sum, { count }) => sum + count, 0))
+  const fact = `${rows} with 4 digits, the others with 5`
+  return `; ${fact}: if leading zeros were lost, format the column as text and enter them again`
 }
 
 /** A column such as Ort may mean the venue or its town; next to a street and a postal code it is the town. */

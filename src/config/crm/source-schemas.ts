@@ -7,7 +7,8 @@ export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, req
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /\S/.source }
+// The word is no value: `blank` stands alone, without a list.
+const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /^(?!blank$)[^]*\S/.source }
 const VALUES: ValueSchema = { type: 'array', minItems: 1, items: orReference(VALUE) }
 
 /** The schema of a condition: columns, and the values each must hold. */
