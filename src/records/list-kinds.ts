@@ -1,20 +1,19 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
-import type { Extended, FurtherField } from '../domain/further.ts'
-import { type Field, type ListName, type RecordTable, LINKS } from '../domain/field.ts'
+import type { FurtherField } from '../domain/further.ts'
+import { type ListName, LINKS } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { withFurther } from './further-packing.ts'
 import {
-  type OwnPacking,
+  type Packable,
   type Packing,
   type SortKey,
-  eventPacking,
+  type TableOf,
+  packingOf,
   readSortKey,
   readStart,
-  venuePacking,
 } from './packing.ts'
 
 /** The properties of a list that depend on its kind of record. */
@@ -50,7 +49,7 @@ interface Availability {
 
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
-    ...nameAndPacking(EVENTS, eventPacking, formatter.further.events),
+    ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
     sortKeys: { sortKeyOf: readSortKey, startOf: readStart },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
@@ -63,21 +62,20 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
-    ...nameAndPacking(VENUES, venuePacking, formatter.further.venues),
+    ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
     sortKeys: { sortKeyOf: () => VENUE, startOf: () => ALWAYS },
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }
 }
 
-function nameAndPacking<Item extends Pick<EventRecord, 'Links'> & Extended>(
-  { list, fields }: RecordTable<readonly (Field & { readonly name: keyof Item })[]>,
-  ownPacking: OwnPacking<Item>,
+function nameAndPacking<Item extends Packable<Item>>(
+  table: TableOf<Item>,
   further: readonly FurtherField[],
 ): Pick<ListKind<Item>, 'name' | 'packing' | 'isPacked' | 'differences'> {
-  const packing = withFurther(ownPacking, further)
+  const packing = packingOf<Item>(table, further)
   return {
-    name: list,
+    name: table.list,
     packing,
     isPacked(id, text) {
       try {
@@ -88,7 +86,7 @@ function nameAndPacking<Item extends Pick<EventRecord, 'Links'> & Extended>(
     },
     differences(id, before, after) {
       const [left, right] = [packing.unpack(id, before), packing.unpack(id, after)]
-      const own = [...fields, LINKS].map(({ name }) => ({ name, was: left[name], is: right[name] }))
+      const own = [...table.fields, LINKS].map(({ name }) => ({ name, was: left[name], is: right[name] }))
       const others = further.map(({ name }, at) => ({ name, was: left.Further?.[at], is: right.Further?.[at] }))
       return [...own, ...others].flatMap(({ name, was, is }) =>
         JSON.stringify(was) === JSON.stringify(is) ? [] : [name],

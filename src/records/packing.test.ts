@@ -2,10 +2,12 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import type { DateTime } from '../domain/date-time.ts'
 import type { Decimal } from '../domain/number.ts'
-import type { EventRecord } from '../domain/event.ts'
+import { type EventRecord, EVENTS } from '../domain/event.ts'
+import { FURTHER_TYPES, type FurtherField, type FurtherType, type FurtherValue } from '../domain/further.ts'
 import type { Guid } from '../domain/guid.ts'
-import type { VenueRecord } from '../domain/venue.ts'
-import { eventPacking, venuePacking } from './packing.ts'
+import { tickOfDateTime } from '../domain/tick.ts'
+import { type VenueRecord, VENUES } from '../domain/venue.ts'
+import { packingOf, readSortKey, readStart, readVenueId, unpackTags } from './packing.ts'
 import { PackedTexts } from './packed-texts.ts'
 
 const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Guid
@@ -53,6 +55,26 @@ const venue: fc.Arbitrary<VenueRecord> = fc.record({
   Links: links,
 })
 
+const values: Readonly<Record<FurtherType, fc.Arbitrary<FurtherValue>>> = {
+  text,
+  integer: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+  decimal: fc.constantFrom('0', '-1.50', '79228162514264337593543950335'),
+  'date-time': fc.constantFrom('0001-01-01T00:00:00+00:00', '2026-07-12T19:30:00.5+01:00'),
+  flag: fc.boolean(),
+  texts: fc.array(text, { maxLength: 3 }),
+}
+/** Any further fields, and any event that has them. */
+const declared = fc.array(fc.constantFrom(...FURTHER_TYPES), { minLength: 1, maxLength: 6 }).chain((types) =>
+  fc.record({
+    fields: fc.constant(types.map((type, index): FurtherField => ({ name: `Field${index}`, type }))),
+    own: event,
+    Further: fc.tuple(...types.map((type) => fc.option(values[type]))),
+  }),
+)
+
+const eventPacking = packingOf<EventRecord>(EVENTS, [])
+const venuePacking = packingOf<VenueRecord>(VENUES, [])
+
 describe('the packing of records', () => {
   it('returns any event unchanged', () => {
     fc.assert(
@@ -87,5 +109,38 @@ describe('the packing of records', () => {
       const record = { ...sample, ...changed, Links: [] }
       expect(eventPacking.unpack(id, eventPacking.pack(record))).toEqual(record)
     }
+  })
+
+  it('returns any event with further fields unchanged, and finds its sort key', () => {
+    fc.assert(
+      fc.property(declared, ({ fields, own, Further }) => {
+        const packing = packingOf<EventRecord>(EVENTS, fields)
+        const record = { ...own, Further }
+        const packed = packing.pack(record)
+        expect(packing.unpack(id, packed)).toEqual(record)
+        const { start, end, venue, tags, isAvailable } = readSortKey(packed)
+        const [begins, ends] = [tickOfDateTime(own.Start), tickOfDateTime(own.Finish)]
+        expect([start, end]).toEqual([begins, begins.ms > ends.ms ? begins : ends])
+        expect([venue, unpackTags(tags), isAvailable]).toEqual([own.VenueId, own.Tags, own.TicketsAvailable > 0])
+        expect([readVenueId(packed), readStart(packed)]).toEqual([own.VenueId, begins])
+      }),
+    )
+  })
+
+  it('distinguishes null, an empty text, no text and an empty text in a further field', () => {
+    const packing = packingOf<EventRecord>(EVENTS, [
+      { name: 'A', type: 'text' },
+      { name: 'B', type: 'texts' },
+    ])
+    const [sample] = fc.sample(event, { numRuns: 1, seed: 1 })
+    if (sample === undefined) throw new Error('no sample')
+    const all = [null, ''].flatMap((one) => [null, [], [''], ['', '']].map((other) => [one, other]))
+    const packed = all.map((Further) => packing.pack({ ...sample, Further }))
+    expect(new Set(packed).size).toBe(8)
+    expect(packed.map((each) => packing.unpack(id, each).Further)).toEqual(all)
+  })
+
+  it('refuses a text that is no whole record', () => {
+    expect(() => eventPacking.unpack(id, '')).toThrow('cut short')
   })
 })

@@ -6,10 +6,12 @@ import { openFilesCrm } from '../../src/crm/files/files-crm.ts'
 import { EVENT_ROWS } from '../../src/crm/mapping/map-row.ts'
 import { Suspicions } from '../../src/crm/mapping/suspicions.ts'
 import { listTable } from '../../src/crm/postgres/list-table.ts'
+import { type EventRecord, EVENTS } from '../../src/domain/event.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
+import { type VenueRecord, VENUES } from '../../src/domain/venue.ts'
 import type { Zone } from '../../src/domain/zone.ts'
 import { openZone } from '../../src/domain/zone.ts'
-import { eventPacking, venuePacking } from '../../src/records/packing.ts'
+import { type Packing, packingOf } from '../../src/records/packing.ts'
 import type { Change, Crm, Cursor, Source } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { eventValues, fill, idOf, openEnvironment, venueValues } from '../dataverse/environment.ts'
@@ -164,7 +166,7 @@ function ofPostgres(): readonly string[] {
         'PostgreSQL',
         'events',
         mapRow(cells, () => 'here', 1),
-        eventPacking,
+        packingOf<EventRecord>(EVENTS, []),
       )
     })
   })
@@ -172,8 +174,8 @@ function ofPostgres(): readonly string[] {
 
 async function rowsOf(crm: string, { events, venues }: Crm): Promise<readonly string[]> {
   return [
-    ...(await changesOf(events)).map((change) => lineOf(crm, 'events', change, eventPacking)),
-    ...(await changesOf(venues)).map((change) => lineOf(crm, 'venues', change, venuePacking)),
+    ...(await changesOf(events)).map((change) => lineOf(crm, 'events', change, packingOf<EventRecord>(EVENTS, []))),
+    ...(await changesOf(venues)).map((change) => lineOf(crm, 'venues', change, packingOf<VenueRecord>(VENUES, []))),
   ]
 }
 
@@ -196,12 +198,7 @@ async function changesOf<Item>(source: Source<Item>): Promise<readonly Change<It
   }
 }
 
-function lineOf<Item>(
-  crm: string,
-  list: string,
-  change: Change<Item>,
-  packing: { pack(record: Item): string },
-): string {
+function lineOf<Item>(crm: string, list: string, change: Change<Item>, packing: Packing<Item>): string {
   if (change.kind === 'record') return `${crm} ${list} ${change.id} ${JSON.stringify(packing.pack(change.record))}`
   if (change.kind !== 'withheld') return `${crm} ${list} ${change.id} ${change.kind}`
   const { fault, column } = change.withheld

@@ -1,5 +1,5 @@
 /**
- * The version of the mapping. Raise it if any CRM's row becomes a different record than before: snapshots of other
- * versions are not used.
+ * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
+ * snapshots of other versions are not used.
  */
-export const RECORDS = 2
+export const RECORDS = 3
