@@ -118,10 +118,11 @@ describe('the packing of records', () => {
         const record = { ...own, Further }
         const packed = packing.pack(record)
         expect(packing.unpack(id, packed)).toEqual(record)
-        const { start, end, venue, tags, isAvailable } = readSortKey(packed)
+        const key = readSortKey(packed)
         const [begins, ends] = [tickOfDateTime(own.Start), tickOfDateTime(own.Finish)]
-        expect([start, end]).toEqual([begins, begins.ms > ends.ms ? begins : ends])
-        expect([venue, unpackTags(tags), isAvailable]).toEqual([own.VenueId, own.Tags, own.TicketsAvailable > 0])
+        expect([key.start, key.end]).toEqual([begins, begins.ms > ends.ms ? begins : ends])
+        expect([key.venue, unpackTags(key.tags)]).toEqual([own.VenueId, own.Tags])
+        expect(key.isAvailable).toBe(own.TicketsAvailable > 0)
         expect([readVenueId(packed), readStart(packed)]).toEqual([own.VenueId, begins])
       }),
     )
