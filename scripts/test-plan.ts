@@ -7,7 +7,7 @@ export interface TestUnit {
 export interface TestPlan {
   /** Run in as many lanes as there are cores. */
   readonly busy: readonly TestUnit[]
-  /** Run in two additional lanes, since they mostly wait. */
+  /** Run in additional lanes, since they mostly wait. */
   readonly waiting: readonly TestUnit[]
   /** Run one by one after all others, because they measure time. */
   readonly alone: readonly TestUnit[]

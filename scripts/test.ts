@@ -12,7 +12,7 @@ import { type TestUnit, planTests } from './test-plan.ts'
 
 const TIMEOUT_MS = 30_000
 const SLOWEST = 10
-const WAITING_LANES = 2
+const WAITING_LANES = 3
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -95,8 +95,10 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
   const isBroken = status !== 0 && !failed && (pattern === undefined || report.cases.length === 0)
   if (isBroken && !isInterrupted) problems.push(`${name}: bun test exited with ${status}: see above`)
   const took = ((performance.now() - at) / 1000).toFixed(1).padStart(6)
+  // Includes the servers that it started and awaited. A file with little of it belongs in a waiting lane.
+  const processor = (Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6).toFixed(0).padStart(4)
   if (pattern === undefined || report.cases.some(isMeant)) {
-    console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${took} s  ${name}`)
+    console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${took} s ${processor} s CPU  ${name}`)
     if (told.split('\n', 2).length > 1) process.stdout.write(told.replace(/^bun test v.*\n/, ''))
   }
   if (failed || isBroken) process.stdout.write(results)

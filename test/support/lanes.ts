@@ -14,6 +14,8 @@ export const LANES: Lanes = {
     'test/postgres/slow-views.test.ts',
   ],
   waiting: [
+    'test/snapshot/restart.test.ts',
+    'test/operations/deployed-services.test.ts',
     'test/operations/dashboard.test.ts',
     'test/operations/dashboard-looks.test.ts',
     'test/cluster/fleet-soak.test.ts',
@@ -45,8 +47,6 @@ export const LANES: Lanes = {
     'test/operations/deployed-rules.test.ts',
   ],
   first: [
-    'test/snapshot/restart.test.ts',
-    'test/operations/deployed-services.test.ts',
     'test/model/mutants.test.ts',
     'test/model/model.test.ts',
     'test/cluster/mutants.test.ts',
