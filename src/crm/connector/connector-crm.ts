@@ -44,7 +44,7 @@ export async function connectorCrm(
   // Whether a list reports changes has to be known before its reads are planned.
   await withTimeout(surroundings.time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
   const isAsked = availability !== null || events.known?.ways.has('availability') === true
-  return {
+  const sources = {
     events: new ConnectorSource({
       ...surroundings,
       kind: EVENT_ROWS,
@@ -59,6 +59,13 @@ export async function connectorCrm(
       parts: partsOf('venues'),
       availabilityEveryMs: null,
     }),
+  }
+  return {
+    ...sources,
+    async examine() {
+      const asked = [await sources.events.examine(), await sources.venues.examine()]
+      return { problems: asked.filter((problem) => problem !== null), warnings: [] }
+    },
     async conform(isThorough) {
       const { time } = surroundings
       const { examineList } = await import('./conformance.ts')

@@ -5,6 +5,7 @@ import type {
   Change,
   Cursor,
   Failed,
+  Failure,
   Page,
   PageStream,
   ReadEnd,
@@ -12,7 +13,7 @@ import type {
   RepeatedId,
   Source,
 } from '../../sync/port.ts'
-import { REPEATED, cursorOf, failed } from '../../sync/port.ts'
+import { REPEATED, cursorOf, failed, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { RowKind } from '../mapping/map-row.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
@@ -31,7 +32,7 @@ import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
 import { StampNotices } from './stamp-notices.ts'
 import { LookBack, farAheadLike, isEarlierStamp } from './stamps.ts'
-import { TIMED_OUT } from '../../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
   readonly kind: RowKind<Item>
@@ -58,6 +59,8 @@ const LONGEST_CURSOR = 2000
 const MOST_IDS = 100
 /** The part of the interval after which an id scan is due: it runs with a refresh slightly early rather than wait. */
 const DUE_EARLY = 0.95
+/** How often the time limit of a request the first rows may take: a connector may ask several times before it has any. */
+const PATIENCE_OF_FIRST = 3
 const USUAL_LONGEST_MS = 15 * 60_000
 
 /** One list of a connector. Which methods the connector has decides how the list is read. */
@@ -122,6 +125,34 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     if (request.kind === 'full' || cursor === null) return yield* this.#readFull(request, parts)
     if (shape.ways.has('since')) return yield* this.#readSince(cursor, request, parts)
     return yield* this.#readChanges(cursor, parts)
+  }
+
+  /**
+   * Asks for the first rows, unless this process has read the list already. Returns why it cannot be read, or `null`. The
+   * rest of the read is given up, so that a daily budget of requests pays for one.
+   */
+  async examine(): Promise<Failure | null> {
+    if (this.#comparedAt !== null) return null
+    const { stream, time, limits } = this.#settings
+    const patienceMs = PATIENCE_OF_FIRST * patienceOf(limits)
+    const examining = new AbortController()
+    const asked = this.#firstFault(examining.signal)
+    const fault = await withTimeout(time, patienceMs, asked)
+    examining.abort()
+    if (fault !== TIMED_OUT) return fault
+    return failureOf('timeout', `${stream.name}: no rows came within ${patienceMs / 1000} s`)
+  }
+
+  async #firstFault(signal: AbortSignal): Promise<Failure | null> {
+    const { stream } = this.#settings
+    const shape = await stream.shape()
+    if ('message' in shape) return shape
+    const rows = stream.open('full', null, signal)
+    const first = await rows.next()
+    if (first.done === true) return first.value.ok ? null : first.value.failure
+    await rows.return({ ok: true, cursor: null })
+    const lacking = this.#listOf(shape).lackingIn(first.value.rows)
+    return lacking === null ? null : failureOf('misconfigured', lacking)
   }
 
   #listOf(shape: StreamShape): ListRows<Item> {

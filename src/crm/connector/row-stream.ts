@@ -11,7 +11,7 @@ import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from '
 export class RowStream {
   /** What is known of the list by now; `null` until the connector has been started successfully. */
   known: StreamShape | null = null
-  readonly #name: ListName
+  readonly name: ListName
   readonly #host: RowHost
   readonly #configured: SaidList | null
   readonly #further: FurtherFields
@@ -19,7 +19,7 @@ export class RowStream {
 
   /** @param configured what the configuration says about the list, which wins */
   constructor(name: ListName, host: RowHost, configured: SaidList | null, further: FurtherFields) {
-    this.#name = name
+    this.name = name
     this.#host = host
     this.#configured = configured
     this.#further = further
@@ -29,7 +29,7 @@ export class RowStream {
   async shape(): Promise<StreamShape | Failure> {
     const ready = await this.#host.ready()
     if ('message' in ready) return ready
-    const told = ready[this.#name]
+    const told = ready[this.name]
     const text = JSON.stringify(told)
     // A process that was started again says the same, and the mapping need not be built again.
     if (this.known !== null && this.#told === text) return this.known
@@ -39,25 +39,25 @@ export class RowStream {
   }
 
   async #shapeOf({ ways, said }: ListOutline): Promise<StreamShape | Failure> {
-    const own = listInModule(this.#name, said, this.#host.name, this.#further)
+    const own = listInModule(this.name, said, this.#host.name, this.#further)
     if (!own.ok) return failureOf('misconfigured', printable(renderProblem(own.problem)))
     const merged = mergedShape(own.list, this.#configured)
     const shape = { ...merged, ...(await htmlReader([merged])), ways: new Set(ways) }
-    const unmapped = this.#further[this.#name].find(({ name }) => !Object.hasOwn(merged.fields, name))
+    const unmapped = this.#further[this.name].find(({ name }) => !Object.hasOwn(merged.fields, name))
     if (unmapped !== undefined) {
-      const key = `crm.${this.#name}.fields.${unmapped.name}`
-      const message = `${key} is missing; representation.further.${this.#name} declares it, and the connector does not map it: name its column, or null for none`
+      const key = `crm.${this.name}.fields.${unmapped.name}`
+      const message = `${key} is missing; representation.further.${this.name} declares it, and the connector does not map it: name its column, or null for none`
       return failureOf('misconfigured', message)
     }
     if (ways.includes('since') && shape.updatedAt === null)
-      return failureOf('misconfigured', `${this.#name}: the method since needs updatedAt`)
+      return failureOf('misconfigured', `${this.name}: the method since needs updatedAt`)
     return shape
   }
 
   /** Reads rows; a second time if the CRM refuses a secret that has been replaced meanwhile. */
   async *open(way: Way, argument: WayArgument, signal: AbortSignal): Rows {
     for (let tries = 1; ; tries++) {
-      const rows = this.#host.rows(this.#name, way, argument, signal)
+      const rows = this.#host.rows(this.name, way, argument, signal)
       let isUntouched = true
       let isOver = false
       try {
@@ -71,7 +71,7 @@ export class RowStream {
         if (ended.ok) return ended
         const isRefused = ended.failure.kind === 'refused' && (await this.#host.refreshSecrets())
         if (!isRefused || !isUntouched || tries > 1)
-          return { ok: false, failure: { ...ended.failure, message: `${this.#name}: ${ended.failure.message}` } }
+          return { ok: false, failure: { ...ended.failure, message: `${this.name}: ${ended.failure.message}` } }
       } finally {
         if (!isOver) await rows.return({ ok: true, cursor: null })
       }
@@ -79,6 +79,6 @@ export class RowStream {
   }
 
   onHint(callback: () => void): () => void {
-    return this.#host.onHint(this.#name, callback)
+    return this.#host.onHint(this.name, callback)
   }
 }
