@@ -24,6 +24,7 @@ class Fake<Item> {
   /** The duration of a read that must confirm. */
   confirmingTakesMs = 100
   hint: () => void = () => {}
+  reportsChanges = true
   /** The changes since this cursor, which are returned again after a failed read. */
   #since: Cursor | null = null
   #brought: readonly Change<Item>[] = []
@@ -34,8 +35,11 @@ class Fake<Item> {
   }
 
   source(): Source<Item> {
+    const reportsChanges = (): boolean => this.reportsChanges
     return {
-      reportsChanges: true,
+      get reportsChanges() {
+        return reportsChanges()
+      },
       availabilityEveryMs: null,
       repeatedId: 'serves-later',
       patienceMs: 5000,
@@ -82,9 +86,11 @@ function eventAt(Name: string): Change<EventRecord> {
   return { kind: 'record', id: event, record: eventOf(event, { Name, VenueId: venue }), version: Number.NaN }
 }
 
-async function scene() {
+async function scene(reportsChanges = true) {
   const time = new VirtualTime(1)
   const [events, venues] = [new Fake<EventRecord>(time), new Fake<VenueRecord>(time)]
+  events.reportsChanges = reportsChanges
+  venues.reportsChanges = reportsChanges
   const replica = new Replica({
     crm: { events: events.source(), venues: venues.source(), close: () => Promise.resolve() },
     formatter,
@@ -379,6 +385,18 @@ describe('ListReplica', () => {
       message: expect.stringContaining('30 of 30') as string,
     })
     expect(replica.venues.isFailing).toBe(true)
+  })
+
+  it('audits a list whose source reports changes only from its second read on, and none that never does', async () => {
+    const { time, events, venues, replica } = await scene(false)
+    expect(venues.fullReads).toBe(1)
+    venues.reportsChanges = true
+    await time.pass(20_000)
+    expect(venues.fullReads).toBe(1)
+    await time.pass(50_000)
+    expect(venues.fullReads).toBe(2)
+    expect(replica.venues.audit.failures).toBe(0)
+    expect(events.fullReads).toBe(events.reads)
   })
 
   it('waits for the next audit while the last one is not believed, and reports when that is', async () => {

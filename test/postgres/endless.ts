@@ -68,7 +68,7 @@ const opener = new Opener({
 const before = process.memoryUsage.rss()
 let most = before
 const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 1)
-const begun = await new ReadSession(opener).begin()
+const begun = await new ReadSession(opener, 'events').begin()
 clearInterval(watch)
 const grownMb = (Math.max(most, process.memoryUsage.rss()) - before) / 1_000_000
 const failure = begun instanceof Fault ? begun.failure : null

@@ -15,7 +15,7 @@ const opener = new Opener({
   limits: { requestTimeoutMs: limitMs },
   time: systemTime,
 })
-const session = new ReadSession(opener)
+const session = new ReadSession(opener, 'events')
 
 function well<Value>(given: Value | Fault): Value {
   if (given instanceof Fault) throw new Error(given.failure.message)

@@ -35,11 +35,11 @@ export function openPostgresCrm(
   }
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
   const opener = new Opener({ url, ca, absolute, limits, time, descriptors })
-  const eventsSession = new ReadSession(opener)
+  const eventsSession = new ReadSession(opener, 'events')
   // LISTEN runs on the venues' connection: PostgreSQL delivers notifications between transactions, and its
   // transactions are shorter than those of the events.
-  const venuesSession = new ReadSession(opener, listening === null ? null : listening.greet.bind(listening))
-  const auditSession = new ReadSession(opener)
+  const venuesSession = new ReadSession(opener, 'venues', listening === null ? null : listening.greet.bind(listening))
+  const auditSession = new ReadSession(opener, 'audits')
   let isTested = false
   function onHint(callback: () => void): () => void {
     if (!isTested) void listening?.test(venuesSession, auditSession)

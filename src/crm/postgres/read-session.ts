@@ -4,7 +4,7 @@ import { Mutex } from '../../time/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Opener } from './opener.ts'
-import { serverOf } from './updated-at.ts'
+import { type Lane, serverOf } from './updated-at.ts'
 
 /** The moment that a transaction reads, and the server it reads from. */
 export interface ReadMoment {
@@ -31,35 +31,44 @@ const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
 /** A connection, opened on demand, for one transaction at a time; callers wait in order. */
 export class ReadSession {
   readonly #opener: Opener
+  readonly #lane: Lane
   readonly #greet: ((connection: Connection) => Promise<void>) | null
   readonly #mutex = new Mutex()
   #connection: Connection | null = null
   #connections = 0
   #closed = false
 
-  /** @param greet prepares each new connection before anything is read on it */
-  constructor(opener: Opener, greet: ((connection: Connection) => Promise<void>) | null = null) {
+  /**
+   * @param lane the session's name among those of the process
+   * @param greet prepares each new connection before anything is read on it
+   */
+  constructor(opener: Opener, lane: string, greet: ((connection: Connection) => Promise<void>) | null = null) {
     this.#opener = opener
+    this.#lane = { process: opener.process, lane }
     this.#greet = greet
   }
 
   /** Waits for the connection and begins a transaction; if the connection is dead, retries once on a new one. */
   async begin(): Promise<Transaction | Fault> {
     const unlock = await this.#mutex.lock()
-    const begun = await this.#tryBegin(unlock)
-    if (!(begun instanceof Fault)) return begun
-    const again = begun.lost && begun.failure.kind !== 'refused' && !this.#closed ? await this.#tryBegin(unlock) : begun
-    if (again instanceof Fault) unlock()
-    return again
+    let begun: Transaction | Fault | null = null
+    try {
+      begun = await this.#tryBegin(unlock)
+      if (!(begun instanceof Fault) || !begun.lost || begun.failure.kind === 'refused' || this.#closed) return begun
+      begun = await this.#tryBegin(unlock)
+      return begun
+    } finally {
+      // A transaction unlocks as it ends.
+      if (!(begun instanceof Transaction)) unlock()
+    }
   }
 
   /** Runs `use` with exclusive access to the connection, outside any transaction. */
-  async alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | Fault> {
-    const unlock = await this.#mutex.lock()
-    const connection = await this.#connect()
-    const result = connection instanceof Fault ? connection : await use(connection)
-    unlock()
-    return result
+  alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | Fault> {
+    return this.#mutex.run(async () => {
+      const connection = await this.#connect()
+      return connection instanceof Fault ? connection : use(connection)
+    })
   }
 
   async close(): Promise<void> {
@@ -81,7 +90,7 @@ export class ReadSession {
       begunAt,
       sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
       serverNow: serverNow ?? '',
-      server: serverOf(startedAt ?? '', this.#opener.process, this.#connections),
+      server: serverOf(startedAt ?? '', this.#lane, this.#connections),
     }
     return new Transaction(connection, moment, unlock)
   }
@@ -181,9 +190,12 @@ export class Transaction {
 
   async end(): Promise<void> {
     // The rest of an abandoned answer could be megabytes, so the connection is dropped instead of drained.
-    if (this.#connection.isBusy) this.#connection.destroy()
-    else await this.#connection.query('COMMIT')
-    this.#unlock()
+    try {
+      if (this.#connection.isBusy) this.#connection.destroy()
+      else await this.#connection.query('COMMIT')
+    } finally {
+      this.#unlock()
+    }
   }
 }
 

@@ -61,10 +61,13 @@ export class TableReader<Item> {
   async openNow(): Promise<Opened<Item> | Fault> {
     const transaction = await this.#session.begin()
     if (transaction instanceof Fault) return transaction
-    const known = await this.#knownIn(transaction)
-    if (!(known instanceof Fault)) return { transaction, known }
-    await transaction.end()
-    return known
+    let known: KnownTable<Item> | Fault | null = null
+    try {
+      known = await this.#knownIn(transaction)
+      return known instanceof Fault ? known : { transaction, known }
+    } finally {
+      if (!(known instanceof KnownTable)) await transaction.end()
+    }
   }
 
   /** Examines the columns once per connection, so a missing column is named before a statement fails. */

@@ -101,8 +101,13 @@ export class TableSource<Item> implements Source<Item> {
     const opened = await this.#refreshes.openNow()
     if (opened instanceof Fault) return { problems: [opened.failure], warnings: [] }
     const warnings: string[] = []
-    const fault = await examineTable(opened, list, { maxAgeMs, time, warn: (warning) => void warnings.push(warning) })
-    await opened.transaction.end()
+    const warn = (warning: string): void => void warnings.push(warning)
+    let fault: Fault | null
+    try {
+      fault = await examineTable(opened, list, { maxAgeMs, time, warn })
+    } finally {
+      await opened.transaction.end()
+    }
     if (fault !== null) warnings.push(`${list.table.written} could not be examined: ${fault.failure.message}`)
     return { problems: [], warnings }
   }

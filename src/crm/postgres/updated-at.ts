@@ -123,24 +123,32 @@ export interface Position {
   readonly after: number
 }
 
-export function serverOf(startedAt: string, process: string, connection: number): string {
-  return `${startedAt} #${process}.${connection}`
+/** A connection of this process: connections are numbered in each lane, a session for one kind of read. */
+export interface Lane {
+  /** A random name of the process. */
+  readonly process: string
+  readonly lane: string
+}
+
+export function serverOf(startedAt: string, { process, lane }: Lane, connection: number): string {
+  return `${startedAt} #${process}.${lane}.${connection}`
 }
 
 /**
  * Compares the server of a cursor with the current one. `same`: the same connection. `earlier`: the same server, read
- * by an earlier process; it may have been restored since. `other`: possibly another server, for example after a lost
- * connection.
+ * by an earlier process, which may have been restored since, or in another lane, as audits are. `other`: possibly another
+ * server, for example after a lost connection.
  */
 export function kinshipOf(before: string, now: string): 'same' | 'earlier' | 'other' {
   if (before === now) return 'same'
-  const [[startedAt, process], [startedNow, processNow]] = [partsOf(before), partsOf(now)]
-  return startedAt === startedNow && startedAt !== '' && process !== processNow ? 'earlier' : 'other'
+  const [[startedAt, lane], [startedNow, laneNow]] = [partsOf(before), partsOf(now)]
+  return startedAt === startedNow && startedAt !== '' && lane !== laneNow ? 'earlier' : 'other'
 }
 
-function partsOf(server: string): readonly [startedAt: string, process: string] {
+/** When the server started, and the process with its lane. */
+function partsOf(server: string): readonly [startedAt: string, lane: string] {
   const [startedAt = '', connection = ''] = server.split(' #')
-  return [startedAt, connection.slice(0, connection.indexOf('.'))]
+  return [startedAt, connection.slice(0, connection.lastIndexOf('.'))]
 }
 
 export function cursorAt({ server, after }: Position): Cursor {

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'bun:test'
+import { Secret } from '../../src/config/secret.ts'
+import { Fault } from '../../src/crm/postgres/fault.ts'
+import { Opener } from '../../src/crm/postgres/opener.ts'
+import type { Transaction } from '../../src/crm/postgres/read-session.ts'
+import { ReadSession } from '../../src/crm/postgres/read-session.ts'
+import { TableReader } from '../../src/crm/postgres/table-reader.ts'
+import { systemTime } from '../../src/time/time.ts'
+import { TIMED_OUT, withTimeout } from '../../src/time/waiting.ts'
+import { describeWithPostgres } from './needs-postgres.ts'
+import { Reads } from './reads.ts'
+import { World, idOf } from './world.ts'
+
+let world: World
+
+function sessionOf(greet: ((connection: unknown) => Promise<void>) | null = null): ReadSession {
+  const url = new Secret(world.url, { name: 'a test', reread: null })
+  const opener = new Opener({
+    url,
+    ca: null,
+    absolute: (path) => path,
+    limits: { requestTimeoutMs: 5000 },
+    time: systemTime,
+  })
+  return new ReadSession(opener, 'events', greet)
+}
+
+/** A transaction, which is there soon unless its lane is locked for ever. */
+async function begun(session: ReadSession): Promise<Transaction> {
+  const transaction = await withTimeout(systemTime, 3000, session.begin())
+  if (transaction === TIMED_OUT || transaction instanceof Fault) throw new Error('the lane is locked')
+  return transaction
+}
+
+describeWithPostgres('the connections of a lane', () => {
+  beforeAll(async () => {
+    world = await World.create()
+    await world.fill(20)
+  })
+
+  afterAll(() => world.remove())
+
+  it('are lost and opened again, and the cursor of an audit is still followed, after all rows were compared', async () => {
+    const reads = await Reads.open(world)
+    await reads.full().well()
+    await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'marquee'")
+    await reads.full().well()
+    const { cursor } = await reads.full(true).well()
+    await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(3)])
+    const changes = reads.changes(cursor)
+    expect(await changes.well()).toMatchObject({ complete: true, confirms: true })
+    expect([changes.rows.has(3), changes.rows.get(4)]).toEqual([false, 'unchanged'])
+    await reads.close()
+  })
+
+  it('are free for the next read where the first statements on a connection end in an error of ours', async () => {
+    let greetings = 0
+    const session = sessionOf(async () => {
+      if (++greetings === 1) throw new Error('a bug')
+    })
+    expect(await session.begin().catch(String)).toBe('Error: a bug')
+    await (await begun(session)).end()
+    expect(await session.alone(() => Promise.reject(new Error('another bug'))).catch(String)).toBe('Error: another bug')
+    await (await begun(session)).end()
+    await session.close()
+  })
+
+  it('are free for the next read where the columns of a table cannot be understood', async () => {
+    const session = sessionOf()
+    const list = {
+      name: 'events',
+      table: { written: 'crm.event', schema: 'crm', name: 'event', quoted: 'crm.event' },
+      idColumn: 'event_id',
+      updatedAt: null,
+      updatedAtIn: null,
+      saysFields: false,
+      withUpdatedAt: () => list,
+      rowReading() {
+        throw new Error('a third bug')
+      },
+    } as const
+    expect(await new TableReader(list, session, systemTime).openNow().catch(String)).toBe('Error: a third bug')
+    await (await begun(session)).end()
+    await session.close()
+  })
+})
