@@ -11,15 +11,28 @@ interface Agents {
   readonly https: HttpsAgent
 }
 
+interface Versions {
+  readonly node: string
+  readonly bun?: string
+}
+
+/** Whether agents take a proxy. Node before 24.5 ignores `proxyEnv` without an error, and connects directly. */
+export function takesProxies({ node, bun }: Versions): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  return bun !== undefined || major > 24 || (major === 24 && minor >= 5)
+}
+
 /**
  * Opens an HTTP client that works the same on Bun and Node. It uses node:http because `fetch` would re-encode an
  * apostrophe in a path, and because its agents support a proxy and certificates on both runtimes.
  *
  * @param reserve Provides descriptors for connections if all others are in use; `null` if that cannot happen
+ * @param versions The runtime's own versions
  */
 export function openHttpClient(
   { ca, proxyOf }: HttpClientOptions,
   reserve: DescriptorReserve | null = null,
+  versions: Versions = process.versions,
 ): HttpClient {
   // The option replaces the default certificates instead of adding to them.
   const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
@@ -45,6 +58,7 @@ export function openHttpClient(
     send(request) {
       const url = new URL(request.url)
       const proxy = proxyOf(url)
+      if (proxy !== null && !takesProxies(versions)) return Promise.reject(codedError('ERR_PROXY_UNKNOWN'))
       const agents = request.fresh ? agentsOf(proxy, false) : poolOf(proxy)
       return exchange(request, url, agents)
     },

@@ -82,6 +82,10 @@ function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   if (code === 'ERR_BODY_TOO_LARGE') {
     return noAnswer('too-large', `the answer of ${host} is too large`, true)
   }
+  if (code === 'ERR_PROXY_UNKNOWN') {
+    const message = `${host} was not asked: its proxy (crm.proxy, or HTTPS_PROXY) needs Node 24.5 or later, or Bun`
+    return noAnswer('misconfigured', message, true)
+  }
   if (code.startsWith('Z_')) return noAnswer('broken', `the answer of ${host} cannot be unpacked`, true)
   if (code.startsWith('HPE_')) {
     return noAnswer('broken', `${host} answered with invalid HTTP (${code})`, false)
