@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
 import { idOf } from '../../src/cluster/entries.ts'
-import { unpack } from '../../src/snapshot/chunk-body.ts'
+import { unpack } from '../../src/snapshot/snapshot-chunks.ts'
 import { RedisStore } from '../../src/cluster/redis/redis-store.ts'
 import type { Manifest } from '../../src/cluster/store-snapshot.ts'
 import type { RealInstance } from '../../test/cluster/real-instance.ts'

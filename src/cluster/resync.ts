@@ -1,18 +1,12 @@
 import { decodeEntry, idOf, isSame } from './entries.ts'
-import { LISTS } from '../domain/field.ts'
 import { FollowedLists } from './followed-lists.ts'
 import type { StoreLink } from './followed-list.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
-import { loadChunks, type Manifest, readManifest, sizeOf } from './store-snapshot.ts'
-
-/**
- * The smallest size of a row. It limits the memory reserved for rows, so that a manifest cannot claim more than
- * `limits.memory`.
- */
-const LEAST_ROW_BYTES = 64
+import { sizeOf } from '../snapshot/snapshot-chunks.ts'
+import { loadSnapshot, type Manifest, readManifest } from './store-snapshot.ts'
 
 export interface ResyncOptions extends Pick<
   ClusterOptions,
@@ -119,12 +113,7 @@ export class Resync {
       await between()
       await pause()
     }
-    for (const name of LISTS) {
-      const { served, withheld } = states[name]
-      const rows = Math.min(memoryBytes / LEAST_ROW_BYTES, sizeOf(manifest).rows, served + withheld)
-      for (const _ of lists[name].roomFor(rows)) await goOn()
-    }
-    const why = await loadChunks(session, manifest, lists, { memoryBytes, nowMs, between: goOn })
+    const why = await loadSnapshot(session, manifest, lists, { memoryBytes, nowMs, pause: goOn })
     if (why !== null) {
       this.reject(why)
       return null

@@ -1,13 +1,13 @@
 import { type ListName, LISTS } from '../domain/field.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
-import { allRowRecords } from '../snapshot/snapshot-chunks.ts'
+import { allRowRecords, sizeOf } from '../snapshot/snapshot-chunks.ts'
 import { type ListState, type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { stateOf } from './list-states.ts'
 import type { ClusterOptions } from './options.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
-import { dropSnapshotsBut, isThere, type Manifest, setManifest, sizeOf, writeChunks } from './store-snapshot.ts'
+import { dropSnapshotsBut, isThere, type Manifest, setManifest, writeChunks } from './store-snapshot.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
 /** While a snapshot is made, or must not be made yet, the log may grow to this multiple. */

@@ -1,12 +1,18 @@
 import { Buffer } from 'node:buffer'
-import { hash } from 'node:crypto'
-import type { ListName } from '../domain/field.ts'
-import { SNAPSHOT_FORMAT } from '../sync/snapshot-list.ts'
 import { fieldsOf, type RowRecord, type RecordLists } from '../records/row-records.ts'
-import { applyChunk, chunksOf } from '../snapshot/snapshot-chunks.ts'
-import { type ChunkSum, isChunkSum } from '../snapshot/snapshot-head.ts'
+import type { LoadOptions, SnapshotManifest } from '../snapshot/snapshot-chunks.ts'
+import {
+  type ChunkSum,
+  chunksOf,
+  decodeManifest,
+  encodeManifest,
+  loadChunks,
+  SnapshotFault,
+  sumOf,
+  unspoken,
+} from '../snapshot/snapshot-chunks.ts'
 import type { ListState, LogPosition } from './entries.ts'
-import { idOf, listStateOf, numberAt, logPositionOf, textAt, textOrNullAt } from './entries.ts'
+import { idOf, listStateOf, logPositionOf, textAt, textOrNullAt } from './entries.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './signing.ts'
 import { StoreFailure } from './store.ts'
@@ -17,16 +23,9 @@ const MANIFEST = 'snapshot'
  * A snapshot consists of rows taken while they change, and the log to apply from `from`. It is a consistent state only
  * from `to` on.
  */
-export interface Manifest {
+export interface Manifest extends SnapshotManifest<ListState> {
   readonly from: LogPosition
   readonly to: LogPosition
-  readonly lists: Readonly<Record<ListName, ListState>>
-  readonly chunks: readonly ChunkSum[]
-}
-
-export function sizeOf({ chunks }: Manifest): { readonly rows: number; readonly bytes: number } {
-  const sum = (of: 'rows' | 'bytes'): number => chunks.reduce((total, chunk) => total + chunk[of], 0)
-  return { rows: sum('rows'), bytes: sum('bytes') }
 }
 
 function chunkNames({ from, chunks }: Manifest): readonly string[] {
@@ -101,17 +100,17 @@ export async function writeChunks(
   pause: () => Promise<void>,
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
-  for await (const { body, rows } of chunksOf(rowRecords, pause)) {
+  for await (const chunk of chunksOf(rowRecords, pause)) {
     // The store executes both in this order; the second does not wait for the answer to the first.
     const entered = enter(session, from, chunks.length + 1)
-    await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), body)])
-    chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
+    await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), chunk.body)])
+    chunks.push(sumOf(chunk))
   }
   return chunks
 }
 
 export async function setManifest(session: Session, manifest: Manifest, signing: Signing): Promise<void> {
-  const told = JSON.stringify({ format: SNAPSHOT_FORMAT, ...manifest })
+  const told = encodeManifest(manifest)
   const sealed = JSON.stringify({ manifest: told, s: signing.sign(MANIFEST, told) })
   await session.putBlob(MANIFEST, Buffer.from(sealed))
 }
@@ -124,45 +123,36 @@ export async function readManifest(session: Session, signing: Signing): Promise<
     const sealed = fieldsOf(JSON.parse(Buffer.from(bytes).toString()))
     const told = textAt(sealed, 'manifest')
     if (!signing.believes(textOrNullAt(sealed, 's'), MANIFEST, told)) return 'the snapshot has a wrong signature'
-    const given = fieldsOf(JSON.parse(told))
-    if (numberAt(given, 'format') !== SNAPSHOT_FORMAT) return 'the snapshot has the format of another release'
-    const [from, to] = [logPositionOf(given['from']), logPositionOf(given['to'])]
-    const lists = fieldsOf(given['lists'])
-    const chunks = given['chunks']
-    if (from === null || to === null || !Array.isArray(chunks) || !chunks.every(isChunkSum))
-      return 'the snapshot is not whole'
-    return {
-      from,
-      to,
-      lists: { events: listStateOf(lists['events']), venues: listStateOf(lists['venues']) },
-      chunks,
-    }
+    const { lists, chunks, fields } = decodeManifest(told, listStateOf)
+    const [from, to] = [logPositionOf(fields['from']), logPositionOf(fields['to'])]
+    if (from === null || to === null) throw unspoken()
+    return { from, to, lists, chunks }
   } catch (cause) {
-    return `the snapshot cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
+    return uselessFor(cause)
   }
 }
 
+function uselessFor(cause: unknown): string {
+  return `the snapshot cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
+}
+
 /** Loads the rows of a snapshot into empty lists. Returns why that failed; `null` on success. */
-export async function loadChunks(
+export async function loadSnapshot(
   session: Session,
-  { from, chunks }: Manifest,
+  manifest: Manifest,
   lists: RecordLists,
-  limits: { readonly memoryBytes: number; readonly nowMs: number; readonly between: () => Promise<void> },
+  options: LoadOptions,
 ): Promise<string | null> {
-  for (const [index, { rows, sha256 }] of chunks.entries()) {
-    const bytes = await session.getBlob(chunkName(idOf(from), index))
-    if (bytes === null) return 'a chunk of the snapshot is missing'
-    // The signed manifest has the digest of each chunk.
-    if (hash('sha256', bytes) !== sha256) return 'a chunk of the snapshot is another'
-    try {
-      await applyChunk(lists, { body: Buffer.from(bytes), rows }, limits.nowMs, limits.between)
-    } catch (cause) {
-      return `a chunk of the snapshot cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
-    }
-    if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
-      return 'the snapshot is larger than limits.memory'
-    }
-    await limits.between()
+  const get = async (index: number): Promise<Buffer> => {
+    const bytes = await session.getBlob(chunkName(idOf(manifest.from), index))
+    if (bytes === null) throw new SnapshotFault(`its chunk ${index} is missing`)
+    return Buffer.from(bytes)
   }
-  return null
+  try {
+    await loadChunks(manifest, lists, options, get)
+    return null
+  } catch (cause) {
+    if (cause instanceof StoreFailure) throw cause
+    return uselessFor(cause)
+  }
 }

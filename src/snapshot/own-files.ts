@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from '../observe/system-error.ts'
-import { SnapshotFault } from './snapshot-head.ts'
+import { SnapshotFault } from './snapshot-chunks.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 

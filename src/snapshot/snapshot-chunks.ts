@@ -1,19 +1,87 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type ListName, LISTS } from '../domain/field.ts'
 import type { DirtyRows } from '../records/dirty-rows.ts'
 import {
   applyRowRecord,
+  fieldsOf,
   type RowRecord,
   rowRecordOf,
   RowRecordWriter,
   readRowRecords,
   type RecordLists,
 } from '../records/row-records.ts'
-import { pack, unpack } from './chunk-body.ts'
+import { SNAPSHOT_FORMAT } from '../sync/snapshot-list.ts'
+
+/** What is known of a chunk before it is read. */
+export interface ChunkSum {
+  readonly bytes: number
+  readonly rows: number
+  /** The SHA-256 of the stored bytes, in hexadecimal. */
+  readonly sha256: string
+}
+
+/** What a snapshot says of itself, wherever it is stored. */
+export interface SnapshotManifest<State> {
+  readonly lists: Readonly<Record<ListName, State>>
+  readonly chunks: readonly ChunkSum[]
+}
+
+/** Why a snapshot cannot be used or written: the rest of a sentence that begins with its name. */
+export class SnapshotFault extends Error {}
+
+const PACKED_CEILING = 4 * 1024 * 1024
+const UNPACKED_CEILING = 16 * 1024 * 1024
+/** Smaller bodies are not compressed. */
+const SMALL = 1024
+const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+// The uncompressed length comes first (uint32), because Bun 1.4 accepts a truncated stream as complete. 0: not
+// compressed.
+const HEAD = 4
+
+/** The size limit of a packed body. */
+export const BODY_CEILING: number = PACKED_CEILING + HEAD
+
+/** Compresses bytes for storage or sending, if that makes them smaller. */
+export function pack(bytes: Buffer): Buffer {
+  if (bytes.length > UNPACKED_CEILING) throw new Error(`${bytes.length} bytes are more than one body may hold`)
+  const isSmall = bytes.length <= SMALL
+  const body = isSmall ? bytes : zstdCompressSync(bytes, LEVEL_1)
+  if (body.length > PACKED_CEILING) throw new Error(`${body.length} bytes, compressed, are more than one body may hold`)
+  const head = Buffer.alloc(HEAD)
+  head.writeUInt32BE(isSmall ? 0 : bytes.length)
+  return Buffer.concat([head, body])
+}
+
+/** Restores the bytes that `pack` was given; throws if they are damaged or too large. */
+export function unpack(packed: Buffer): Buffer {
+  if (packed.length < HEAD) throw new Error('a body is cut short')
+  if (packed.length > BODY_CEILING) throw new Error(`a body of ${packed.length} bytes is too large`)
+  const length = packed.readUInt32BE(0)
+  const body = packed.subarray(HEAD)
+  if (length === 0) return body
+  if (length > UNPACKED_CEILING) throw new Error(`a body of ${length} bytes, unpacked, is too large`)
+  let bytes: Buffer
+  try {
+    bytes = zstdDecompressSync(body, { maxOutputLength: length })
+  } catch (cause) {
+    throw new Error('a body cannot be decompressed', { cause })
+  }
+  if (bytes.length !== length) throw new Error('a body is not as long as it says')
+  return bytes
+}
 
 /** The number of rows written between two requests, and the approximate size of a chunk. */
 export const SLICE_ROWS = 1000
 const CHUNK_BYTES = 1024 * 1024
+const MOST_CHUNK_BYTES = 8 * 1024 * 1024
+/**
+ * The smallest size of a row. It limits the memory reserved for rows, so that a manifest cannot claim more than
+ * `limits.memory`.
+ */
+const LEAST_ROW_BYTES = 64
 
 /** Packed row records of both lists. */
 export interface SnapshotChunk {
@@ -67,7 +135,7 @@ function chunkOf(writer: RowRecordWriter): SnapshotChunk {
 }
 
 /** Writes the rows of a chunk into the lists, in slices between which requests are answered. */
-export async function applyChunk(
+async function applyChunk(
   lists: RecordLists,
   { body, rows }: SnapshotChunk,
   nowMs: number,
@@ -79,6 +147,84 @@ export async function applyChunk(
     if (++applied % SLICE_ROWS === 0) await pause()
   }
   if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)
+}
+
+/** Describes a chunk, for the manifest. */
+export function sumOf({ body, rows }: SnapshotChunk): ChunkSum {
+  return { bytes: body.length, rows, sha256: hash('sha256', body) }
+}
+
+export function sizeOf({ chunks }: Pick<SnapshotManifest<unknown>, 'chunks'>): {
+  readonly rows: number
+  readonly bytes: number
+} {
+  const sum = (of: 'rows' | 'bytes'): number => chunks.reduce((total, chunk) => total + chunk[of], 0)
+  return { rows: sum('rows'), bytes: sum('bytes') }
+}
+
+export function encodeManifest(manifest: SnapshotManifest<unknown>): string {
+  return JSON.stringify({ format: SNAPSHOT_FORMAT, ...manifest })
+}
+
+/**
+ * Decodes a manifest, and returns the other fields of its place too.
+ * @param stateOf parses the part of a list; `null` if it is not valid
+ */
+export function decodeManifest<State>(
+  text: string,
+  stateOf: (given: unknown) => State | null,
+): SnapshotManifest<State> & { readonly fields: Partial<Record<string, unknown>> } {
+  const fields = fieldsOf(JSON.parse(text))
+  const { format, lists, chunks } = fields
+  if (format !== SNAPSHOT_FORMAT) {
+    throw new SnapshotFault(`it is of format ${String(format).slice(0, 20)}, and this release reads ${SNAPSHOT_FORMAT}`)
+  }
+  const named = fieldsOf(lists)
+  const [events, venues] = [stateOf(named['events']), stateOf(named['venues'])]
+  if (events === null || venues === null || !Array.isArray(chunks) || !chunks.every(isChunkSum)) throw unspoken()
+  return { lists: { events, venues }, chunks, fields }
+}
+
+/** The fault of a manifest that lacks a field. */
+export function unspoken(): SnapshotFault {
+  return new SnapshotFault('its head does not say what a snapshot must say')
+}
+
+function isChunkSum(given: unknown): given is ChunkSum {
+  const { bytes, rows, sha256 } = fieldsOf(given)
+  const isSized = Number.isSafeInteger(bytes) && Number(bytes) >= 0 && Number(bytes) <= MOST_CHUNK_BYTES
+  return isSized && Number.isSafeInteger(rows) && typeof sha256 === 'string'
+}
+
+/** How the rows of a snapshot are loaded. */
+export interface LoadOptions {
+  readonly memoryBytes: number
+  readonly nowMs: number
+  /** Called between slices. */
+  readonly pause: () => Promise<void>
+}
+
+/** Fills the lists, which must be empty, with the chunks that `get` reads. Throws if one is not as the manifest says. */
+export async function loadChunks(
+  manifest: SnapshotManifest<{ readonly served: number; readonly withheld: number }>,
+  lists: RecordLists,
+  { memoryBytes, nowMs, pause }: LoadOptions,
+  get: (index: number, sum: ChunkSum) => Promise<Buffer>,
+): Promise<void> {
+  for (const name of LISTS) {
+    const { served, withheld } = manifest.lists[name]
+    const rows = Math.min(memoryBytes / LEAST_ROW_BYTES, sizeOf(manifest).rows, served + withheld)
+    for (const _ of lists[name].roomFor(rows)) await pause()
+  }
+  for (const [index, sum] of manifest.chunks.entries()) {
+    const chunk = { body: await get(index, sum), rows: sum.rows }
+    if (sumOf(chunk).sha256 !== sum.sha256) throw new SnapshotFault(`the sum of its chunk ${index} is wrong`)
+    await pause()
+    await applyChunk(lists, chunk, nowMs, pause)
+    if (lists.events.sizeBytes + lists.venues.sizeBytes > memoryBytes) {
+      throw new SnapshotFault('it holds more than limits.memory')
+    }
+  }
 }
 
 /** Removes all rows. */

@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SNAPSHOT_FORMAT, type SnapshotLists } from '../sync/snapshot-list.ts'
+import type { SnapshotLists } from '../sync/snapshot-list.ts'
 import type { DirtyRows } from '../records/dirty-rows.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Moment } from '../time/time.ts'
-import type { SnapshotChunk } from './snapshot-chunks.ts'
 import {
   allRowRecords,
-  applyChunk,
+  type ChunkSum,
   chunksOf,
   emptyLists,
   lastChunk,
+  loadChunks,
   outboxRowRecords,
   SLICE_ROWS,
+  type SnapshotChunk,
+  SnapshotFault,
+  sumOf,
 } from './snapshot-chunks.ts'
-import type { SnapshotHead, ChunkSum } from './snapshot-head.ts'
-import { SnapshotFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './snapshot-head.ts'
+import type { SnapshotHead } from './snapshot-head.ts'
+import { decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES } from './snapshot-head.ts'
 import {
   isOursAlone,
   makeDirectory,
@@ -110,18 +113,11 @@ export class SnapshotFile {
     if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
     const more = stats.size - head.chunks.reduce((end, { bytes }) => end + bytes, at)
     if (more !== 0) throw new SnapshotFault(more < 0 ? 'it is cut short' : `${more} bytes follow after its end`)
-    for (const name of ['events', 'venues'] as const) {
-      lists[name].reserve(Math.min(stats.size, head.lists[name].served + head.lists[name].withheld))
-    }
-    for (const { bytes, rows, sha256 } of head.chunks) {
-      const body = await readExactly(file, at, bytes)
-      if (sumOf(body).toString('hex') !== sha256) throw new SnapshotFault(`the sum of its chunk at byte ${at} is wrong`)
-      await goOn()
-      await applyChunk(lists, { body, rows }, now.monotonicMs, goOn)
+    const { memoryBytes } = limits
+    await loadChunks(head, lists, { memoryBytes, nowMs: now.monotonicMs, pause: goOn }, (_, { bytes }) => {
       at += bytes
-      const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
-      if (heldBytes > limits.memoryBytes) throw new SnapshotFault('it holds more than limits.memory')
-    }
+      return readExactly(file, at - bytes, bytes)
+    })
     for (const name of ['events', 'venues'] as const) {
       const { served, withheld } = head.lists[name]
       if (lists[name].served !== served || lists[name].withheld !== withheld) {
@@ -166,7 +162,7 @@ export class SnapshotFile {
     const put = async ({ body, rows }: SnapshotChunk): Promise<void> => {
       if (signal.aborted) throw new SnapshotFault('writing it takes too long')
       if (at + body.length > limits.memoryBytes) throw new SnapshotFault('it would be larger than limits.memory')
-      chunks.push({ bytes: body.length, rows, sha256: sumOf(body).toString('hex') })
+      chunks.push(sumOf({ body, rows }))
       await writeAll(file, body, at)
       at += body.length
     }
@@ -181,7 +177,7 @@ export class SnapshotFile {
     const last = lastChunk(outboxRowRecords(dirtyRows))
     const described = describe()
     if (last.rows > 0) await put(last)
-    const head = { format: SNAPSHOT_FORMAT, fingerprint, ...described, chunks }
+    const head = { fingerprint, ...described, chunks }
     await writeAll(file, encodeHead(head, headBytes), 0)
     return storedAs(head, at)
   }

@@ -9,9 +9,8 @@ import type { RecordLists } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment, type Time } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
-import { emptyLists } from './snapshot-chunks.ts'
+import { emptyLists, SnapshotFault } from './snapshot-chunks.ts'
 import type { SnapshotFile, StoredSnapshot } from './snapshot-file.ts'
-import { SnapshotFault } from './snapshot-head.ts'
 
 export interface SnapshotKeeperSettings {
   readonly file: SnapshotFile

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import { pack } from '../../src/snapshot/chunk-body.ts'
+import { pack } from '../../src/snapshot/snapshot-chunks.ts'
 import { Signing } from '../../src/cluster/signing.ts'
 import { StoreFailure } from '../../src/cluster/store.ts'
 import { planSeeds } from '../support/depth.ts'

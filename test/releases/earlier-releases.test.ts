@@ -6,7 +6,7 @@ import { dataFingerprint } from '../../src/app/keep-snapshot.ts'
 import { decodeEntry } from '../../src/cluster/entries.ts'
 import { Session } from '../../src/cluster/session.ts'
 import { Signing } from '../../src/cluster/signing.ts'
-import { loadChunks, readManifest } from '../../src/cluster/store-snapshot.ts'
+import { loadSnapshot, readManifest } from '../../src/cluster/store-snapshot.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { Formatter } from '../../src/formats/format.ts'
@@ -119,8 +119,8 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
       if (typeof manifest === 'string') return expect([manifest, isNamed('snapshot format')]).toEqual([manifest, true])
       if (manifest === null) throw new Error('there is no snapshot in the store')
       const lists = emptyLists()
-      const between = (): Promise<void> => Promise.resolve()
-      const why = await loadChunks(session, manifest, lists, { memoryBytes: 1e9, nowMs: 0, between })
+      const pause = (): Promise<void> => Promise.resolve()
+      const why = await loadSnapshot(session, manifest, lists, { memoryBytes: 1e9, nowMs: 0, pause })
       expect(why).toBeNull()
       expectAnswers(lists)
       const entries = await session.ask((store) => store.readFrom('0-1', 1000))

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
 import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'bun:test'
 import { emptyLists } from '../../src/snapshot/snapshot-chunks.ts'
-import { sumOf } from '../../src/snapshot/snapshot-head.ts'
 import { guidOf } from '../model/records.ts'
 import type { Tables } from './rig.ts'
 import { emptyDirectory, Rig, tables, until, written } from './rig.ts'
@@ -31,7 +31,7 @@ function withHead(bytes: Buffer, change: (head: Record<string, unknown>) => unkn
   const text = Buffer.from(typeof head === 'string' ? head : JSON.stringify(head))
   const prefix = Buffer.alloc(4)
   prefix.writeUInt32BE(text.length)
-  return Buffer.concat([prefix, text, sumOf(text), bytes.subarray(4 + length + 32)])
+  return Buffer.concat([prefix, text, hash('sha256', text, 'buffer'), bytes.subarray(4 + length + 32)])
 }
 
 /** A snapshot of some rows, its bytes, and a process that may read it. */

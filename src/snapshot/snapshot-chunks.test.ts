@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
-import { pack, unpack } from './chunk-body.ts'
+import { pack, unpack } from './snapshot-chunks.ts'
 
 describe('bodies', () => {
   it('are given back whatever their size, and compressed above 1 kB', () => {
