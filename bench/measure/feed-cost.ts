@@ -10,7 +10,7 @@ import { Formatter } from '../../src/formats/format.ts'
 import { Feeds } from '../../src/http/feeds.ts'
 import { eventKind, venueKind } from '../../src/records/list-kinds.ts'
 import { RecordList } from '../../src/records/record-list.ts'
-import type { HeldLists } from '../../src/sync/held-lists.ts'
+import type { ServedLists } from '../../src/sync/served-list.ts'
 import { Chance } from '../../test/model/chance.ts'
 
 const NOW = Date.UTC(2026, 10, 22)
@@ -34,7 +34,7 @@ await keepIndex(events, pause)
 let longestTurnMs = 0
 let turnBeganAt = 0
 const feeds = new Feeds({
-  held: { events: { list: events }, venues: { list: venues } } as HeldLists,
+  served: () => ({ events: { list: events }, venues: { list: venues } }) as ServedLists,
   formatter: new FeedFormatter({
     ...settings,
     page: 'https://www.example.org/whats-on/{Id}',

@@ -13,25 +13,18 @@ import { ReadyBodies } from '../records/ready-bodies.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import { Admissions } from '../sync/admission.ts'
 import type { Crm, Failure, Finding, Diagnosis } from '../sync/port.ts'
-import type { ToldLists } from '../sync/held-lists.ts'
-import { Replica } from '../sync/replica.ts'
+import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
-import type { Sharing } from './cluster-member.ts'
+import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
 import { usualReadyBytes } from './usable-memory.ts'
 
 /** A running Marquee without its listeners. */
 export interface Marquee {
   readonly crm: Crm
-  /** The current state of both lists, regardless of which instance reads them. */
-  readonly lists: ToldLists
-  /** Reads the CRM for this instance alone, or takes part in a cluster. */
-  readonly reading: Replica | Sharing
-  /** `reading` of an instance without a cluster. Throws in a cluster. */
-  readonly replica: Replica
+  readonly reading: Reading
   readonly admissions: Admissions
   readonly limits: Configuration['limits']
   readonly ready: ReadyBodies
@@ -49,16 +42,46 @@ const REQUEST_TIMEOUT_CEILING_MS = 10_000
 /** Wraps the HTTP client, to show what is asked. */
 type Traced = (open: OpenHttpClient) => OpenHttpClient
 
+interface AssembleOptions {
+  readonly watch?: RequestWatch
+  /** `null` if the runtime keeps no descriptors back. */
+  readonly reserve?: DescriptorReserve | null
+  readonly suspicions?: ListSuspicions
+  readonly traced?: Traced
+}
+
 /** Creates the parts of a Marquee from the configuration, and starts none of them. */
 export async function assemble(
   configuration: Configuration,
   time: Time,
   observe: Observe,
-  watch?: RequestWatch,
-  reserve: DescriptorReserve | null = null,
-  suspicions: ListSuspicions = listSuspicions(),
-  traced: Traced = (open) => open,
+  options: AssembleOptions = {},
 ): Promise<Marquee> {
+  return assembleWith(configuration, time, observe, options, async (parts) => {
+    const { cluster } = configuration
+    if (cluster === null) return DirectReading.withSnapshot(parts)
+    const { ClusterMember } = await import('./cluster-member.ts')
+    return new ClusterMember(parts, cluster)
+  })
+}
+
+/** Like `assemble`, for an instance that reads the CRM itself, whatever is configured, and keeps no snapshot. */
+export async function assembleAlone(
+  configuration: Configuration,
+  time: Time,
+  observe: Observe,
+  options: AssembleOptions = {},
+): Promise<Marquee & { readonly reading: DirectReading }> {
+  return assembleWith(configuration, time, observe, options, async (parts) => new DirectReading(parts))
+}
+
+async function assembleWith<R extends Reading>(
+  configuration: Configuration,
+  time: Time,
+  observe: Observe,
+  { watch, reserve = null, suspicions = listSuspicions(), traced = (open) => open }: AssembleOptions,
+  openReading: (parts: ReadingOptions) => Promise<R>,
+): Promise<Marquee & { readonly reading: R }> {
   const { listen, timeZone } = configuration
   // Mutable and read on every use, so a reload only assigns to them.
   const freshness = { ...configuration.freshness }
@@ -97,8 +120,9 @@ export async function assemble(
   const ready = new ReadyBodies(readyBytes())
   // `feeds` takes effect at a restart alone.
   const { feeds: switches } = configuration
-  let keepsIndexes = configuration.lists || switches.calendar
-  const parts = {
+  const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar
+  const reading = await openReading({
+    configuration,
     crm,
     formatter,
     ready,
@@ -107,47 +131,32 @@ export async function assemble(
     observe,
     pause: yieldToEventLoop,
     settings: freshness,
-  }
-  const { cluster } = configuration
-  const reading =
-    cluster === null
-      ? new Replica(parts)
-      : new (await import('./cluster-member.ts')).Sharing({
-          ...parts,
-          configuration,
-          section: cluster,
-          keepsIndexes: () => keepsIndexes,
-        })
-  const isAlone = reading instanceof Replica
-  if (keepsIndexes && isAlone) await reading.keepIndexes()
+    keepsIndexes: keepsIndexes(configuration),
+  })
+  const { lists: served } = reading
   const admissions = new Admissions(freshness, limits, time)
   const serviceOf = async (settings: Configuration): Promise<Service> => {
     // Imported on demand: start-up is faster when lists and feeds are off.
     const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
     const { openFeeds } = switches.calendar || switches.jsonLd ? await import('./open-feeds.ts') : { openFeeds: null }
     return new Service({
-      held: reading,
+      served,
       admissions,
       negotiate: createNegotiator(),
       time,
       basePath: listen.basePath,
       maxAgeMs: settings.freshness.maxAgeMs,
       conditionalRequests: settings.conditionalRequests,
-      lists: Lists === null ? null : new Lists(reading, formatter, timeZone),
-      feeds: openFeeds?.(settings, { held: reading, pricing: suspicions.events }) ?? null,
+      lists: Lists === null ? null : new Lists(served, formatter, timeZone),
+      feeds: openFeeds?.(settings, { served, pricing: suspicions.events }) ?? null,
       description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
     })
   }
-  const marquee: Marquee = {
+  const marquee: Marquee & { readonly reading: R } = {
     crm,
-    lists: reading,
     reading,
-    get replica() {
-      if (isAlone) return reading
-      throw new Error('the CRM is not read for this instance alone')
-    },
     admissions,
     limits,
     ready,
@@ -161,15 +170,12 @@ export async function assemble(
       Object.assign(freshness, next.freshness)
       Object.assign(limits, next.limits)
       Object.assign(representation, next.representation)
-      keepsIndexes = next.lists || switches.calendar
-      reading.applySettings(JSON.stringify(representation) !== before)
+      reading.adopt({
+        formatChanged: JSON.stringify(representation) !== before,
+        keepsIndexes: keepsIndexes(next),
+      })
       if (!next.lists) ready.endPages()
       ready.limitTo(readyBytes())
-      if (isAlone) {
-        if (!keepsIndexes) reading.dropIndexes()
-        // Requests for lists get 502 until the index is complete.
-        else if (reading.events.list.order === null) void reading.keepIndexes()
-      }
       marquee.service = service
     },
   }
@@ -202,6 +208,7 @@ function descriptionIn(configuration: Configuration): Description | null {
 
 export interface CrmRead {
   readonly marquee: Marquee
+  readonly lists: ServedLists
   /** One for each list that could not be read. */
   readonly failures: readonly { readonly list: ListName; readonly failure: Failure }[]
   readonly observations: readonly Observation[]
@@ -220,9 +227,11 @@ export async function readCrm(
 ): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
-  const silent = { ...configuration, describe: false, cluster: null }
-  const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true), traced)
-  const { venues, events } = marquee.replica
+  const silent = { ...configuration, describe: false }
+  const options = { suspicions: listSuspicions(true), ...(traced === undefined ? {} : { traced }) }
+  const marquee = await assembleAlone(silent, systemTime, observe, options)
+  const lists = marquee.reading.replica
+  const { venues, events } = lists
   const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
   const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined
   const failures: { list: ListName; failure: Failure }[] = []
@@ -230,7 +239,7 @@ export async function readCrm(
   for (const list of ['events', 'venues'] as const) {
     const read = reads[list]
     if (read.ok) {
-      const { size, unidentified } = marquee.replica[list].list
+      const { size, unidentified } = lists[list].list
       marquee.suspicions[list].judge(size + unidentified.length)
       continue
     }
@@ -241,5 +250,5 @@ export async function readCrm(
   const findings = failures.length === 0 ? ((await marquee.crm.conform?.(isThorough)) ?? []) : []
   await marquee.crm.close()
   const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
-  return { marquee, findings, failures, observations, warnings, diagnoses }
+  return { marquee, lists, findings, failures, observations, warnings, diagnoses }
 }

@@ -4,16 +4,15 @@ import type { Configuration } from '../config/configuration.ts'
 import { isLoopbackStore, mayBeStore } from '../config/cluster-settings.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { ClusterCounts, ClusterStatus } from '../operations/cluster-status.ts'
+import type { ClusterStatus } from '../operations/status.ts'
 import type { RecordLists } from '../records/row-records.ts'
-import type { ToldLists } from '../sync/held-lists.ts'
-import { type ReplicaOptions, newLists, Replica } from '../sync/replica.ts'
+import { newLists, Replica } from '../sync/replica.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 import { elapsedMs } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import { idOf } from '../cluster/entries.ts'
-import { CurrentList } from '../cluster/current-list.ts'
 import { RedisStore } from '../cluster/redis/redis-store.ts'
 import type { ReplicaMaker } from '../cluster/own-reading.ts'
 import { LONGEST_DEFAULT_MS } from '../cluster/election.ts'
@@ -22,15 +21,9 @@ import { logNameOf, Signing } from '../cluster/signing.ts'
 import { OtherLogs, whyOtherLog } from '../cluster/other-logs.ts'
 import { keepSnapshot, dataFingerprint } from './keep-snapshot.ts'
 import { VERSION } from './command-context.ts'
+import { type Reading, type ReadingOptions, type SettingsChange, endReads } from './reading.ts'
 
 export type ClusterSettings = NonNullable<Configuration['cluster']>
-
-export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeState'> {
-  readonly configuration: Configuration
-  readonly section: ClusterSettings
-  /** Whether lists currently have indexes. */
-  readonly keepsIndexes: () => boolean
-}
 
 const LEAST_HEARTBEAT_MS = 50
 /** The interval at which a starting instance looks for data. It grows, because a start may wait for hours. */
@@ -42,22 +35,24 @@ export function heartbeatOf({ heartbeatMs }: ClusterSettings, { maxAgeMs }: { re
   return heartbeatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
 }
 
-/** This instance as a member of a cluster: the lists it answers from, and its status. */
-export class Sharing implements ToldLists {
-  readonly events: CurrentList<EventRecord>
-  readonly venues: CurrentList<VenueRecord>
-  readonly #options: SharingOptions
+/** This instance as a member of a cluster: it leads, follows, or reads alone. */
+export class ClusterMember implements Reading {
+  readonly #options: ReadingOptions
+  readonly #section: ClusterSettings
   readonly #cluster: Cluster
   readonly #otherLogs: OtherLogs
   readonly #ended = new AbortController()
   /** The served lists and those that may replace them. Weak, so that replaced lists can be collected. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
+  #keepsIndexes: boolean
   readonly #keepers = new WeakMap<Replica, SnapshotKeeper>()
   #unfit = ''
 
-  constructor(options: SharingOptions) {
+  constructor(options: ReadingOptions, section: ClusterSettings) {
     this.#options = options
-    const { configuration, section, crm, settings, limits, time, observe, pause } = options
+    this.#section = section
+    this.#keepsIndexes = options.keepsIndexes
+    const { configuration, settings, limits, time, observe, pause } = options
     const { url, ca, name, allowInsecure } = section
     const key = section.key?.reveal() ?? null
     const fingerprint = dataFingerprint(configuration)
@@ -92,14 +87,13 @@ export class Sharing implements ToldLists {
       newLists: () => this.#newLists(),
       newReplica: (lists, resumeState, told) => this.#newReplica(lists, resumeState, told),
     })
-    const cluster = this.#cluster
-    this.events = new CurrentList(() => cluster.served.events, crm.events.availabilityEveryMs !== null)
-    this.venues = new CurrentList(() => cluster.served.venues, crm.venues.availabilityEveryMs !== null)
   }
 
+  readonly lists = (): ServedLists => this.#cluster.served
+
   start(): void {
-    const { section, observe } = this.#options
-    if (section.key === null && !isLoopbackStore(section)) {
+    const { observe } = this.#options
+    if (this.#section.key === null && !isLoopbackStore(this.#section)) {
       observe({ kind: 'cluster-changed', what: 'unsigned', detail: null })
     }
     this.#cluster.start()
@@ -108,16 +102,14 @@ export class Sharing implements ToldLists {
 
   /** Hands over if this instance is the leader. Resolves when everything has stopped. */
   async stop(): Promise<void> {
+    const { crm, time } = this.#options
     const { own } = this.#cluster.member
+    // The leader writes the snapshot file.
+    const keeper = own === null ? undefined : this.#keepers.get(own.replica)
     this.#ended.abort()
-    await this.#cluster.stop()
-    await own?.replica.stop()
-  }
-
-  /** Writes the snapshot file; `null` if there is none or another instance is the leader. */
-  get keeper(): SnapshotKeeper | null {
-    const { own } = this.#cluster.member
-    return (own === null ? undefined : this.#keepers.get(own.replica)) ?? null
+    const ended = this.#cluster.stop().then(() => own?.replica.stop())
+    await endReads(ended, crm, time)
+    await keeper?.stop()
   }
 
   /** Resolves when both lists have an age, or when the instance stops. */
@@ -127,7 +119,8 @@ export class Sharing implements ToldLists {
     const begun = time.now()
     for (;;) {
       const now = time.now()
-      if (this.events.ageMs(now) !== null && this.venues.ageMs(now) !== null) return
+      const { events, venues } = this.lists()
+      if (events.ageMs(now) !== null && venues.ageMs(now) !== null) return
       const waitMs = Math.min(LOOK_MS.most, Math.max(LOOK_MS.least, elapsedMs(begun, now) * LOOKS_PART))
       await sleep(waitMs, time, signal)
       if (signal.aborted) return
@@ -138,13 +131,13 @@ export class Sharing implements ToldLists {
     await this.#cluster.member.own?.replica.untilReadsEnd()
   }
 
-  /** Applies reloaded settings. The records stay. */
-  applySettings(formatChanged: boolean): void {
+  adopt({ formatChanged, keepsIndexes }: SettingsChange): void {
+    this.#keepsIndexes = keepsIndexes
     for (const made of this.#made) {
       const list = made.deref()
       if (list === undefined) continue
       if (formatChanged) list.forgetBodies()
-      if (!this.#options.keepsIndexes()) list.order = null
+      if (!keepsIndexes) list.order = null
       else if (list.order === null) void keepIndex(list, this.#options.pause)
     }
     this.#cluster.member.own?.replica.applySettings(false)
@@ -155,13 +148,24 @@ export class Sharing implements ToldLists {
     return this.#cluster.member.accept()
   }
 
-  /** The leader; `null` if it is unknown or this instance. */
-  get readBy(): string | null {
-    const { role, leader } = this.status()
-    return role === 'follower' ? leader : null
+  status(): ReturnType<Reading['status']> {
+    const { entries, bytes, epochs } = this.#cluster.traffic
+    const refusedNonces = this.#cluster.member.publisher?.nonces.strange ?? 0
+    const { outbox } = this.#cluster
+    const status = this.#status()
+    const cluster = {
+      status,
+      outbox,
+      refusedNonces,
+      epochs,
+      resyncs: this.#cluster.member.resync.counts,
+      entries,
+      bytes,
+    }
+    return { snapshot: status.snapshot, cluster }
   }
 
-  status(): ClusterStatus {
+  #status(): ClusterStatus {
     const { role, isConnected, instance, position, member, storeLost } = this.#cluster
     const { time } = this.#options
     const { heartbeat } = member
@@ -185,20 +189,6 @@ export class Sharing implements ToldLists {
     }
   }
 
-  counts(): ClusterCounts {
-    const { entries, bytes, epochs } = this.#cluster.traffic
-    const refusedNonces = this.#cluster.member.publisher?.nonces.strange ?? 0
-    return {
-      status: this.status(),
-      outbox: this.#cluster.outbox,
-      refusedNonces,
-      epochs,
-      resyncs: this.#cluster.member.resync.counts,
-      entries,
-      bytes,
-    }
-  }
-
   /** Checks if this instance can read what the configuration names. Reports each problem once. */
   async #examine(): Promise<boolean> {
     const problems = (await this.#options.crm.examine?.())?.problems ?? []
@@ -211,10 +201,10 @@ export class Sharing implements ToldLists {
 
   #newLists(): RecordLists {
     const lists = newLists(this.#options.formatter, this.#options.ready)
-    const { keepsIndexes, pause } = this.#options
+    const { pause } = this.#options
     this.#made = this.#made.filter((made) => made.deref() !== undefined)
     for (const list of [lists.events, lists.venues]) {
-      if (keepsIndexes()) void keepIndex(list, pause)
+      if (this.#keepsIndexes) void keepIndex(list, pause)
       this.#made.push(new WeakRef(list))
     }
     return lists

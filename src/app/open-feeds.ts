@@ -3,27 +3,27 @@ import type { FieldSources } from '../config/crm/sources.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import { FeedFormatter } from '../formats/feed-formatter.ts'
 import { Feeds } from '../http/feeds.ts'
-import type { HeldLists } from '../sync/held-lists.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import { HeldPrices } from './held-prices.ts'
 
 interface FeedParts {
-  readonly held: HeldLists
+  readonly served: () => ServedLists
   /** Tells if the columns of Price exist, once this process has read the events. */
   readonly pricing: Pick<Suspicions, 'readsPrice'>
 }
 
 /** Creates the feeds of an instance that has at least one switched on. */
-export function openFeeds(configuration: Configuration, { held, pricing }: FeedParts): Feeds {
+export function openFeeds(configuration: Configuration, { served, pricing }: FeedParts): Feeds {
   const { feeds, listen, representation, timeZone, crm } = configuration
   const saysPrice = mapsPrice(crm)
   const prices = new HeldPrices()
   return new Feeds({
-    held,
+    served,
     formatter: new FeedFormatter({ basePath: listen.basePath, ...representation, calendarName: feeds.calendarName }),
     switches: feeds,
     zone: timeZone,
-    hasPrice: () => saysPrice && (pricing.readsPrice ?? prices.heldBy(held.events.list)),
+    hasPrice: () => saysPrice && (pricing.readsPrice ?? prices.heldBy(served().events.list)),
     pause: yieldToEventLoop,
   })
 }

@@ -6,22 +6,14 @@ import { createOperations } from '../operations/app.ts'
 import { explainId } from '../operations/explanation.ts'
 import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
-import {
-  type SnapshotStanding,
-  type RefusedReload,
-  type Status,
-  isReady,
-  mayAnswer,
-  statusOf,
-} from '../operations/status.ts'
+import { type RefusedReload, type Status, isReady, mayAnswer, statusOf } from '../operations/status.ts'
 import { recordsChangedLately, recordsNamed } from '../operations/record-search.ts'
 import { Sampling } from '../operations/samples.ts'
 import { SearchTurns } from '../operations/search-turns.ts'
 import { searchWithheld } from '../operations/withheld-search.ts'
-import type { RefreshSettings } from '../sync/list-replica.ts'
+import type { RefreshSettings } from '../sync/served-list.ts'
 import { systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
-import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
@@ -32,7 +24,6 @@ import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 export interface Running {
   configuration: Configuration
   readonly marquee: Marquee
-  readonly keeper: SnapshotKeeper | null
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
   /** The address of the public listener, without the base path. */
@@ -60,18 +51,18 @@ export async function openOperations(
 ): Promise<Listener> {
   const { marquee, telemetry } = running
   const freshness = (): RefreshSettings => running.configuration.freshness
-  const { lists, admissions, idsOf, crm } = marquee
+  const { reading, admissions, idsOf, crm } = marquee
+  const { lists } = reading
   const { requests, reads, history, observe } = telemetry
   const waiting = (): number => admissions.waiting
   // A reload takes a new digest, but not the new program.
   const connector = ownCode(running.configuration.crm)
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
-  const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
-  const sharing = 'status' in marquee.reading ? marquee.reading : null
-  const snapshot = (): SnapshotStanding | null => running.keeper?.standing() ?? sharing?.status().snapshot ?? null
-  const status = (): Status =>
-    statusOf({
-      lists,
+  const ready = (): boolean => !running.stopping && isReady(lists(), freshness(), systemTime.now())
+  const status = (): Status => {
+    const { snapshot, cluster } = reading.status()
+    return statusOf({
+      lists: lists(),
       settings: freshness(),
       now: systemTime.now(),
       version: VERSION,
@@ -79,31 +70,34 @@ export async function openOperations(
       page: pageIn(running),
       stopping: running.stopping,
       waiting: waiting(),
-      snapshot: snapshot(),
+      snapshot,
       readyBodies: marquee.ready.count,
       refused: running.refused,
       connector,
-      cluster: sharing?.status() ?? null,
+      cluster: cluster?.status ?? null,
       ignoredColumns: (list) => history.ignoredColumns(list),
+      hasOwnAvailability: (list) => crm[list].availabilityEveryMs !== null,
       watched: running.watched,
     })
+  }
   const metrics = metricsOf({
-    lists,
+    served: lists,
     requests,
     reads,
     time: systemTime,
     isReady: ready,
     waiting,
     readyBodies: () => marquee.ready.count,
-    snapshot,
-    cluster: sharing === null ? null : () => sharing.counts(),
+    snapshot: () => reading.status().snapshot,
+    cluster: () => reading.status().cluster,
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),
   })
   const turns = new SearchTurns()
   const sampling = new Sampling(() => {
-    const ages = [lists.events, lists.venues].map((list) => list.ageMs(systemTime.now()))
+    const { events, venues } = lists()
+    const ages = [events, venues].map((list) => list.ageMs(systemTime.now()))
     const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
     return {
       ageMs: ages.includes(null) ? null : Math.max(...ages.map((age) => age ?? 0)),
@@ -117,25 +111,27 @@ export async function openOperations(
     status,
     explain(id) {
       const now = systemTime.now()
+      const served = lists()
+      const cluster = reading.status().cluster?.status
       return explainId(id, {
-        lists,
+        lists: served,
         now,
         idsOf,
-        readBy: sharing?.readBy ?? null,
-        mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
+        readBy: cluster?.role === 'follower' ? cluster.leader : null,
+        mayAnswer: (list) => mayAnswer(served[list], freshness(), now),
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
         venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
       })
     },
     withheld: (query, signal) =>
-      turns.run(() => searchWithheld(lists[query.list].list.withheldBatches(), query, yieldToEventLoop, signal)),
-    find: (text, signal) => turns.run(() => recordsNamed(lists, text, systemTime.now(), signal)),
-    changes: (signal) => turns.run(() => recordsChangedLately(lists, systemTime.now(), signal)),
+      turns.run(() => searchWithheld(lists()[query.list].list.withheldBatches(), query, yieldToEventLoop, signal)),
+    find: (text, signal) => turns.run(() => recordsNamed(lists(), text, systemTime.now(), signal)),
+    changes: (signal) => turns.run(() => recordsChangedLately(lists(), systemTime.now(), signal)),
     samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),
     async accept() {
-      const accepted = await marquee.reading.acceptShorter()
+      const accepted = await reading.acceptShorter()
       if (accepted !== null && accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
       return accepted
     },

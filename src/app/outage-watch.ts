@@ -1,8 +1,7 @@
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
 import { mayAnswer } from '../operations/status.ts'
-import type { ToldLists } from '../sync/held-lists.ts'
-import type { RefreshSettings } from '../sync/list-replica.ts'
+import type { RefreshSettings, ServedLists } from '../sync/served-list.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 
 const LISTS = ['events', 'venues'] as const
@@ -12,7 +11,7 @@ const LOOK_EVERY_MS = 1000
 
 /** The state of a running service at one look. */
 export interface Watched {
-  readonly lists: ToldLists
+  readonly lists: ServedLists
   readonly settings: RefreshSettings
   /** How long a request waits for a read, ms. */
   readonly waitForMs: number

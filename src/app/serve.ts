@@ -7,10 +7,9 @@ import type { Observation, Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
-import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptor-reserve.ts'
 import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
-import { type Marquee, assemble } from './assemble.ts'
+import { assemble } from './assemble.ts'
 import { type ConfigurationOptions, readConfiguration } from './read-configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
@@ -39,8 +38,7 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   const observe: Observe = (observation) => {
     if (isCutOff(observation) && running.isEnding) return
     telemetry.observe(observation)
-    keeper?.note(observation)
-    watched.note(observation, marquee.lists)
+    watched.note(observation, marquee.reading.lists())
     if (observation.kind === 'read-ended') outages.look()
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
@@ -50,15 +48,20 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
     () =>
       running.stopping
         ? null
-        : { lists: marquee.lists, settings: running.configuration.freshness, waitForMs: marquee.limits.waitForMs },
+        : {
+            lists: marquee.reading.lists(),
+            settings: running.configuration.freshness,
+            waitForMs: marquee.limits.waitForMs,
+          },
     telemetry.observe,
     systemTime,
   )
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
-  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
-  const keeper = await keeperOf(configuration, marquee, observe)
-  // Reads wait for the snapshot, even if a request asks for them first.
-  void keeper?.load()
+  const marquee = await assemble(configuration, systemTime, observe, {
+    watch,
+    reserve: runtime.openReserve(),
+    suspicions,
+  })
   const { host, port } = configuration.listen
   const { idleMs } = configuration.limits
   const listener = await runtime
@@ -73,7 +76,6 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   const running: Running = {
     configuration,
     marquee,
-    keeper,
     telemetry,
     watched,
     address: addressOf(listener),
@@ -122,19 +124,6 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   })
   const endWatch = outages.start()
   return Promise.race([ended, ending]).finally(endWatch)
-}
-
-/** Creates the keeper of the snapshot. Its code is imported on demand. */
-async function keeperOf(
-  configuration: Configuration,
-  marquee: Marquee,
-  observe: Observe,
-): Promise<SnapshotKeeper | null> {
-  const { snapshot } = configuration
-  // In a cluster, the leader keeps the snapshot (cluster-member.ts).
-  if (snapshot === null || configuration.cluster !== null) return null
-  const { keepSnapshot } = await import('./keep-snapshot.ts')
-  return keepSnapshot(snapshot.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
 }
 
 /** Applies the limits, and warns of those that the runtime or the system cannot keep. */
@@ -189,16 +178,14 @@ function whyNotListening(
 const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
 
 /** Whether records were or could have been served. From then on, a wrong configuration does not end the process. */
-function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
+function hasServed({ marquee, telemetry }: Running): boolean {
   const now = systemTime.now()
-  if (lists.events.ageMs(now) !== null && lists.venues.ageMs(now) !== null) return true
+  const { events, venues } = marquee.reading.lists()
+  if (events.ageMs(now) !== null && venues.ageMs(now) !== null) return true
   return telemetry.requests
     .counts()
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
-
-/** How long a stop waits for running reads of the CRM. */
-const LAST_READS_MS = 1000
 
 /** Whether the observation comes from aborting reads, not from a failure of the CRM. */
 function isCutOff(observation: Observation): boolean {
@@ -208,14 +195,6 @@ function isCutOff(observation: Observation): boolean {
 
 /** How long a stop waits for the last answers. */
 const LAST_ANSWERS_MS = 1000
-
-async function endReads(running: Running): Promise<void> {
-  const { crm, reading } = running.marquee
-  running.isEnding = true
-  const refreshed = reading.stop()
-  await crm.close()
-  await refreshed
-}
 
 /** Signals within this time count as one: a terminal and npm both send Ctrl-C. */
 const SECOND_SIGNAL_MS = 1000
@@ -245,10 +224,8 @@ function untilSignal(
     const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
-    const { marquee, keeper } = running
-    const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
-    await withTimeout(systemTime, LAST_READS_MS, endReads(running))
-    await kept?.stop()
+    running.isEnding = true
+    await running.marquee.reading.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     end(FINE)
   }

@@ -1,7 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { ownCode } from '../config/crm/own-code.ts'
 import { howMany, printable } from '../observe/printable.ts'
-import { withheldIn } from '../sync/held-lists.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'
 import { commandLine } from './launcher.ts'
@@ -72,10 +71,8 @@ export function startUp(
 }
 
 /** Describes in a sentence what can be served. */
-function standingOf(
-  { lists: { events, venues } }: Marquee,
-  toldBy: string,
-): { readonly isGood: boolean; readonly sentence: string } {
+function standingOf({ reading }: Marquee, toldBy: string): { readonly isGood: boolean; readonly sentence: string } {
+  const { events, venues } = reading.lists()
   const failure = events.lastFailure ?? venues.lastFailure
   if (failure !== null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM can be read: ${failure.message}` }
@@ -85,18 +82,18 @@ function standingOf(
   if (events.ageMs(now) === null || venues.ageMs(now) === null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
   }
-  const empty = [events, venues].find((told) => told.list.served === 0 && withheldIn(told) > 0)
+  const empty = [events.list, venues.list].find((list) => list.served === 0 && list.withheldInAll > 0)
   if (empty !== undefined) {
-    const rows = `there are ${howMany(withheldIn(empty), 'row')}`
-    return { isGood: false, sentence: `Serving ${served}: no ${empty.list.kind.name}, though ${rows}; ${toldBy}` }
+    const rows = `there are ${howMany(empty.withheldInAll, 'row')}`
+    return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}; ${toldBy}` }
   }
-  const withheld = withheldIn(events) + withheldIn(venues)
+  const withheld = events.list.withheldInAll + venues.list.withheldInAll
   const rest = withheld === 0 ? '' : `; ${howMany(withheld, 'row')} withheld, ${toldBy}`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
 }
 
-function firstId({ lists }: Marquee): string | null {
-  const { list } = lists.events
+function firstId({ reading }: Marquee): string | null {
+  const { list } = reading.lists().events
   for (const row of list.rows()) if (list.isServed(row)) return list.idOf(row)
   return null
 }

@@ -3,7 +3,7 @@ import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import { type ToldLists, withheldIn } from '../sync/held-lists.ts'
+import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import { systemTime } from '../time/time.ts'
 import type { Status } from '../operations/status.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
@@ -38,7 +38,7 @@ export class SuspicionWatch {
     return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
   }
 
-  note(observation: Observation, lists: ToldLists): void {
+  note(observation: Observation, lists: ServedLists): void {
     if (observation.kind !== 'read-ended') return
     const { outcome, kind, rows, newlyWithheld } = observation.read
     const list = observation.read.list === 'venues' ? 'venues' : 'events'
@@ -62,7 +62,7 @@ export class SuspicionWatch {
     }
   }
 
-  async #compareVenues(lists: ToldLists): Promise<void> {
+  async #compareVenues(lists: ServedLists): Promise<void> {
     while (this.#venuesAre === 'to be compared' && lists.events.isLoaded && lists.venues.isLoaded) {
       this.#venuesAre = 'compared now'
       const unmatched = await unmatchedVenues(lists, this.#suspicions)
@@ -101,6 +101,6 @@ export class SuspicionWatch {
 }
 
 /** Whether the list has no rows, not even withheld ones. */
-function isEmpty(told: ToldLists[ListName]): boolean {
-  return told.list.served + withheldIn(told) === 0
+function isEmpty({ list }: EitherList): boolean {
+  return list.served + list.withheldInAll === 0
 }

@@ -4,7 +4,7 @@ import { nearestName } from '../config/nearest-name.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
 import { howMany } from '../observe/printable.ts'
-import type { ToldLists } from '../sync/held-lists.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 import { readVenueId } from '../records/packing.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 
@@ -18,7 +18,7 @@ const SHOWN_NAMES = 3
 const MOST_COMPARED = 2000
 
 /** Returns the VenueId texts that match no venue, most frequent first. Empty until both lists were read. */
-export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<readonly Suspicion[]> {
+export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise<readonly Suspicion[]> {
   const { events, venues } = lists
   const known = texts.events.venueTexts
   const isHeld = (venue: Guid): boolean => venues.list.inspect(venue) !== null
@@ -57,7 +57,7 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
 /** One suspicion instead of one for each text: most likely VenueId is mapped to another column. */
 function wrongColumn(
   byCount: readonly (readonly [venue: Guid, count: number])[],
-  lists: ToldLists,
+  lists: ServedLists,
   known: IdTexts,
   names: readonly string[],
 ): Suspicion {
@@ -81,7 +81,7 @@ function wrongColumn(
 function suspicionOf(
   venue: Guid,
   count: number,
-  { events }: ToldLists,
+  { events }: ServedLists,
   known: IdTexts,
   venues: readonly string[],
 ): Suspicion {
@@ -103,7 +103,7 @@ function suspicionOf(
 }
 
 /** Describes the events whose venue is withheld, in one sentence; `null` if there are none. */
-export function withheldVenues({ events, venues }: ToldLists, texts: Texts): string | null {
+export function withheldVenues({ events, venues }: ServedLists, texts: Texts): string | null {
   let count = 0
   let first: { readonly event: Guid; readonly venue: Guid } | null = null
   for (const row of events.list.rows()) {

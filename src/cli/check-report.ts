@@ -7,7 +7,7 @@ import { textFound } from '../faults/remedy.ts'
 import { type WithheldWords, withheldWords } from '../faults/fault-words.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../records/packed-withheld.ts'
-import type { ToldLists } from '../sync/held-lists.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 import type { Diagnosis } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
@@ -84,7 +84,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
 
 /** Creates the report on a read of both lists. */
 export function reportOf(
-  { marquee: { lists, suspicions }, failures, observations, diagnoses }: CrmRead,
+  { lists, marquee: { suspicions }, failures, observations, diagnoses }: CrmRead,
   configuration: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
@@ -219,7 +219,7 @@ function ignoredColumns(
 }
 
 /** Describes columns that no row has: a renamed column withholds all rows, and their faults do not name the cause. */
-function nothingServed({ events, venues }: ToldLists): readonly string[] {
+function nothingServed({ events, venues }: ServedLists): readonly string[] {
   return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
     const count = withheld + unidentified.length
     return served > 0 || count === 0 ? [] : [`no ${kind.name} at all would be served: every row is withheld`]

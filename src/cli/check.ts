@@ -46,7 +46,7 @@ export async function check(
   const traced = tracer === null ? undefined : tracer.tracedBy(found.configuration.crm, error)
   const crm = await readCrm(found.configuration, { isThorough: connector, traced })
   const { cluster } = found.configuration
-  const { lists } = crm.marquee
+  const { lists } = crm
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
   const store =
     cluster === null
@@ -98,7 +98,7 @@ async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly
 }
 
 /** Describes how many events `/api/events` lists; `null` if lists are off. */
-function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
+function notYetOverLine({ lists }: CrmRead): string | null {
   const { list } = lists.events
   const index = indexOf(list)
   if (index === null) return null
@@ -183,7 +183,7 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
 }
 
 /** Returns the first records of each list as they would be published, in the CRM's order. */
-function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: CommandContext): void {
+function printRecords({ lists, marquee: { suspicions } }: CrmRead, most: number, { out }: CommandContext): void {
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list
     const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)

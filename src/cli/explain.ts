@@ -68,9 +68,9 @@ async function fromCrm(
   isNoneRunning: boolean,
   { error }: CommandContext,
 ): Promise<Explained> {
-  const { marquee, failures } = await readCrm(configuration)
+  const { marquee, lists, failures } = await readCrm(configuration)
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
-  const { lists, idsOf, crm } = marquee
+  const { idsOf, crm } = marquee
   const options: ExplainOptions = {
     lists,
     now: systemTime.now(),

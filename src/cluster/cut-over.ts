@@ -1,5 +1,5 @@
 import type { Moment, Time } from '../time/time.ts'
-import type { ServedList, ServedLists } from '../sync/held-lists.ts'
+import type { ServedList, ServedLists } from '../sync/served-list.ts'
 
 /**
  * Decides when other lists may replace the ones that are served: once each of them is confirmed as of a moment after

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from '../records/row-records.ts'
-import type { ToldShrunk } from '../sync/shrink-guard.ts'
+import type { ToldShrunk } from '../sync/served-list.ts'
 import { BODY_CEILING, pack, unpack } from '../snapshot/snapshot-chunks.ts'
 import type { Signing } from './signing.ts'
 import type { StoredEntry } from './store.ts'

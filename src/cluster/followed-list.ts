@@ -1,10 +1,8 @@
-import { Freshness } from '../sync/freshness.ts'
 import type { ResumeState } from '../sync/snapshot-list.ts'
-import type { ServedList } from '../sync/held-lists.ts'
+import { type ServedList, type Shrunk, Freshness } from '../sync/served-list.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { cursorOf, failureOf } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import type { Shrunk } from '../sync/shrink-guard.ts'
 import { type Moment, type Time, earlierBy, elapsedMs } from '../time/time.ts'
 import type { Ages, ListState } from './entries.ts'
 import type { Heartbeat } from './election.ts'
@@ -90,10 +88,6 @@ export class FollowedList<Item> implements ServedList<Item> {
   /** When the snapshot was loaded: no row is known to be older here. */
   get loadedAtMs(): number {
     return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
-  }
-
-  get unidentifiedCounts(): readonly number[] {
-    return this.#state.unidentified
   }
 
   /** What a leader resumes from if it starts with these rows. */

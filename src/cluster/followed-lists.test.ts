@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { formatter } from '../../test/model/records.ts'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
-import { Admissions } from '../sync/admission.ts'
+import { Admissions } from '../sync/served-list.ts'
 import { newLists } from '../sync/replica.ts'
 import { type Ages, type Head, type ListState, NO_BODY } from './entries.ts'
 import { FollowedLists } from './followed-lists.ts'
@@ -48,7 +48,7 @@ it('turns nobody away for a read that failed before it has taken the heartbeat t
   let answered: boolean | null = null
   const ask = async (): Promise<void> => {
     answered = null
-    answered = (await admissions.wait([following.events], time.now())).ok
+    answered = (await admissions.wait(() => [following.events], time.now())).ok
   }
   const take = async (head: Head, body = NO_BODY): Promise<void> => {
     const position = { ...POSITION, number: following.position.number + 1 }

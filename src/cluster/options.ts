@@ -1,5 +1,5 @@
 import type { Observe } from '../observe/observation.ts'
-import type { RefreshSettings } from '../sync/list-replica.ts'
+import type { RefreshSettings } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
 import type { Draw } from './nonces.ts'
 import type { ReplicaMaker } from './own-reading.ts'

@@ -59,3 +59,6 @@ export function blankRecord(fields: readonly Pick<Field, 'name'>[], isExtended: 
   const names = [...fields.map(({ name }) => name), LINKS.name, ...(isExtended ? ['Further'] : [])]
   return Object.fromEntries(names.map((name) => [name, null]))
 }
+
+/** Replaces the column names if the whole row appeared, disappeared, or changed between served and withheld. */
+export const WHOLE_ROW = '(row)'

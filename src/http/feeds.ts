@@ -10,7 +10,7 @@ import { createNegotiator, negotiateWithFeeds } from '../formats/negotiation.ts'
 import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import { readVenueId } from '../records/packing.ts'
-import type { HeldLists } from '../sync/held-lists.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 import { CalendarQueue } from './calendar-queue.ts'
 import type { Call } from './call.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
@@ -33,7 +33,8 @@ interface FeedSwitches {
 }
 
 export interface FeedsOptions {
-  readonly held: HeldLists
+  /** Returns the lists that are served now. */
+  readonly served: () => ServedLists
   readonly formatter: FeedFormatter
   readonly switches: FeedSwitches
   readonly zone: Zone
@@ -77,7 +78,7 @@ export class Feeds {
 
   /** The calendar or the JSON-LD of an event; `null` if the event is not served, or iCalendar cannot write its dates. */
   event(type: FeedType, id: Guid): ReadyPage | null {
-    const { events } = this.#options.held
+    const { events } = this.#options.served()
     const changes = this.#changes()
     const hasPrice = this.#options.hasPrice()
     const key = `${type} ${hasPrice} ${id}`
@@ -92,8 +93,8 @@ export class Feeds {
   }
 
   #textOf(type: FeedType, event: EventRecord, hasPrice: boolean): string | null {
-    const { formatter, held } = this.#options
-    const venue = event.VenueId === EMPTY_GUID ? null : held.venues.list.get(event.VenueId)
+    const { formatter, served } = this.#options
+    const venue = event.VenueId === EMPTY_GUID ? null : served().venues.list.get(event.VenueId)
     if (type === 'application/ld+json') return formatter.jsonLd(event, venue, hasPrice)
     const component = formatter.component(event, venue)
     return component === null ? null : formatter.calendar(component)
@@ -107,7 +108,7 @@ export class Feeds {
   /** The calendar of the events that a query asks for, as of `nowMs`, epoch ms; `null` while the events are not yet in order, `too-many` if others
    * take all turns. */
   calendar(query: ListQuery, nowMs: number): ReadyPage | Promise<ReadyPage> | 'too-many' | null {
-    const index = indexOf(this.#options.held.events.list)
+    const index = indexOf(this.#options.served().events.list)
     if (index === null || !index.isWhole) return null
     const changes = this.#changes()
     const ready = this.#subscriptions.read(query.named, changes, nowMs)
@@ -125,8 +126,8 @@ export class Feeds {
 
   /** Writes the calendar in turns, of records as they all are now. */
   async #write(query: ListQuery, changes: number, nowMs: number): Promise<ReadyPage> {
-    const { formatter, held, pause } = this.#options
-    const { list } = held.events
+    const { formatter, served, pause } = this.#options
+    const { list } = served().events
     const index = indexOf(list)
     if (index === null) throw new Error('the events are in no order')
     const { rows, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
@@ -159,7 +160,7 @@ export class Feeds {
 
   /** Reads each venue once, as it is now. */
   #venuesNow(): (id: Guid) => VenueRecord | null {
-    const { list } = this.#options.held.venues
+    const { list } = this.#options.served().venues
     const read = new Map<Guid, VenueRecord | null>([[EMPTY_GUID, null]])
     return (id) => {
       const known = read.get(id)
@@ -172,7 +173,7 @@ export class Feeds {
 
   /** Counts up with each change of what feeds are made of. Other lists may have taken the place of those. */
   #changes(): number {
-    const { events, venues } = this.#options.held
+    const { events, venues } = this.#options.served()
     if (this.#madeOf[0] !== events.list || this.#madeOf[1] !== venues.list) {
       this.#madeOf = [events.list, venues.list]
       this.#single = new ReadyPages(ROOM)

@@ -4,7 +4,7 @@ import type { VenueRecord } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import type { HeldLists } from '../sync/held-lists.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 import { ListPages } from './list-pages.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
 import { queryOf } from './query-pairs.ts'
@@ -14,14 +14,15 @@ import type { ReadyPage } from './ready-pages.ts'
 export class Lists {
   #events: ListPages<EventRecord>
   #venues: ListPages<VenueRecord>
-  readonly #held: HeldLists
+  readonly #served: () => ServedLists
   readonly #formatter: Formatter
   readonly #zone: Zone
 
-  constructor(held: HeldLists, formatter: Formatter, zone: Zone) {
-    this.#events = new ListPages(held.events.list, formatter, held.venues.list)
-    this.#venues = new ListPages(held.venues.list, formatter)
-    this.#held = held
+  constructor(served: () => ServedLists, formatter: Formatter, zone: Zone) {
+    const { events, venues } = served()
+    this.#events = new ListPages(events.list, formatter, venues.list)
+    this.#venues = new ListPages(venues.list, formatter)
+    this.#served = served
     this.#formatter = formatter
     this.#zone = zone
   }
@@ -33,7 +34,7 @@ export class Lists {
 
   /** Returns the page as of `nowMs`, epoch ms; `null` while the list is not ready. */
   page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
-    const { events, venues } = this.#held
+    const { events, venues } = this.#served()
     // Other lists may have replaced them.
     if (this.#events.list !== events.list || this.#events.venues !== venues.list)
       this.#events = new ListPages(events.list, this.#formatter, venues.list)

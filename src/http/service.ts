@@ -6,8 +6,7 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { bodyOf } from '../formats/body.ts'
 import { type FeedType, type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
-import type { Admissions, Aged } from '../sync/admission.ts'
-import type { HeldList, HeldLists } from '../sync/held-lists.ts'
+import type { Admissions, ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Representation } from '../records/record-list.ts'
 import type { Moment, Time } from '../time/time.ts'
 import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody, withoutAccept } from './call.ts'
@@ -28,7 +27,8 @@ import {
 import { type Described, type RecordResource, type Route, routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
-  readonly held: HeldLists
+  /** Returns the lists that are served now: others may replace them while a request waits. */
+  readonly served: () => ServedLists
   readonly admissions: Admissions
   readonly negotiate: (accept: string | null) => MediaType
   readonly time: Time
@@ -44,6 +44,13 @@ export interface ServiceOptions {
   readonly description?: Description | null
   readonly watch?: RequestWatch
 }
+
+/** The lists that an answer is made of. */
+const EVENTS = ['events'] as const
+const VENUES = ['venues'] as const
+const BOTH = ['events', 'venues'] as const
+
+type GiveAnswer = (served: ServedLists, ageMs: number) => Answer | Promise<Answer>
 
 /** When to ask again for a calendar while others take all turns. */
 const BUSY_MS = 5000
@@ -131,20 +138,19 @@ export class Service {
   #answerFeed(call: Call, { resource, id }: Route, feeds: Feeds, feed: FeedType): Answer | Promise<Answer> {
     const refused = this.#refuseMethod(call)
     if (refused !== null) return refused
-    const { events, venues } = this.#options.held
     if (resource === 'calendar') {
       const query = feeds.read(call.target)
       if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
-      return this.#admit(call, [events, venues], (ageMs) => this.#subscription(call, feeds, query, ageMs))
+      return this.#admit(call, BOTH, (_, ageMs) => this.#subscription(call, feeds, query, ageMs))
     }
     if (id === null) return this.#refuse(call, 'bad-id')
-    return this.#admit(call, [events], (ageMs) => {
-      const answer = (oldestMs: number): Answer => {
+    return this.#admit(call, EVENTS, (served, ageMs) => {
+      const answer = (_: ServedLists, oldestMs: number): Answer => {
         const representation = feeds.event(feed, id)
         if (representation === null) return this.#refuse(call, 'event-not-found', oldestMs)
         return this.#found(call, feed, representation, oldestMs)
       }
-      return this.#venueOf(id) === null ? answer(ageMs) : this.#admit(call, [events, venues], answer)
+      return venueOf(served, id) === null ? answer(served, ageMs) : this.#admit(call, BOTH, answer)
     })
   }
 
@@ -184,11 +190,10 @@ export class Service {
     if (lists === null) return this.#refuse(call, 'bad-id', 0, listsAreOff(this.#options.basePath, resource))
     const query = lists.read(resource, call.target)
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
-    const { events, venues } = this.#options.held
     if (query.includesVenues && shapeOf[this.#options.negotiate(call.header('accept'))] === 'xml')
       return this.#refuse(call, 'bad-query', 0, VENUES_NOT_IN_XML)
-    const needed = query.includesVenues ? [events, venues] : [this.#options.held[resource]]
-    return this.#admit(call, needed, (ageMs) => this.#page(call, lists, resource, query, ageMs))
+    const needed = query.includesVenues ? BOTH : resource === 'events' ? EVENTS : VENUES
+    return this.#admit(call, needed, (_, ageMs) => this.#page(call, lists, resource, query, ageMs))
   }
 
   #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {
@@ -202,21 +207,24 @@ export class Service {
   }
 
   #find(call: Call, resource: RecordResource, id: Guid): Answer | Promise<Answer> {
-    const { events, venues } = this.#options.held
     switch (resource) {
       case 'event':
-        return this.#admit(call, [events], (ageMs) => this.#record(call, events, id, 'event-not-found', ageMs))
+        return this.#admit(call, EVENTS, (served, ageMs) =>
+          this.#record(call, served.events, id, 'event-not-found', ageMs),
+        )
       case 'venue':
-        return this.#admit(call, [venues], (ageMs) => this.#record(call, venues, id, 'venue-not-found', ageMs))
+        return this.#admit(call, VENUES, (served, ageMs) =>
+          this.#record(call, served.venues, id, 'venue-not-found', ageMs),
+        )
       case 'event-venue':
         // Only the events know whether there is a venue to ask for.
-        return this.#admit(call, [events], (ageMs) =>
-          this.#venueOf(id) === null
+        return this.#admit(call, EVENTS, (served, ageMs) =>
+          venueOf(served, id) === null
             ? this.#refuse(call, 'event-venue-not-found', ageMs)
-            : this.#admit(call, [events, venues], (bothAgeMs) => {
-                const venue = this.#venueOf(id)
+            : this.#admit(call, BOTH, (both, bothAgeMs) => {
+                const venue = venueOf(both, id)
                 if (venue === null) return this.#refuse(call, 'event-venue-not-found', bothAgeMs)
-                return this.#record(call, venues, venue, 'event-venue-not-found', bothAgeMs)
+                return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs)
               }),
         )
       default:
@@ -224,35 +232,26 @@ export class Service {
     }
   }
 
-  #venueOf(id: Guid): Guid | null {
-    const venue = this.#options.held.events.list.get(id)?.VenueId ?? EMPTY_GUID
-    return venue === EMPTY_GUID ? null : venue
-  }
-
   /** Admits the request with the age of the older list, at once or after a read; else answers 502. */
-  #admit(
-    call: Call,
-    lists: readonly Aged[],
-    answer: (ageMs: number) => Answer | Promise<Answer>,
-  ): Answer | Promise<Answer> {
+  #admit(call: Call, names: readonly ListName[], answer: GiveAnswer): Answer | Promise<Answer> {
+    const served = this.#options.served()
     let oldestMs = 0
-    for (const list of lists) {
-      const ageMs = this.#options.admissions.ageNow(list)
-      if (ageMs < 0) return this.#wait(call, lists, this.#options.time.now(), answer)
+    for (const name of names) {
+      const ageMs = this.#options.admissions.ageNow(served[name])
+      if (ageMs < 0) return this.#wait(call, names, this.#options.time.now(), answer)
       oldestMs = Math.max(oldestMs, ageMs)
     }
-    return answer(oldestMs)
+    return answer(served, oldestMs)
   }
 
-  async #wait(
-    call: Call,
-    lists: readonly Aged[],
-    arrived: Moment,
-    answer: (ageMs: number) => Answer | Promise<Answer>,
-  ): Promise<Answer> {
-    const admission = await this.#options.admissions.wait(lists, arrived)
+  async #wait(call: Call, names: readonly ListName[], arrived: Moment, answer: GiveAnswer): Promise<Answer> {
+    const { admissions, served } = this.#options
+    const admission = await admissions.wait(() => {
+      const lists = served()
+      return names.map((name) => lists[name])
+    }, arrived)
     if (admission.ok) {
-      const given = answer(admission.ageMs)
+      const given = answer(served(), admission.ageMs)
       // All requests that waited for the same read are answered before the first is sent.
       return given instanceof Promise ? given : withOwnBody(given)
     }
@@ -269,7 +268,7 @@ export class Service {
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
-  #record<Item>(call: Call, from: HeldList<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
+  #record<Item>(call: Call, from: ServedList<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
     const mediaType = this.#options.negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
     if (representation === null) return this.#refuse(call, otherwise, ageMs)
@@ -299,4 +298,9 @@ export class Service {
     this.#options.onInternalError(cause)
     return this.#refuse(call, 'internal-error')
   }
+}
+
+function venueOf({ events }: ServedLists, id: Guid): Guid | null {
+  const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
+  return venue === EMPTY_GUID ? null : venue
 }

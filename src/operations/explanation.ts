@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid } from '../domain/guid.ts'
-import type { ToldList, ToldLists } from '../sync/held-lists.ts'
+import type { ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
@@ -31,7 +31,7 @@ export interface Explanation {
 }
 
 export interface ExplainOptions {
-  readonly lists: ToldLists
+  readonly lists: ServedLists
   readonly now: Moment
   readonly mayAnswer: (list: ListName) => boolean
   /** Derives the possible ids from the CRM's own id, the event's first; `null` if the CRM's ids are GUIDs. */
@@ -105,12 +105,12 @@ function readBy({ readBy: instance = null }: ExplainOptions): string {
 }
 
 /** Describes why a list cannot be read; empty if it can. */
-function troubleOf<Item>({ list, lastFailure }: ToldList<Item>): string {
+function troubleOf<Item>({ list, lastFailure }: ServedList<Item>): string {
   if (lastFailure === null) return ''
   return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
 }
 
-function explainIn<Item>(from: ToldList<Item>, id: Guid, asked: string, options: ExplainOptions): Explanation | null {
+function explainIn<Item>(from: ServedList<Item>, id: Guid, asked: string, options: ExplainOptions): Explanation | null {
   const row = from.list.inspect(id)
   if (row === null) return null
   const kind = kindOf(from)
@@ -130,12 +130,12 @@ function explainIn<Item>(from: ToldList<Item>, id: Guid, asked: string, options:
   return explainHeld(from, id, row, steps, options)
 }
 
-function kindOf<Item>({ list }: ToldList<Item>): ExplainedKind {
+function kindOf<Item>({ list }: ServedList<Item>): ExplainedKind {
   return list.kind.name === 'events' ? 'event' : 'venue'
 }
 
 /** Describes the withheld rows with the same id, since the admin may have meant one of them. */
-function twinSteps<Item>({ list }: ToldList<Item>, id: Guid): readonly Step[] {
+function twinSteps<Item>({ list }: ServedList<Item>, id: Guid): readonly Step[] {
   const steps: Step[] = []
   for (const extra of list.unidentified.holding(id)) {
     if (extra.id !== id) continue
@@ -168,7 +168,7 @@ const LONGEST_BODY = 65_536
 
 /** Adds the steps of a row that is held for serving. */
 function explainHeld<Item>(
-  from: ToldList<Item>,
+  from: ServedList<Item>,
   id: Guid,
   row: HeldRow,
   before: readonly Step[],
@@ -224,7 +224,7 @@ function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions):
 }
 
 /** Returns the beginnings of a record's four bodies, each with its media types. */
-function represent<Item>({ list }: ToldList<Item>, id: Guid) {
+function represent<Item>({ list }: ServedList<Item>, id: Guid) {
   return SHAPES.flatMap((shape) => {
     const held = list.represent(id, shape)
     if (held === null) return []

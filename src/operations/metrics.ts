@@ -1,17 +1,18 @@
+import { WHOLE_ROW } from '../domain/field.ts'
 import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
-import { WHOLE_ROW } from '../sync/drift.ts'
-import { type ToldLists, withheldIn } from '../sync/held-lists.ts'
+import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
 import type { Time } from '../time/time.ts'
 import { type Metric, type Sample, counter, gauge, histogram } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
-import { type ClusterCounts, clusterMetrics } from './cluster-status.ts'
-import type { SnapshotStanding } from './status.ts'
+import { clusterMetrics } from './cluster-metrics.ts'
+import type { ClusterCounts, SnapshotStanding } from './status.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 
 export interface MetricsOptions {
-  readonly lists: ToldLists
+  /** Returns the lists that are served now. */
+  readonly served: () => ServedLists
   readonly requests: RequestMeter
   readonly reads: ReadMeter
   readonly time: Time
@@ -22,7 +23,7 @@ export interface MetricsOptions {
   /** Returns the current snapshot; `null` if there is none. */
   readonly snapshot: () => SnapshotStanding | null
   /** Returns the cluster's counts; `null` without a cluster. */
-  readonly cluster: (() => ClusterCounts) | null
+  readonly cluster: () => ClusterCounts | null
   /** Returns the number of log lines that could not be written. */
   readonly droppedLines: () => number
   readonly version: string
@@ -117,8 +118,11 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
 }
 
 /** Returns the size and the age of each list. */
-function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
-  const both = (): readonly [ToldLists['events'], ToldLists['venues']] => [lists.events, lists.venues]
+function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
+  const both = (): readonly EitherList[] => {
+    const { events, venues } = served()
+    return [events, venues]
+  }
   return [
     gauge(
       'marquee_data_age_seconds',
@@ -128,7 +132,7 @@ function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
     gauge('marquee_records', 'Records that are served, and rows of the CRM that are withheld.', () =>
       both().flatMap((told) => [
         sampleOf(told, told.list.served, { state: 'served' }),
-        sampleOf(told, withheldIn(told), { state: 'withheld' }),
+        sampleOf(told, told.list.withheldInAll, { state: 'withheld' }),
       ]),
     ),
     gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () =>
@@ -165,13 +169,11 @@ function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
   ]
 }
 
-type Told = ToldLists['events'] | ToldLists['venues']
-
-function sampleOf({ list }: Told, value: number, labels: Sample['labels'] = {}): Sample {
+function sampleOf({ list }: EitherList, value: number, labels: Sample['labels'] = {}): Sample {
   return { labels: { list: list.kind.name, ...labels }, value }
 }
 
-function agesOf(told: Told, time: Time): Sample[] {
+function agesOf(told: EitherList, time: Time): Sample[] {
   const now = time.now()
   const ages = { confirmed: told.freshness.confirmedAgeMs(now), audited: told.freshness.auditedAgeMs(now) }
   return Object.entries(ages).flatMap(([age, ageMs]) => (ageMs === null ? [] : [sampleOf(told, ageMs / 1000, { age })]))

@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import type { ToldList, ToldLists } from '../sync/held-lists.ts'
+import type { ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { FREE, SERVED, WITHHELD } from '../records/shard.ts'
 import type { Moment } from '../time/time.ts'
@@ -37,7 +37,7 @@ const SLICE_ROWS = 500
 const DAY_MS = 24 * 3_600_000
 
 /** Finds records and withheld rows whose names contain all words, regardless of case, withheld ones first. */
-export function recordsNamed(lists: ToldLists, text: string, now: Moment, signal: AbortSignal): Promise<Found> {
+export function recordsNamed(lists: ServedLists, text: string, now: Moment, signal: AbortSignal): Promise<Found> {
   const words = wordsIn(text)
   return find(lists, now, signal, (name) => {
     const lower = name.toLowerCase()
@@ -46,13 +46,13 @@ export function recordsNamed(lists: ToldLists, text: string, now: Moment, signal
 }
 
 /** Finds records that came or changed within a day, newest first, except those of the first read. */
-export function recordsChangedLately(lists: ToldLists, now: Moment, signal: AbortSignal): Promise<Found> {
+export function recordsChangedLately(lists: ServedLists, now: Moment, signal: AbortSignal): Promise<Found> {
   return find(lists, now, signal, null)
 }
 
 /** Searches in slices, between which requests run. Without words, finds recent changes. */
 async function find(
-  lists: ToldLists,
+  lists: ServedLists,
   now: Moment,
   signal: AbortSignal,
   isIt: ((name: string) => boolean) | null,
@@ -64,7 +64,7 @@ async function find(
     records.push(record)
     if (records.length > 2 * MOST_SHOWN) records = first(records)
   }
-  const look = async <Item extends { readonly Name: string | null }>(told: ToldList<Item>): Promise<void> => {
+  const look = async <Item extends { readonly Name: string | null }>(told: ServedList<Item>): Promise<void> => {
     const { list, loadedAtMs } = told
     const { name: of, packing } = list.kind
     const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
@@ -107,7 +107,7 @@ async function find(
 }
 
 /** Returns the start and the venue, which distinguish events with the same title. */
-function placeOfEvent({ events, venues }: ToldLists, list: ListName, id: Guid): Pick<FoundRecord, 'start' | 'venue'> {
+function placeOfEvent({ events, venues }: ServedLists, list: ListName, id: Guid): Pick<FoundRecord, 'start' | 'venue'> {
   const event = list === 'events' ? events.list.get(id) : null
   if (event === null) return { start: null, venue: null }
   return { start: event.Start, venue: venues.list.get(event.VenueId)?.Name ?? null }

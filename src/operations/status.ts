@@ -3,12 +3,16 @@ import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
 import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
-import { type Aged, isAnswered, listStanding } from '../sync/admission.ts'
-import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../sync/held-lists.ts'
-import type { RefreshSettings } from '../sync/list-replica.ts'
-import { type Shrunk, untilOf } from '../sync/shrink-guard.ts'
+import {
+  type EitherList,
+  type RefreshSettings,
+  type ServedLists,
+  type Shrunk,
+  isAnswered,
+  listStanding,
+  untilOf,
+} from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
-import type { ClusterStatus } from './cluster-status.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 
 /** The snapshot in the file or the store. */
@@ -16,6 +20,46 @@ export interface SnapshotStanding {
   readonly rows: number
   readonly bytes: number
   readonly ageMs: number
+}
+
+/** The roles of an instance in a cluster. */
+export const ROLES = ['leader', 'follower', 'standalone', 'waiting'] as const
+
+/** The role of this instance in the cluster, and what it knows of the others. */
+export interface ClusterStatus {
+  /** `standalone`: it reads the CRM alone, because the store is lost. `waiting`: it has no data yet. */
+  readonly role: (typeof ROLES)[number]
+  readonly connected: boolean
+  /** 16 random hex digits, drawn at the start. */
+  readonly instance: string
+  /** The instance that reads the CRM for all; `null` if none is known. */
+  readonly leader: string | null
+  readonly epoch: number
+  /** The last applied entry, `<epoch>-<number>`; `null` if this instance follows no log. */
+  readonly position: string | null
+  /** The number of instances including the leader, their versions, and the instances that read the CRM if the store is lost. From the last heartbeat. */
+  readonly instances: number
+  readonly versions: readonly string[]
+  readonly candidates: readonly string[]
+  /** Why the store cannot be used or what in it is refused; `null` if all is well. */
+  readonly lastError: string | null
+  /** Logs of other instances with the same `cluster.name`. Their leaders read the CRM too. */
+  readonly otherLogs: readonly string[]
+  /** The snapshot in the store. `ageMs` counts from when this instance learned of it. */
+  readonly snapshot: { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null
+}
+
+export interface ClusterCounts {
+  readonly status: ClusterStatus
+  /** The number of rows that were read and are not in the log yet. */
+  readonly outbox: number
+  /** The number of nonces in the store that are refused or not examined yet. Only the leader counts them. */
+  readonly refusedNonces: number
+  readonly epochs: number
+  readonly resyncs: ReadonlyMap<string, number>
+  /** Entries and bytes by kind and direction. */
+  readonly entries: readonly { readonly kind: string; readonly direction: string; readonly count: number }[]
+  readonly bytes: Readonly<Record<string, number>>
 }
 
 /** A refused reload: its time and its problems, one sentence each. */
@@ -53,13 +97,15 @@ export interface StatusOptions extends Pick<
   Status,
   'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'snapshot' | 'readyBodies'
 > {
-  readonly lists: ToldLists
+  readonly lists: ServedLists
   readonly now: Moment
   readonly page: string | null
   readonly cluster: ClusterStatus | null
   readonly refused: RefusedReload | null
   readonly connector: readonly CodeFile[]
   readonly ignoredColumns: (list: string) => readonly string[]
+  /** Whether TicketsAvailable and TicketCapacity are read separately. */
+  readonly hasOwnAvailability: (list: ListName) => boolean
   readonly watched: {
     readonly zone: Status['zone']
     readonly found: Readonly<Record<ListName, readonly Suspicion[]>>
@@ -104,12 +150,12 @@ export function statusOf(options: StatusOptions): Status {
 }
 
 /** Whether requests for both lists are answered. */
-export function isReady({ events, venues }: HeldLists, settings: RefreshSettings, now: Moment): boolean {
+export function isReady({ events, venues }: ServedLists, settings: RefreshSettings, now: Moment): boolean {
   return mayAnswer(events, settings, now) && mayAnswer(venues, settings, now)
 }
 
 /** Whether requests for this list are answered; otherwise they get 502. */
-export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): boolean {
+export function mayAnswer(list: EitherList, settings: RefreshSettings, now: Moment): boolean {
   const standing = listStanding(list, settings, now)
   if (standing === 'empty') return false
   if (isAnswered(standing, list)) return true
@@ -125,10 +171,10 @@ function shrunkStatus(shrunk: Shrunk, shrinkGuardMs: number, now: Moment) {
 
 type ListStatus = ReturnType<typeof listStatus>
 
-function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns, watched }: StatusOptions) {
+function listStatus(told: EitherList, { now, settings, ignoredColumns, watched, hasOwnAvailability }: StatusOptions) {
   const { list, freshness, drift, shrunk, isLoaded } = told
   const index = indexOf(list)
-  const withheld = withheldIn(told)
+  const withheld = list.withheldInAll
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {
     served: list.served,
@@ -148,7 +194,7 @@ function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns,
     // Null if the list was never read in full.
     confirmedAgeMs: freshness.confirmedAgeMs(now),
     auditedAgeMs: freshness.auditedAgeMs(now),
-    ...(told.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
+    ...(hasOwnAvailability(list.kind.name) ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
     lastError: told.lastFailure?.message ?? null,
     // Whether the error only says that the file may be half-written. It is read once it is complete.
     waits: told.lastFailure?.kind === 'waiting',

@@ -103,6 +103,11 @@ export class RecordList<Item> {
     return this.served + this.withheld
   }
 
+  /** The number of withheld rows, those without an id of their own included. */
+  get withheldInAll(): number {
+    return this.withheld + this.unidentified.length
+  }
+
   get sizeBytes(): number {
     let bytes = this.unidentified.sizeBytes + (this.order?.sizeBytes ?? 0) + this.kept.sizeBytes
     for (const shard of this.shards) bytes += shard.sizeBytes

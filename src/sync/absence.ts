@@ -1,5 +1,5 @@
 import type { Guid } from '../domain/guid.ts'
-import type { Freshness } from './freshness.ts'
+import type { Freshness } from './served-list.ts'
 import { type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
 import { type RecordList, rowOf } from '../records/record-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'

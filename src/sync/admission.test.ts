@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
-import { type Admission, type Aged, Admissions } from './admission.ts'
-import type { Shrunk } from './shrink-guard.ts'
+import type { EventRecord } from '../domain/event.ts'
+import { Formatter } from '../formats/format.ts'
+import { newLists } from './replica.ts'
+import { type Admission, type ServedList, type Shrunk, Admissions, Freshness } from './served-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 
 /** A list whose reads take 100 ms. Each confirms as of its beginning unless it is told to fail or to prove nothing. */
-class FakeList implements Aged {
+class FakeList implements ServedList<EventRecord> {
+  readonly list = newLists(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
+    .events
+  readonly freshness = new Freshness()
+  readonly drift = { records: 0, byColumn: new Map() }
+  readonly isLoaded = true
+  readonly loadedAtMs = 0
+  readonly lastFailure = null
+  readonly nextReadInMs = 0
   isFailing = false
   isBackingOff = false
   nextTryInMs = 0
@@ -32,6 +42,8 @@ class FakeList implements Aged {
     this.running ??= this.#read()
     return this.running
   }
+
+  help(): void {}
 
   async #read(): Promise<void> {
     this.reads++
@@ -82,7 +94,7 @@ describe('Admissions', () => {
     void list.readOnce()
     await time.pass(50)
     const arrived = time.now()
-    const outcome = outcomeOf(admissions.wait([list], arrived))
+    const outcome = outcomeOf(admissions.wait(() => [list], arrived))
     await time.pass(60)
     expect(outcome()).toBeNull()
     await time.pass(100)
@@ -93,7 +105,7 @@ describe('Admissions', () => {
 
   it('answers after a read that took longer than the maximum age, because it began after the request came', async () => {
     const { time, list, admissions, outcomeOf } = scene(10)
-    const outcome = outcomeOf(admissions.wait([list], time.now()))
+    const outcome = outcomeOf(admissions.wait(() => [list], time.now()))
     await time.pass(120)
     expect(outcome()).toMatchObject({ ok: true })
     expect(list.reads).toBe(1)
@@ -103,21 +115,21 @@ describe('Admissions', () => {
     const { time, list, admissions } = scene(1000)
     list.isFailing = list.isBackingOff = true
     list.nextTryInMs = 7300
-    expect(await admissions.wait([list], time.now())).toEqual({ ok: false, retryAfterMs: 7300 })
+    expect(await admissions.wait(() => [list], time.now())).toEqual({ ok: false, retryAfterMs: 7300 })
     expect(list.reads).toBe(0)
   })
 
   it('turns away when the read it waited for fails, or answers stale if that is allowed', async () => {
     const refused = scene(1000)
     refused.list.outcome = 'fails'
-    const refusal = refused.outcomeOf(refused.admissions.wait([refused.list], refused.time.now()))
+    const refusal = refused.outcomeOf(refused.admissions.wait(() => [refused.list], refused.time.now()))
     await refused.time.pass(120)
     expect(refusal()).toMatchObject({ ok: false })
     const allowed = scene(1000, 60_000)
     allowed.list.confirmedAt = allowed.time.now()
     await allowed.time.pass(2000)
     allowed.list.outcome = 'fails'
-    const answer = allowed.outcomeOf(allowed.admissions.wait([allowed.list], allowed.time.now()))
+    const answer = allowed.outcomeOf(allowed.admissions.wait(() => [allowed.list], allowed.time.now()))
     await allowed.time.pass(120)
     expect(answer()).toMatchObject({ ok: true, ageMs: expect.closeTo(2100, -1) as number })
   })
@@ -126,7 +138,7 @@ describe('Admissions', () => {
     const { time, list, admissions, outcomeOf } = scene(1000)
     list.outcome = 'proves-nothing'
     list.nextTryInMs = 4000
-    const outcome = outcomeOf(admissions.wait([list], time.now()))
+    const outcome = outcomeOf(admissions.wait(() => [list], time.now()))
     await time.pass(9000)
     expect(outcome()).toEqual({ ok: false, retryAfterMs: 4000 })
     expect(list.reads).toBe(3)
@@ -134,9 +146,9 @@ describe('Admissions', () => {
 
   it('limits the time and the number of waiting requests', async () => {
     const { time, list, admissions, outcomeOf } = scene(1000, 0, { waiting: 2, waitForMs: 60 })
-    const first = outcomeOf(admissions.wait([list], time.now()))
-    const second = outcomeOf(admissions.wait([list], time.now()))
-    const third = outcomeOf(admissions.wait([list], time.now()))
+    const first = outcomeOf(admissions.wait(() => [list], time.now()))
+    const second = outcomeOf(admissions.wait(() => [list], time.now()))
+    const third = outcomeOf(admissions.wait(() => [list], time.now()))
     await settled()
     list.nextTryInMs = 0
     expect(third()).toEqual({ ok: false, retryAfterMs: 1000 })
@@ -153,7 +165,7 @@ describe('Admissions', () => {
     const events = new FakeList(time)
     venues.confirmedAt = time.now()
     await time.pass(600)
-    const outcome = outcomeOf(admissions.wait([events, venues], time.now()))
+    const outcome = outcomeOf(admissions.wait(() => [events, venues], time.now()))
     await time.pass(120)
     expect(outcome()).toMatchObject({ ok: true, ageMs: expect.closeTo(700, -1) as number })
     expect([events.reads, venues.reads]).toEqual([1, 0])

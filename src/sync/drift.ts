@@ -1,8 +1,6 @@
+import { WHOLE_ROW } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { type RecordList, slotOf } from '../records/record-list.ts'
-
-/** Replaces the column names if the whole row appeared, disappeared, or changed between served and withheld. */
-export const WHOLE_ROW = '(row)'
 
 const SUSPECTS_CEILING = 100_000
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { Freshness, standingOf } from './freshness.ts'
+import { Freshness, standingOf } from './served-list.ts'
 import type { Moment } from '../time/time.ts'
 
 function at(monotonicMs: number, wallMs: number = monotonicMs): Moment {

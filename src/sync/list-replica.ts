@@ -3,23 +3,17 @@ import type { SnapshotList } from './snapshot-list.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
-import type { AnswerAgeLimits } from './admission.ts'
-import type { Freshness } from './freshness.ts'
-import type { ServedList, ToldList } from './held-lists.ts'
 import type { Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import type { Shrunk } from './shrink-guard.ts'
+import type { Freshness, RefreshSettings, ServedList, Shrunk } from './served-list.ts'
 import type { Moment, Time } from '../time/time.ts'
 
-export interface RefreshSettings extends AnswerAgeLimits {
-  readonly refreshEveryMs: number
-  readonly fullReadEveryMs: number
-}
-
 /** One list in memory, with the pollers that keep it up to date. */
-export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
+export class ListReplica<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
+  readonly freshness: Freshness
+  readonly drift: Drift
   readonly refresh: Poller
   readonly audit: Poller
   readonly availability: Poller
@@ -32,8 +26,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly #settings: RefreshSettings
   /** The snapshot that the list resumed from, until the list is confirmed. */
   #snapshot: SnapshotList | null = null
-  /** TicketsAvailable and TicketCapacity are read separately. */
-  readonly hasOwnAvailability: boolean
+  /** The pollers whose reads determine the age of an answer, while the list is believed. */
+  readonly #usual: readonly Poller[]
 
   constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
     const { time, source } = options
@@ -42,6 +36,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.#settings = settings
     this.list = options.list
     this.reader = reader
+    this.freshness = reader.freshness
+    this.drift = reader.drift
     const hasChanged =
       source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
     const pollerOf = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
@@ -68,14 +64,14 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
       () => source.availabilityEveryMs ?? refreshEveryMs(),
       () => reader.readAvailability(),
     )
-    this.hasOwnAvailability = source.availabilityEveryMs !== null
+    this.#usual = source.availabilityEveryMs === null ? [this.refresh] : [this.refresh, this.availability]
     this.#start = () => {
       const { failure = null, failures, shrunk = null } = options.resumeState ?? {}
       const askedMs = failure?.retryAfterMs ?? 0
       this.refresh.start(0, failure, failures)
       // The previous reader's audits count: the next one is due when its own would have been; at once if it did not
       // believe the list.
-      const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
+      const auditedMs = this.freshness.auditedAgeMs(time.now()) ?? 0
       const auditInMs = shrunk === null ? settings.fullReadEveryMs - auditedMs : 0
       this.audit.start(Math.max(askedMs, auditInMs))
       if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
@@ -105,7 +101,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     // The confirming read may not have covered everything: the availability is read at once, and all rows when the
     // previous process would have read them.
     if (this.ageMs(now) === null) this.availability.hasten(0)
-    if (this.reader.freshness.auditedAgeMs(now) === null) {
+    if (this.freshness.auditedAgeMs(now) === null) {
       const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
       this.audit.hasten(Math.max(0, dueAtMs - now.wallMs))
     }
@@ -134,9 +130,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
 
   /** The pollers whose reads determine the age of an answer. */
   get #confirming(): readonly Poller[] {
-    const pollers = this.hasOwnAvailability ? [this.refresh, this.availability] : [this.refresh]
     // While an audit is not believed, reads of changes prove nothing. Only the next audit does.
-    return this.shrunk !== null && this.audit.failures > 0 ? [...pollers, this.audit] : pollers
+    return this.shrunk !== null && this.audit.failures > 0 ? [...this.#usual, this.audit] : this.#usual
   }
 
   get isBackingOff(): boolean {
@@ -156,10 +151,6 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     )
   }
 
-  get freshness(): Freshness {
-    return this.reader.freshness
-  }
-
   get shrunk(): Shrunk | null {
     const { shrunk } = this.reader.guard
     return shrunk === null || this.#stoppedAt === null ? shrunk : { ...shrunk, heardAt: this.#stoppedAt }
@@ -171,14 +162,6 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
 
   get loadedAtMs(): number {
     return this.reader.loadedAtMs
-  }
-
-  get unidentifiedCounts(): readonly number[] {
-    return this.list.unidentified.counts
-  }
-
-  get drift(): Drift {
-    return this.reader.drift
   }
 
   get nextReadInMs(): number {
@@ -246,10 +229,10 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   }
 
   ageMs(now: Moment): number | null {
-    return this.reader.freshness.confirmedAgeMs(now)
+    return this.freshness.confirmedAgeMs(now)
   }
 
   isConfirmedSince(moment: Moment): boolean {
-    return this.reader.freshness.isConfirmedSince(moment)
+    return this.freshness.isConfirmedSince(moment)
   }
 }

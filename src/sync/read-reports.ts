@@ -25,7 +25,7 @@ export class ReadReports<Item> {
   }
 
   tell({ kind, purpose, applier }: ReadDone, attempt: Attempt, isLoaded: boolean, durationMs: number): void {
-    const { served, withheld, unidentified } = this.#list
+    const { served, withheldInAll } = this.#list
     this.#observe({
       kind: 'read-ended',
       read: {
@@ -37,7 +37,7 @@ export class ReadReports<Item> {
         rows: applier.rows,
         changed: applier.changed,
         served,
-        withheld: withheld + unidentified.length,
+        withheld: withheldInAll,
         // The rows of a failed read are reported with the next one.
         newlyWithheld: attempt.ok ? this.newlyWithheld.take() : [],
         servesNothing: attempt.ok && this.#beginsToServeNothing(isLoaded),
@@ -46,9 +46,9 @@ export class ReadReports<Item> {
   }
 
   #beginsToServeNothing(isLoaded: boolean): boolean {
-    const { served, withheld, unidentified } = this.#list
+    const { served, withheldInAll } = this.#list
     const before = this.#servedNothing
-    this.#servedNothing = isLoaded && served === 0 && withheld + unidentified.length > 0
+    this.#servedNothing = isLoaded && served === 0 && withheldInAll > 0
     return this.#servedNothing && !before
   }
 }

@@ -9,7 +9,8 @@ import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
 import type { SnapshotLists, ResumeState } from './snapshot-list.ts'
 import type { RecordLists } from '../records/row-records.ts'
-import { type RefreshSettings, ListReplica } from './list-replica.ts'
+import { ListReplica } from './list-replica.ts'
+import type { RefreshSettings } from './served-list.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from '../records/list-kinds.ts'
 import { readVenueId } from '../records/packing.ts'
@@ -168,7 +169,7 @@ export class Replica {
    */
   async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<void> {
     const { events } = this
-    const { freshness } = events.reader
+    const { freshness } = events
     const begun = this.#time.now()
     // Pages of a running audit may be older than the venues' read. Only a confirmed read outweighs them.
     if (!events.audit.isRunning) {

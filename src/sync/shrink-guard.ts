@@ -2,28 +2,8 @@ import type { Observe } from '../observe/observation.ts'
 import { type Sighting, countMissing } from './absence.ts'
 import { type Failure, type ReadKind, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { type Moment, elapsedMs } from '../time/time.ts'
-
-/** A list that lost so many rows that the CRM is not believed. The previous list is still served. */
-export interface Shrunk {
-  /** When the first read that was not believed began. */
-  readonly since: Moment
-  /** When this instance last heard of it from the leader; `null` if this instance reads the list. */
-  readonly heardAt?: Moment | null
-  /** Records that are missing from the CRM, and records whose rows became unreadable, according to the last read. */
-  readonly absent: number
-  readonly unreadable: number
-}
-
-/** The same state, for other processes. */
-export interface ToldShrunk extends Pick<Shrunk, 'absent' | 'unreadable'> {
-  readonly forMs: number
-}
-
-/** The setting of the shrink guard: how long the old list is still served, in ms; `null` if the guard is off. */
-export interface ShrinkGuardSetting {
-  readonly shrinkGuardMs: number | null
-}
+import { type ShrinkGuardSetting, type Shrunk, untilOf } from './served-list.ts'
+import type { Moment } from '../time/time.ts'
 
 /** A read to be judged. */
 export interface Judged extends Sighting {
@@ -175,24 +155,6 @@ function isTooMuch(leaving: number, records: number): boolean {
  */
 function isMuch(absent: number, served: number): boolean {
   return absent > 10 && absent * 20 > served
-}
-
-/** Returns until when the old list is served, wall ms. */
-export function untilOf({ since }: Shrunk, shrinkGuardMs: number, now: Moment): number {
-  return now.wallMs - elapsedMs(since, now) + shrinkGuardMs
-}
-
-/**
- * Returns true if the old list may be served regardless of its age. For a follower, its last news of the guard must not
- * be older than the maximum age.
- */
-export function isServedOn(
-  { since, heardAt = null }: Shrunk,
-  { shrinkGuardMs, maxAgeMs }: ShrinkGuardSetting & { readonly maxAgeMs: number },
-  now: Moment,
-): boolean {
-  if (shrinkGuardMs === null || elapsedMs(since, now) >= shrinkGuardMs) return false
-  return heardAt === null || elapsedMs(heardAt, now) <= maxAgeMs
 }
 
 /** @param column The column with the most unreadable rows; `null` if unknown. */

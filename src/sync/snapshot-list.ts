@@ -1,9 +1,9 @@
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from '../records/row-records.ts'
-import type { Freshness } from './freshness.ts'
 import { type PackedRows, FAULTS } from '../records/packed-withheld.ts'
 import { type Failure, type Cursor, cursorOf } from './port.ts'
-import type { Shrunk, ShrinkGuard, ToldShrunk } from './shrink-guard.ts'
+import type { Freshness, Shrunk, ToldShrunk } from './served-list.ts'
+import type { ShrinkGuard } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 
 /**

@@ -38,13 +38,12 @@ describe('a successor (instances: Taking over)', () => {
       const fleet = new Fleet(token, seed)
       const untilMs = 2 * FAILS_AT_MS
       fleet.time.inTheWorld(FAILS_AT_MS, () => (fleet.weather.throttledUntilMs = untilMs))
-      const { admissions, current, machine } = await successor(fleet, 60_000)
-      const { events } = current
+      const { admissions, cluster, machine } = await successor(fleet, 60_000)
       const { requests } = fleet
-      await must(fleet, () => admissions.ageNow(events) < 0, MAX_AGE_MS)
+      await must(fleet, () => admissions.ageNow(cluster.served.events) < 0, MAX_AGE_MS)
       let retryAtMs = 0
       const ask = async (): Promise<void> => {
-        const admission = await admissions.wait([events], machine.now())
+        const admission = await admissions.wait(() => [cluster.served.events], machine.now())
         if (!admission.ok) retryAtMs = fleet.time.trueMs + admission.retryAfterMs
       }
       void ask()
@@ -52,7 +51,7 @@ describe('a successor (instances: Taking over)', () => {
       expect(Math.abs(retryAtMs - untilMs)).toBeLessThan(1000)
       await must(fleet, () => fleet.requests > requests, FAILS_AT_MS)
       expect(Math.abs(fleet.time.trueMs - untilMs)).toBeLessThan(1000)
-      await must(fleet, () => admissions.ageNow(events) >= 0, 2000)
+      await must(fleet, () => admissions.ageNow(cluster.served.events) >= 0, 2000)
     }
   })
 })

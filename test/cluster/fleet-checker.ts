@@ -1,7 +1,7 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { isSame } from '../../src/cluster/entries.ts'
-import type { HeldLists } from '../../src/sync/held-lists.ts'
+import type { ServedLists } from '../../src/sync/served-list.ts'
 import type { StoredEntry } from '../../src/cluster/store.ts'
 import type { Span, Story } from '../model/story.ts'
 import type { Table } from '../model/table.ts'
@@ -61,13 +61,13 @@ export class FleetChecker {
   }
 
   /** An answer about one event, of data so old by the instance's word. */
-  event(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
+  event(instance: Instance, served: ServedLists, id: Guid, ageMs: number): void {
     const event = served.events.list.get(id)
     const shown = event === null ? null : { epoch: Number(event.Name), sold: event.TicketsAvailable }
     this.#row(instance, 'events', id, shown, ageMs)
   }
 
-  venue(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
+  venue(instance: Instance, served: ServedLists, id: Guid, ageMs: number): void {
     const { list } = served.venues
     const venue = list.get(id)
     timesOf(venue === null ? this.#absentMs : this.#shownMs, list).set(id, this.#time.trueMs)
@@ -76,7 +76,7 @@ export class FleetChecker {
   }
 
   /** An event and its venue: it never shows before its venue, nor after it. */
-  both(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
+  both(instance: Instance, served: ServedLists, id: Guid, ageMs: number): void {
     const event = served.events.list.get(id)
     this.event(instance, served, id, ageMs)
     if (event === null || event.VenueId === EMPTY_GUID) return
@@ -206,7 +206,7 @@ export class FleetChecker {
   }
 }
 
-type VenueList = HeldLists['venues']['list']
+type VenueList = ServedLists['venues']['list']
 
 function timesOf(all: Map<VenueList, Map<Guid, number>>, list: VenueList): Map<Guid, number> {
   const times = all.get(list) ?? new Map<Guid, number>()

@@ -1,5 +1,5 @@
 import type { EventRecord } from '../../src/domain/event.ts'
-import type { Aged } from '../../src/sync/admission.ts'
+import type { EitherList } from '../../src/sync/served-list.ts'
 import type { Crm, Cursor } from '../../src/sync/port.ts'
 import { cursorOf } from '../../src/sync/port.ts'
 import type { Source } from '../../src/sync/port.ts'
@@ -62,7 +62,7 @@ export function fleetSettingOf(given: Partial<FleetSetting> & Pick<Setting, 'str
 
 interface Wait {
   readonly instance: Instance
-  readonly lists: readonly Aged[]
+  readonly lists: () => readonly EitherList[]
   /** When the last heartbeat came, at a look at which the request could have been answered. */
   seen: Moment | null
 }
@@ -276,11 +276,13 @@ export class Fleet {
 
   /** Asks as the public face does; some who would have to wait do. */
   #ask(instance: Instance, chance: Chance): void {
-    const { events, venues } = instance.current
     const roll = chance.next()
     const id = guidOf(1 + chance.below(64))
     const venue = guidOf(0x1000 + chance.below(32))
-    const lists = roll < 0.3 ? [events] : roll < 0.5 ? [venues] : [events, venues]
+    const lists = (): readonly EitherList[] => {
+      const { events, venues } = instance.cluster.served
+      return roll < 0.3 ? [events] : roll < 0.5 ? [venues] : [events, venues]
+    }
     const answer = (ageMs: number, waitedMs: number): void => {
       const { served } = instance.cluster
       this.checker.age(ageMs, waitedMs)
@@ -288,7 +290,7 @@ export class Fleet {
       else if (roll < 0.5) this.checker.venue(instance, served, venue, ageMs)
       else this.checker.both(instance, served, id, ageMs)
     }
-    const agesMs = lists.map((list) => instance.admissions.ageNow(list))
+    const agesMs = lists().map((list) => instance.admissions.ageNow(list))
     if (agesMs.every((ageMs) => ageMs >= 0)) answer(Math.max(...agesMs), 0)
     else if (chance.happens(0.5)) void this.#wait(instance, lists, answer)
     else this.checker.refused++
@@ -296,7 +298,7 @@ export class Fleet {
 
   async #wait(
     instance: Instance,
-    lists: readonly Aged[],
+    lists: () => readonly EitherList[],
     answer: (ageMs: number, waitedMs: number) => void,
   ): Promise<void> {
     const { machine, admissions } = instance
@@ -313,7 +315,7 @@ export class Fleet {
   }
 
   #isAnswerable({ instance, lists }: Wait): boolean {
-    return lists.every((list) => instance.admissions.ageNow(list) >= 0)
+    return lists().every((list) => instance.admissions.ageNow(list) >= 0)
   }
 
   /** Whoever waits for the leader's word is answered as soon as that suffices. */

@@ -1,11 +1,8 @@
 import { Buffer } from 'node:buffer'
-import type { EventRecord } from '../../src/domain/event.ts'
-import type { VenueRecord } from '../../src/domain/venue.ts'
 import type { Observe } from '../../src/observe/observation.ts'
-import { Admissions } from '../../src/sync/admission.ts'
+import { Admissions } from '../../src/sync/served-list.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { newLists, Replica } from '../../src/sync/replica.ts'
-import { CurrentList } from '../../src/cluster/current-list.ts'
 import { isSame, NO_BODY } from '../../src/cluster/entries.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { Cluster } from '../../src/cluster/cluster.ts'
@@ -42,8 +39,6 @@ export class Instance {
   readonly machine: Machine
   readonly cluster: Cluster
   readonly admissions: Admissions
-  /** What a caller waits for, whatever is served by then. */
-  readonly current: { readonly events: CurrentList<EventRecord>; readonly venues: CurrentList<VenueRecord> }
   /** All replicas that read the CRM here, one after the other. */
   readonly replicas: Replica[] = []
   readonly key: string
@@ -130,11 +125,6 @@ export class Instance {
       },
       examine: () => Promise.resolve(true),
     })
-    const { cluster } = this
-    this.current = {
-      events: new CurrentList(() => cluster.served.events, false),
-      venues: new CurrentList(() => cluster.served.venues, false),
-    }
   }
 
   /** What is answered is what the log follows, or what follows the log. */

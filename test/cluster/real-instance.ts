@@ -1,4 +1,4 @@
-import type { ClusterStatus } from '../../src/operations/cluster-status.ts'
+import type { ClusterStatus } from '../../src/operations/status.ts'
 import type { Status } from '../../src/operations/status.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf } from '../support/child.ts'

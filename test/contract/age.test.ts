@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import type { Answer, Call } from '../../src/http/call.ts'
@@ -29,7 +29,10 @@ describe('Age and the rest of the maximum age (contract §1.3): a maximum age of
   beforeAll(async () => {
     const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
     if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-    const { replica, service } = await assemble(loaded.configuration, time, () => {})
+    const {
+      reading: { replica },
+      service,
+    } = await assembleAlone(loaded.configuration, time, () => {})
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     ask = (pathname) => service.answer({ method: 'GET', target: pathname, pathname, header: () => null } satisfies Call)
   })

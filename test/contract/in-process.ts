@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import { pathnameOfUrl } from '../../src/runtime/listener.ts'
@@ -18,7 +18,11 @@ export interface Inside {
 export async function openInside(configuration: string): Promise<Inside> {
   const loaded = await loadConfiguration({ path: configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})
+  const {
+    reading: { replica },
+    crm,
+    service,
+  } = await assembleAlone(loaded.configuration, systemTime, () => {})
   replica.start()
   return {
     async ask(target, { method = 'GET', headers = [] }: Ask = {}) {

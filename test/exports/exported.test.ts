@@ -57,10 +57,10 @@ async function read(crm: string): Promise<CrmRead & { readonly idOf: (crmId: str
 }
 
 /** The event of an id as it is served, or why it is not. */
-function eventIn({ marquee, idOf, failures }: Awaited<ReturnType<typeof read>>, crmId: string): unknown {
+function eventIn({ lists, idOf, failures }: Awaited<ReturnType<typeof read>>, crmId: string): unknown {
   const [failure] = failures
   if (failure !== undefined) return failure.failure.message
-  const { list } = marquee.replica.events
+  const { list } = lists.events
   const id = idOf(crmId)
   const found = list.get(id as never)
   if (found !== null && found !== undefined) return found
@@ -236,7 +236,7 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     write('Spielplan.csv', rows.join('\r\n'))
     const crm = await read(`texts: { delimiter: ';', headerRow: 3 }, ${EVENTS}`)
     expect(eventIn(crm, '7')).toMatchObject({ Name: 'Figaro' })
-    expect(crm.marquee.replica.events.list.size).toBe(2)
+    expect(crm.lists.events.list.size).toBe(2)
     expect(eventIn(await read(`texts: { delimiter: ';', headerRow: 2 }, ${EVENTS}`), '7')).toBe(
       'Spielplan.csv, line 3: a header row is expected in row 2, as crm.texts.headerRow says',
     )

@@ -37,9 +37,9 @@ crm: { kind: files, directory: .${mapping}${texts === '' ? '' : `, texts: { ${te
   const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   expect(markedByEditor(text)).toEqual([])
-  const { marquee, failures } = await readCrm(loaded.configuration)
+  const { lists, failures } = await readCrm(loaded.configuration)
   expect(failures).toEqual([])
-  const { list } = marquee.replica.events
+  const { list } = lists.events
   const withheld = new Map([...list.withheldRows()].map((row) => [row.id as string, row.withheld]))
   return cells.map((_, index) => {
     const why = withheld.get(idAt(index))
@@ -152,8 +152,8 @@ crm: { kind: files, directory: ., events: { fields: { Id: Id, Start: Start, Fini
     const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
     const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
-    const { marquee } = await readCrm(loaded.configuration)
-    const { list } = marquee.replica.events
+    const { lists } = await readCrm(loaded.configuration)
+    const { list } = lists.events
     expect([0, 1, 2].map((index) => list.get(idAt(index) as never)?.Further)).toEqual([
       ['cancelled'],
       ['postponed'],

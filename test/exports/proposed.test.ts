@@ -37,9 +37,9 @@ async function served(text: string, ...answers: readonly string[]): Promise<read
   const loaded = await loadConfiguration({ path: join(folder, 'marquee.yaml'), text: answered, env: {}, readFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   expect(markedByEditor(answered)).toEqual([])
-  const { marquee, failures } = await readCrm(loaded.configuration)
+  const { lists, failures } = await readCrm(loaded.configuration)
   expect(failures).toEqual([])
-  const { list } = marquee.replica.events
+  const { list } = lists.events
   return Array.from(list.rows(), (row) => list.get(list.idOf(row)))
     .filter((event) => event !== null && event !== undefined)
     .toSorted((left, right) => (left.Start < right.Start ? -1 : 1))

@@ -57,8 +57,8 @@ async function read(
   const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
   const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
-  const { marquee, failures, observations } = await readCrm(loaded.configuration)
-  const { list } = marquee.replica.events
+  const { marquee, lists, failures, observations } = await readCrm(loaded.configuration)
+  const { list } = lists.events
   const id = idsOf(loaded.configuration.crm)?.(crmId)[0]
   const rows = Array.from(list.withheldRows(), ({ withheld }) => withheld)
   const withheld = rows.map(({ where, column, found }) => `${where}: ${column} ${found}`)

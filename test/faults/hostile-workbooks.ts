@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import { systemTime } from '../../src/time/time.ts'
@@ -16,7 +16,10 @@ async function read(name: string) {
   const text = `freshness: { maxAge: 1h }\ncrm: { kind: files, directory: ., events: { from: '${name}', fields: { Id: Id, Name: Name } } }`
   const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const { replica, crm } = await assemble(loaded.configuration, systemTime, () => {})
+  const {
+    reading: { replica },
+    crm,
+  } = await assembleAlone(loaded.configuration, systemTime, () => {})
   const before = residentMb()
   let highest = before
   const watch = setInterval(() => (highest = Math.max(highest, residentMb())), 1)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
@@ -29,7 +29,11 @@ async function open(lists: Lists) {
   const directory = new FilesDirectory({ freshness: { shrinkGuard: 'off', maxAge: '1h' } }, lists)
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})
+  const {
+    reading: { replica },
+    crm,
+    service,
+  } = await assembleAlone(loaded.configuration, systemTime, () => {})
   await replica.venues.refresh.attempt()
   if (lists.events !== undefined) await replica.events.refresh.attempt()
   const close = async (): Promise<void> => {
@@ -60,7 +64,7 @@ async function readFile({ ending, content }: HostileFile): Promise<Cost> {
   }
 }
 
-type Service = Awaited<ReturnType<typeof assemble>>['service']
+type Service = Awaited<ReturnType<typeof assembleAlone>>['service']
 
 function callFor({ pathname, header }: HostileCall, accept: string | null): Parameters<Service['answer']>[0] {
   return { method: 'GET', target: pathname, pathname, header: (name) => (name === 'accept' ? accept : null) ?? header }

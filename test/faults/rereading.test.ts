@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import type { Marquee } from '../../src/app/assemble.ts'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
@@ -30,27 +29,33 @@ const history = fc.array(fc.array(item, { maxLength: 5 }), { minLength: 2, maxLe
   return fc.tuple(fc.constant(versions), fc.array(again, { minLength: 1, maxLength: 3 })).map((both) => both.flat())
 })
 
+type Marquee = Awaited<ReturnType<typeof assembleAlone>>
+
 const opened: { readonly marquee: Marquee; readonly directory: FilesDirectory }[] = []
 
 async function open(freshness: object = { shrinkGuard: 'off' }): Promise<(typeof opened)[number]> {
   const directory = new FilesDirectory({ freshness }, { venues: '[]' })
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const one = { marquee: await assemble(loaded.configuration, systemTime, () => {}), directory }
+  const one = { marquee: await assembleAlone(loaded.configuration, systemTime, () => {}), directory }
   opened.push(one)
   return one
 }
 
 async function close(): Promise<void> {
   for (const { marquee, directory } of opened.splice(0)) {
-    await marquee.replica.stop()
+    await marquee.reading.replica.stop()
     await marquee.crm.close()
     directory.remove()
   }
 }
 
 /** All that anyone can learn of the events. */
-function shown({ replica: { events } }: Marquee): unknown {
+function shown({
+  reading: {
+    replica: { events },
+  },
+}: Marquee): unknown {
   return {
     served: IDS.map((id) => {
       const guid = parseGuid(id)
@@ -66,8 +71,8 @@ afterEach(close)
 it('a list that was put right is read within refreshEvery, however long the back-off is by then', async () => {
   const { marquee, directory } = await open({ maxAge: '60s', refreshEvery: '50ms', shrinkGuard: 'off' })
   directory.write('events', '[{')
-  marquee.replica.start()
-  const { events } = marquee.replica
+  marquee.reading.replica.start()
+  const { events } = marquee.reading.replica
   while (events.refresh.failures < 6) await events.refresh.attempt()
   // The next try, which has 0 to 30 s to come, must not be what is seen.
   while (events.refresh.nextTryInMs < 8000) await events.refresh.attempt()
@@ -86,10 +91,10 @@ it('a list that is read again by its changed lines is as one that is read for th
       const [reader, fresh] = [await open(), await open()]
       for (const rows of versions) {
         reader.directory.write('events', `[\n${rows.join(',\n')}\n]`)
-        expect(await reader.marquee.replica.events.refresh.attempt()).toMatchObject({ ok: true })
+        expect(await reader.marquee.reading.replica.events.refresh.attempt()).toMatchObject({ ok: true })
       }
       fresh.directory.write('events', `[\n${versions.at(-1)?.join(',\n')}\n]`)
-      expect(await fresh.marquee.replica.events.refresh.attempt()).toMatchObject({ ok: true })
+      expect(await fresh.marquee.reading.replica.events.refresh.attempt()).toMatchObject({ ok: true })
       expect(shown(reader.marquee)).toEqual(shown(fresh.marquee))
       await close()
     }),

@@ -4,9 +4,9 @@
  */
 import { createNegotiator } from '../../src/formats/negotiation.ts'
 import { Service } from '../../src/http/service.ts'
-import type { WaitingLimits } from '../../src/sync/admission.ts'
-import { Admissions } from '../../src/sync/admission.ts'
-import type { RefreshSettings } from '../../src/sync/list-replica.ts'
+import type { WaitingLimits } from '../../src/sync/served-list.ts'
+import { Admissions } from '../../src/sync/served-list.ts'
+import type { RefreshSettings } from '../../src/sync/served-list.ts'
 import { Replica } from '../../src/sync/replica.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { addressOf } from '../../src/runtime/listener.ts'
@@ -42,7 +42,7 @@ const replica = new Replica({
 })
 const admissions = new Admissions(freshness, limits, systemTime)
 const service = new Service({
-  held: replica,
+  served: () => replica,
   admissions,
   negotiate: createNegotiator(),
   time: systemTime,

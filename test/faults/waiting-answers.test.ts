@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'bun:test'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import { textOf } from '../../src/formats/body.ts'
@@ -23,7 +23,11 @@ afterAll(() => directory.remove())
 it('requests that waited for the same refresh get each its own record, however many there are', async () => {
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})
+  const {
+    reading: { replica },
+    crm,
+    service,
+  } = await assembleAlone(loaded.configuration, systemTime, () => {})
   const answers = await Promise.all(
     ids.map(async (id) => {
       const target = `/api/events/${id}`

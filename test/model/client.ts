@@ -83,7 +83,7 @@ export class Client {
   async #wait(running: Running, asked: Asked, answer: (ageMs: number) => void | Promise<void>): Promise<void> {
     const { admissions } = running
     const { waiting } = admissions
-    const admission = await admissions.wait(asked.lists, this.#time.now())
+    const admission = await admissions.wait(() => asked.lists, this.#time.now())
     // The connection ended with the process.
     if (this.#host.current !== running) return
     if (admission.ok) return answer(admission.ageMs)

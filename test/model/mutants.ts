@@ -1,6 +1,6 @@
-import { Admissions } from '../../src/sync/admission.ts'
+import { Admissions } from '../../src/sync/served-list.ts'
 import { Poller } from '../../src/sync/poller.ts'
-import { Freshness } from '../../src/sync/freshness.ts'
+import { Freshness } from '../../src/sync/served-list.ts'
 import { HeldCursor } from '../../src/sync/held-cursor.ts'
 import { KeptFaults } from '../../src/records/kept-faults.ts'
 import { ListReader } from '../../src/sync/list-reader.ts'

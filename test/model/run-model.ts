@@ -1,7 +1,7 @@
 import type { EventRecord } from '../../src/domain/event.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
-import { Admissions } from '../../src/sync/admission.ts'
+import { Admissions } from '../../src/sync/served-list.ts'
 import type { Crm, Source } from '../../src/sync/port.ts'
 import { Replica } from '../../src/sync/replica.ts'
 import type { Time } from '../../src/time/time.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import type { Configuration } from '../../src/config/configuration.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { systemTime } from '../../src/time/time.ts'
@@ -22,7 +22,7 @@ async function configured(crm: string, bound: string): Promise<Configuration> {
 it.each(Object.entries(CRMS))(
   'a reload gives %s the time for an exchange that the new maximum age leaves',
   async (kind, crm) => {
-    const marquee = await assemble(await configured(crm, '30s'), systemTime, () => {})
+    const marquee = await assembleAlone(await configured(crm, '30s'), systemTime, () => {})
     const before = marquee.crm.events.patienceMs
     await marquee.adopt(await configured(crm, '3s'))
     // Two exchanges to a page: of 10 s at most, or of a third of the maximum age. Dataverse tries each page six times.

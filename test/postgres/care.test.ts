@@ -22,7 +22,7 @@ async function untilRead(running: Running, outcome: string): Promise<void> {
 }
 
 function lastMessage({ marquee }: Running): string {
-  return marquee.replica.events.lastFailure?.message ?? ''
+  return marquee.reading.replica.events.lastFailure?.message ?? ''
 }
 
 async function rename(number: number, title: string): Promise<void> {
@@ -62,7 +62,7 @@ describeWithPostgres('the care for connections', () => {
       await world.query('DELETE FROM crm.venue WHERE venue_id = ANY($1)', [[event, venue]])
     }
     await eventually(count, ([row]) => row?.['count'] === 3)
-    const { venues } = running.marquee.replica
+    const { venues } = running.marquee.reading.replica
     await eventually(
       async () => [running.served, venues.list.served],
       ([e, v]) => e === 1980 && v === 1980,
@@ -83,7 +83,7 @@ describeWithPostgres('the care for connections', () => {
     world.server.freeze()
     await untilRead(running, 'timeout')
     // Both tries, each within its limit: nobody waits for the operating system.
-    expect(running.marquee.replica.events.lastFailure?.message).toMatch(/within 0.3 s/)
+    expect(running.marquee.reading.replica.events.lastFailure?.message).toMatch(/within 0.3 s/)
     await eventually(
       async () => running.ageMs,
       (age) => age > 2000,
@@ -207,7 +207,7 @@ describeWithPostgres('the care for connections', () => {
     expect(lastMessage(running)).toContain('40 of 40 events are missing')
     await world.query('ALTER TABLE crm.guarded DISABLE ROW LEVEL SECURITY')
     await eventually(
-      async () => running.marquee.replica.events.reader.guard.shrunk !== null,
+      async () => running.marquee.reading.replica.events.reader.guard.shrunk !== null,
       (isHeld) => !isHeld,
     )
     await running.stop()
@@ -221,7 +221,7 @@ describeWithPostgres('the care for connections', () => {
     await untilRead(running, 'refused')
     expect(lastMessage(running)).toContain('GRANT USAGE on the schema and SELECT on both views (42501)')
     await world.query('GRANT SELECT ON crm.public_events TO marquee')
-    running.marquee.replica.events.refresh.retryNow()
+    running.marquee.reading.replica.events.refresh.retryNow()
     await untilRead(running, 'ok')
   })
 
@@ -274,7 +274,7 @@ describeWithPostgres('the care for connections', () => {
         async () => running.ageMs,
         (age) => age < 1500,
       )
-      expect(running.marquee.replica.events.ageMs(systemTime.now())).toBeLessThan(2000)
+      expect(running.marquee.reading.replica.events.ageMs(systemTime.now())).toBeLessThan(2000)
       const notices = running.observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : []))
       expect(notices).toHaveLength(1)
       expect(notices[0]).toContain(

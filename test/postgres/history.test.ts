@@ -33,7 +33,10 @@ async function disturb(chance: Chance, until: number): Promise<void> {
 
 /** Asks for random events as a request does: where the data is too old there is no answer. */
 async function ask(chance: Chance, history: History, running: Running, until: number): Promise<number> {
-  const { replica, admissions } = running.marquee
+  const {
+    reading: { replica },
+    admissions,
+  } = running.marquee
   let answers = 0
   while (performance.now() < until) {
     for (let question = 0; question < 20; question++) {

@@ -184,7 +184,7 @@ describeWithPostgres('a list of which a policy hides all rows at some moment', (
       freshness: { maxAge: '4s', refreshEvery: '20ms', fullReadEvery: '50ms' },
       crm: { idScanEvery: '1ms', listen: undefined, events: { from: 'crm.shown' } },
     })
-    const { reader } = running.marquee.replica.events
+    const { reader } = running.marquee.reading.replica.events
     let least = ROWS
     const look = setInterval(() => (least = Math.min(least, running.served)), 1)
     const untilShrunk = (isShrunk: boolean) =>

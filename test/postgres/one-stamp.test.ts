@@ -32,7 +32,11 @@ async function costOf(refresh: () => Promise<unknown>): Promise<{ readonly ms: n
   return { ms: Number(cost?.['ms']), rows: Number(cost?.['rows']) }
 }
 
-function refreshAgain({ marquee: { replica } }: Running): () => Promise<unknown> {
+function refreshAgain({
+  marquee: {
+    reading: { replica },
+  },
+}: Running): () => Promise<unknown> {
   return () => replica.events.refresh.attempt()
 }
 
@@ -74,7 +78,7 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     await running.until(idOf(99_999), (event) => event?.Name === 'Event 99999!', 30_000)
     const servedAfterMs = performance.now() - committed
     await eventually(
-      async () => running.marquee.replica.events.refresh.isRunning,
+      async () => running.marquee.reading.replica.events.refresh.isRunning,
       (runs) => !runs,
     )
     const after = await tableReads(running)

@@ -1,4 +1,4 @@
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import type { Observation } from '../../src/observe/observation.ts'
@@ -76,7 +76,7 @@ export class Reads {
   static async open(world: World, given: Given = {}): Promise<Reads> {
     const observations: Observation[] = []
     const configuration = await world.configuration(given)
-    const { crm } = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
+    const { crm } = await assembleAlone(configuration, systemTime, (observation) => void observations.push(observation))
     return new Reads(crm, observations)
   }
 

@@ -9,7 +9,7 @@ const TWICE = { from: 'crm.both' }
 let world: World
 
 function withheldOf({ marquee }: Running): readonly string[] {
-  return [...marquee.replica.events.list.withheldRows()].map(({ id, withheld: { fault } }) => `${id} ${fault}`)
+  return [...marquee.reading.replica.events.list.withheldRows()].map(({ id, withheld: { fault } }) => `${id} ${fault}`)
 }
 
 describeWithPostgres('an id that a view holds twice', () => {
@@ -59,7 +59,7 @@ describeWithPostgres('an id that a view holds twice', () => {
     clearInterval(look)
     expect([...seen]).toEqual(['withheld'])
     expect(withheldOf(running)).toContain(`${idOf(3)} duplicate-id`)
-    const { events } = running.marquee.replica
+    const { events } = running.marquee.reading.replica
     expect(events.list.withheld + events.list.unidentified.length).toBeGreaterThan(0)
     await world.query('DELETE FROM crm.archive WHERE event_id = $1', [idOf(3)])
     await running.until(idOf(3), (event) => event?.Name === 'Round 18')

@@ -51,7 +51,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.query("UPDATE crm.event SET ends_at = 'infinity', price = 'NaN' WHERE event_id = $1", [idOf(2)])
     const running = await world.start()
     expect(running.served).toBe(1)
-    const withheld = [...running.marquee.replica.events.list.withheldRows()]
+    const withheld = [...running.marquee.reading.replica.events.list.withheldRows()]
     expect(withheld.map(({ withheld: { fault, column, where } }) => `${where}: ${column} ${fault}`).toSorted()).toEqual(
       [`crm.public_events, id ${idOf(1)}: start missing`, `crm.public_events, id ${idOf(2)}: finish unreadable`],
     )
@@ -100,12 +100,12 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.query('REVOKE SELECT ON crm.public_events FROM marquee')
     await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(4)])
     await eventually(
-      async () => running.marquee.replica.events.lastFailure?.kind,
+      async () => running.marquee.reading.replica.events.lastFailure?.kind,
       (kind) => kind === 'refused',
     )
     await world.query('GRANT SELECT ON crm.public_events TO marquee')
     expect(running.event(idOf(4))).not.toBeNull()
-    running.marquee.replica.events.refresh.retryNow()
+    running.marquee.reading.replica.events.refresh.retryNow()
     await running.until(idOf(4), (event) => event === null, SOON_MS)
   })
 
@@ -114,7 +114,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.fill(1000)
     await world.query("INSERT INTO crm.venue (venue_id, title) VALUES ($1, 'Hall')", [venue])
     const running = await world.start(RARELY)
-    const { list } = running.marquee.replica.venues
+    const { list } = running.marquee.reading.replica.venues
     const before = running.observations.length
     await world.query('DELETE FROM crm.venue WHERE venue_id = $1', [venue])
     await eventually(
@@ -159,7 +159,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
       freshness: { maxAge: '10m', refreshEvery: '50ms' },
       crm: { listen: undefined, events: { from: 'crm.partly' } },
     })
-    const { list } = running.marquee.replica.events
+    const { list } = running.marquee.reading.replica.events
     expect(running.served).toBe(1100)
     const faults = [...list.withheldRows()].map(({ id, withheld: { fault } }) => `${id} ${fault}`)
     expect(faults).toHaveLength(1900)
@@ -222,7 +222,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.query("INSERT INTO crm.venue (venue_id, title) SELECT event_id, 'Hall ' || title FROM crm.event")
     await world.query('UPDATE crm.event SET venue_id = event_id')
     const running = await world.start()
-    const { events, venues } = running.marquee.replica
+    const { events, venues } = running.marquee.reading.replica
     expect([events.list.served, venues.list.served]).toEqual([2500, 2500])
     const fresh = idOf(99_999)
     await world.query("INSERT INTO crm.venue (venue_id, title) VALUES ($1, 'New hall')", [fresh])

@@ -63,7 +63,10 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
 
   it('holds up no request while many of its rows change', async () => {
     const running = await world.start({ crm: { events: SLOW }, freshness: { maxAge: '4s', refreshEvery: '500ms' } })
-    const { replica, admissions } = running.marquee
+    const {
+      reading: { replica },
+      admissions,
+    } = running.marquee
     let tooOld = 0
     const look = setInterval(() => (tooOld += admissions.ageNow(replica.events) < 0 ? 1 : 0), 5)
     const until = performance.now() + 8000

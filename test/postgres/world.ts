@@ -1,7 +1,6 @@
 import type { Client } from 'pg'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import type { Marquee } from '../../src/app/assemble.ts'
-import { assemble } from '../../src/app/assemble.ts'
+import { assembleAlone } from '../../src/app/assemble.ts'
 import type { Configuration } from '../../src/config/configuration.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
@@ -17,6 +16,8 @@ export interface Given {
   readonly freshness?: Readonly<Record<string, unknown>>
   readonly url?: string
 }
+
+type Marquee = Awaited<ReturnType<typeof assembleAlone>>
 
 /** A database as the guide has it set up, and whoever runs Marquee before it. */
 export class World {
@@ -117,13 +118,13 @@ export class Running {
 
   static async start(configuration: Configuration): Promise<Running> {
     const observations: Observation[] = []
-    const marquee = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
-    marquee.replica.start()
+    const marquee = await assembleAlone(configuration, systemTime, (observation) => void observations.push(observation))
+    marquee.reading.replica.start()
     return new Running(marquee, observations)
   }
 
   async loaded(): Promise<void> {
-    const { events, venues } = this.marquee.replica
+    const { events, venues } = this.marquee.reading.replica
     await eventually(
       async () => [events.ageMs(systemTime.now()), venues.ageMs(systemTime.now()), events.lastFailure] as const,
       ([eventsAge, venuesAge]) => eventsAge !== null && venuesAge !== null,
@@ -132,7 +133,7 @@ export class Running {
 
   event(id: string): EventRecord | null {
     const guid = parseGuid(id)
-    return guid === null ? null : this.marquee.replica.events.list.get(guid)
+    return guid === null ? null : this.marquee.reading.replica.events.list.get(guid)
   }
 
   /** Waits until the event is as `isIt` wants it. */
@@ -151,12 +152,12 @@ export class Running {
   }
 
   get served(): number {
-    return this.marquee.replica.events.list.served
+    return this.marquee.reading.replica.events.list.served
   }
 
   /** How old the events are, by what is confirmed. */
   get ageMs(): number {
-    return this.marquee.replica.events.ageMs(systemTime.now()) ?? Infinity
+    return this.marquee.reading.replica.events.ageMs(systemTime.now()) ?? Infinity
   }
 
   reads(): readonly string[] {
@@ -166,7 +167,7 @@ export class Running {
   }
 
   async stop(): Promise<void> {
-    const stopped = this.marquee.replica.stop()
+    const stopped = this.marquee.reading.replica.stop()
     await this.marquee.crm.close()
     await stopped
   }

@@ -2,14 +2,12 @@ import { expect, it } from 'bun:test'
 import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
-import { Admissions } from '../sync/admission.ts'
 import type { Source } from '../sync/port.ts'
 import { newLists, Replica } from '../sync/replica.ts'
+import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
-import { CurrentList } from './current-list.ts'
 import type { ListState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
-import type { ServedLists } from '../sync/held-lists.ts'
 import { CutOver } from './cut-over.ts'
 
 const WHOLE: ListState = {
@@ -45,9 +43,8 @@ function followed(
 
 it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
   const cutOver = new CutOver(followed(false), systemTime)
-  const current = new CurrentList(() => cutOver.served.events, false)
   const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
-  const admitted = admissions.wait([current], systemTime.now())
+  const admitted = admissions.wait(() => [cutOver.served.events], systemTime.now())
   const next = followed(true)
   next.events.confirm(systemTime.now(), { details: 0, availability: 0, audited: 0 })
   expect(cutOver.offer(next)).toBe(true)
@@ -76,23 +73,23 @@ it('answers who waits for a read that hangs as soon as another list may be answe
     pause: () => Promise.resolve(),
   })
   const cutOver = new CutOver(replica, time)
-  const current = new CurrentList(() => cutOver.served.events, false)
-  const admitted = new Admissions(BOUNDS, LIMITS, time).wait([current], time.now())
+  const admitted = new Admissions(BOUNDS, LIMITS, time).wait(() => [cutOver.served.events], time.now())
   const next = followed(true, time)
   next.events.confirm(time.now(), { details: 0, availability: 0, audited: 0 })
   expect(cutOver.offer(next)).toBe(true)
   expect((await admitted).ok).toBe(true)
 })
 
-it('tells of the list that is served what its leader told', () => {
+it('serves a list that tells what its leader told', () => {
   const cutOver = new CutOver(followed(false), systemTime)
-  const current = new CurrentList(() => cutOver.served.events, true)
-  expect([current.isLoaded, current.loadedAtMs, current.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
+  const before = cutOver.served.events
+  expect([before.isLoaded, before.loadedAtMs, before.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
   const next = followed(true)
   next.events.tell({ ...WHOLE, unidentified: [0, 2, 1], lastError: 'the CRM is down' })
   cutOver.offer(next)
-  expect([current.isLoaded, current.shrunk, current.hasOwnAvailability]).toEqual([true, null, true])
-  expect(Array.from(current.unidentifiedCounts)).toEqual([0, 2, 1])
+  const current = cutOver.served.events
+  expect([current.isLoaded, current.shrunk, current.list.withheldInAll]).toEqual([true, null, 3])
+  expect(current.list.unidentified.counts.slice(0, 3)).toEqual([0, 2, 1])
   expect(current.lastFailure).toEqual({ kind: 'unreachable', message: 'the CRM is down' })
   expect([current.isFailing, current.isBackingOff]).toEqual([true, false])
   next.events.tell({ ...WHOLE, lastError: 'events.csv may be half-written', waiting: true, nextTryMs: 5000 })

@@ -1,0 +1,124 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { ClusterCounts, SnapshotStanding } from '../operations/status.ts'
+import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
+import type { Crm } from '../sync/port.ts'
+import { type ReplicaOptions, Replica } from '../sync/replica.ts'
+import type { ServedLists } from '../sync/served-list.ts'
+import type { Time } from '../time/time.ts'
+import { withTimeout } from '../time/waiting.ts'
+
+/** How this instance gets its lists: it reads the CRM itself, or is a member of a cluster. */
+export interface Reading {
+  /** Returns the lists that are served now. A cut-over replaces them: hold this function, not its result. */
+  readonly lists: () => ServedLists
+  start(): void
+  /** Ends the reads and closes the CRM, then writes what the snapshot lacks. */
+  stop(): Promise<void>
+  /** Applies reloaded settings. The records stay. */
+  adopt(change: SettingsChange): void
+  status(): ReadingStatus
+  /** Resolves when both lists were read or could not be, or when the instance stops. */
+  untilRead(): Promise<void>
+  /** Resolves when no refresh is running. */
+  untilReadsEnd(): Promise<void>
+  /** Accepts shorter lists on the operator's word. Returns the names of those that were not believed; `null` if no leader answers. */
+  acceptShorter(): Promise<readonly string[] | null>
+}
+
+export interface SettingsChange {
+  /** The bodies made so far are outdated. */
+  readonly formatChanged: boolean
+  /** Lists are kept in their order, for `/api/events` and for calendars. */
+  readonly keepsIndexes: boolean
+}
+
+interface ReadingStatus {
+  /** The current snapshot; `null` if there is none. */
+  readonly snapshot: SnapshotStanding | null
+  /** `null` without a cluster. */
+  readonly cluster: ClusterCounts | null
+}
+
+export interface ReadingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeState'> {
+  readonly configuration: Configuration
+  readonly keepsIndexes: boolean
+}
+
+/** How long a stop waits for running reads of the CRM. */
+const LAST_READS_MS = 1000
+
+/** Resolves when the reads have ended and the CRM is closed, or after a second. */
+export async function endReads(reads: Promise<void>, crm: Crm, time: Time): Promise<void> {
+  await withTimeout(time, LAST_READS_MS, Promise.all([reads, crm.close()]))
+}
+
+/** Reads the CRM for this instance alone. */
+export class DirectReading implements Reading {
+  readonly replica: Replica
+  readonly #options: ReadingOptions
+  #keeper: SnapshotKeeper | null = null
+  #isStopping = false
+
+  constructor(options: ReadingOptions) {
+    this.#options = options
+    this.replica = new Replica({
+      ...options,
+      observe: (observation) => {
+        options.observe(observation)
+        // A read that a stop aborts gives no reason for a snapshot.
+        if (!this.#isStopping) this.#keeper?.note(observation)
+      },
+    })
+    if (options.keepsIndexes) void this.replica.keepIndexes()
+  }
+
+  /** Creates a reading with its snapshot, if one is configured. */
+  static async withSnapshot(options: ReadingOptions): Promise<DirectReading> {
+    const reading = new DirectReading(options)
+    const { configuration, limits, time, observe } = options
+    if (configuration.snapshot === null) return reading
+    // Imported on demand: start-up is faster without it.
+    const { keepSnapshot } = await import('./keep-snapshot.ts')
+    const { directory } = configuration.snapshot
+    reading.#keeper = keepSnapshot(directory, configuration, reading.replica, limits, time, observe)
+    return reading
+  }
+
+  readonly lists = (): ServedLists => this.replica
+
+  /** Starts to read. The reads wait for the snapshot, even if a request asks for them first. */
+  start(): void {
+    void this.#keeper?.load()
+    this.replica.start()
+  }
+
+  async stop(): Promise<void> {
+    const { crm, time } = this.#options
+    this.#isStopping = true
+    await endReads(this.replica.stop(), crm, time)
+    await this.#keeper?.stop()
+  }
+
+  adopt({ formatChanged, keepsIndexes }: SettingsChange): void {
+    this.replica.applySettings(formatChanged)
+    if (!keepsIndexes) this.replica.dropIndexes()
+    // Requests for lists get 502 until the index is complete.
+    else if (this.replica.events.list.order === null) void this.replica.keepIndexes()
+  }
+
+  status(): ReadingStatus {
+    return { snapshot: this.#keeper?.standing() ?? null, cluster: null }
+  }
+
+  untilRead(): Promise<void> {
+    return this.replica.untilRead()
+  }
+
+  untilReadsEnd(): Promise<void> {
+    return this.replica.untilReadsEnd()
+  }
+
+  async acceptShorter(): Promise<readonly string[]> {
+    return this.replica.acceptShorter()
+  }
+}

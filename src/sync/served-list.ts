@@ -1,0 +1,304 @@
+// The lists as others see them: how old they are, and whether callers may be answered from them now. The replica and a
+// follower of a cluster each implement ServedList.
+
+import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { Failure } from './port.ts'
+import type { RecordList } from '../records/record-list.ts'
+import { type Moment, type Time, earlierBy, elapsedMs, laterOf, momentAt } from '../time/time.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
+
+/** One list as it is served, whichever instance reads it. */
+export interface ServedList<Item> {
+  readonly list: RecordList<Item>
+  readonly freshness: Freshness
+  /** The list was read in full at least once. */
+  readonly isLoaded: boolean
+  /** When the list was first read in full, monotonic ms; infinite before. */
+  readonly loadedAtMs: number
+  /** The loss that the shrink guard does not believe; `null` while the list is believed. */
+  readonly shrunk: Shrunk | null
+  /** The last read failed, even if another is running now. */
+  readonly isFailing: boolean
+  /** Why the list is not believed, or why the last read failed. */
+  readonly lastFailure: Pick<Failure, 'kind' | 'message'> | null
+  /** The list waits for its next try after a failure. */
+  readonly isBackingOff: boolean
+  /** Milliseconds until the next read that may confirm the list begins. */
+  readonly nextTryInMs: number
+  /** Milliseconds until the next read of changes begins. */
+  readonly nextReadInMs: number
+  /** Records that changed without being reported by the CRM, found by this instance. */
+  readonly drift: { readonly records: number; readonly byColumn: ReadonlyMap<string, number> }
+  /** The age of the data in ms; `null` if the list was never read in full. */
+  ageMs(now: Moment): number | null
+  /** Returns true if all changes up to `moment` are known. */
+  isConfirmedSince(moment: Moment): boolean
+  /** Resolves when the running reads have ended, or new ones begun now. */
+  readOnce(): Promise<void>
+  /** Makes waiting requests check the list again. */
+  help(): void
+}
+
+/** Both lists as they are served at one moment. A cut-over replaces them, so callers hold a function that returns them. */
+export interface ServedLists {
+  readonly events: ServedList<EventRecord>
+  readonly venues: ServedList<VenueRecord>
+}
+
+export type EitherList = ServedLists[ListName]
+
+/** The age of a list. All moments are the beginning of a read with its source's lag subtracted. */
+export class Freshness {
+  #details: Moment | null = null
+  #availability: Moment | null = null
+  #audited: Moment | null = null
+  /**
+   * A read of the availability that left rows out. It is valid as of `asOf` once the details are known as of `onceMs`.
+   */
+  #pending: { readonly asOf: Moment; readonly onceMs: number } | null = null
+
+  /** Records that a read reported all changes of the details up to `asOf`. */
+  confirmDetails(asOf: Moment, lagMs: number): void {
+    const moment = earlierBy(asOf, lagMs)
+    this.#details = laterOf(this.#details, moment)
+    if (this.#pending === null || this.#pending.onceMs > moment.monotonicMs) return
+    this.#availability = laterOf(this.#availability, this.#pending.asOf)
+    this.#pending = null
+  }
+
+  confirmAvailability(asOf: Moment, lagMs: number): void {
+    this.#availability = laterOf(this.#availability, earlierBy(asOf, lagMs))
+    this.#pending = null
+  }
+
+  /**
+   * Like `confirmAvailability`, for a read that left out served rows. Those rows may be gone, or their tickets
+   * outdated. The read counts only once all changes of the details up to `onceMs` are known: a row still served then
+   * was unchanged.
+   */
+  confirmAvailabilityOnce(asOf: Moment, lagMs: number, onceMs: number): void {
+    this.#pending ??= { asOf: earlierBy(asOf, lagMs), onceMs }
+  }
+
+  audit(asOf: Moment, lagMs: number): void {
+    this.#audited = laterOf(this.#audited, earlierBy(asOf, lagMs))
+  }
+
+  /**
+   * Continues from what another process knew as of `wallMs`. Returns false if that time is unknown or in the future.
+   */
+  goOnFrom(wallMs: number | null, now: Moment): boolean {
+    if (wallMs === null || wallMs > now.wallMs) return false
+    const asOf = momentAt(wallMs, now)
+    this.confirmDetails(asOf, 0)
+    this.confirmAvailability(asOf, 0)
+    return true
+  }
+
+  /** Returns the age of the older field group in ms; `null` if the list was never read in full. */
+  confirmedAgeMs(now: Moment): number | null {
+    if (this.#details === null || this.#availability === null) return null
+    return Math.max(elapsedMs(this.#details, now), elapsedMs(this.#availability, now))
+  }
+
+  detailsAgeMs(now: Moment): number | null {
+    return this.#details === null ? null : elapsedMs(this.#details, now)
+  }
+
+  availabilityAgeMs(now: Moment): number | null {
+    return this.#availability === null ? null : elapsedMs(this.#availability, now)
+  }
+
+  auditedAgeMs(now: Moment): number | null {
+    return this.#audited === null ? null : elapsedMs(this.#audited, now)
+  }
+
+  /** Returns true if all changes of the details up to `moment` are known. */
+  areDetailsConfirmedSince(moment: Moment): boolean {
+    return this.#details !== null && this.#details.monotonicMs >= moment.monotonicMs
+  }
+
+  /** Returns true if all changes up to `moment` are known. */
+  isConfirmedSince(moment: Moment): boolean {
+    if (this.#details === null || this.#availability === null) return false
+    return Math.min(this.#details.monotonicMs, this.#availability.monotonicMs) >= moment.monotonicMs
+  }
+}
+
+/**
+ * The state of a list relative to the operator's maximum age. `empty`: the first full read has not ended, so no row is
+ * known to be absent. `stale`: past the maximum age, but within `staleIfError` of it or still served by the shrink
+ * guard.
+ */
+export type Standing = 'empty' | 'fresh' | 'stale' | 'expired'
+
+export interface AgeLimits {
+  readonly maxAgeMs: number
+  readonly staleIfErrorMs: number
+}
+
+/** Returns the state of data that is `ageMs` old; `null` means never read in full. Both limits are inclusive. */
+export function standingOf(ageMs: number | null, ageLimits: AgeLimits): Standing {
+  if (ageMs === null) return 'empty'
+  // With a maximum age of 0, every request waits: data that is older than the request never counts as fresh.
+  if (ageMs <= ageLimits.maxAgeMs && ageLimits.maxAgeMs > 0) return 'fresh'
+  if (ageLimits.staleIfErrorMs > 0 && ageMs <= ageLimits.maxAgeMs + ageLimits.staleIfErrorMs) return 'stale'
+  return 'expired'
+}
+
+/** A list that lost so many rows that the CRM is not believed. The previous list is still served. */
+export interface Shrunk {
+  /** When the first read that was not believed began. */
+  readonly since: Moment
+  /** When this instance last heard of it from the leader; `null` if this instance reads the list. */
+  readonly heardAt?: Moment | null
+  /** Records that are missing from the CRM, and records whose rows became unreadable, according to the last read. */
+  readonly absent: number
+  readonly unreadable: number
+}
+
+/** The same state, for other processes. */
+export interface ToldShrunk extends Pick<Shrunk, 'absent' | 'unreadable'> {
+  readonly forMs: number
+}
+
+/** The setting of the shrink guard: how long the old list is still served, in ms; `null` if the guard is off. */
+export interface ShrinkGuardSetting {
+  readonly shrinkGuardMs: number | null
+}
+
+/** The maximum age of answers, with the operator's two exceptions. */
+export interface AnswerAgeLimits extends AgeLimits, ShrinkGuardSetting {}
+
+export interface RefreshSettings extends AnswerAgeLimits {
+  readonly refreshEveryMs: number
+  readonly fullReadEveryMs: number
+}
+
+/** Returns until when the old list is served, wall ms. */
+export function untilOf({ since }: Shrunk, shrinkGuardMs: number, now: Moment): number {
+  return now.wallMs - elapsedMs(since, now) + shrinkGuardMs
+}
+
+/**
+ * Returns true if the old list may be served regardless of its age. For a follower, its last news of the guard must not
+ * be older than the maximum age.
+ */
+function isServedOn(
+  { since, heardAt = null }: Shrunk,
+  { shrinkGuardMs, maxAgeMs }: ShrinkGuardSetting & { readonly maxAgeMs: number },
+  now: Moment,
+): boolean {
+  if (shrinkGuardMs === null || elapsedMs(since, now) >= shrinkGuardMs) return false
+  return heardAt === null || elapsedMs(heardAt, now) <= maxAgeMs
+}
+
+/** Returns the state of a list, including what the shrink guard allows. */
+export function listStanding(list: EitherList, ageLimits: AnswerAgeLimits, now: Moment): Standing {
+  const standing = standingOf(list.ageMs(now), ageLimits)
+  if (standing !== 'expired' || list.shrunk === null) return standing
+  return isServedOn(list.shrunk, ageLimits, now) ? 'stale' : standing
+}
+
+/** Returns true if a list in this state may be answered from without another read. */
+export function isAnswered(standing: Standing, { isFailing }: EitherList): boolean {
+  return standing === 'fresh' || (standing === 'stale' && isFailing)
+}
+
+export interface WaitingLimits {
+  /** How many requests may wait for a read at the same time. */
+  readonly waiting: number
+  readonly waitForMs: number
+}
+
+/**
+ * Whether a request may be answered from memory: with the data's age, or with the delay after which the caller should
+ * ask again.
+ */
+export type Admission =
+  | { readonly ok: true; readonly ageMs: number }
+  | { readonly ok: false; readonly retryAfterMs: number }
+
+/** The shortest delay that a refused caller is asked to wait: a read may already be running. */
+const ASK_AGAIN_MS = 1000
+const READS_PER_LIST = 3
+
+/** Admits requests while the data is within the maximum age. Otherwise makes them wait or refuses them. */
+export class Admissions {
+  /** The number of requests that are waiting now. */
+  waiting = 0
+  readonly #ageLimits: AnswerAgeLimits
+  readonly #limits: WaitingLimits
+  readonly #time: Time
+
+  constructor(ageLimits: AnswerAgeLimits, limits: WaitingLimits, time: Time) {
+    this.#ageLimits = ageLimits
+    this.#limits = limits
+    this.#time = time
+  }
+
+  /** Returns the data's age in ms if the request may be answered at once; -1 if it must `wait`. */
+  ageNow(list: EitherList): number {
+    const now = this.#time.now()
+    return isAnswered(listStanding(list, this.#ageLimits, now), list) ? (list.ageMs(now) ?? -1) : -1
+  }
+
+  /**
+   * Waits until all lists may be answered from, or until it is certain that they cannot be (architecture: Freshness).
+   * `lists` returns those that are served now: others may replace them meanwhile.
+   */
+  async wait(lists: () => readonly EitherList[], arrived: Moment): Promise<Admission> {
+    if (this.waiting >= this.#limits.waiting) return this.#refusal(lists())
+    this.waiting++
+    const patience = { over: false }
+    try {
+      const admission = await withTimeout(
+        this.#time,
+        this.#limits.waitForMs,
+        this.#untilKnown(lists, arrived, patience),
+      )
+      if (admission !== TIMED_OUT) return admission
+      patience.over = true
+      // The awaited read may hang although another one, an audit, has confirmed the list meanwhile.
+      return this.#unmet(lists(), arrived).length === 0 ? this.#leave(lists()) : this.#refusal(lists())
+    } finally {
+      this.waiting--
+    }
+  }
+
+  async #untilKnown(
+    lists: () => readonly EitherList[],
+    arrived: Moment,
+    patience: { over: boolean },
+  ): Promise<Admission> {
+    for (let reads = 0; ; reads++) {
+      const now = lists()
+      const unmet = this.#unmet(now, arrived)
+      if (unmet.length === 0) return this.#leave(now)
+      // The first read may have been running already, and the second may need a third, of the other field group, to
+      // prove anything. If that proves nothing either (a standby too far behind), further reads would only burden the
+      // CRM.
+      const isVain = reads === READS_PER_LIST * now.length
+      if (isVain || patience.over || unmet.some((list) => list.isBackingOff)) return this.#refusal(unmet)
+      await Promise.all(unmet.map((list) => list.readOnce()))
+    }
+  }
+
+  /** Returns the lists that may not be answered from: too old, and not confirmed since the request arrived. */
+  #unmet(lists: readonly EitherList[], arrived: Moment): readonly EitherList[] {
+    return lists.filter((list) => this.ageNow(list) < 0 && !list.isConfirmedSince(arrived))
+  }
+
+  #leave(lists: readonly EitherList[]): Admission {
+    const now = this.#time.now()
+    return { ok: true, ageMs: Math.max(...lists.map((list) => list.ageMs(now) ?? 0)) }
+  }
+
+  /** Refuses the request. After `retryAfterMs`, each list that is too old will have been tried again. */
+  #refusal(lists: readonly EitherList[]): Admission {
+    const old = lists.filter((list) => this.ageNow(list) < 0)
+    return { ok: false, retryAfterMs: Math.max(ASK_AGAIN_MS, ...old.map((list) => list.nextTryInMs)) }
+  }
+}
