@@ -3,7 +3,7 @@ export type Expected =
   | { readonly kind: 'guid'; readonly mayBeBlank: boolean }
   /** Any text or number: ids are derived from it. */
   | { readonly kind: 'id' }
-  | { readonly kind: 'text' | 'texts' | 'scalar' | 'blank' | 'shorter-links' | 'any-date-time' | 'year-1-to-9999' }
+  | { readonly kind: 'text' | 'texts' | 'scalar' | 'blank' | 'any-date-time' | 'year-1-to-9999' }
   | ExpectedNumber
   /** `words`: the further words of `crm.texts` for yes and no; null if there are none. */
   | { readonly kind: 'flag'; readonly words: readonly string[] | null }

@@ -29,8 +29,6 @@ export function expectedWords(expected: Expected): string {
         : `true or false, yes or no, 1 or 0, or one of ${expected.words.join(', ')} (crm.texts)`
     case 'links':
       return `${expected.asJson ? 'JSON, ' : ''}a list of links, each with a text for Rel and for Href, and a text or null for Title`
-    case 'shorter-links':
-      return 'links of at most 1 MB'
     case 'date-time':
       return dateWords(expected.formats)
     case 'zone':

@@ -1,9 +1,10 @@
 import type { EventRecord } from '../../domain/event.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
-import { type CellObject, Reason } from '../mapping/cell.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+import { type Cell, type CellObject, Reason, isList, isObject } from '../mapping/cell.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
-import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
+import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
 import type { Labels } from './labels.ts'
 import { TableRows, UnlabelledRows } from './table-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
@@ -36,6 +37,10 @@ export function entityTable<Item extends { readonly Id: Guid }>(
   const rows = new TableRows(setting, labels, zones)
   const unlabelled = new UnlabelledRows()
   const mapping = listMapping(kind, setting, rows, { ...parts, idNamespace: null, lists: 'text' })
+  const tooLarge = (row: CellObject, where: string, version: number): Change<Item> => {
+    const id = mapping.readers.Id(row)
+    return withheldRow(TOO_LARGE, id instanceof Reason ? null : id, where, version)
+  }
   return {
     name: kind.table.list,
     from: setting.from,
@@ -45,13 +50,33 @@ export function entityTable<Item extends { readonly Id: Guid }>(
     mapping,
     availabilityColumns: [],
     mapRow(row, where, version) {
-      const change = mapRow(mapping, row, where, version)
+      const change =
+        bytesOf(row, LARGEST_ROW_BYTES) > LARGEST_ROW_BYTES
+          ? tooLarge(row, where(), version)
+          : mapRow(mapping, row, where, version)
       // Only served rows are noted.
       if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
       return change
     },
     mapAvailability: () => null,
   }
+}
+
+const TOO_LARGE: Reason = new Reason('too-large', null, null)
+/** Shorter texts are counted as if their characters were ASCII. */
+const SHORT_TEXT = 1024
+
+/** The bytes of a cell as JSON, near enough; counts no further than `most`. */
+function bytesOf(cell: Cell, most: number): number {
+  if (typeof cell === 'string') return 2 + (cell.length <= SHORT_TEXT ? cell.length : Buffer.byteLength(cell))
+  let bytes = 2
+  if (isList(cell)) {
+    for (const item of cell) if ((bytes += 1 + bytesOf(item, most - bytes)) > most) break
+  } else if (isObject(cell)) {
+    for (const name of Object.keys(cell))
+      if ((bytes += 4 + name.length + bytesOf(cell[name] ?? null, most - bytes)) > most) break
+  }
+  return bytes
 }
 
 /** The table of events, whose availability can be read separately. */

@@ -1,6 +1,7 @@
 import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
 import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Rest, inSlices } from '../kit/slices.ts'
 
 /** The parsed body of a page. */
@@ -50,7 +51,7 @@ const MOST_TRIES = 8
 const MOST_ROWS = 100_000
 const TOO_DEEP = 'is nested deeper, or has larger objects or longer texts, than any that Dataverse writes'
 const TOO_MANY_ROWS = `has more than ${MOST_ROWS} rows`
-/** Longer rows are parsed in slices. */
+/** Longer rows have one try: if they end elsewhere, the page as a whole is parsed. */
 const LONG = 32_768
 /** Characters of rows between two looks at the clock. */
 const STEP = 16_384
@@ -74,8 +75,7 @@ export async function splitPage(text: string, rest: Rest = inSlices()): Promise<
   let looked = from
   if (text.charCodeAt(from) !== OPEN_OBJECT) return null
   for (;;) {
-    const found = rowFrom(text, from, rest)
-    const row = found instanceof Promise ? await found : found
+    const row = rowFrom(text, from)
     if (row === null) {
       await rest()
       return null
@@ -103,7 +103,7 @@ interface FoundRow {
  * Parses the row that begins at `from`. The first end at which it parses is right: no JSON object is the beginning of
  * another.
  */
-function rowFrom(text: string, from: number, rest: Rest): FoundRow | null | Promise<FoundRow | null> {
+function rowFrom(text: string, from: number): FoundRow | null {
   let searched = from
   // Limited: a text with a thousand lookalikes of row ends must not be parsed a thousand times.
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -115,12 +115,11 @@ function rowFrom(text: string, from: number, rest: Rest): FoundRow | null | Prom
     const isLast = match[0] === '}]'
     const next = isLast ? end : end + 1
     const row = text.slice(from, end)
-    if (row.length > LONG) {
-      // A long row has one try: if it ends elsewhere, the page as a whole is parsed.
-      return parseShallowInSlices(row, rest).then((long) => (long.ok ? { cell: long.cell, next, isLast } : null))
-    }
+    // Rows that are withheld as too large may be parsed slowly: in slices, as part of the page.
+    if (row.length > LARGEST_ROW_BYTES) return null
     const parsed = parseCell(row)
     if (parsed.ok) return { cell: parsed.cell, next, isLast }
+    if (row.length > LONG) return null
   }
   return null
 }

@@ -85,7 +85,6 @@ export function splitTags(text: string, separator: string): readonly string[] {
 
 const NO_LINKS: readonly Link[] = []
 const LINKS: Expected = { kind: 'links', asJson: false }
-const SHORTER_LINKS: Expected = { kind: 'shorter-links' }
 const LINKS_AS_JSON: Expected = { kind: 'links', asJson: true }
 
 /** The additional links of a row (contract §2.1); empty if the cell is null. */
@@ -106,8 +105,7 @@ export function toLinksOfText(cell: Cell): readonly Link[] | Misfit {
   if (typeof cell !== 'string') return toLinks(cell)
   if (isBlank(cell)) return NO_LINKS
   const parsed = parseShallow(cell)
-  if (parsed.ok) return toLinks(parsed.cell)
-  return new Misfit(parsed.reason === 'length' ? SHORTER_LINKS : LINKS_AS_JSON, cell)
+  return parsed.ok ? toLinks(parsed.cell) : new Misfit(LINKS_AS_JSON, cell)
 }
 
 function toLink(cell: Cell): Link | null {

@@ -1,5 +1,7 @@
 import type { Change, Page } from '../../sync/port.ts'
-import type { Cell } from '../mapping/cell.ts'
+import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+import { type Cell, Reason } from '../mapping/cell.ts'
+import { withheldRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
@@ -80,7 +82,9 @@ export class KnownTable<Item> {
     return rows.map((row) => {
       const id = row[0] ?? null
       const version = this.#updatedAtIndex === -1 ? Number.NaN : microsOf(row[this.#updatedAtIndex] ?? null)
-      const change = this.reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
+      const change = isTooLarge(row)
+        ? withheldRow(TOO_LARGE, id === null ? null : this.reading.idOf(id), this.placeOf(id), version)
+        : this.reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
       return { change, version, id }
     })
   }
@@ -125,6 +129,16 @@ export class KnownTable<Item> {
     const { written } = this.list.table
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
   }
+}
+
+const TOO_LARGE: Reason = new Reason('too-large', null, null)
+/** The most bytes of a character in UTF-8, counted in UTF-16 code units. */
+const WIDEST = 3
+
+function isTooLarge(row: TextRow): boolean {
+  let chars = 0
+  for (const text of row) chars += text?.length ?? 0
+  return chars * WIDEST > LARGEST_ROW_BYTES && Buffer.byteLength(row.join('')) > LARGEST_ROW_BYTES
 }
 
 /** Types whose text form differs from what a person would write (pg_type.dat). */
