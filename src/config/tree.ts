@@ -48,6 +48,7 @@ export type Say = (line: number | null, message: string, path?: Path) => void
 const MOST_ALIASES = 100
 const MOST_VALUES = 100_000
 const DEEPEST = 32
+const TOO_DEEP = `is nested deeper than ${DEEPEST} levels`
 
 /**
  * Converts the parser's nodes to a tree. Replaces aliases, with a limit on their number against alias bombs; requires
@@ -69,7 +70,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
     if (stopped) return { kind: 'scalar', line, value: null }
     values++
     if (values > MOST_VALUES) return stop(line, `contains more than ${MOST_VALUES} values`)
-    if (path.length > DEEPEST) return stop(line, `is nested deeper than ${DEEPEST} levels`)
+    if (path.length > DEEPEST) return stop(line, TOO_DEEP)
     if (isAlias(node)) {
       aliases++
       if (aliases > MOST_ALIASES) return stop(line, `uses aliases (*name) more than ${MOST_ALIASES} times`)
@@ -145,10 +146,7 @@ export function parseYaml(text: string, say: Say): MapTree | null {
     say(text.slice(0, control.index).split('\n').length, `contains a control character (U+${code})`)
     return null
   }
-  if (!isModest(text)) {
-    say(null, `is not a configuration: it contains more than ${MOST_TOKENS} words and signs`)
-    return null
-  }
+  if (!isModest(text, say)) return null
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -171,12 +169,39 @@ export function parseYaml(text: string, say: Say): MapTree | null {
 }
 
 /**
- * Whether the text is small enough to parse: a megabyte of junk would keep the parser busy for seconds, but the lexer
- * is fast.
+ * Whether the text is small and flat enough to parse: a megabyte of junk or 40 KB of brackets would keep the parser busy
+ * for a second, but the lexer is fast.
  */
-function isModest(text: string): boolean {
-  return new Lexer().lex(text).drop(MOST_TOKENS).next().done === true
+function isModest(text: string, say: Say): boolean {
+  // `signs`: how many values begin within one another on a line, as in `- - -`.
+  let [tokens, line, brackets, signs, isText] = [0, 1, 0, 0, false]
+  for (const token of new Lexer().lex(text)) {
+    if (++tokens > MOST_TOKENS) {
+      say(null, `is not a configuration: it contains more than ${MOST_TOKENS} words and signs`)
+      return false
+    }
+    const isSign: boolean = !isText
+    isText = token === SCALAR
+    if (token.includes('\n')) {
+      line += token.split('\n').length - 1
+      signs = 0
+    }
+    if (!isSign) continue
+    if (token === '[' || token === '{') brackets++
+    else if (token === ']' || token === '}') brackets--
+    else if (token === FLOW_END) brackets = 0
+    else if (token === ',') signs = 0
+    else if (token === '-' || token === '?' || token === ':') signs++
+    if (Math.max(brackets, signs) <= DEEPEST) continue
+    say(line, TOO_DEEP)
+    return false
+  }
+  return true
 }
+
+/** What the lexer puts before a scalar's own text, and at the end of brackets that are not closed. */
+const SCALAR = '\u001f'
+const FLOW_END = '\u0018'
 
 function saySyntax(faults: readonly YAMLError[], lines: LineCounter, say: Say): void {
   const said = new Set<string>()
