@@ -64,7 +64,7 @@ export class Router {
   }
 
   #event(pathname: string, at: number, end: number, isApi: boolean): Route | null {
-    if (at >= end) return at > end + 1 ? null : { resource: 'events', id: null }
+    if (at >= end) return { resource: 'events', id: null }
     if (pathname.charCodeAt(at) !== SLASH) {
       // No link leads to the calendar of all events, so that it has no alias (contract §6).
       const isCalendar = isApi && this.#hasCalendars && at + ICS.length === end && startsWithWord(pathname, at, ICS)
