@@ -32,7 +32,7 @@ const MEANINGS: Readonly<Record<string, readonly [description: string, example: 
 }
 
 /** A further field as the description shows it. */
-export interface DescribedFurther extends FurtherField {
+interface DescribedFurther extends FurtherField {
   readonly description: string
   /** A value as JSON. */
   readonly example: string
@@ -66,6 +66,12 @@ function shownIn(zone: Zone): string {
   return shown
 }
 
-export function furtherSchema({ type, description, example }: DescribedFurther): JsonObject {
-  return { ...FURTHER_SCHEMAS[type], description, examples: [new WrittenJson(example)] }
+/** Returns the schemas of the further fields of a list, by name. */
+export function furtherSchemas(table: RecordTable, further: FurtherFields, zone: Zone): JsonObject {
+  return Object.fromEntries(
+    describedFurther(table, further, zone).map(({ name, type, description, example }) => [
+      name,
+      { ...FURTHER_SCHEMAS[type], description, examples: [new WrittenJson(example)] },
+    ]),
+  )
 }

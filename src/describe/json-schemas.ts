@@ -35,7 +35,7 @@ export function referTo(name: string): JsonObject {
 }
 
 /** Returns an object schema with these members, all required. */
-export function objectOf(
+function objectOf(
   description: string,
   properties: JsonObject,
 ): {
@@ -47,7 +47,7 @@ export function objectOf(
   return { type: 'object', description, required: Object.keys(properties), properties }
 }
 
-export function fieldSchema({ type, description, example }: Field): JsonObject {
+function fieldSchema({ type, description, example }: Field): JsonObject {
   return { ...TYPES[type], description: description + ADVICE[type], examples: [new WrittenJson(example)] }
 }
 

@@ -14,7 +14,7 @@ import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import { type Endpoint, routeLabel } from '../http/route.ts'
 import { type Examples, examplesOf } from './examples.ts'
 import { type FeedInstance, calendarContent, feedContent } from './feed-content.ts'
-import { type DescribedFurther, describedFurther, furtherSchema } from './further-schemas.ts'
+import { furtherSchemas } from './further-schemas.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import type { Json, JsonObject } from './json-text.ts'
 import { headerParameters, idParameter, listParameters } from './parameters.ts'
@@ -28,7 +28,6 @@ import {
   commonStatus,
   unchanged,
 } from './responses.ts'
-import { xmlSchemas } from './xml-schemas.ts'
 
 /** The settings that the description depends on. */
 export interface Instance extends FeedInstance {
@@ -116,8 +115,7 @@ export function pathsOf({
 }
 
 export function openApi(instance: Instance): JsonObject {
-  const { basePath, links, namespace, lists, further = NO_FURTHER, zone } = instance
-  const [events, venues] = [describedFurther(EVENTS, further, zone), describedFurther(VENUES, further, zone)]
+  const { basePath, links, lists, further = NO_FURTHER, zone } = instance
   const examples = examplesOf(new Formatter(instance), instance.zone)
   const paths = pathsOf(instance)
   const detailOf = (refusal: Refusal): string =>
@@ -142,21 +140,14 @@ export function openApi(instance: Instance): JsonObject {
       headers: headerComponents(Math.floor(instance.maxAgeMs / 1000)),
       responses: Object.fromEntries(refusals),
       examples: exampleComponents(lists, examples),
-      schemas: {
-        ...jsonSchemas({
-          links,
-          lists,
-          hasCalendars: instance.feeds.calendar,
-          further: { events: schemasOf(events), venues: schemasOf(venues) },
-        }),
-        ...xmlSchemas(namespace, lists, { events, venues }),
-      },
+      schemas: jsonSchemas({
+        links,
+        lists,
+        hasCalendars: instance.feeds.calendar,
+        further: { events: furtherSchemas(EVENTS, further, zone), venues: furtherSchemas(VENUES, further, zone) },
+      }),
     },
   }
-}
-
-function schemasOf(further: readonly DescribedFurther[]): JsonObject {
-  return Object.fromEntries(further.map((field) => [field.name, furtherSchema(field)]))
 }
 
 function aboutAll({ zone }: Instance): string {

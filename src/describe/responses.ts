@@ -6,14 +6,6 @@ import type { Examples } from './examples.ts'
 import { NAMES, referTo } from './json-schemas.ts'
 import { type JsonObject, WrittenJson } from './json-text.ts'
 
-/** The schema names of a record or page in each shape. */
-const SUFFIXED: Readonly<Record<Shape, (names: { readonly plain: string; readonly hal: string }) => string>> = {
-  json: ({ plain }) => plain,
-  xml: ({ plain }) => `${plain}Xml`,
-  'hal-json': ({ hal }) => hal,
-  'hal-xml': ({ hal }) => `${hal}Xml`,
-}
-
 type Member = readonly [string, JsonObject]
 
 function textHeader(description: string, more: JsonObject = {}): JsonObject {
@@ -81,11 +73,17 @@ export function foundWith(description: string, content: JsonObject): JsonObject 
 /** Returns the 200 of a record or of a page, in all media types. */
 export function found(list: ListName, isPage: boolean, further: JsonObject): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
-  const names = isPage ? { plain: page, hal: halPage } : { plain: record, hal }
+  const xml = { type: 'string' }
+  const schemas: Readonly<Record<Shape, JsonObject>> = {
+    json: referTo(isPage ? page : record),
+    xml,
+    'hal-json': referTo(isPage ? halPage : hal),
+    'hal-xml': xml,
+  }
   const content = MEDIA_TYPES.map((mediaType): Member => {
     const shape = shapeOf[mediaType]
     const sample = { $ref: `#/components/examples/${exampleName(list, isPage, shape)}` }
-    return [mediaType, { schema: referTo(SUFFIXED[shape](names)), examples: { sample } }]
+    return [mediaType, { schema: schemas[shape], examples: { sample } }]
   })
   const more = isPage ? { Link: 'Link' } : {}
   return {

@@ -2,9 +2,9 @@ import type { Link } from '../domain/link.ts'
 import { xmlAttribute, xmlText, xmlTexts } from './escape.ts'
 import type { Resource } from './resource.ts'
 
-export const HAL_NAMESPACE = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
-export const ARRAYS_NAMESPACE = 'http://schemas.microsoft.com/2003/10/Serialization/Arrays'
-export const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as const
+const HAL_NAMESPACE = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
+const ARRAYS_NAMESPACE = 'http://schemas.microsoft.com/2003/10/Serialization/Arrays'
+const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as const
 
 /**
  * `application/xml`, as DataContractSerializer writes it: one line, inherited members first, fields in ordinal order

@@ -13,11 +13,11 @@ const CLIENT = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './marquee.ts'
 
-const marquee = createClient<paths>({ baseUrl: process.argv[2] ?? '' })
-const asked = { headers: { Accept: 'application/hal+json' } }
+type Json = 'application/json' | 'application/problem+json'
+const marquee = createClient<paths, Json>({ baseUrl: process.argv[2] ?? '' })
 const params = { path: { id: '7e016ac6-5cee-4fd6-be12-faa34a6761ef' } }
-const { data, error } = await marquee.GET('/api/events/{id}', { params, ...asked })
-if (data === undefined) throw new Error(typeof error === 'string' ? error : error.detail)
+const { data, error } = await marquee.GET('/api/events/{id}', { params })
+if (data === undefined) throw new Error(error.detail)
 const name: string | null = data.Name
 const price: number = data.Price
 // @ts-expect-error there is no such field
@@ -29,9 +29,9 @@ marquee.GET('/api/event/{id}', { params })
 // @ts-expect-error tags are texts
 const page = await marquee.GET('/api/events', { params: { query: { tag: [5] } } }).catch(() => null)
 const folk = await marquee.GET('/api/events', { params: { query: { tag: ['Folk'], available: 'true', limit: 1 } } })
-const events: readonly Pick<components['schemas']['Event'], 'Name' | 'Tags'>[] = folk.data !== undefined && 'Events' in folk.data ? folk.data.Events : []
+const events: readonly Pick<components['schemas']['Event'], 'Name' | 'Tags'>[] = folk.data?.Events ?? []
 const refused = await marquee.GET('/api/venues/{id}', { params: { path: { id: '42' } } })
-const detail = typeof refused.error === 'string' ? refused.error : refused.error?.detail
+const detail = refused.error?.detail
 const venue = await marquee.GET('/api/events/{id}/venue', { params })
 console.log(JSON.stringify([name, price, events.map(({ Tags }) => Tags), refused.response.status, detail, venue.data?.AddressCity]))
 `
