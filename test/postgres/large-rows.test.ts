@@ -5,7 +5,7 @@ import { type Running, World, idOf } from './world.ts'
 let world: World
 
 function withheldOf({ marquee }: Running): readonly string[] {
-  return [...marquee.replica.events.list.withheldRows()].map(
+  return [...marquee.reading.replica.events.list.withheldRows()].map(
     ({ id, withheld: { fault, column } }) => `${id} ${fault} ${column}`,
   )
 }
