@@ -31,10 +31,13 @@ class Seen {
   deleted = 0
 }
 
+/** The rows of a list, by the ways of reading that it has. */
+export type ExaminedRows = Pick<RowStream, 'shape' | 'open'>
+
 /** Examines one list of a connector: with few requests, or thoroughly. */
 export async function examineList(
   name: ListName,
-  stream: RowStream,
+  stream: ExaminedRows,
   time: Time,
   isThorough: boolean,
 ): Promise<readonly Finding[]> {
@@ -45,12 +48,12 @@ export async function examineList(
 
 class Examined {
   readonly #name: ListName
-  readonly #stream: RowStream
+  readonly #stream: ExaminedRows
   readonly #shape: StreamShape
   readonly #time: Time
   readonly #findings: Finding[] = []
 
-  constructor(name: ListName, stream: RowStream, shape: StreamShape, time: Time) {
+  constructor(name: ListName, stream: ExaminedRows, shape: StreamShape, time: Time) {
     this.#name = name
     this.#stream = stream
     this.#shape = shape
