@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { CrmSettings } from '../config/configuration.ts'
 import type { Guid } from '../domain/guid.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
@@ -323,16 +324,18 @@ const COMMAND = `  kind: command            # a program of your own, in any lang
 `
 
 /** The commented configuration of each kind of CRM, and the next step after writing it. */
-const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
-  ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it']],
-  ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],
-  ['postgres', [POSTGRES, 'set DATABASE_URL, and name the tables or views']],
-  ['odoo', [ODOO, "name your Odoo, set ODOO_KEY and replace the '?'"]],
-  ['salesforce', [SALESFORCE, 'name your org, set SALESFORCE_SECRET, and name your objects and their fields']],
-  ['civicrm', [CIVICRM, 'name your site and set CIVICRM_KEY']],
-  ['http', [HTTP, 'name your API and its lists, and set CRM_TOKEN; or begin with ./marquee init http --preset NAME']],
-  ['module', [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN']],
-  ['command', [COMMAND, 'write our_crm.py beside it, and set CRM_TOKEN']],
-])
+const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map(
+  Object.entries({
+    files: [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it'],
+    dataverse: [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET'],
+    postgres: [POSTGRES, 'set DATABASE_URL, and name the tables or views'],
+    odoo: [ODOO, "name your Odoo, set ODOO_KEY and replace the '?'"],
+    salesforce: [SALESFORCE, 'name your org, set SALESFORCE_SECRET, and name your objects and their fields'],
+    civicrm: [CIVICRM, 'name your site and set CIVICRM_KEY'],
+    http: [HTTP, 'name your API and its lists, and set CRM_TOKEN; or begin with ./marquee init http --preset NAME'],
+    module: [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN'],
+    command: [COMMAND, 'write our_crm.py beside it, and set CRM_TOKEN'],
+  } satisfies Readonly<Record<CrmSettings['kind'], readonly [crm: string, next: string]>>),
+)
 
 export const kinds: readonly string[] = [...TEMPLATES.keys()]

@@ -197,5 +197,18 @@ export const GENERAL = {
 
 export type General = SettingsOf<typeof GENERAL>
 
+/**
+ * What the settings of each kind of CRM say about themselves. Functions, since a reload compares all settings that are
+ * values.
+ */
+export interface CrmTraits {
+  /** The settings that shape records: where they are read, and how fields are found. */
+  readonly shaping: () => unknown
+  /** What precedes the CRM's ids in the names of UUIDs, for events and for venues; `null` if its ids are GUIDs. */
+  readonly idNames: () => readonly [events: string, venues: string] | null
+  /** Whether the configuration maps Price. */
+  readonly mapsPrice: () => boolean
+}
+
 /** The settings of a kind of CRM, which are a function of the general ones. */
 export type SettingsOfKind<Kind> = Kind extends Key<(general: General) => infer Settings> ? Settings : never

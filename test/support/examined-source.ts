@@ -15,12 +15,17 @@ export function examinedRows(source: Source<unknown>): ExaminedRows {
   async function* open(way: Way, argument: unknown, signal: AbortSignal): Rows {
     if (way !== 'full' && way !== 'changes') return failed('internal', `there is no way ${way}`)
     const cursor = way === 'changes' && typeof argument === 'string' ? cursorOf(argument) : null
-    const kind = cursor === null ? 'full' : 'changes'
-    const pages = source.read({ kind, cursor, held: NOTHING_HELD, served: null, signal })
+    const pages = source.read({
+      kind: cursor === null ? 'full' : 'changes',
+      cursor,
+      held: NOTHING_HELD,
+      served: null,
+      signal,
+    })
     for (let next = await pages.next(); ; next = await pages.next()) {
       if (next.done === true) return next.value.ok ? { ok: true, cursor: next.value.cursor } : next.value
       const { changes, sourceLagMs } = next.value
-      const deleted = changes.flatMap(({ kind, id }) => (kind === 'deleted' ? [id] : []))
+      const deleted = changes.flatMap((change) => (change.kind === 'deleted' ? [change.id] : []))
       yield { rows: changes.flatMap(rowOf), deleted, total: null, lagMs: sourceLagMs, stable: true, goesOn: true }
     }
   }

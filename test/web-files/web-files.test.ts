@@ -83,12 +83,7 @@ describe('a list by URL', () => {
     const server = await serve(() => ({ body: CSV }))
     const { crm } = await rigOf(`"${server.origin}/a.csv?sig=1"`)
     const { changes } = await readWeb(crm.events)
-    const ids = idsOf({
-      kind: 'postgres',
-      idNamespace: parseGuid(NAMESPACE),
-      events: { from: 'events' },
-      venues: { from: 'venues' },
-    } as never)
+    const ids = idsOf({ idNamespace: parseGuid(NAMESPACE), idNames: () => ['events', 'venues'] } as never)
     expect(changes[0]?.id).toBe(ids?.('1')[0] ?? null)
   })
 

@@ -3,9 +3,10 @@ import { resolve } from 'node:path'
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { type Key, Wrong, wholeKey } from '../key.ts'
-import type { General, SettingsOfKind } from '../general.ts'
+import type { SettingsOfKind } from '../general.ts'
 import { section } from '../section.ts'
 import { NAME, text, word } from '../values.ts'
+import { settingsOfConnector } from './connector-lists.ts'
 import { type CodeFile, processKeys, readCode } from './own-process.ts'
 import { condition, fieldSources } from './sources.ts'
 
@@ -86,6 +87,10 @@ export const command = section({
   venues: section({ ...columns, fields: fieldSources(VENUES, { labels: false }) }),
 })
   .says('A connector of your own as a command: any program that prints rows as JSON lines (docs/crm/your-own.md).')
-  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
+  .map(
+    settingsOfConnector(({ run: { words, files }, settings }) => {
+      return { words, digests: files.map(({ sha256 }) => sha256), settings }
+    }),
+  )
 
 export type CommandSettings = SettingsOfKind<typeof command>

@@ -2,7 +2,10 @@ import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherFields } from '../../domain/further.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Zone } from '../../domain/zone.ts'
 import { type Findings, type Problem, BAD, Place } from '../config-problem.ts'
+import type { CrmTraits, General } from '../general.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
 import { NAME, duration, guid, text, timeZone } from '../values.ts'
@@ -101,6 +104,35 @@ export function mergedShape(own: SaidList, said: SaidList | null): ListShape {
     ...stock,
     ...rest,
     fields: { ...ownFields, ...fields },
+  }
+}
+
+interface ConnectorBlock {
+  readonly kind: string
+  readonly idNamespace: Guid | null
+  readonly timeZone: Zone | null
+  readonly events: Pick<SaidList, 'fields'> | null
+  readonly venues: unknown
+}
+
+/**
+ * Returns the settings of a connector that has its own mapping.
+ * @param ownShaping the connector's own settings that shape records
+ */
+export function settingsOfConnector<Block extends ConnectorBlock>(
+  ownShaping: (block: Block) => Readonly<Record<string, unknown>>,
+): (block: Block) => (general: General) => Block & { readonly timeZone: Zone } & CrmTraits {
+  return (block) => (general) => {
+    const { kind, idNamespace, events, venues } = block
+    const zone = { timeZone: block.timeZone ?? general.timeZone }
+    return {
+      ...block,
+      ...zone,
+      shaping: () => ({ kind, ...ownShaping(block), idNamespace, events, venues, ...zone }),
+      idNames: () => ['events', 'venues'],
+      // A connector may map it by itself.
+      mapsPrice: () => events?.fields?.Price !== null,
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { proxyUrl, webOrigin } from '../addresses.ts'
-import type { General, SettingsOfKind } from '../general.ts'
+import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
 import { duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
 import { section } from '../section.ts'
 import { condition, fieldSources } from './sources.ts'
@@ -57,6 +57,14 @@ export const dataverse = section({
 })
   .says('Two tables of a Dataverse environment (docs/crm/dataverse.md).')
   // A date without an offset is a wall time in the zone that dates are shown in.
-  .map((block) => ({ timeZone }: General) => ({ ...block, timeZone }))
+  .map((block) => ({ timeZone }: General) => {
+    const { kind, url, labels, events, venues } = block
+    const traits: CrmTraits = {
+      shaping: () => ({ kind, url, labels, events, venues, timeZone }),
+      idNames: () => null,
+      mapsPrice: () => events.fields.Price !== null,
+    }
+    return { ...block, timeZone, ...traits }
+  })
 
-export type DataverseSettings = SettingsOfKind<typeof dataverse>
+export type DataverseSettings = Omit<SettingsOfKind<typeof dataverse>, keyof CrmTraits>

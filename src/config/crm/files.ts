@@ -1,10 +1,10 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { General, SettingsOfKind } from '../general.ts'
+import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
 import { proxyUrl } from '../addresses.ts'
 import { section } from '../section.ts'
 import { duration, guid, path, timeZone, word } from '../values.ts'
-import { listFrom } from './list-from.ts'
+import { fileNamed, listFrom, placeOf } from './list-from.ts'
 import { condition, fieldSources } from './sources.ts'
 import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
 
@@ -62,12 +62,23 @@ export const files = section({
   .says(
     'Two lists in files: a first try, nightly exports, spreadsheets (docs/files-as-exported.md, docs/files-by-url.md).',
   )
-  .map(({ texts, events, venues, ...block }) => (general: General) => ({
-    ...block,
-    timeZone: block.timeZone ?? general.timeZone,
-    events: listOf(events, texts),
-    venues: listOf(venues, texts),
-  }))
+  .map(({ texts, ...block }) => (general: General) => {
+    const { kind, directory, idNamespace } = block
+    const zone = { timeZone: block.timeZone ?? general.timeZone }
+    const lists = { events: listOf(block.events, texts), venues: listOf(block.venues, texts) }
+    const traits: CrmTraits = {
+      shaping() {
+        const urls = [placeOf(block.events?.from), placeOf(block.venues?.from)].filter((place) => place !== null)
+        return { kind, directory, idNamespace, ...lists, ...zone, ...(urls.length === 0 ? {} : { urls }) }
+      },
+      idNames: () => [fileNamed(block.events, 'events'), fileNamed(block.venues, 'venues')],
+      mapsPrice() {
+        const fields = block.events?.fields
+        return fields === undefined || (fields.Price !== undefined && fields.Price !== null)
+      },
+    }
+    return { ...block, ...lists, ...traits, ...zone }
+  })
 
 /** Combines a list's own settings with those for all files. Null `texts`: the file is written for Marquee. */
 function listOf<Block extends { readonly texts: SaidTexts }>(

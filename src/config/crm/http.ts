@@ -1,11 +1,11 @@
-import type { General, SettingsOfKind } from '../general.ts'
+import type { SettingsOfKind } from '../general.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Place, BAD } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word } from '../values.ts'
-import { listKeys } from './connector-lists.ts'
+import { listKeys, settingsOfConnector } from './connector-lists.ts'
 import { apiUrl, shippedKeys } from './shipped.ts'
 
 /** A JSON value of a request, in which placeholders stand. */
@@ -237,6 +237,6 @@ export const http = section({
   venues: listOf('venues', listKeys.venues).says('How venues are read.'),
 })
   .says('Two lists of a JSON API (docs/crm/http.md).')
-  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
+  .map(settingsOfConnector(({ url }) => ({ url })))
 
 export type HttpCrmSettings = SettingsOfKind<typeof http>

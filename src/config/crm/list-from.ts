@@ -1,3 +1,4 @@
+import type { ListName } from '../../domain/field.ts'
 import { isPlain } from '../addresses.ts'
 import { type Key, type Scalar, type ValueSchema, REFERENCE, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
@@ -19,6 +20,19 @@ export interface WebFile {
   readonly sheet: string | null
   /** Request headers, by lower-case name. */
   readonly headers: Readonly<Record<string, Secret>>
+}
+
+/** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */
+export function fileNamed(block: { readonly from: FileName | WebFile | null } | null, list: ListName): string {
+  const from = block?.from ?? null
+  return from !== null && 'file' in from ? from.file : list
+}
+
+/** The place of a file on a web server; `null` if the file is elsewhere. The query may be a signature, which changes. */
+export function placeOf(from: FileName | WebFile | null | undefined): string | null {
+  if (from === null || from === undefined || !('url' in from)) return null
+  const { origin, pathname } = new URL(from.url.reveal())
+  return `${origin}${pathname}`
 }
 
 const FILE =

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { proxyUrl } from '../addresses.ts'
-import type { General, SettingsOfKind } from '../general.ts'
+import type { SettingsOfKind } from '../general.ts'
 import { type Key, leaf } from '../key.ts'
 import { section } from '../section.ts'
 import { flag, path, textSchema, word } from '../values.ts'
-import { connectorLists } from './connector-lists.ts'
+import { connectorLists, settingsOfConnector } from './connector-lists.ts'
 import { type CodeFile, processKeys, readCode } from './own-process.ts'
 
 const CODE_FILE = /\.m?[jt]s$/
@@ -32,6 +32,6 @@ export const moduleKeys = section({
   allowInsecure: flag().default(false).says('Whether `http:` may go anywhere but to this machine.'),
 })
   .says('A connector of your own, in TypeScript or JavaScript (docs/crm/your-own.md).')
-  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
+  .map(settingsOfConnector(({ path: { sha256 }, settings }) => ({ sha256, settings })))
 
 export type ModuleSettings = SettingsOfKind<typeof moduleKeys>

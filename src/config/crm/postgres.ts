@@ -1,6 +1,6 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { General, SettingsOfKind } from '../general.ts'
+import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
 import { leaf, Wrong } from '../key.ts'
 import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '../values.ts'
 import { parsePostgresUrl } from '../postgres-address.ts'
@@ -63,12 +63,26 @@ export const postgres = section({
   venues: section({ ...table, fields: fieldSources(VENUES, { labels: false, hasStockFurther: true }) }),
 })
   .says('Two tables or views of a PostgreSQL database (docs/crm/postgres.md).')
-  .map((block, { findings: { folder } }) => (general: General) => ({
-    ...block,
+  .map((block, { findings: { folder } }) => (general: General) => {
+    const { kind, idNamespace, events, venues } = block
     /** The zone of a `timestamp` without time zone. */
-    timeZone: general.timeZone,
-    /** The folder that paths in the URL are relative to. */
-    folder,
-  }))
+    const zone = { timeZone: general.timeZone }
+    const traits: CrmTraits = {
+      shaping() {
+        const address = parsePostgresUrl(block.url.reveal())
+        const { host, port, database } = typeof address === 'string' ? { host: '', port: 0, database: '' } : address
+        return { kind, host, port, database, idNamespace, events, venues, ...zone }
+      },
+      idNames: () => [events.from, venues.from],
+      mapsPrice: () => events.fields.Price !== null,
+    }
+    return {
+      ...block,
+      ...zone,
+      ...traits,
+      /** The folder that paths in the URL are relative to. */
+      folder,
+    }
+  })
 
 export type PostgresSettings = SettingsOfKind<typeof postgres>

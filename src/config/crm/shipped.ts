@@ -1,10 +1,10 @@
-import type { General, SettingsOfKind } from '../general.ts'
+import type { SettingsOfKind } from '../general.ts'
 import { proxyUrl } from '../addresses.ts'
 import { type Key, type ValueSchema, scalarOf, wholeKey } from '../key.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
 import { flag, guid, path, secretText, text, word } from '../values.ts'
-import { connectorKeys, listKeys } from './connector-lists.ts'
+import { connectorKeys, listKeys, settingsOfConnector } from './connector-lists.ts'
 
 /** The keys of every connector that ships with Marquee and asks a web API. */
 export const shippedKeys = {
@@ -58,13 +58,6 @@ const version = wholeKey('17, 18, 19 or 20', VERSION, (node) => {
   return [17, 18, 19, 20].includes(value) ? value : null
 })
 
-const inTimeZone =
-  <Block extends { readonly timeZone: General['timeZone'] | null }>(block: Block) =>
-  (general: General) => ({
-    ...block,
-    timeZone: block.timeZone ?? general.timeZone,
-  })
-
 export const odoo = section({
   kind: word('odoo'),
   url: apiUrl('https://example.odoo.com').says('The address of Odoo.'),
@@ -79,7 +72,7 @@ export const odoo = section({
   }).says('The partners that are venues, and what differs from the usual mapping.'),
 })
   .says('Events of Odoo (docs/crm/odoo.md).')
-  .map(inTimeZone)
+  .map(settingsOfConnector(({ url, database }) => ({ url, database })))
 
 const object = text('the name of an object, such as Event__c', /^[A-Za-z]\w*$/)
 
@@ -96,7 +89,7 @@ export const salesforce = section({
   venues: section({ from: object.says('The object of venues.'), ...listKeys.venues }).says('The venues.'),
 })
   .says('Two objects of a Salesforce org (docs/crm/salesforce.md).')
-  .map(inTimeZone)
+  .map(settingsOfConnector(({ url }) => ({ url })))
 
 export const civicrm = section({
   kind: word('civicrm'),
@@ -105,7 +98,7 @@ export const civicrm = section({
   ...keysWithIds,
 })
   .says('Events of CiviCRM (docs/crm/civicrm.md).')
-  .map(inTimeZone)
+  .map(settingsOfConnector(({ url }) => ({ url })))
 
 export type OdooSettings = SettingsOfKind<typeof odoo>
 export type SalesforceSettings = SettingsOfKind<typeof salesforce>

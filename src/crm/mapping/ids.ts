@@ -1,7 +1,5 @@
 import type { CrmSettings } from '../../config/configuration.ts'
-import type { FileName, WebFile } from '../../config/crm/list-from.ts'
 import type { Expected } from '../../domain/expected.ts'
-import type { ListName } from '../../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
@@ -102,20 +100,8 @@ export type IdsOf = (crmId: string) => readonly Guid[]
 
 /** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */
 export function idsOf(crm: CrmSettings): IdsOf | null {
-  if (crm.kind === 'dataverse' || crm.idNamespace === null) return null
+  const names = crm.idNames()
+  if (names === null || !('idNamespace' in crm) || crm.idNamespace === null) return null
   const { idNamespace } = crm
-  const tables = tablesOf(crm)
-  return (crmId) => tables.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
-}
-
-/** What precedes the ids of events and of venues. A connector's own lists have no other names. */
-function tablesOf(crm: Exclude<CrmSettings, { kind: 'dataverse' }>): readonly string[] {
-  if (crm.kind === 'files') return [fileNamed(crm.events.block, 'events'), fileNamed(crm.venues.block, 'venues')]
-  return crm.kind === 'postgres' ? [crm.events.from, crm.venues.from] : ['events', 'venues']
-}
-
-/** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */
-export function fileNamed(block: { readonly from: FileName | WebFile | null } | null, list: ListName): string {
-  const from = block?.from ?? null
-  return from !== null && 'file' in from ? from.file : list
+  return (crmId) => names.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
 }
