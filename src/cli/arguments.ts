@@ -40,21 +40,24 @@ export async function runTyped(args: readonly string[], context: CommandContext)
   const configured = (name: CommandName): Command =>
     command(name).option(
       '--config <file>',
-      'the configuration; else the file MARQUEE_CONFIG names,\nelse ./marquee.yaml, else the sample',
+      'the configuration; by default the file that MARQUEE_CONFIG\nnames, then ./marquee.yaml, then the sample',
       fileName,
     )
 
   withOperationsPort(configured('serve'))
-    .option('--port <n>', 'the public port in place of listen.port; 0 for any', portNumber)
+    .option('--port <n>', 'the public port, instead of listen.port; 0 for any free port', portNumber)
     .action(async (options: ConfigurationOptions) => {
       const { serve } = await import('../app/serve.ts')
       status = await serve(options, context)
     })
   asJson(configured('check'))
-    .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
+    .option('--show <n>', 'also print the first n records of each list, as published', wholeNumber)
     .option('--trace', 'print each request to the CRM, and the beginning of its answer')
-    .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
-    .option('--connector', 'examine a connector of your own thoroughly')
+    .option(
+      '--strict',
+      'exit with 1 if a row is withheld because of a fault, a value\nis suspicious, or nothing would be served',
+    )
+    .option('--connector', 'examine your own connector thoroughly')
     .action(async (options: CheckOptions) => {
       const { check } = await import('./check.ts')
       status = await check(options, context)
@@ -68,9 +71,9 @@ export async function runTyped(args: readonly string[], context: CommandContext)
   const { kinds } = await import('./init.ts')
   command('init')
     .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
-    .option('--from <file>', 'looks at a file and proposes how to read it; once for each file', everyFile, [])
-    .option('--preset <name>', 'of http: directus, strapi, airtable or the-events-calendar')
-    .option('--replace', 'write over an existing marquee.yaml; with --from its idNamespace is kept')
+    .option('--from <file>', 'examine a file and propose how to read it; repeat it for each file', everyFile, [])
+    .option('--preset <name>', 'for the kind http: directus, strapi, airtable or the-events-calendar')
+    .option('--replace', 'overwrite an existing marquee.yaml; with --from, keep its idNamespace')
     .action(async (kind: string, options: InitOptions) => {
       const { init } = await import('./init.ts')
       status = await init(kind, context, options)
@@ -95,7 +98,7 @@ function asJson(command: Command): Command {
 }
 
 function withOperationsPort(command: Command): Command {
-  return command.option('--operations-port <n>', 'the port in place of operations.port', portNumber)
+  return command.option('--operations-port <n>', 'the port, instead of operations.port', portNumber)
 }
 
 function portNumber(value: string): number {
@@ -123,7 +126,7 @@ function wholeNumber(value: string): number {
 function oneSentence(text: string, help: string): string {
   const [message = '', ...hints] = text.trim().split('\n')
   const hint = hints.map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?')).join(' ')
-  return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}\`${help}\` tells more`)
+  return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}see \`${help}\``)
 }
 
 const WITH_VALUE: ReadonlySet<string> = new Set(['--config', '--port', '--operations-port'])

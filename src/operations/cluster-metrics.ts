@@ -11,7 +11,7 @@ export function clusterMetrics(counts: () => ClusterCounts | null): readonly Met
   return [
     gauge(
       'marquee_cluster_role',
-      '1 for what this instance is: the leader of the CRM, a follower, alone (the store is lost), or waiting for something to answer from.',
+      "1 for this instance's role: leader (reads the CRM for all), follower, standalone (reads the CRM on its own, because the store is lost), or waiting (has no data yet).",
       of(({ status }) => ROLES.map((role) => ({ labels: { role }, value: status.role === role ? 1 : 0 }))),
     ),
     gauge(
@@ -21,37 +21,37 @@ export function clusterMetrics(counts: () => ClusterCounts | null): readonly Met
     ),
     gauge(
       'marquee_cluster_instances',
-      'Instances that share what one reads, as the last heartbeat said; the leader is one.',
+      'Instances in the cluster according to the last heartbeat, including the leader.',
       of(({ status }) => status.instances),
     ),
     gauge(
       'marquee_cluster_outbox_rows',
-      'Rows that are read here and not yet in the log.',
+      'Rows that this instance has read and not yet written to the log.',
       of(({ outbox }) => outbox),
     ),
     gauge(
       'marquee_cluster_refused_nonces',
-      'Nonces of instances in the store that are not believed, as the leader sees them; 0 elsewhere.',
+      'Nonces in the store that the leader does not accept; 0 on followers.',
       of(({ refusedNonces }) => refusedNonces),
     ),
     counter(
       'marquee_cluster_entries_total',
-      'Entries of the log that were written or read here, by kind.',
+      'Log entries that this instance has written or read, by kind.',
       of(({ entries }) => entries.map(({ kind, direction, count }) => ({ labels: { kind, direction }, value: count }))),
     ),
     counter(
       'marquee_cluster_bytes_total',
-      'Bytes of entries and snapshots that were written to the store or read from it.',
+      'Bytes of log entries and snapshots that this instance has written to the store or read from it.',
       of(({ bytes }) => Object.entries(bytes).map(([direction, value]) => ({ labels: { direction }, value }))),
     ),
     counter(
       'marquee_cluster_resyncs_total',
-      'How often this instance began again with a snapshot, by reason.',
+      'How often this instance started again from a snapshot, by reason.',
       of(({ resyncs }) => [...resyncs].map(([reason, value]) => ({ labels: { reason }, value }))),
     ),
     counter(
       'marquee_cluster_epochs_total',
-      'Claims of the reading that were seen here: one where all is well, one more each time another takes over.',
+      'Claims to lead that this instance has seen: each change of leader adds one.',
       of(({ epochs }) => epochs),
     ),
   ]

@@ -34,12 +34,16 @@ export interface MetricsOptions {
 export function metricsOf(options: MetricsOptions): readonly Metric[] {
   const { isReady, waiting, droppedLines, version, runtime } = options
   return [
-    gauge('marquee_info', 'Which Marquee this is; always 1.', () => [{ labels: { version, runtime }, value: 1 }]),
-    gauge('marquee_ready', '1 while answers may be given, 0 while callers get 502 or the service stops.', () =>
-      isReady() ? 1 : 0,
+    gauge('marquee_info', 'Always 1; the labels name the version and the runtime.', () => [
+      { labels: { version, runtime }, value: 1 },
+    ]),
+    gauge(
+      'marquee_ready',
+      '1 while the instance may answer; 0 while callers get 502, and from the stop signal on.',
+      () => (isReady() ? 1 : 0),
     ),
     ...requestMetrics(options),
-    gauge('marquee_waiting_requests', 'Requests that wait for a refresh now.', waiting),
+    gauge('marquee_waiting_requests', 'Requests that are waiting for a refresh.', waiting),
     ...listMetrics(options),
     ...readMetrics(options),
     ...readyBodiesMetrics(options),
@@ -47,7 +51,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     ...clusterMetrics(options.cluster),
     counter(
       'marquee_log_lines_dropped_total',
-      'Log lines that could not be written: a full disk, a reader that is gone or stands still.',
+      'Log lines that could not be written because the disk is full, or the reader of the log is gone or stalled.',
       droppedLines,
     ),
     ...processMetrics(options.time),
@@ -63,7 +67,7 @@ function readyBodiesMetrics({ readyBodies }: MetricsOptions): readonly Metric[] 
     ),
     gauge(
       'marquee_ready_bodies_limit_bytes',
-      'The most that ready bodies may take: limits.readyBodies.',
+      'The limit of that memory, limits.readyBodies.',
       () => readyBodies().limitBytes,
     ),
     counter(
@@ -88,12 +92,12 @@ function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
   return [
     gauge(
       'marquee_snapshot_bytes',
-      'The size of the snapshot that a restart goes on from; absent where there is none.',
+      'Size of the snapshot that a restart continues from; absent if there is none.',
       of(({ bytes }) => bytes),
     ),
     gauge(
       'marquee_snapshot_age_seconds',
-      'How long ago that snapshot was written, by the wall clock.',
+      'Time since that snapshot was written, by the wall clock.',
       of(({ ageMs }) => ageMs / 1000),
     ),
   ]
@@ -103,7 +107,7 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
   return [
     counter(
       'marquee_http_requests_total',
-      'Public requests by route template, status and media type of the answer (none: no body).',
+      'Public requests by route, status and media type of the answer (none: no body).',
       () =>
         requests
           .counts()
@@ -111,7 +115,7 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
     ),
     histogram(
       'marquee_http_request_duration_seconds',
-      'How long the service took to answer a public request, waiting for a refresh included, sending not.',
+      'Time to answer a public request, including a wait for a refresh, but not sending the answer.',
       () => [{ buckets: requests.durations }],
     ),
   ]
@@ -126,7 +130,7 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
   return [
     gauge(
       'marquee_data_age_seconds',
-      'How old a list is: since it was confirmed, and since it was last read in full; absent before the first read.',
+      'Age of a list: since it was last confirmed, and since its last full read; absent before the first read.',
       () => both().flatMap((told) => agesOf(told, time)),
     ),
     gauge('marquee_records', 'Records that are served, and rows of the CRM that are withheld.', () =>
@@ -142,7 +146,7 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
     ),
     gauge(
       'marquee_withheld_columns',
-      'The same by column; a row with several faults counts under each. (row) where the whole row is meant.',
+      'The same by column; a row with several faults counts in each. (row) stands for the whole row.',
       () =>
         both().flatMap((told) =>
           faultCounts(told.list).map(({ column, fault, count }) =>
@@ -152,17 +156,15 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
     ),
     gauge(
       'marquee_shrink_guard_engaged',
-      '1 while a list that lost more than half of its records is not believed until `./marquee accept`.',
+      '1 while the old list is served because the new one lost more than half of its records, until `./marquee accept`.',
       () => both().map((told) => sampleOf(told, told.shrunk === null ? 0 : 1)),
     ),
-    counter(
-      'marquee_drift_records_total',
-      'Records that had changed without the CRM reporting it; found by full reads.',
-      () => both().map((told) => sampleOf(told, told.drift.records)),
+    counter('marquee_drift_records_total', 'Changed records that the CRM had not reported and a full read found.', () =>
+      both().map((told) => sampleOf(told, told.drift.records)),
     ),
     counter(
       'marquee_drift_columns_total',
-      'The same by column; (row) where the whole row came, went, or changed between served and withheld.',
+      'The same by column. (row): a whole row appeared, disappeared, or changed between served and withheld.',
       () =>
         both().flatMap((told) => [...told.drift.byColumn].map(([column, count]) => sampleOf(told, count, { column }))),
     ),
@@ -181,22 +183,22 @@ function agesOf(told: EitherList, time: Time): Sample[] {
 
 function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
   return [
-    counter('marquee_refreshes_total', 'Reads of a list of the CRM, by how they ended.', () =>
+    counter('marquee_refreshes_total', 'Reads of a list of the CRM, by outcome.', () =>
       [...reads.lists].flatMap(([list, { byOutcome }]) =>
         OUTCOMES.map((outcome) => ({ labels: { list, outcome }, value: byOutcome.get(outcome) ?? 0 })),
       ),
     ),
-    histogram('marquee_refresh_duration_seconds', 'How long reads of a list took.', () =>
+    histogram('marquee_refresh_duration_seconds', 'Duration of the reads of a list.', () =>
       [...reads.lists].map(([list, { durations }]) => ({ labels: { list }, buckets: durations })),
     ),
     counter(
       'marquee_crm_requests_total',
-      'Exchanges with the CRM (a page asked for, a statement, a file looked at), by how they ended.',
+      'Exchanges with the CRM (requested pages, statements, inspected files), by outcome.',
       () => OUTCOMES.map((outcome) => ({ labels: { outcome }, value: reads.crmRequests.get(outcome) ?? 0 })),
     ),
     histogram(
       'marquee_publish_delay_seconds',
-      'From a change in the CRM to its being served, where the CRM says when it was made.',
+      'Time from a change in the CRM until it is served, if the CRM says when the change was made.',
       () => [{ buckets: reads.publishDelay }],
     ),
   ]

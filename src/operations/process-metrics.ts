@@ -6,13 +6,13 @@ import { type Metric, type Sample, counter, gauge } from './exposition.ts'
 export function processMetrics(time: Time): readonly Metric[] {
   const startedAtS = time.now().wallMs / 1000 - process.uptime()
   return [
-    gauge('process_start_time_seconds', 'When the process started, in seconds since 1970.', () => startedAtS),
-    counter('process_cpu_seconds_total', 'Processor time of the process, its threads included.', () => {
+    gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startedAtS),
+    counter('process_cpu_seconds_total', 'Processor time of all threads of the process.', () => {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1e6
     }),
     gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss()),
-    gauge('process_open_fds', 'Open file descriptors; absent where the system does not tell.', openFiles),
+    gauge('process_open_fds', 'Open file descriptors; only on Linux.', openFiles),
   ]
 }
 

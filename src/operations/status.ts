@@ -25,23 +25,25 @@ export interface SnapshotStanding {
 /** The roles of an instance in a cluster. */
 export const ROLES = ['leader', 'follower', 'standalone', 'waiting'] as const
 
-/** The role of this instance in the cluster, and what it knows of the others. */
+/** The role of this instance in the cluster, and what it knows about the other instances. */
 export interface ClusterStatus {
-  /** `standalone`: it reads the CRM alone, because the store is lost. `waiting`: it has no data yet. */
+  /** `standalone`: this instance reads the CRM on its own, because the store is lost. `waiting`: it has no data yet. */
   readonly role: (typeof ROLES)[number]
   readonly connected: boolean
-  /** 16 random hex digits, drawn at the start. */
+  /** 16 random hex digits, chosen at the start. */
   readonly instance: string
   /** The instance that reads the CRM for all; `null` if none is known. */
   readonly leader: string | null
   readonly epoch: number
   /** The last applied entry, `<epoch>-<number>`; `null` if this instance follows no log. */
   readonly position: string | null
-  /** The number of instances including the leader, their versions, and the instances that read the CRM if the store is lost. From the last heartbeat. */
+  /** The number of instances according to the last heartbeat, including the leader. */
   readonly instances: number
+  /** The versions of those instances. */
   readonly versions: readonly string[]
+  /** The instances that read the CRM if the store is lost. */
   readonly candidates: readonly string[]
-  /** Why the store cannot be used or what in it is refused; `null` if all is well. */
+  /** Why the store cannot be used, or which of its content is refused; `null` if all is well. */
   readonly lastError: string | null
   /** Logs of other instances with the same `cluster.name`. Their leaders read the CRM too. */
   readonly otherLogs: readonly string[]

@@ -34,7 +34,7 @@ describe('what marquee says of itself (SURFACE: Commands)', () => {
 
 describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
   const wrong: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [['chekc'], /unknown command 'chekc'; did you mean check\? `\.\/marquee --help` tells more/],
+    [['chekc'], /unknown command 'chekc'; did you mean check\? see `\.\/marquee --help`/],
     [['constructor'], /unknown command 'constructor'/],
     [['__proto__'], /unknown command '__proto__'/],
     [['toString', 'x'], /unknown command 'toString'/],
@@ -43,16 +43,16 @@ describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
     [['--config', 'x'], /a command is missing, such as `\.\/marquee serve`/],
     [['--json'], /a command is missing/],
     [['--verbose'], /unknown option '--verbose'/],
-    [['check', '--config'], /argument missing; `\.\/marquee check --help` tells more/],
+    [['check', '--config'], /argument missing; see `\.\/marquee check --help`/],
     [['check', '--config', ''], /The name of a file is expected/],
     [['check', '--config='], /The name of a file is expected/],
     [['check', 'marquee.yaml'], /too many arguments for 'check'/],
-    [['explain'], /missing required argument 'id'; `\.\/marquee explain --help`/],
+    [['explain'], /missing required argument 'id'; see `\.\/marquee explain --help`/],
     [['explain', 'a', 'b'], /too many arguments for 'explain'/],
     [['explain', '--jsn', 'a'], /unknown option '--jsn'; did you mean --json\?/],
     [
       ['serve', '--port', 'x'],
-      /'x' is invalid\. A whole number from 0 to 65535 is expected; `\.\/marquee serve --help`/,
+      /'x' is invalid\. A whole number from 0 to 65535 is expected; see `\.\/marquee serve --help`/,
     ],
     [['serve', '--port', '65536'], /A whole number from 0 to 65535 is expected/],
     [['ready', '--operations-port', '-1'], /A whole number from 0 to 65535 is expected/],
