@@ -2,13 +2,13 @@ vcl 4.1;
 
 import vsthrottle;
 
-# marquee.vcl, which has to lie beside it, with the limits that marquee.conf has for nginx: for a Varnish with vsthrottle, which is
-# in Debian's package varnish-modules. A caller is the address that Varnish sees: let what ends TLS before it speak the PROXY
-# protocol (varnishd -a :6086,PROXY), or all callers have one address, and one limit. test/faults/proxies.test.ts runs this file.
+# marquee.vcl, which must be in the same directory, with the same limits as nginx/marquee.conf. It needs vsthrottle (Debian:
+# varnish-modules). Limits apply to each address that Varnish sees. If TLS ends at a proxy before Varnish, use the PROXY protocol
+# (varnishd -a :6086,PROXY); otherwise all callers share one limit. test/faults/proxies.test.ts runs this file.
 
 sub vcl_recv {
-  # Lists (lists: on) cost some ten times what a record does, and each query is one of its own. A list has endless spellings
-  # (/api//../events/., %2e, \), so whatever is not a record counts as one.
+  # Lists (lists: on) have a separate limit, because a list costs about ten times as much as a record and each query is cached
+  # separately. A list's path can be written in many ways (/api//../events/., %2e, \), so every path that is not a record's counts.
   if (vsthrottle.is_denied("all " + client.ip, 200, 2s) ||
       (req.url !~ "(?i)^[^?#]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue|\.ics)?/?(\?|$)" && vsthrottle.is_denied("lists " + client.ip, 60, 3s))) {
     return (synth(429));

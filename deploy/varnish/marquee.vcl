@@ -3,21 +3,21 @@ vcl 4.1;
 import directors;
 import std;
 
-# Marquee behind Varnish: a cache that never carries an answer past the maximum age. Yours to change: the backends.
-# TLS is for what stands before Varnish. Start it with a ceiling: varnishd -s malloc,256m -s Transient=malloc,64m
-# (without one Transient has none). test/faults/proxies.test.ts runs this file as it is.
+# Marquee behind Varnish: a cache that never serves an answer past the maximum age. Change the backends. TLS must end before
+# Varnish. Limit the memory: varnishd -s malloc,256m -s Transient=malloc,64m (Transient is unlimited by default).
+# test/faults/proxies.test.ts runs this file.
 
 backend default {
   .host = "127.0.0.1";
   .port = "8080";
   .connect_timeout = 1s;
-  # Longer than limits.waitFor (10s): a request may wait for a refresh.
+  # Longer than limits.waitFor (10s), because a request may wait for a refresh.
   .first_byte_timeout = 15s;
   .between_bytes_timeout = 5s;
   .max_connections = 500;
 }
 
-# For another instance add a backend like this one under another name, and its line here.
+# For each further instance, add a backend with another name, and a line for it here.
 sub vcl_init {
   new marquees = directors.round_robin();
   marquees.add_backend(default);
@@ -26,22 +26,22 @@ sub vcl_init {
 sub vcl_recv {
   set req.backend_hint = marquees.backend();
 
-  # Marquee has no other methods, and its runtime closes the connection on one that it does not know. Never a pipe, in which
-  # anything could follow.
+  # Marquee accepts only these methods, and its runtime closes the connection if it does not know a method. By default Varnish would
+  # pipe unknown methods, and then pass on whatever follows without looking at it.
   if (req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") {
     return (synth(405));
   }
 
-  # Several lines of Accept are one list to Marquee, and Varnish would look at the first alone: what is stored would not be
-  # what the next caller with that line asked for.
+  # Joins several Accept headers to one list. Varnish would compare only the first, and could give a caller an answer in a format
+  # that another caller asked for.
   std.collect(req.http.Accept);
 
-  # Nothing of these is looked at, so they must not make copies, nor keep an answer from the cache. Of lists the query says what is
-  # asked, so only that of a record goes.
+  # Marquee ignores these headers, and the query of a record's URL. They are removed so that they neither prevent caching nor cause
+  # copies. Lists need their query.
   unset req.http.Cookie;
   unset req.http.Authorization;
-  # Always the full 200 (conditionalRequests: off), where Varnish would answer 304 and 206 itself. With conditionalRequests: on
-  # take the line of If-None-Match out; the other two are not looked at either way.
+  # By default (conditionalRequests: off) every answer is a full 200, but Varnish would answer with 304 and 206. If you set
+  # conditionalRequests: on, remove the line with If-None-Match. Marquee always ignores the other two headers.
   unset req.http.If-None-Match;
   unset req.http.If-Modified-Since;
   unset req.http.Range;
@@ -53,22 +53,23 @@ sub vcl_recv {
     return (pass);
   }
 
-  # Answers vary by Accept, whose values are endless. The usual ones become the type they stand for, and share an answer; any
-  # other is handed on as it is, and its answer is not cached. Marquee alone negotiates (RFC 9110 section 12.5.1).
+  # Answers vary by Accept, which has no end of possible values. Varnish replaces the usual values by the media type that they
+  # select, so their answers are cached under that type. It passes on any other value unchanged and does not cache the answer: only
+  # Marquee negotiates (RFC 9110 section 12.5.1).
   if (req.url ~ "(?i)^[^?#]*/events(/[^/?#]*)?\.ics/?(\?|$)") {
-    # A calendar (feeds.calendar: on) is one whatever Accept says.
+    # A path that ends in .ics is a calendar (feeds.calendar: on), whatever Accept says.
     set req.http.Accept = "text/calendar";
   } else if (!req.http.Accept || req.http.Accept == "" || req.http.Accept == "*/*" ||
       req.http.Accept == "application/json, text/plain, */*") {
     set req.http.Accept = "application/json";
   } else if (req.http.Accept ~ "^text/html,application/xhtml\+xml,application/xml;q=0\.9,(image/[a-z+]+,)*\*/\*;q=0\.8(,application/signed-exchange;v=b3;q=0\.7)?$") {
-    # Elsewhere than at events and venues a browser may mean the page at the base path (describe: on).
+    # For events and venues, a browser's Accept selects XML. Elsewhere it may select the page at the base path (describe: on).
     if (req.url !~ "(?i)^[^?]*/(events|venues)([/?]|$)") {
       return (pass);
     }
     set req.http.Accept = "application/xml";
   } else if (req.http.Accept ~ "(?i)^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml|text/calendar|application/ld\+json)$") {
-    # In any case, and kept once.
+    # Upper and lower case must share one cached answer.
     set req.http.Accept = std.tolower(req.http.Accept);
   } else {
     return (pass);
@@ -77,27 +78,28 @@ sub vcl_recv {
 }
 
 sub vcl_hash {
-  # Whatever the Host, the answer is the same.
+  # The answer does not depend on Host, so the key does not contain it.
   hash_data(req.url);
   return (lookup);
 }
 
 sub vcl_backend_fetch {
-  # Nothing of these is looked at. What Marquee's runtime refuses of a body, such as a trailer, would be read as the answer to the
-  # next request of the connection.
+  # Marquee uses no body and no Host. If its runtime refused a part of a body, such as a trailer, Varnish would take that error for
+  # the answer to the next request on the connection.
   unset bereq.body;
   set bereq.http.Host = "marquee";
 }
 
 sub vcl_backend_response {
-  # Never past the maximum age: Varnish would go on for 10 s (default_grace) while it fetches, or cannot.
+  # Never serve an answer past the maximum age. By default Varnish would do so for 10 s (default_grace), while it fetches a new one
+  # or cannot reach Marquee.
   set beresp.grace = 0s;
   set beresp.keep = 0s;
   if (beresp.http.Content-Type ~ "(json|xml|html|calendar)") {
     set beresp.do_gzip = true;
   }
-  # An error, no-store, no-cache, nothing left of the maximum age, or a problem that tells a caller's own trace id: not kept. For a
-  # second it is remembered that it is not (hit for miss), for else those who ask meanwhile would wait for one another.
+  # Errors, no-store, no-cache, answers at their maximum age, and 4xx answers that contain a caller's trace id are not cached. Varnish
+  # remembers for a second that they are not (hit-for-miss); otherwise concurrent requests would wait for one another.
   if (beresp.status >= 500 || beresp.http.Cache-Control ~ "no-(store|cache)" || beresp.ttl <= 0s ||
       (beresp.status >= 400 && bereq.http.traceparent)) {
     set beresp.uncacheable = true;
@@ -107,11 +109,11 @@ sub vcl_backend_response {
 }
 
 sub vcl_backend_error {
-  # What no instance has begun to answer the next one is asked for, once.
+  # If the instance has not begun to answer, ask the next one, once.
   if (bereq.retries == 0) {
     return (retry);
   }
-  # No instance answers at all; Marquee's own 502 goes through as it is.
+  # No instance answers. Marquee's own 502 does not come here; it passes through unchanged.
   set beresp.status = 502;
   set beresp.reason = "Bad Gateway";
   set beresp.ttl = 0s;
