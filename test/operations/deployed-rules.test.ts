@@ -33,6 +33,7 @@ describe('the files for Prometheus and Grafana', () => {
   let sharing: FilesDirectory
   let running: MarqueeProcess
   let metrics: readonly string[] = []
+  let roles: readonly string[] = []
   beforeAll(async () => {
     directory = new FilesDirectory({ operations: { port: 0 } }, { events: '[]', venues: '[]' })
     running = await serve('bun', directory.configuration)
@@ -42,6 +43,7 @@ describe('the files for Prometheus and Grafana', () => {
     const reply = await askOperations(`${other.listening.operations ?? ''}metrics`)
     await other.child.stop()
     metrics = exposed(reply?.text ?? '').map(({ name }) => name)
+    roles = [...(reply?.text ?? '').matchAll(/^marquee_cluster_role\{role="(\w+)"\}/gm)].map(([, role]) => role ?? '')
   })
   afterAll(async () => {
     await running.child.stop()
@@ -63,6 +65,13 @@ describe('the files for Prometheus and Grafana', () => {
       expect(asked.filter((name) => !metrics.includes(name))).toEqual([])
     },
   )
+
+  it('the alerts name only roles that an instance can have', () => {
+    const alerts = readFileSync(join(FOLDER, 'alerts.yml'), 'utf8')
+    const named = [...alerts.matchAll(/role=~"([\w|]+)"/g)].flatMap(([, names = '']) => names.split('|'))
+    expect(named).toEqual(['leader', 'standalone'])
+    expect(named.filter((role) => !roles.includes(role))).toEqual([])
+  })
 
   it('every alert is tested', () => {
     const alerts = readFileSync(join(FOLDER, 'alerts.yml'), 'utf8').match(/(?<=alert: )\w+/g) ?? []
