@@ -7,7 +7,7 @@ import { SnapshotFault } from './snapshot-chunks.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 
-/** Tells whether the directory exists; throws if others may write to it. */
+/** Returns whether the directory exists. Throws if other users may write to it. */
 export async function isOursAlone(directory: string): Promise<boolean> {
   try {
     refuseOthers(await stat(directory), 'its directory')
@@ -40,7 +40,9 @@ function isMissing(cause: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Throws if another user owns the file or may write to it. Windows has no such owners and modes. */
+/**
+ * Throws if another user owns the file or may write to it. Not checked on Windows, which has no such owners and modes.
+ */
 export function refuseOthers({ uid, mode }: Stats, what: string): void {
   const user = process.getuid?.()
   if (user === undefined) return
@@ -49,8 +51,8 @@ export function refuseOthers({ uid, mode }: Stats, what: string): void {
 }
 
 /**
- * Opens a file, but no link, and without waiting for the writer of a pipe. Windows has no such flags and treats
- * `undefined` as 0.
+ * Opens a file; `null` if there is none. Does not follow links, and does not wait for the writer of a pipe. Windows lacks
+ * these flags and treats `undefined` as 0.
  */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -79,7 +81,7 @@ export async function writeAll(file: FileHandle, bytes: Buffer, from: number): P
   }
 }
 
-/** Makes a new name in the directory durable. Windows does not support this. */
+/** Writes the directory to disk, so that a new name in it survives a crash. Windows does not support this. */
 export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(directory, constants.O_RDONLY)

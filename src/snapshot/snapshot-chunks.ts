@@ -98,12 +98,12 @@ export function* allRowRecords(
   if (names.includes('events')) for (const row of events.rows()) yield rowRecordOf(events, row)
 }
 
-/** Yields records of the rows written or removed since, including during the iteration. */
+/** Yields a record of each row written or removed since the other chunks, also during the iteration. */
 export function* outboxRowRecords(dirtyRows: readonly DirtyRows[]): Generator<RowRecord, void> {
   for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
 }
 
-/** Packs row records into chunks, in slices: requests are answered between them, and rows may change. */
+/** Packs row records into chunks, in slices. Between slices, requests are answered and rows may change. */
 export async function* chunksOf(
   rowRecords: Iterable<RowRecord>,
   pause: () => Promise<void>,

@@ -55,18 +55,18 @@ type Content = readonly [
 ]
 
 const OLDEST_MS = 7 * 24 * 3_600_000
-/** After this time, a partial file belongs to a killed process: writing never takes so long. */
+/** An older partial file is left from a killed process: writing never takes that long. */
 const OLDEST_UNFINISHED_MS = 600_000
-/** While rows keep changing, dirty rows are written in up to this many rounds; the rest is written at once. */
+/** How many rounds write the rows that change meanwhile. What is left after them is written at once. */
 const MOST_ROUNDS = 8
-/** The number of chunks, relative to the rows, if all rows change while they are written. */
+/** The most chunks for each MB of rows: rows that change while they are written are written again. */
 const MOST_TIMES = 4
 const CHUNK_SUM_BYTES = 120
 const MEGABYTE = 1024 * 1024
 
 /**
  * The snapshot in a file: a head (snapshot-head.ts) and the chunks that it lists. The last chunks have the rows that
- * changed while the others were written, so rows and cursors are of one moment.
+ * changed while the others were written, so rows and cursors show the same moment.
  */
 export class SnapshotFile {
   readonly #settings: SnapshotFileSettings
@@ -127,12 +127,12 @@ export class SnapshotFile {
     return storedAs(head, stats.size)
   }
 
-  /** Replaces the snapshot with the current rows. Calls `describe` at the moment that the file will show. */
+  /** Replaces the snapshot with the current rows. Calls `describe` at the moment that the file shows. */
   async write(...content: Content): Promise<StoredSnapshot> {
     const { directory } = this.#settings
     await makeDirectory(directory)
     await isOursAlone(directory)
-    // Tidy first: unfinished files of killed processes may be what fills the disk.
+    // First remove unfinished files of killed processes: they may be what fills the disk.
     await this.#tidy(content[2]().writtenAtMs)
     const unfinished = `${this.#path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
@@ -173,7 +173,7 @@ export class SnapshotFile {
       for await (const chunk of chunksOf(outboxRowRecords(dirtyRows), pause)) await put(chunk)
     }
     if (dirty() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
-    // In one turn: no read may happen between the last rows and the cursors.
+    // No `await` here: no read may change anything between the last rows and the cursors.
     const last = lastChunk(outboxRowRecords(dirtyRows))
     const described = describe()
     if (last.rows > 0) await put(last)

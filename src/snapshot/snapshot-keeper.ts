@@ -1,5 +1,6 @@
-// What outlives a process. In: the replica's lists, and reports of its reads. Out: a snapshot file, and lists filled
-// from it at the start, which the next read of changes confirms (docs/operations.md, The snapshot).
+// Keeps the lists across restarts. In: the lists, and reports of their reads. Out: a snapshot file, and lists filled
+// from it at
+// the start, which the next read of changes confirms (docs/operations.md, The snapshot).
 
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../observe/system-error.ts'
@@ -22,14 +23,14 @@ export interface SnapshotKeeperSettings {
 const LONGEST_MS = 60_000
 /** How long a stop waits for the snapshot. */
 const LAST_MS = 1000
-/** The estimated time to write a row, before the first snapshot was written. */
+/** The estimated time to write a row, in ms, until the first snapshot has been written. */
 const ROW_MS = 0.005
 const LEAST_EVERY_MS = 10_000
 const CHANGES_EVERY_MS = 300_000
-/** Cursors expire even if no row changes, and so do snapshots. */
+/** The interval of snapshots if no row changes: cursors expire, and a snapshot is only as good as its cursors. */
 const CURSORS_EVERY_MS = 3_600_000
 const ANYWAY_EVERY_MS = 24 * 3_600_000
-/** The part of the rows whose change is worth a snapshot at once. */
+/** If this part of the rows has changed, a snapshot is written at once. */
 const MUCH = 1 / 10
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -67,7 +68,7 @@ export class SnapshotKeeper {
     return { rows, bytes, ageMs: Math.max(0, this.#settings.time.now().wallMs - writtenAtMs) }
   }
 
-  /** Fills the lists from the snapshot if it can be used. The CRM is not read until this has ended. */
+  /** Fills the lists from the snapshot, if it can be used. The CRM must not be read before this ends. */
   async load(): Promise<void> {
     const { replica, observe, time } = this.#settings
     const begunAt = time.now()
@@ -91,7 +92,7 @@ export class SnapshotKeeper {
     })
   }
 
-  /** Starts to note changed rows. */
+  /** Starts to record changed rows. */
   begin(): void {
     const { events, venues } = this.#settings.replica.lists
     this.#dirtyRows = [new DirtyRows(venues), new DirtyRows(events)]
@@ -127,7 +128,7 @@ export class SnapshotKeeper {
     return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(lists, this.#stored.lists))
   }
 
-  /** After the last read, writes what changed since, if that is fast enough. */
+  /** Writes a last snapshot if rows have changed, unless that would take too long. */
   async stop(): Promise<void> {
     const { replica, time } = this.#settings
     const lists = replica.snapshotLists
@@ -144,7 +145,7 @@ export class SnapshotKeeper {
     await withTimeout(time, LAST_MS / 10, this.#writing)
   }
 
-  /** Whether a start could continue from the lists, or a snapshot on disk is outdated. */
+  /** Whether a snapshot is worth writing: a start could continue from it, or the one on disk is outdated. */
   #isOfUse({ events, venues }: SnapshotLists): boolean {
     return this.#stored !== null || events.cursor !== null || venues.cursor !== null
   }
@@ -206,7 +207,7 @@ function isSameCursor(left: SnapshotLists, right: SnapshotLists): boolean {
   return left.events.cursor === right.events.cursor && left.venues.cursor === right.venues.cursor
 }
 
-/** Why the snapshot cannot be used: the rest of a sentence. Errors of libraries appear only by name. */
+/** Explains why the snapshot cannot be used, as the rest of a sentence. Of a library's errors, shows only the name. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof SnapshotFault) return cause.message
   const code = codeOf(cause)

@@ -5,7 +5,7 @@ import type { Observe } from '../../observe/observation.ts'
 import type { GivenSettings } from '../context/given-settings.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 
-/** Starts a program of the operator's in a process group of its own, with nothing in its environment but PATH. */
+/** Starts an operator's program in a separate process group, with only PATH in its environment. */
 export function spawnBare(program: string, args: readonly string[], folder: string): ChildProcess {
   const path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
   return spawn(program, args, {
@@ -17,7 +17,7 @@ export function spawnBare(program: string, args: readonly string[], folder: stri
   })
 }
 
-/** Ends a process and all that it has started. */
+/** Ends a process and all processes that it has started. */
 export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return
   try {
@@ -28,7 +28,7 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** The memory that a process holds, in bytes; `null` where the system does not tell. */
+/** The resident memory of a process, in bytes; `null` if the system does not report it. */
 export function residentBytes(pid: number): number | null {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -42,7 +42,7 @@ const LONGEST_LINE = 500
 const MOST_LINES = 20
 const LINES_PER_MS = 60_000
 
-/** Logs what a program prints: without secrets, and only so many lines a minute. */
+/** Logs what a program prints, without secrets and with a limit of lines per minute. */
 export class ChildPrints {
   readonly #name: string
   readonly #given: Pick<GivenSettings, 'mask'>
@@ -76,7 +76,7 @@ export class ChildPrints {
   }
 }
 
-/** Passes on whole lines of a stream, and long lines in parts. */
+/** Divides a stream into lines, and long lines into parts. */
 export function eachLine(onLine: (line: string) => void): (text: string) => void {
   let rest = ''
   return (text) => {

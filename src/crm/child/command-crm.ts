@@ -13,19 +13,19 @@ import { ChildPrints, eachLine, killGroup, residentBytes, spawnBare } from './ch
 import { CommandOutput } from './command-output.ts'
 import type { ProcessContext } from './module-crm.ts'
 
-/** How many time limits of a request may pass without any output. */
+/** How many request time limits may pass without output. */
 const PATIENCE = 3
 const WATCH_EVERY_MS = 100
 
-/** Opens a connector that is a command: each read starts it. */
+/** Opens a connector that is a command. Each read starts the command once. */
 export function openCommandCrm(settings: CommandSettings, context: ProcessContext): Promise<Crm> {
   const { events, venues } = settings
   const host = new CommandHost(settings, context)
-  // The mapping stands in the configuration alone, so nothing is overridden.
+  // A command has no mapping of its own: the configuration has all of it.
   return connectorCrm(host, { ...settings, events, venues }, context)
 }
 
-/** Starts the command for each read, with the list and the way as its arguments, and takes what it prints. */
+/** Starts the command for each read, with the list's name and the kind of read as arguments, and reads its output. */
 class CommandHost implements RowHost {
   readonly name: string
   readonly #settings: CommandSettings
@@ -115,7 +115,7 @@ class CommandHost implements RowHost {
     return { ok: false, failure: { ...failure, message: this.#given.mask(failure.message) } }
   }
 
-  /** The settings as the command gets them: one JSON object. */
+  /** The settings for the command, which gets them as one JSON object. */
   #plainSettings(): Readonly<Record<string, string | number | boolean>> {
     return Object.fromEntries(Object.entries(this.#given.sent).map(([name, { value }]) => [name, value]))
   }
@@ -126,7 +126,7 @@ class CommandHost implements RowHost {
     this.#prints.notice(`${this.name} printed the unknown control line #${word}, which is ignored`)
   }
 
-  /** Only the program that was there at the start is run. */
+  /** Fails if the program has changed since the start: only the original one is run. */
   async #changedFile(): Promise<Failed | null> {
     for (const { file, sha256 } of this.#settings.run.files) {
       const bytes = await readFile(file).catch(() => null)

@@ -6,7 +6,7 @@ import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 const LINE_FEED = 0x0a
 const BATCH_ROWS = 1000
 const BATCH_BYTES = 1024 * 1024
-/** A longer row is cut here: it is withheld by its length alone. */
+/** A longer row is cut to this length: it is withheld as too large in any case. */
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_LAG_MS = 24 * 3_600_000
 
@@ -18,7 +18,7 @@ const KINDS = {
   expired: 'cursor-refused',
 } as const
 
-/** What a command prints in one read: a row or a control line each, which begins with `#`. */
+/** The output of a command in one read. Each line is a row, or a control line that begins with `#`. */
 export class CommandOutput {
   /** Why the read has failed; `null` if it has not. */
   failure: Failed | null = null
@@ -51,7 +51,7 @@ export class CommandOutput {
     this.#keep(bytes.subarray(from))
   }
 
-  /** Ends the output; the last line may have no end. */
+  /** Ends the output. The last line need not end with a line break. */
   *end(): Generator<StreamBatch, void> {
     yield* this.#endLine()
     if (this.failure === null) yield this.#batch(false)

@@ -1,5 +1,6 @@
-// The process in which a user's connector runs. It is started by connector-process.ts, and gets everything by its standard
-// input: the file, its settings, and one message for each batch that it is to give.
+// The process in which a user's connector runs. connector-process.ts starts it and sends everything to its standard
+// input: the
+// file, the settings, and one message for each batch that it requests.
 
 import { createHash } from 'node:crypto'
 import { Console } from 'node:console'
@@ -51,7 +52,7 @@ const PRINTS = [
   'count',
 ]
 
-/** What the connector prints must not get between the frames. */
+/** Keeps the connector's own output from mixing with the frames. */
 function keepOutputApart(): void {
   const own = new Console({ stdout: process.stderr, stderr: process.stderr })
   for (const name of PRINTS) {
@@ -61,12 +62,12 @@ function keepOutputApart(): void {
   Reflect.set(process.stdout, 'write', process.stderr.write.bind(process.stderr))
 }
 
-/** If the machine runs out of memory, this process has to end rather than the service. */
+/** Makes the kernel end this process rather than the service if the machine runs out of memory. */
 function endBeforeTheService(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500')
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
   }
 }
 
@@ -78,7 +79,7 @@ interface OpenRead {
 type Start = Extract<ToHost, { do: 'start' }>
 
 class ConnectorHost {
-  /** What the connector is called in sentences. */
+  /** The connector's name in messages. */
   name = 'the connector'
   readonly #openHttpClient: OpenHttpClient
   readonly #write: (text: string) => void
@@ -96,7 +97,7 @@ class ConnectorHost {
     if (!isToHost(message)) return
     if (message.do === 'start') {
       this.#start(message).catch((cause: unknown) => {
-        // An error of an import concerns code, not rows, so its message may be shown.
+        // The message of an import error may be shown: it concerns code, not rows.
         const first = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
         const what = cause instanceof Error ? cause.name : 'something that is no Error'
         this.#unusable(`${whereThrown(cause, this.name)} cannot be loaded: ${`${what}: ${first}`.slice(0, 400)}`)
@@ -179,7 +180,7 @@ function isToHost(message: unknown): message is ToHost {
 
 const LOOK_EVERY_MS = 10
 
-/** Measures, during reads, how long the event loop was held at once. */
+/** Measures the longest time that the event loop was blocked during reads. */
 class LoopWatch {
   heldMs = 0
   #timer: ReturnType<typeof setInterval> | null = null

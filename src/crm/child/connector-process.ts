@@ -28,7 +28,7 @@ export interface ProcessParts {
 
 type Given = Extract<FromHost, { readonly is: 'batch' | 'end' }>
 
-/** What a read waits for. */
+/** The answer that a read waits for. */
 export type HostAnswer =
   | { readonly ok: true; readonly frame: Frame; readonly head: Given }
   | { readonly ok: false; readonly failure: Failure }
@@ -38,33 +38,36 @@ interface Waiting {
   readonly settle: (answer: HostAnswer) => void
 }
 
-/** A running process. */
+/** A running connector process. */
 interface Alive {
   readonly child: ChildProcess
   readonly ready: Promise<ConnectorOutline | Failure>
   readonly waiting: Map<number, Waiting>
   pingedAt: Moment | null
   residentBytes: number
-  /** Until when requests wait because the CRM or the budget says so. That does not count as silence. */
+  /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
   pausedUntil: Moment
-  /** Why it is being ended; `null` if it ends by itself. */
+  /** Why the service is ending the process; `null` if it is not. */
   why: Failure | null
 }
 
-/** A process that takes memory as fast as it can is seen before it has taken much more than it may. */
+/** The interval of memory checks: short enough to notice a process before it is far over its limit. */
 const WATCH_EVERY_MS = 100
-/** How long the process may hold its event loop. */
+/** How long the process may block its event loop. */
 const LOOP_HELD_MS = 5000
-/** How many time limits of a request a batch may take. */
+/** How many request time limits a batch may take. */
 const PATIENCE = 3
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 const START_MS = 20_000
 const NOTED_WAIT_MS = 10_000
 
-/** The process of a user's connector: started when it is needed, watched, and ended with all that it has started. */
+/**
+ * Manages the process of a user's connector: starts it when needed, watches it, and ends it with all its child
+ * processes.
+ */
 export class ConnectorProcess {
-  /** The longest time that the connector held its event loop during reads, in ms. */
+  /** The longest time that the connector blocked its event loop during reads, in ms. */
   heldMs = 0
   readonly #parts: ProcessParts
   readonly #name: string
@@ -72,7 +75,7 @@ export class ConnectorProcess {
   readonly #given: GivenSettings
   #alive: Alive | null = null
   #reads = 0
-  /** How often the process has ended without a successful read. */
+  /** How many times the process has ended without a successful read. */
   #deaths = 0
   #diedAt: Moment | null = null
   #isClosed = false
@@ -85,7 +88,7 @@ export class ConnectorProcess {
     this.#prints = new ChildPrints(this.#name, this.#given, parts.observe, parts.time)
   }
 
-  /** Starts the process if none runs; returns what it says about its lists. */
+  /** Starts the process if none is running. Returns what the connector declares about its lists. */
   async ready(): Promise<ConnectorOutline | Failure> {
     if (this.#isClosed) return failureOf('internal', 'the CRM is closed')
     const pauseMs = this.#alive === null ? this.#pauseMs : 0
@@ -127,7 +130,7 @@ export class ConnectorProcess {
     this.#tell({ do: 'close', read })
   }
 
-  /** A read has ended well: the next start need not wait. */
+  /** Records a successful read: the next start need not wait. */
   succeeded(): void {
     this.#deaths = 0
   }
@@ -178,7 +181,7 @@ export class ConnectorProcess {
       'data',
       eachLine((line) => this.#prints.tell(line)),
     )
-    // Writing to a process that has ended fails; `close` tells about the end.
+    // Ignored: writing to a process that has ended fails, and `close` reports the end.
     child.stdin?.on('error', () => {})
     const stopWatch = this.#watch(alive)
     const cancelStart = time.after(START_MS, () =>
@@ -220,7 +223,7 @@ export class ConnectorProcess {
     if (head.is === 'hint') return this.#parts.onHint(head.list)
     if (head.is === 'unusable') {
       ready(failureOf('misconfigured', this.#given.mask(head.message)))
-      // It may be usable later, for example once a package is installed.
+      // End the process and try again later: the connector may work then, for example once a package is installed.
       return this.#kill(alive, failureOf('misconfigured', this.#given.mask(head.message)))
     }
     if (head.is === 'pong') {
@@ -246,7 +249,7 @@ export class ConnectorProcess {
     this.#prints.notice(`${this.#name} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)
   }
 
-  /** Looks at the process regularly; returns what ends that. */
+  /** Checks the process regularly. Returns a function that stops this. */
   #watch(alive: Alive): () => void {
     const { time, settings, limits } = this.#parts
     const look = (): void => {
@@ -308,12 +311,12 @@ function isFromHost(head: unknown): head is FromHost {
   return typeof head === 'object' && head !== null && 'is' in head
 }
 
-/** What starts the host: its file in the sources or in the package; the executable has it inside. */
+/** Returns the arguments that start the host: a file of the sources or the package, or a mode of the executable. */
 function hostArguments(): readonly string[] {
   const hosts = ['ts', 'js'].map((ending) => new URL(`../../app/connector-main.${ending}`, import.meta.url))
   const host = hosts.find((url) => existsSync(url))
   if (host === undefined) return ['connector-host']
-  // Bun reads .env even with a bare environment.
+  // Bun would read .env files, even if the environment is empty.
   const options = process.versions['bun'] === undefined ? ['--disable-warning=ExperimentalWarning'] : ['--no-env-file']
   return [...options, fileURLToPath(host)]
 }

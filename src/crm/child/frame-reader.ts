@@ -1,10 +1,10 @@
-/** Begins every frame of the host, before its key. What else the child writes is its own output. */
+/** Begins every frame of the host, before the key. Everything else that the process writes is its own output. */
 export const FRAME_MARK = '\u001e'
 
 const LINE_FEED = 0x0a
-/** A line of the child's own output that is longer is told in parts. */
+/** Longer lines of the process's own output are logged in parts. */
 const LONGEST_OWN = 8 * 1024
-/** No frame of the host is longer; one that is would fill the memory. */
+/** The longest frame that the host writes. A longer one is refused, because it could fill the memory. */
 const LONGEST_LINE = 8 * 1024 * 1024
 
 export interface Frame {
@@ -20,7 +20,7 @@ export class FrameReader {
   #rest: Buffer[] = []
   #restBytes = 0
   #frame: { readonly head: unknown; readonly rows: Buffer[]; missing: number } | null = null
-  /** Whether the output cannot be understood any more. */
+  /** Whether the output could not be parsed. */
   isBroken = false
 
   constructor(key: string, onFrame: (frame: Frame) => void, onOwn: (line: string) => void) {
@@ -48,7 +48,7 @@ export class FrameReader {
     } else if (this.#restBytes > LONGEST_OWN && this.#frame === null) this.#flushOwn()
   }
 
-  /** Tells the last line of own output, which may have no end. */
+  /** Passes on the last line of own output, which may lack a line break. */
   end(): void {
     if (this.#frame === null && this.#restBytes > 0) this.#onOwn(Buffer.concat(this.#rest).toString('utf8'))
     ;[this.#rest, this.#restBytes] = [[], 0]
@@ -60,7 +60,7 @@ export class FrameReader {
       this.#rest = [rest]
       return
     }
-    // The end may be the beginning of a mark.
+    // Keep the last bytes: they may be the beginning of a mark.
     const kept = rest.subarray(Math.max(0, rest.length - this.#mark.length))
     this.#onOwn(rest.toString('utf8', 0, rest.length - kept.length))
     ;[this.#rest, this.#restBytes] = [[kept], kept.length]
@@ -69,7 +69,7 @@ export class FrameReader {
   #take(line: Buffer): void {
     const frame = this.#frame
     if (frame !== null) {
-      // Kept beyond this chunk, whose memory may be reused.
+      // Copied, because the chunk's memory may be reused.
       frame.rows.push(Buffer.from(line))
       if (--frame.missing === 0) this.#finish(frame)
       return

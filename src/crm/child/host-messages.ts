@@ -3,11 +3,11 @@ import type { Failure } from '../../sync/port.ts'
 import type { ConnectorOutline, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import type { SentSettings } from '../context/given-settings.ts'
 
-/** What the service tells the connector's process, one JSON line each. */
+/** A message from the service to the connector's process: one line of JSON. */
 export type ToHost =
   | {
       readonly do: 'start'
-      /** Precedes every frame, so that nothing else the process prints is taken for one. */
+      /** Precedes every frame, so the connector's own output cannot be mistaken for one. */
       readonly key: string
       readonly path: string
       /** The SHA-256 that the file must have. */
@@ -17,7 +17,7 @@ export type ToHost =
       readonly allowInsecure: boolean
       readonly ca: string | null
       readonly proxy: string | null
-      /** The variables that name proxies. */
+      /** The environment variables for proxies. */
       readonly env: Readonly<Record<string, string>>
     }
   | {
@@ -32,11 +32,11 @@ export type ToHost =
   | { readonly do: 'close'; readonly read: number }
   | { readonly do: 'ping' }
 
-/** What the connector's process tells the service: the head of each frame. */
+/** The head of a frame from the connector's process to the service. */
 export type FromHost =
   | ({ readonly is: 'ready' } & ConnectorOutline)
   | { readonly is: 'unusable'; readonly message: string }
-  /** As many lines follow as there are rows. */
+  /** `rows` lines follow, one for each row. */
   | ({ readonly is: 'batch'; readonly read: number; readonly rows: number } & Omit<StreamBatch, 'rows'>)
   | { readonly is: 'end'; readonly read: number; readonly cursor: string | null }
   | ({ readonly is: 'failed'; readonly read: number } & Failure)

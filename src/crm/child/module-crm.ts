@@ -1,5 +1,6 @@
-// Connectors that users write, each in a process of its own. In: the settings of crm.kind module or command. Out: a CRM
-// whose rows come from that process; whatever the process does, the service goes on.
+// Connectors that users write, each in a separate process. In: the settings of crm.kind module or command. Out: a CRM
+// whose
+// rows come from that process. The service continues if the process fails.
 
 import { basename } from 'node:path'
 import type { ModuleSettings } from '../../config/crm/module.ts'
@@ -20,7 +21,7 @@ export function openModuleCrm(settings: ModuleSettings, { env, ...context }: Pro
   return connectorCrm(new ModuleHost(name, settings, { env, ...context }), settings, context)
 }
 
-/** Gives the rows of a module. */
+/** Reads rows from a module's process. */
 class ModuleHost implements RowHost {
   readonly name: string
   readonly #process: ConnectorProcess

@@ -15,16 +15,16 @@ const ROUND = new Set([
   10, 15, 20, 24, 25, 30, 40, 50, 60, 75, 100, 120, 150, 200, 250, 300, 400, 500, 1000, 2000, 5000,
 ])
 const ABORTED_WITHIN_MS = 1000
-/** What an API may well have changed while it was examined. */
+/** Up to this many differences may be changes made during the examination. */
 const FEW_CHANGES = 20
 
-/** The rows of one read, as far as they are compared. */
+/** What is compared of the rows of one read. */
 class Seen {
   /** The `updatedAt` of each id. */
   readonly stamps = new Map<string, string | null>()
   answers = 0
   hasTotal = false
-  /** Whether the read was not followed to its end. */
+  /** Whether the read was stopped before its end. */
   isCut = false
   rows = 0
   sample: CellObject[] = []
@@ -89,7 +89,7 @@ class Examined {
     this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: false })
   }
 
-  /** Reads one way; null, with its failure as a finding, if it fails. */
+  /** Reads the list in one way. If that fails, reports a finding and returns null. */
   async #read(way: Way, argument: WayArgument, mostBatches: number = Number.POSITIVE_INFINITY): Promise<Seen | null> {
     const seen = new Seen()
     const ended = await this.#readInto(
@@ -136,7 +136,7 @@ class Examined {
       this.#warn(`one answer of exactly ${rows} rows, and no further page: is that a page that is taken for the list?`)
   }
 
-  /** A number that went through a float has lost digits that nobody can bring back. */
+  /** Looks for numbers that lost digits because they were converted to a float. */
   #checkNumbers({ sample }: Seen): void {
     const { fields } = this.#shape
     for (const [field, source] of Object.entries(fields)) {
@@ -198,7 +198,9 @@ class Examined {
       this.#lose(`full lacks ${more.length} of ${ids.size} rows of ids, such as ${String(more[0]).slice(0, 80)}`)
   }
 
-  /** Where changes begin now; null, with a finding, if that cannot be said. */
+  /**
+   * Returns the cursor from which changes begin now. If the connector gives none, reports a finding and returns null.
+   */
   async #cursorNow(): Promise<string | null> {
     const rows = this.#stream.open('changes', null, new AbortController().signal)
     let next = await rows.next()
@@ -240,7 +242,7 @@ class Examined {
   }
 }
 
-/** An id that no row has, in the form of another one: some APIs refuse what does not look like an id. */
+/** Returns an id that no row has, in the same form as a given one: some APIs refuse other forms. */
 function unknownLike(id: string): readonly string[] {
   if (/^\d{1,9}$/.test(id)) return ['2147483646']
   return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id) ? [`${id.slice(0, -4)}dead`] : []

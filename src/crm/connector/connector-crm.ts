@@ -11,7 +11,7 @@ import { ConnectorSource } from './connector-source.ts'
 import type { RowHost } from './row-host.ts'
 import { RowStream } from './row-stream.ts'
 
-/** What the configuration says about the lists of any connector. */
+/** The settings that every connector has for its lists. */
 export interface ConnectorSettings {
   readonly idNamespace: Guid | null
   readonly timeZone: Zone
@@ -23,10 +23,10 @@ export interface ConnectorSettings {
 /** How long the start waits for the connector to report how its lists can be read. */
 const FIRST_START_MS = 5000
 const USUAL_AVAILABILITY_MS = 5000
-/** A connector that holds its event loop longer delays its own time limits, ms. */
+/** If a connector blocks its event loop for longer (ms), its own time limits are late. */
 const LOOP_HELD_MS = 50
 
-/** Makes a CRM of a connector, wherever that runs. */
+/** Makes a CRM of a connector, which runs in this process or in another. */
 export async function connectorCrm(
   host: RowHost,
   { idNamespace, timeZone, availability, ...lists }: ConnectorSettings,

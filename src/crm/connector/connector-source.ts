@@ -45,7 +45,7 @@ export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
 }
 
 const COMPLETE = { ok: true, complete: true, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
-/** What was read by `updatedAt` says nothing about deletions, so it confirms nothing. */
+/** The result of a read by `updatedAt`. It cannot report deletions, so it does not confirm the list. */
 const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
 const REPORTED = { ...COMPLETE, complete: false } as const
 
@@ -55,11 +55,14 @@ type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boole
 const IGNORED = 'since gives rows that changed before the time it was given; does the API ignore its parameter?'
 
 const LONGEST_CURSOR = 2000
-/** What `byId` is asked for at once. */
+/** The most ids in one call of `byId`. */
 const MOST_IDS = 100
-/** The part of the interval after which an id scan is due: it runs with a refresh slightly early rather than wait. */
+/**
+ * The part of the interval after which an id scan is due. It is below 1, so a scan joins a refresh that is slightly
+ * early.
+ */
 const DUE_EARLY = 0.95
-/** How often the time limit of a request the first rows may take: a connector may ask several times before it has any. */
+/** How many request time limits the first rows may take: a connector may send several requests before it has rows. */
 const PATIENCE_OF_FIRST = 3
 const USUAL_LONGEST_MS = 15 * 60_000
 
@@ -72,9 +75,9 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
   #rows: ListRows<Item> | null = null
   /** When all rows were last compared with what is held. */
   #comparedAt: Moment | null = null
-  /** Whether the last full read came with a cursor, as a command's may. */
+  /** Whether the last full read returned a cursor, as commands may. */
   #gaveCursor = false
-  /** Whether the CRM was seen to heed the time that `since` gives it. */
+  /** Whether a read has shown that the CRM obeys the time of `since`. */
   #isSinceHeeded = false
 
   constructor(settings: ConnectorSourceSettings<Item>) {
@@ -96,12 +99,12 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     return this.#rows?.idColumn ?? 'Id'
   }
 
-  /** Covers the time between two signs of life, and the start of the connector. */
+  /** Long enough for the time between two heartbeats, and for the start of the connector. */
   get patienceMs(): number {
     return patienceOf(this.#settings.limits)
   }
 
-  /** A cursor is the CRM's own, and rows read by `updatedAt` are compared first by any other process. */
+  /** True: cursors work in every process, and a process compares all rows before it reads by `updatedAt`. */
   travels(): boolean {
     return true
   }
@@ -114,7 +117,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     const { stream, time, limits } = this.#settings
     const { held, signal, cursor } = request
     const longestMs = Math.max(limits.fullReadEveryMs ?? USUAL_LONGEST_MS, 3 * patienceOf(limits))
-    // All pages have the moment at which the read began: whatever a connector fetches ahead, no row can look newer.
+    // All pages have the time at which the read began, so rows that a connector fetches ahead cannot look newer than
+    // they are.
     const around = { time, signal, begunAt: time.now(), pass: 0, heartbeatMs: limits.requestTimeoutMs, longestMs }
     // The connector may have to be started first.
     const shape = yield* withHeartbeats(stream.shape(), around)
@@ -128,8 +132,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
   }
 
   /**
-   * Asks for the first rows, unless this process has read the list already. Returns why it cannot be read, or `null`. The
-   * rest of the read is given up, so that a daily budget of requests pays for one.
+   * Asks for the first rows, unless this process has read the list already. Returns why it cannot be read, or `null`. After
+   * the first rows it stops the read, to save requests of a daily budget.
    */
   async examine(): Promise<Failure | null> {
     if (this.#comparedAt !== null) return null
@@ -179,7 +183,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     const { shape } = parts.list
     let cursor: string | null = null
     if (shape.ways.has('changes')) {
-      // Asked before the rows: a change between the two is then read twice rather than never.
+      // The cursor is requested before the rows: a change in between is then read twice instead of never.
       const began = yield* batches(stream.open('changes', null, parts.signal), parts, nothing)
       if (!began.ok) return began
       const fault = cursorFault(began.cursor)
@@ -201,7 +205,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     return { ...COMPLETE, cursor: cursor === null ? null : cursorOf(cursor) }
   }
 
-  /** Reads all rows; a second time if served rows are missing. */
+  /** Reads all rows. If served rows are missing, reads all rows again. */
   async *#readAll(
     { served = null, purpose }: Pick<ReadRequest, 'served' | 'purpose'>,
     parts: ReadParts<Item>,
@@ -210,7 +214,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     const first = yield* this.#readOnce(parts, stamps)
     if (!first.ok || !first.mayHaveMoved || served === null || purpose === 'addition') return first
     if (served.countMissing() === 0) return first
-    // A row may have moved between two pages, however the connector fetches them. Only what both readings lack is gone.
+    // A row may have moved between two pages. Only rows that are missing from both reads are gone.
     return yield* this.#readOnce({ ...parts, pass: parts.pass + 1 }, stamps)
   }
 
@@ -282,7 +286,9 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     return { ...COMPLETE, cursor: next }
   }
 
-  /** Asks once for what changes in the future. Some APIs ignore parameters that they do not know, and send all rows. */
+  /**
+   * Asks for the rows that change in the future, once. An API that ignores unknown parameters sends all rows instead.
+   */
   async *#sinceFault(after: string, parts: ReadParts<Item>): PageStream<Item, string | null> {
     const { stream, time } = this.#settings
     const { list } = parts
@@ -345,7 +351,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
   }
 }
 
-/** Takes rows and deletions as they come. */
+/** Turns each batch into changes: its rows, then its deletions. */
 function changesIn<Item extends { readonly Id: Guid }>(
   parts: ReadParts<Item>,
   stamps: LookBack | null,
@@ -358,7 +364,7 @@ function changesIn<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** Takes nothing: only where changes begin is of interest. */
+/** Discards rows: only the cursor is needed. */
 async function* nothing(): AsyncGenerator<never, null, void> {
   yield* []
   return null

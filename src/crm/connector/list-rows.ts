@@ -15,10 +15,10 @@ import { sha1 } from '../../domain/sha1.ts'
 import { PATH_ACCESS, cellAt, rowPaths, whereIs } from './path-access.ts'
 import type { StreamShape } from './row-host.ts'
 
-/** Stands for an `updatedAt` that is null. No text has it, so a null that becomes a time counts as a change. */
+/** Stands for an `updatedAt` of null. It is not valid UTF-8, so a null that becomes a time counts as a change. */
 const NO_STAMP: Buffer = Buffer.from([0xff])
 
-/** A row as the replica takes it. */
+/** A mapped row, with its CRM id and its version. */
 export interface ConnectorRow<Item> {
   readonly change: Change<Item>
   /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
@@ -27,7 +27,7 @@ export interface ConnectorRow<Item> {
   readonly idText: string | null
 }
 
-/** An id and a version, from the way `ids`. */
+/** An id and a version, from `ids`. */
 export interface KnownId {
   readonly id: Guid
   readonly text: string
@@ -50,7 +50,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   readonly #counted: ReturnType<typeof countedMapping> | null
   readonly #stampOf: ((row: CellObject) => Cell) | null
   readonly #idCell: (row: CellObject) => Cell
-  /** With another mapping, the same row becomes another record, so it has another version. */
+  /** Part of every version: with another mapping, the same row becomes another record. */
   readonly #seed: number
 
   constructor(kind: RowKind<Item>, shape: StreamShape, parts: ListParts) {
@@ -77,7 +77,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.#seed = Number.parseInt(sha1(JSON.stringify(shaping, nameOfZone)).slice(0, 8), 16) | 0
   }
 
-  /** Begins the notes of a full read. */
+  /** Starts the notes of a full read. */
   begin(): void {
     this.#mapping.suspicions.begin()
   }
@@ -106,17 +106,17 @@ export class ListRows<Item extends { readonly Id: Guid }> {
       }
     }
     const change = mapRow(this.#mapping, cells, where, version)
-    // A withheld row is mapped each time, for its place may have changed.
+    // A withheld row is mapped again at each read, because its position may have changed.
     const isKept = change.kind === 'record' || this.#stampOf !== null
     return { change: isKept ? change : { ...change, version: Number.NaN }, stamp, idText }
   }
 
-  /** Reads a row of the separate read of availability; `null` if it does not have what that needs. */
+  /** Reads a row of the separate read of availability; `null` if it lacks a column. */
   availabilityIn(bytes: Buffer): Change<Item> | null {
     const row = rowIn(bytes)
     if (this.#counted === null || row === null) return null
     const { readers, columns } = this.#counted
-    // A column that is missing must not be taken for 0.
+    // A missing column must not be read as 0.
     if (columns.some(({ column }) => whereIs(row, column) === 'nowhere')) return null
     const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
     if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
@@ -129,13 +129,13 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     return row === null || this.#stampOf === null ? null : shownText(this.#stampOf(row))
   }
 
-  /** The record's id for a CRM's id; `null` if it is none. */
+  /** The record's id for a CRM's id; `null` if the CRM's id is not valid. */
   idOf(cell: Cell): Guid | null {
     const id = this.#mapping.readers.Id(rowOfId(this.idColumn, cell))
     return id instanceof Reason ? null : id
   }
 
-  /** Parses an item of the way `ids`; `null` if it is none. */
+  /** Parses an item of `ids`; `null` if it is not valid. */
   knownId(bytes: Buffer): KnownId | null {
     const parsed = parseShallow(bytes.toString('utf8'))
     const pair = parsed.ok && isList(parsed.cell) ? parsed.cell : []
@@ -147,7 +147,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     return { id, text, stamp, version: this.#versionAt(stamp) }
   }
 
-  /** The version of a row by its `updatedAt`. Whether that is later or earlier makes no difference. */
+  /** The version of a row, made from its `updatedAt`. Any other time, even an earlier one, is another version. */
   #versionAt(stamp: string | null): number {
     const bytes = stamp === null ? NO_STAMP : Buffer.from(stamp)
     return digestOf(bytes, 0, bytes.length, this.#seed)
@@ -155,7 +155,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   /**
    * Explains which mapped path none of the first rows has, with the nearest path that there is; `null` if all is well. Some
-   * APIs leave out what is blank, so among few rows only a likely slip counts.
+   * APIs omit blank values, so with few rows only a likely misspelling counts.
    */
   lackingIn(first: readonly Buffer[]): string | null {
     const rows = first
@@ -179,7 +179,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 }
 
-/** Parses a row; `null` if it is none, or too large. */
+/** Parses a row; `null` if it is not a JSON object, or too large. */
 export function rowIn(bytes: Buffer): CellObject | null {
   const parsed = bytes.length > LARGEST_ROW_BYTES ? null : parseShallow(bytes.toString('utf8'))
   return parsed?.ok === true && isObject(parsed.cell) ? parsed.cell : null
@@ -189,7 +189,7 @@ const ROWS_LOOKED_AT = 100
 const ENOUGH_ROWS = 10
 const MOST_SHOWN = 40
 
-/** A row that holds nothing but its id, however deep. */
+/** A row with only the id in it, at the id's path. */
 function rowOfId(column: string, cell: Cell): CellObject {
   return { [column]: cell }
 }
@@ -198,7 +198,7 @@ function withheld(reason: Reason, where: string): ConnectorRow<never> {
   return { change: withheldRow(reason, null, where, Number.NaN), stamp: null, idText: null }
 }
 
-/** The mapping of the separate read, whose rows have few columns. What it notes is not told. */
+/** The mapping of the separate read of availability. Its rows have few columns, so its notes are not reported. */
 function countedMapping(setting: ListSetting, parts: ListParts) {
   const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
   const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
@@ -206,7 +206,7 @@ function countedMapping(setting: ListSetting, parts: ListParts) {
   return { readers: listMapping(EVENT_ROWS, counted, PATH_ACCESS, context).readers, columns: mappedColumns(counted) }
 }
 
-/** Only the name of a zone, not its data. */
+/** Replaces a zone by its name, without its data. */
 function nameOfZone(_: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value
 }

@@ -1,12 +1,14 @@
-// What a connector for Marquee exports by default: how its two lists are read. Types only; nothing here exists at run time.
-// `./marquee init module` writes this file beside a connector that uses it. docs/crm/your-own.md explains it in seven steps.
+// What a connector for Marquee exports by default: how its two lists are read. Types only; nothing here exists at run
+// time.
+// `./marquee init module` writes this file beside a connector that uses it. docs/crm/your-own.md explains it in seven
+// steps.
 
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
 
-/** One row, as the CRM gives it. Numbers that a float would change belong in texts; `context.http` does that by itself. */
+/** One row, as the CRM gives it. Give numbers that a float would change as texts; `context.http` does so. */
 export type Row = { readonly [column: string]: Value }
 
-/** The rows of one answer, or more about that answer. */
+/** The rows of one answer, alone or with facts about the answer. */
 export type Batch =
   | readonly Row[]
   | {
@@ -24,7 +26,9 @@ export type Batch =
 /** The module's default export: `export default { … } satisfies Connector`. */
 export interface Connector {
   readonly api: 1
-  /** The keys of `crm.settings` in marquee.yaml, and what each holds. A `secret` is given as `{ env }` or `{ file }`. */
+  /**
+   * The keys of `crm.settings` in marquee.yaml, and what each holds. A `secret` is given as `{ env }` or `{ file }`.
+   */
   readonly settings?: { readonly [name: string]: 'text' | 'url' | 'secret' | 'number' | 'flag' }
   /** How often `context.http` may ask: `{ atOnce: 3, most: 60, per: '1m' }`. */
   readonly requests?: { readonly atOnce?: number; readonly most?: number; readonly per?: string }
@@ -37,26 +41,37 @@ export interface Connector {
  * (with `byId`, if single rows can be read); or `full` and `since`.
  */
 export interface Stream {
-  /** Where each field comes from, as `fields` in marquee.yaml, with paths such as `place.id`. What stands there wins. */
+  /**
+   * The source of each field, as in `fields` of marquee.yaml, with paths such as `place.id`. marquee.yaml takes
+   * precedence.
+   */
   readonly fields: Fields
   readonly active?: Where
   /** Events only. */
   readonly showOnWeb?: Where
-  /** The path of the time that moves whenever a row changes. `since` and `ids` need it. */
+  /** The path of the time that changes whenever the row does. `since` and `ids` need it. */
   readonly updatedAt?: string
   /** All rows. */
   full(context: Context): AsyncIterable<Batch>
-  /** All changes since the cursor, deletions too; returns the next cursor. Called with null to learn where changes begin. */
+  /**
+   * All changes since the cursor, including deletions; returns the next cursor. With null, gives no rows and returns
+   * the cursor of now.
+   */
   changes?(context: Context, cursor: string | null): AsyncGenerator<Batch, string>
-  /** The rows whose `updatedAt` is this time or later; Marquee asks for an overlap. The time is written as the CRM writes it. */
+  /**
+   * The rows whose `updatedAt` is this time or later. Marquee goes back a little to overlap. The time is in the CRM's
+   * own format.
+   */
   since?(context: Context, updatedAt: string): AsyncIterable<Batch>
   /** The id and `updatedAt` of every row. */
   ids?(context: Context): AsyncIterable<readonly (readonly [id: string | number, updatedAt: string | number | null])[]>
-  /** The rows with these ids, at most 100; an id that is gone is left out. */
+  /** The rows with these ids, at most 100. Omit ids that no longer exist. */
   byId?(context: Context, ids: readonly string[]): AsyncIterable<Batch>
-  /** Events only: all rows, with no more than what Id, TicketCapacity and TicketsAvailable are made of. */
+  /** Events only: all rows, with only the columns that Id, TicketCapacity and TicketsAvailable need. */
   availability?(context: Context): AsyncIterable<Batch>
-  /** Begins to listen for changes and calls `hint` at each, so that Marquee reads at once; returns what ends that. */
+  /**
+   * Listens for changes and calls `hint` at each; Marquee then reads at once. Returns a function that stops listening.
+   */
   watch?(context: Context, hint: (ids?: readonly string[]) => void): () => void
 }
 
@@ -64,73 +79,79 @@ export interface Context {
   /** The values of `crm.settings`, checked. */
   // oxlint-disable-next-line typescript/no-explicit-any -- each connector knows the types of its own settings
   readonly settings: { readonly [name: string]: any }
-  /** Asks only the origins of the `url` settings. */
+  /** Sends requests, only to the origins of the `url` settings. */
   readonly http: Http
   /** Aborts when the read is given up. */
   readonly signal: AbortSignal
-  /** Ends the read with a sentence for the operator. `expired`: the cursor is no longer good, so the list is read in full. */
+  /**
+   * Ends the read with a sentence for the operator. `expired`: the cursor is no longer valid, so Marquee reads the list
+   * in full.
+   */
   fail(kind: 'refused' | 'throttled' | 'broken' | 'misconfigured' | 'expired', sentence: string): never
 }
 
-/** Time limits, one second try, Retry-After and the budget are handled here; a failed request throws and ends the read. */
+/** Handles time limits, one retry, Retry-After and the budget. A failed request throws, which ends the read. */
 export interface Http {
   /** Resolves with the parsed JSON. A number that a float would change comes as its text. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
   get(url: string, options?: RequestOptions): Promise<any>
-  /** A body that is a text, with a `content-type` among the headers, is sent as it is: a form, for example. */
+  /** Sends a text body unchanged if the headers have a `content-type`, for example a form. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
   post(url: string, options: RequestOptions & { readonly body: Value }): Promise<any>
-  /** Reads all pages. A POST if there is a `body`. */
+  /** Reads all pages, by POST if there is a `body`. */
   pages(url: string, options: PagesOptions): AsyncIterable<Batch>
 }
 
 export interface RequestOptions {
   readonly bearer?: string
   readonly headers?: { readonly [name: string]: string }
-  /** Added to the URL. A list is joined by commas; under a name that ends in `[]` it is repeated. Null is left out. */
+  /** Added to the URL. A list is joined by commas, or repeated if the name ends in `[]`. Null is omitted. */
   readonly query?: { readonly [name: string]: string | number | boolean | readonly (string | number)[] | null }
   /** The path of an error: anything but null there fails the request, whatever its status. */
   readonly errorAt?: string
-  /** What stands at `errorAt` when the key is refused. */
+  /** The values at `errorAt` that mean that the key is refused. */
   readonly refusedAs?: readonly string[]
 }
 
 /**
- * How the pages of a list follow one another. `{page}`, `{size}`, `{offset}`, `{after}` and `{cursor}` are replaced in the
- * URL and in the values of `query` and `body`; alone in a text they keep their type.
+ * How to request the pages of a list. `{page}`, `{size}`, `{offset}`, `{after}` and `{cursor}` are replaced in the URL and
+ * in the values of `query` and `body`. If a placeholder is the whole text, its value keeps its type.
  */
 export interface PagesOptions extends RequestOptions {
   /**
-   * `none`: one answer holds all; needs `total`, or `whole: true`. `page`: by number. `offset`: by how many rows came.
-   * `key`: rows after the last row's key, in its order. `next`: a URL in the body, `at` its path. `link`: a Link header.
-   * `cursor`: a text in the body, `at` its path.
+   * `none`: one answer has all rows; needs `total` or `whole: true`. `page`: page numbers. `offset`: the number of rows
+   * received. `key`: rows sorted by a key, after the last row's key. `next`: a URL in the body, at the path `at`. `link`:
+   * a Link header. `cursor`: a text in the body, at the path `at`.
    */
   readonly by: 'none' | 'page' | 'offset' | 'key' | 'next' | 'link' | 'cursor'
   readonly size?: number
   /** The number of the first page, 1 if absent. */
   readonly first?: number
-  /** The path of a row's key, `id` if absent: for `key`, and to recognize rows for `offset`. */
+  /** The path of a row's key, `id` if absent. `key` needs it, and `offset` recognizes rows by it. */
   readonly key?: string
-  /** What stands for `{after}` in the first request of `key`: 0 if absent; '' suits texts. */
+  /** The value of `{after}` in the first request of `key`: 0 if absent. Use '' for texts. */
   readonly from?: string | number
   /** The path of the next page's URL or cursor. */
   readonly at?: string
-  /** The path of a flag that says whether there are more pages, for `cursor`. */
+  /** For `cursor`: the path of a flag that says whether there are more pages. */
   readonly more?: string
   /** The path of the number of all rows, or the response header that has it. */
   readonly total?: string | { readonly header: string }
-  /** The answer holds the whole list, though it does not say how many rows that are. */
+  /** The answer has the whole list, without saying how many rows that is. */
   readonly whole?: boolean
-  /** The API's documents say that pages are from one moment, or in the order of a key. Otherwise rows may move. */
+  /** The API promises that all pages show one moment, or are sorted by a key. Otherwise rows may move between pages. */
   readonly stable?: boolean
-  /** Takes only path and query of the links to next pages, for servers that write a wrong host into them. */
+  /** Uses only the path and query of links to next pages, for servers that write a wrong host into them. */
   readonly hostOfLinks?: 'ignored'
   /** The path of the list of rows; absent if the answer itself is the list. */
   readonly rows?: string
   readonly body?: Value
 }
 
-/** As `fields` in marquee.yaml: a column or path, or a mapping such as `{ column, whenBlank }` or `{ subtract: [a, b] }`. */
+/**
+ * As `fields` in marquee.yaml: a column or path, or a mapping such as `{ column, whenBlank }` or `{ subtract: [a, b]
+ * }`.
+ */
 export interface Fields {
   readonly Id: string
   readonly [field: string]: Source | null

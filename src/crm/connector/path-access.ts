@@ -2,7 +2,7 @@ import type { Zone } from '../../domain/zone.ts'
 import { type Cell, type CellObject, type RowAccess, isList, isObject } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 
-/** Reads cells of JSON rows by path. A column whose own name has a point is found as well. */
+/** Reads cells of JSON rows by path. Also finds a column whose name contains a point. */
 export const PATH_ACCESS: RowAccess<CellObject> = {
   cell: cellAt,
   label: cellAt,
@@ -44,7 +44,7 @@ function inside(cell: Cell, step: string): Cell {
   return isObject(cell) ? ownCell(cell, step) : null
 }
 
-/** Whether a row has a path. Below a null or a list that is too short nobody knows. */
+/** Whether a row has a path; `unknown` if a part of the path is null, or an item of a list that is too short. */
 export function whereIs(row: CellObject, path: string): 'there' | 'unknown' | 'nowhere' {
   if (Object.hasOwn(row, path)) return 'there'
   let cell: Cell = row
@@ -59,7 +59,7 @@ export function whereIs(row: CellObject, path: string): 'there' | 'unknown' | 'n
 const DEEPEST = 3
 const MOST_PATHS = 500
 
-/** The paths of a row, for proposals. */
+/** Lists the paths of a row, for proposals. */
 export function rowPaths(row: CellObject): readonly string[] {
   const found: string[] = []
   function collect(cell: CellObject, before: string, depth: number): void {

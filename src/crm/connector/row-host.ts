@@ -1,4 +1,5 @@
-// The connector kit: reads any CRM through a small interface. In: a `RowHost`, which gives the rows of both lists as JSON
+// The connector kit: reads any CRM through a small interface. In: a `RowHost`, which gives the rows of both lists as
+// JSON
 // texts. Out: a `Crm` (connector-crm.ts). The interface that authors see is marquee-connector.d.ts.
 
 import type { ListShape } from '../../config/crm/connector-lists.ts'
@@ -9,10 +10,10 @@ import type { Failed, Failure } from '../../sync/port.ts'
 /** A way of reading a list, named like the connector's method. */
 export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability'
 
-/** What a way needs to know: a cursor, a time, or ids. */
+/** The argument of a way of reading: a cursor, a time, or ids. */
 export type WayArgument = string | readonly string[] | null
 
-/** Rows that came together. */
+/** Rows that a connector gave at once. */
 export interface StreamBatch {
   /** Each row as a JSON text. For the way `ids`, each is `[id, updatedAt]`. */
   readonly rows: readonly Buffer[]
@@ -33,14 +34,14 @@ export type RowsEnd = { readonly ok: true; readonly cursor: string | null } | Fa
 
 export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
 
-/** How a list is read and mapped, as the connector and the configuration say it together. */
+/** How to read and map a list, from the connector and the configuration. */
 export interface StreamShape extends ListShape {
   readonly ways: ReadonlySet<Way>
   /** Reads cells that are HTML; absent if no field has any. */
   readonly htmlText?: HtmlText
 }
 
-/** What a connector says about itself before anything is read. */
+/** What a connector declares before any read. */
 export interface ConnectorOutline {
   readonly events: ListOutline
   readonly venues: ListOutline
@@ -52,19 +53,19 @@ export interface ListOutline {
   readonly said: unknown
 }
 
-/** Wherever a connector runs: in this process, or in one of its own. */
+/** Runs a connector, in this process or in a separate one. */
 export interface RowHost {
-  /** What the connector is called in sentences. */
+  /** The connector's name in messages. */
   readonly name: string
   /** Starts the connector if needed. */
   ready(): Promise<ConnectorOutline | Failure>
-  /** Reads rows. The stream ends by itself when the connector gives nothing for too long. */
+  /** Reads rows. Fails if the connector gives nothing for too long. */
   rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows
   /** Reads the connector's secrets again; returns whether any has changed. */
   refreshSecrets(): Promise<boolean>
-  /** Calls back when the connector hints at a change; the returned function ends that. */
+  /** Calls back when the connector hints at a change. Returns a function that stops this. */
   onHint(list: ListName, callback: () => void): () => void
-  /** The longest time that the connector held its event loop, in ms; absent if that is not measured. */
+  /** The longest time that the connector blocked its event loop, in ms; absent if not measured. */
   readonly heldMs?: number
   close(): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { ListRows } from './list-rows.ts'
 import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
 import type { LookBack } from './stamps.ts'
 
-/** Ends reads whose paging never ends. */
+/** The most batches of a read: ends paging that would never end. */
 const MOST_BATCHES = 20_000
 /** Parsing more than this at once would hold up requests for longer than a few ms. */
 const SLICE_BYTES = 256 * 1024
@@ -19,13 +19,13 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
   /** When the read began. Its pages have this moment, so no connector can make old data look new by fetching ahead. */
   readonly begunAt: Moment
   readonly pass: number
-  /** How often to give a sign of life while the connector fetches, in ms. */
+  /** The interval of heartbeats while the connector fetches, in ms. */
   readonly heartbeatMs: number
   /** The longest that the whole read may take, in ms. */
   readonly longestMs: number
 }
 
-/** What one pass over rows has shown. */
+/** What one read of the rows has shown. */
 export class Tally {
   readonly ids = new Set<Guid>()
   /** Rows without a usable id. */
@@ -33,20 +33,20 @@ export class Tally {
   answers = 0
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
-  /** The smallest number of rows that any answer told. */
+  /** The smallest total that any answer gave. */
   total: number | null = null
 
   /** Counts a batch; returns what is wrong with it, as the rest of a sentence. */
   count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
     if (startsAnswer) this.answers++
-    // What goes on may have been read by several requests, for example by a command.
+    // A batch that continues an answer may come from several requests, for example of a command.
     if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
     const isOld = batch.rows.length > 0 && this.ids.size + this.nameless === before && this.answers > 1 && !batch.goesOn
     return isOld ? `page ${this.answers} brings only rows of earlier pages; does its paging fit this API?` : null
   }
 
-  /** What is missing at the end, as the rest of a sentence; `null` if nothing is. */
+  /** What is missing at the end of the read, as the rest of a sentence; `null` if nothing is. */
   get missing(): string | null {
     const came = this.ids.size + this.nameless
     if (this.total === null || came >= this.total) return null
@@ -54,7 +54,7 @@ export class Tally {
   }
 }
 
-/** Waits for something, with empty pages as signs of life meanwhile; `TIMED_OUT` if the read is over before. */
+/** Waits for a promise and yields empty pages as heartbeats meanwhile. Returns `TIMED_OUT` if the read ends first. */
 export async function* withHeartbeats<Value>(
   pending: Promise<Value>,
   { time, signal, begunAt, pass, heartbeatMs, longestMs }: Omit<ReadParts<never>, 'list' | 'held'>,
@@ -94,18 +94,18 @@ export async function* batches<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** Why a read was over before its rows were. */
+/** Why a read ended before its rows did. */
 export function overtime(name: string, { longestMs }: { readonly longestMs: number }, signal: AbortSignal): Failed {
   if (signal.aborted) return failed('internal', 'the read was given up')
   return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)
 }
 
-/** A page without changes: it says when the read began, and that the connector is still at work. */
+/** A page without changes: it has the start time of the read, and shows that the connector is still working. */
 export function heartbeat(begunAt: Moment, pass = 0, sourceLagMs = 0): Page<never> {
   return { begunAt, sourceLagMs, pass, changes: [], whereIs: () => '' }
 }
 
-/** Turns the rows of a batch into pages that the replica applies between two requests. */
+/** Divides the rows of a batch into pages, each small enough to be applied between two requests. */
 export async function* pagesOf<Item extends { readonly Id: Guid }>(
   batch: StreamBatch,
   { list, held, begunAt, pass }: ReadParts<Item>,
@@ -118,7 +118,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
       const { change, stamp, idText } = list.read(text, tally.ids.size + tally.nameless + 1, held)
-      // A row that came twice: the later one is newer.
+      // If a row comes twice, the later one is newer.
       if (change.id !== null) changes.delete(change.id)
       changes.set(change.id ?? Symbol('no id'), change)
       if (change.id === null) tally.nameless++
@@ -130,7 +130,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** The deletions of a batch. An id that is no id of ours was never held. */
+/** The deletions of a batch. Skips ids that are not valid: no record has them. */
 export function deletionsOf<Item extends { readonly Id: Guid }>(
   { deleted, lagMs }: StreamBatch,
   { list, begunAt, pass }: ReadParts<Item>,

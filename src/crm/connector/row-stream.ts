@@ -9,7 +9,7 @@ import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from '
 
 /** One list of a connector. */
 export class RowStream {
-  /** What is known of the list by now; `null` until the connector has been started successfully. */
+  /** What is known about the list; `null` until the connector has started successfully. */
   known: StreamShape | null = null
   readonly name: ListName
   readonly #host: RowHost
@@ -17,7 +17,7 @@ export class RowStream {
   readonly #further: FurtherFields
   #told = ''
 
-  /** @param configured what the configuration says about the list, which wins */
+  /** @param configured the list's settings in the configuration, which take precedence */
   constructor(name: ListName, host: RowHost, configured: SaidList | null, further: FurtherFields) {
     this.name = name
     this.#host = host
@@ -25,13 +25,13 @@ export class RowStream {
     this.#further = further
   }
 
-  /** Starts the connector if needed. */
+  /** Returns how to read and map the list. Starts the connector if needed. */
   async shape(): Promise<StreamShape | Failure> {
     const ready = await this.#host.ready()
     if ('message' in ready) return ready
     const told = ready[this.name]
     const text = JSON.stringify(told)
-    // A process that was started again says the same, and the mapping need not be built again.
+    // If a restarted process declares the same, the mapping need not be built again.
     if (this.known !== null && this.#told === text) return this.known
     const shape = await this.#shapeOf(told)
     if (!('message' in shape)) [this.known, this.#told] = [shape, text]
@@ -54,7 +54,7 @@ export class RowStream {
     return shape
   }
 
-  /** Reads rows; a second time if the CRM refuses a secret that has been replaced meanwhile. */
+  /** Reads rows. Tries again if the CRM refuses a secret that has been replaced meanwhile. */
   async *open(way: Way, argument: WayArgument, signal: AbortSignal): Rows {
     for (let tries = 1; ; tries++) {
       const rows = this.#host.rows(this.name, way, argument, signal)

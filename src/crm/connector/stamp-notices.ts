@@ -4,7 +4,7 @@ import type { LookBack } from './stamps.ts'
 /** The number of consecutive id scans that must find late rows before it is reported. */
 const USUAL_AFTER = 3
 
-/** Tells the operator about rows whose `updatedAt` cannot be relied on: once, and again when their number has doubled. */
+/** Warns the operator about rows whose `updatedAt` is unreliable: once, and again whenever their number has doubled. */
 export class StampNotices {
   readonly #comparedEveryMs: () => number
   readonly #tell: (message: string) => void
@@ -16,7 +16,7 @@ export class StampNotices {
     this.#tell = tell
   }
 
-  /** Judges the times of a full read. */
+  /** Examines the times of a full read. */
   readInFull({ ahead, aheadId }: LookBack, list: string): void {
     if (!this.#ahead.isNew(ahead, aheadId)) return
     const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
@@ -25,7 +25,7 @@ export class StampNotices {
     )
   }
 
-  /** Judges the rows that an id scan found changed though the read by `updatedAt` had missed them. */
+  /** Examines the changed rows that an id scan found and the read by `updatedAt` had missed. */
   compared(
     late: readonly { readonly text: string; readonly stamp: string | null }[],
     after: string,

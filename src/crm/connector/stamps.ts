@@ -6,7 +6,9 @@ interface Stamp {
 
 const WRITTEN = /^(\d{4}-\d\d-\d\d)([T ])(\d\d:\d\d(?::\d\d)?)([.,]\d+)?\s*(Z|[+-]\d\d:?\d\d)?$/i
 
-/** Parses a date-time or a number of seconds or milliseconds since 1970; `null` for anything else. No offset means UTC. */
+/**
+ * Parses a date-time or a number of seconds or milliseconds since 1970; `null` for anything else. No offset means UTC.
+ */
 function parseStamp(text: string): Stamp | null {
   if (/^\d{10}$/.test(text)) return { ms: Number(text) * 1000, text }
   if (/^\d{13}$/.test(text)) return { ms: Number(text), text }
@@ -18,7 +20,7 @@ function parseStamp(text: string): Stamp | null {
   return Number.isNaN(ms) ? null : { ms, text }
 }
 
-/** Writes a time in the form of another one: `like` is a text that the CRM wrote. */
+/** Writes a time in the CRM's format. `like` is a time that the CRM wrote. */
 function writeStamp(ms: number, like: string | null): string {
   const iso = new Date(Math.max(0, ms)).toISOString()
   if (like === null) return iso
@@ -32,30 +34,32 @@ function writeStamp(ms: number, like: string | null): string {
 
 const FAR_AHEAD_MS = 3 * 24 * 3_600_000
 
-/** A time in the future, written as the CRM writes its times. */
+/** Returns a time in the far future, in the CRM's format. */
 export function farAheadLike(like: string, nowWallMs: number): string {
   return writeStamp(nowWallMs + FAR_AHEAD_MS, like)
 }
 
-/** Whether a row's time is surely earlier than another. */
+/** Whether a row's time is certainly earlier than another. */
 export function isEarlierStamp(stamp: string | null, other: string): boolean {
   const [own, others] = [stamp === null ? null : parseStamp(stamp), parseStamp(other)]
   return own !== null && others !== null && own.ms < others.ms
 }
 
-/** Some APIs leave out the seconds, transactions commit out of order, and writers' clocks differ. */
+/**
+ * How far each read goes back: some APIs omit seconds, transactions commit out of order, and writers' clocks differ.
+ */
 const LOOK_BACK_MS = 60_000
 /** A time further ahead of this machine's clock is a mistake in the row, not a difference between clocks. */
 const MOST_AHEAD_MS = 24 * 3_600_000
-/** Reading this many rows again with each refresh costs too little to avoid. */
+/** Reading this many rows again at each refresh costs little. */
 const FEW_ROWS = 200
 
 /** Decides where the next read by `since` begins. */
 export class LookBack {
-  /** How many rows had a time that could be read, and the first text that could not. */
+  /** The number of rows with a readable time, and the first time that could not be read. */
   read = 0
   unreadable: string | null = null
-  /** How many rows lie in the future, and the id of one of them. */
+  /** The number of rows with a time in the future, and the id of one of them. */
   ahead = 0
   aheadId: string | null = null
   readonly #after: string | null
@@ -85,14 +89,14 @@ export class LookBack {
     }
   }
 
-  /** A while before the newest row, but never so far back that more than 200 rows repeat, for example after an import. */
+  /** A minute before the newest row, or less if more than 200 rows would repeat, for example after an import. */
   get next(): string {
     this.#trim()
     const [newest] = this.#newest
     if (newest === undefined) return this.#after ?? writeStamp(0, null)
     const tooMany = this.#newest[FEW_ROWS]?.ms ?? -Infinity
     const before = this.#after === null ? -Infinity : (parseStamp(this.#after)?.ms ?? -Infinity)
-    // A row of a writer whose clock is ahead must not hide what others write meanwhile.
+    // A row from a clock that is ahead must not make later reads skip the rows of other writers.
     const newestMs = Math.min(newest.ms, this.#now)
     return writeStamp(Math.max(before, newestMs - LOOK_BACK_MS, Math.min(tooMany, this.#now)), newest.text)
   }

@@ -1,20 +1,20 @@
-/** A number of requests that must not be exceeded in any period of a length. */
+/** The most requests in any period of a given length. */
 export interface RequestBudget {
   readonly most: number
   readonly perMs: number
 }
 
-/** Says when the next request may be sent. */
+/** Decides when the next request may be sent. */
 export class Budget {
   readonly #budget: RequestBudget
-  /** When the last requests were sent, oldest first. */
+  /** The times of the last requests, oldest first. */
   readonly #sent: number[] = []
 
   constructor(budget: RequestBudget) {
     this.#budget = budget
   }
 
-  /** Returns how long the next request has to wait, in ms. If it need not wait, it is counted. */
+  /** Returns how long the next request must wait, in ms. If the result is 0, counts the request. */
   take(nowMs: number): number {
     const { most, perMs } = this.#budget
     while (this.#sent.length > 0 && (this.#sent[0] ?? 0) <= nowMs - perMs) this.#sent.shift()

@@ -13,7 +13,7 @@ import { HttpRequests } from './http-context.ts'
 import { type RowFrame, isConnector, outlineOf, runStream } from './run-stream.ts'
 
 export interface RunParts {
-  /** The connector's file, or what else it is called in sentences. */
+  /** The connector's name in messages, for example its file. */
   readonly name: string
   readonly settings: SentSettings
   readonly web: HttpClient
@@ -40,7 +40,7 @@ export class ConnectorRun {
     this.#http = parts.http
   }
 
-  /** Checks what a module exports, and the settings that it gets; returns a sentence if anything is wrong. */
+  /** Checks a module's exports and the settings for it. Returns a sentence if either is wrong. */
   static start(
     given: unknown,
     { name, settings, web, limits, allowInsecure, time = systemTime, onWait }: RunParts,
@@ -57,7 +57,7 @@ export class ConnectorRun {
     return new ConnectorRun(given, outline, name, { settings: checked.settings, http })
   }
 
-  /** Takes settings whose secrets have been replaced. */
+  /** Replaces the settings, after secrets have changed. */
   take(sent: SentSettings): void {
     const checked = settingsFor(this.#connector, sent)
     if (typeof checked !== 'string') this.#settings = checked.settings
@@ -72,14 +72,16 @@ export class ConnectorRun {
     try {
       return { ok: true, cursor: yield* runStream(this.#connector[list], way, argument, this.#context(signal)) }
     } catch (cause) {
-      // A fault that the kit or the connector explained, or else where something was thrown: its message may hold a row.
+      // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
+      // row, so only
+      // its place is shown.
       if (cause instanceof FetchFault) return failed(cause.kind, printable(cause.message, 400), cause.retryAfterMs)
       const what = cause instanceof Error ? cause.name : 'something that is no Error'
       return failed('internal', `${whereThrown(cause, this.#name)} threw ${what}`)
     }
   }
 
-  /** Lets a list that can watch its CRM do so. */
+  /** Starts a list's `watch`, if it has one. */
   watch(list: ListName, hint: () => void, signal: AbortSignal): void {
     const end = this.#connector[list].watch?.(this.#context(signal), hint)
     if (typeof end === 'function') signal.addEventListener('abort', end, { once: true })

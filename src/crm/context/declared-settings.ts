@@ -51,7 +51,7 @@ function valueAs(kind: string, { value, isReference }: SentSetting): string | nu
   return typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : null
 }
 
-/** Without the slash at its end: connectors write `${settings.url}/events`. */
+/** Returns the URL without a slash at its end, because connectors write `${settings.url}/events`. */
 function urlOf(value: SentSetting['value']): string | null {
   const url = typeof value === 'string' ? URL.parse(value.trim()) : null
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '') return null
@@ -62,7 +62,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 const MOST_AT_ONCE = 3
 const USUAL_BUDGET = { most: 600, perMs: 60_000 }
 
-/** The connector's budget of requests, or what is wrong with it. */
+/** Returns the connector's budget of requests, or a sentence that says what is wrong with it. */
 export function budgetOf({ requests }: Connector): Pick<HttpSettings, 'atOnce' | 'budget'> | string {
   const { atOnce = MOST_AT_ONCE, most, per = '1m' } = requests ?? {}
   if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > 20)

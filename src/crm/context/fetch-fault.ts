@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../observe/observation.ts'
 
-/** Ends a connector's read, with a sentence fit for the operator. Connectors may catch it. */
+/** An error that ends a connector's read, with a sentence for the operator. Connectors may catch it. */
 export class FetchFault extends Error {
   readonly kind: FailureKind
   /** The status of the CRM's answer; 0 if there was none. */

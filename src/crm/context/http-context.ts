@@ -15,7 +15,7 @@ export interface HttpSettings {
   readonly web: HttpClient
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
-  /** The origins that may be asked. */
+  /** The origins to which requests may be sent. */
   readonly origins: ReadonlySet<string>
   readonly allowInsecure: boolean
   readonly atOnce: number
@@ -25,9 +25,9 @@ export interface HttpSettings {
 }
 
 const MOST_BYTES = 64 * 1024 * 1024
-/** How often a request is sent that the CRM asks to send later. */
+/** How many times to send a request while the CRM asks to send it later. */
 const MOST_TRIES = 4
-/** The pause if the CRM asks for one without saying how long; doubled up to a minute. */
+/** The first pause if the CRM does not say how long; doubles up to a minute. */
 const FIRST_WAIT_MS = 10_000
 const LONGEST_WAIT_MS = 60_000
 const LONGEST_RESET_MS = 3_600_000
@@ -45,7 +45,7 @@ export class HttpRequests {
     this.#budget = new Budget(settings.budget)
   }
 
-  /** `http` of a context, whose requests end when the read does. */
+  /** Returns `http` for a context. Its requests end with the read. */
   bind(signal: AbortSignal): Http {
     return {
       get: async (url, options = {}) => (await this.#request(url, options, signal)).value,
@@ -71,12 +71,12 @@ export class HttpRequests {
     }
   }
 
-  /** Stops in time if the answer says that no more requests are left. */
+  /** Holds requests back if the answer says that none are left. */
   #closeBeforeLimit({ headers }: HttpReply): void {
     const reset = Number(headers['x-ratelimit-reset'] ?? 'none')
     if (headers['x-ratelimit-remaining'] !== '0' || !(reset > 0)) return
     const { wallMs } = this.#settings.time.now()
-    // Seconds from now, or seconds since 1970: whichever is nearer.
+    // Some servers send seconds from now, others seconds since 1970: use whichever is nearer.
     const waitMs = Math.min(reset * 1000, Math.abs(reset * 1000 - wallMs))
     if (waitMs <= LONGEST_RESET_MS) this.#gate.closeFor(waitMs)
   }
@@ -128,7 +128,7 @@ export class HttpRequests {
     }
   }
 
-  /** Waits out a pause that the CRM asked for, and the budget. */
+  /** Waits until the CRM's pause is over and the budget allows a request. */
   async #untilAllowed(url: URL, signal: AbortSignal): Promise<void> {
     const { time, onWait } = this.#settings
     for (;;) {
@@ -150,7 +150,7 @@ function repeated(name: string, values: readonly (string | number)[]): readonly 
   return name.endsWith('[]') ? values : [values.join(',')]
 }
 
-/** A text with a content type of its own, such as a form, is sent as it is. */
+/** Encodes the body as JSON, but sends a text with its own content type unchanged, for example a form. */
 function bodyOf(body: Value, headers: JsonRequest['headers'] = {}): string {
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
   return typeof body === 'string' && hasType ? body : JSON.stringify(body)

@@ -14,12 +14,12 @@ interface Page {
 type Read = (fill: Fill, link?: string) => Promise<Page>
 type Pages = AsyncGenerator<Batch, void, void>
 
-/** Reads all pages of a list. The end is an empty page, or no next one: never a short page. */
+/** Reads all pages of a list. Ends at an empty page or if there is no next page, never at a short page. */
 export async function* readPages(url: string, options: PagesOptions, ask: Ask): Pages {
   checkOptions(url, options)
   const { size, by, stable = by === 'key' || by === 'none' } = options
   async function read(fill: Fill, link?: string): Promise<Page> {
-    // A link has the whole query already.
+    // The link already contains the query.
     const asked = link === undefined ? options : { ...options, query: {} }
     const target = filledIn(link ?? url, asked, size === undefined ? fill : { ...fill, size })
     const answer = await ask(link ?? target.url, target.request)
@@ -53,9 +53,9 @@ async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pag
   let before = Number.POSITIVE_INFINITY
   for (let page = first; ; page++) {
     const { rows, batch } = await read({ page })
-    // The first page also counts: its `total` may be 0.
+    // Yield the first page even if it is empty, because its `total` may be 0.
     if (rows.length === 0 && page > first) return
-    // A server that gives fewer rows than asked may count its pages by either size, so rows may be skipped.
+    // If a server gives fewer rows than requested, its page numbers may count either size, so rows may be skipped.
     if (before < size && rows.length > 0)
       throw new FetchFault('misconfigured', `asked for ${size} rows a page, got ${before}: set size to ${before}`)
     before = rows.length
@@ -67,8 +67,8 @@ async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pag
 const MOST_STEPS_BACK = 50
 
 /**
- * Each request begins at the last row of the page before. If a page has no row of the page before, rows have moved: the
- * read goes back until one has.
+ * Each request begins at the last row of the previous page. If a page shares no row with the previous page, rows have
+ * moved, and the read goes back until it finds a shared row.
  */
 async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
   let offset = 0
@@ -81,7 +81,7 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       yield batch
       if (rows.length === 0) return
       known = ids
-      // A single row may be the whole list, or all that the server gives at once.
+      // A single row may be the whole list, or the most that the server gives at once.
       offset = rows.length === 1 ? 1 : rows.length - 1
       if (rows.length === 1 && (await read({ offset })).rows.length > 0)
         throw new FetchFault('broken', 'the server gives one row a page, but pages must overlap by a row')

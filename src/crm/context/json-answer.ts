@@ -9,20 +9,20 @@ import { FetchFault } from './fetch-fault.ts'
 export interface JsonAnswer {
   readonly value: Value
   readonly headers: HttpReply['headers']
-  /** How old a cached answer said that it was, in ms. */
+  /** The age of a cached answer, as its `Age` says, in ms. */
   readonly lagMs: number
 }
 
 export type JsonRequest = RequestOptions & { readonly body?: Value }
 
-/** Reads the reply as JSON; throws a sentence about what came instead. */
+/** Reads the reply as JSON. Throws a fault that says what came instead. */
 export async function answerOf(
   { host, pathname }: URL,
   reply: HttpReply,
   { errorAt, refusedAs = [] }: JsonRequest,
 ): Promise<JsonAnswer> {
   const { status, headers, body } = reply
-  // Errors that an API tells with any status are looked at first.
+  // First look for errors that the API reports in the body, whatever the status.
   if (errorAt !== undefined && body.length > 0) {
     const said = await parsed(body)
     const error = said === null ? null : cellIn(said, errorAt)
@@ -63,7 +63,7 @@ function redirected(host: string, { status, headers }: HttpReply): string {
   return `${host} redirects to ${where} (${status}), and redirects are not followed: name it in the url setting`
 }
 
-/** Null for what is no JSON, and for JSON's null. Large texts are parsed and converted with pauses. */
+/** Parses JSON, large texts with pauses. Returns null if the text is not JSON, and for JSON's null. */
 async function parsed(body: Uint8Array): Promise<Value> {
   let text: string
   try {
@@ -94,7 +94,7 @@ async function plainInSlices(cell: Cell, rest: ReturnType<typeof inSlices>, dept
   return values
 }
 
-/** Plain values: a number that a float would change becomes its text. */
+/** Converts a cell to plain values. A number that a float would change becomes a text. */
 function plain(cell: Cell): Value {
   if (cell instanceof DecimalText) {
     const number = Number(cell.source)
@@ -108,7 +108,7 @@ function plain(cell: Cell): Value {
   return values
 }
 
-/** Also a name such as `__proto__`. */
+/** Sets a property, even one with a name such as `__proto__`. */
 function put(values: Record<string, Value>, name: string, value: Value): void {
   Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
 }

@@ -2,10 +2,10 @@ import type { PagesOptions, Row, Value } from '../connector/marquee-connector.d.
 import { FetchFault } from './fetch-fault.ts'
 import { type JsonAnswer, type JsonRequest, cellIn } from './json-answer.ts'
 
-/** What a way of paging puts into the next request. */
+/** The values of the placeholders in the next request. */
 export type Fill = { readonly [name: string]: Value }
 
-/** The placeholder without which a way of paging asks for the same page for ever. */
+/** The placeholder that each way of paging needs. Without it, every request would return the same page. */
 const NEEDED: Partial<Record<PagesOptions['by'], string>> = {
   page: 'page',
   offset: 'offset',
@@ -13,7 +13,7 @@ const NEEDED: Partial<Record<PagesOptions['by'], string>> = {
   cursor: 'cursor',
 }
 
-/** Refuses options with which paging cannot work. */
+/** Throws if paging cannot work with the options. */
 export function checkOptions(url: string, { by, at, query, body, total, whole, size }: PagesOptions): void {
   const needed = NEEDED[by]
   const written = JSON.stringify([url, query ?? null, body ?? null])
@@ -33,13 +33,13 @@ function wrong(sentence: string): FetchFault {
 
 const LONGEST = 2000
 
-/** Fills the placeholders of a request in. */
+/** Replaces the placeholders in a request. */
 export function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
   const fill = scalarsIn(given)
   const { bearer, headers, query = {}, body, errorAt, refusedAs } = options
   const filled: Record<string, NonNullable<JsonRequest['query']>[string]> = {}
   for (const [name, value] of Object.entries(query)) {
-    // Without a cursor yet, a text around its place is left out as a whole.
+    // In the first request there is no cursor: omit the whole text around its placeholder.
     const isEarly = typeof value === 'string' && value.includes('{cursor}') && fill['cursor'] === null
     filled[name] = isEarly ? null : typeof value === 'string' ? inText(value, fill) : value
   }
@@ -73,13 +73,13 @@ function scalarsIn(fill: Fill): Scalars {
 
 const PLACEHOLDER = /\{(page|size|offset|after|cursor)\}/g
 
-/** Replaces placeholders. Alone in a text one keeps its type. */
+/** Replaces the placeholders in a text. If a placeholder is the whole text, its value keeps its type. */
 function inText(text: string, fill: Scalars): string | number | boolean | null {
   const alone = /^\{(page|size|offset|after|cursor)\}$/.exec(text)?.[1]
   if (alone !== undefined) return fill[alone] ?? null
   return text.replaceAll(PLACEHOLDER, (_, name: string) => {
     const value = String(fill[name] ?? '')
-    // Inside a query language it could end the text that it stands in.
+    // In a query language, the value could end the text that contains it.
     if (!/^[\w.:+/=-]*$/.test(value))
       throw new FetchFault('broken', `{${name}} has characters that do not fit inside a longer text`)
     return value
@@ -93,7 +93,7 @@ function inValue(value: Value, fill: Scalars): Value {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inValue(inner, fill)]))
 }
 
-/** The rows of a page, and how many the whole list has. */
+/** Returns the rows of a page, and the total of the list. */
 export function rowsIn(
   { value, headers }: JsonAnswer,
   { rows: path, total }: PagesOptions,
@@ -120,7 +120,7 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The target of `rel="next"` in a Link header (RFC 8288 §3). */
+/** Returns the target of `rel="next"` in a Link header (RFC 8288 §3); null if there is none. */
 export function nextLinkIn(header: string): string | null {
   for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^<]*)/g)) {
     if (/;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?=[\s;,]|$))/i.test(parameters)) return target

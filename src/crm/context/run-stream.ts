@@ -3,16 +3,16 @@ import type { ConnectorOutline, ListOutline, StreamBatch, Way } from '../connect
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { FetchFault } from './fetch-fault.ts'
 
-/** Rows on their way to the service, as JSON texts. */
+/** Rows as JSON texts, on their way to the service. */
 export type RowFrame = Omit<StreamBatch, 'rows'> & { readonly rows: readonly string[] }
 
 const FRAME_ROWS = 1000
 const FRAME_CHARS = 1024 * 1024
-/** A longer row is cut here: the service withholds it by its length alone. */
+/** A longer row is cut to this length: the service withholds it as too large in any case. */
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_ID = 256
 
-/** Runs one method of a list and gives what it yields in frames; returns the cursor of `changes`. */
+/** Runs one method of a list and yields its rows in frames. Returns the cursor of `changes`. */
 export async function* runStream(
   stream: Stream,
   way: Way,
@@ -83,7 +83,7 @@ function idPair(pair: unknown): readonly Value[] {
   return pair.map((cell: unknown) => (typeof cell === 'string' || typeof cell === 'number' ? cell : null))
 }
 
-/** Splits a batch, so that no frame holds up the service for long. */
+/** Splits a batch into frames that the service can process quickly. */
 function* framesOf({ rows, deleted, ...about }: Parts): Generator<RowFrame, void> {
   let texts: string[] = []
   let chars = 0
@@ -112,11 +112,11 @@ function textOf(row: unknown): string {
 
 const DEEPEST = 64
 
-/** What JSON would change or lose, named by its column; null if there is nothing. */
+/** Describes a value that JSON would change or lose, with its column; null if there is none. */
 function oddIn(value: unknown, column: string, depth: number): string | null {
   const where = column === '' ? 'a row that' : column
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
-  // JSON leaves it out, which is what it means.
+  // JSON omits it, which is right.
   if (value === undefined) return null
   if (typeof value === 'number') return Number.isFinite(value) ? null : `${where}, which is ${value}`
   if (typeof value !== 'object') return `${where}, which is a ${typeof value}: write it as a text`

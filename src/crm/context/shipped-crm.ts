@@ -12,7 +12,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { Secret } from '../../config/secret.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
-  /** The CRM, as sentences call it. */
+  /** The CRM's name in messages. */
   readonly kind: string
   readonly proxy: Secret | null
   readonly ca: string | null
@@ -26,7 +26,7 @@ export interface ShippedContext extends ConnectorContext {
 
 /**
  * Opens a connector that ships with Marquee. It runs in this process, since its code is known.
- * @param values what the connector's own `settings` hold
+ * @param values the values of the connector's own `settings`
  */
 export function openShippedCrm(
   connector: Connector,

@@ -1,4 +1,4 @@
-// What all connectors share. In: the limits and services of the process. Out: what a connector may use, and its time
+// What all connectors share. In: the limits and services of the process. Out: a connector's context, and its time
 // limits.
 
 import type { FurtherFields } from '../../domain/further.ts'
@@ -20,7 +20,7 @@ export interface CrmLimits {
   readonly fullReadEveryMs?: number
 }
 
-/** What every connector gets from the process. */
+/** The limits and services that every connector gets. */
 export interface ConnectorContext {
   /** The time zone that Start and Finish are shown in. */
   readonly showIn: Zone
