@@ -17,7 +17,7 @@ const FIXED = [
 /** Keys within other sections that only a restart changes: they decide which records are held. */
 const FIXED_KEYS: readonly string[] = [...FIXED, 'representation.further']
 
-/** What takes effect at the next restart, without blocking the reload of other keys, and what it is called. */
+/** Keys that change at the next restart, without blocking the reload of other keys; with their names in messages. */
 const AT_RESTART: ReadonlyMap<string, string> = new Map([
   ['cluster.key', 'cluster.key'],
   ['crm.path.sha256', 'the changed file of crm.path'],
@@ -41,7 +41,7 @@ export function changedKeys(
 
 function differences(before: unknown, after: unknown, key: string): string[] {
   if (before instanceof Secret && after instanceof Secret) return isSame(before, after, key) ? [] : [key]
-  // Lists and time zones are compared as a whole: naming the changed item would say little.
+  // Lists and time zones are compared as a whole: the changed item alone would not help the operator.
   if (!isSection(before) || !isSection(after)) return JSON.stringify(before) === JSON.stringify(after) ? [] : [key]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].flatMap((name) =>

@@ -9,7 +9,7 @@ export function dataFingerprintOf(
   { crm, timeZone, representation: { further } }: Pick<Configuration, 'crm' | 'timeZone' | 'representation'>,
   numbers: readonly number[],
 ): string {
-  // Left out if there are none, so that the records of earlier releases are still used.
+  // Omitted if there are none, so the records of earlier releases remain usable.
   const declared = further.events.length + further.venues.length === 0 ? [] : [further]
   const shaping = canonical([...numbers, timeZone, crm.shaping(), ...declared])
   return createHash('sha256').update(shaping).digest('hex').slice(0, 12)

@@ -13,7 +13,7 @@ export class Wrong {
   }
 }
 
-/** What a value may be as far as an editor can check it, in the words of JSON Schema. */
+/** A JSON Schema of the value, for editors. It may accept invalid values, but refuses no valid one. */
 export type ValueSchema = Readonly<Record<string, unknown>>
 
 /** `{ env: NAME }` or `{ file: PATH }`; docs/marquee.schema.json has its definition. */
@@ -23,7 +23,7 @@ export function orReference(schema: ValueSchema): ValueSchema {
   return { anyOf: [schema, REFERENCE] }
 }
 
-/** What the page about the configuration, and the schema for editors, say of a key. */
+/** What the configuration page and the editors' schema say about a key. */
 interface Notes {
   /** The rest of the sentence `must be …`. */
   readonly allowed: string
@@ -32,7 +32,7 @@ interface Notes {
   readonly fallback: string | null
   readonly isNullable: boolean
   readonly inside: Inside | null
-  /** The schema of the value; null for a key with keys inside, whose schema is made of theirs. */
+  /** The schema of the value; null for a section, whose schema is made from its keys'. */
   readonly schema: ValueSchema | null
   /** The default as it would be written; undefined if it depends on something. */
   readonly written: Scalar['value'] | null | undefined
@@ -89,13 +89,13 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key((node, place) => this.read(node ?? tree, place), { ...this.notes, fallback, written }, this.unit)
   }
 
-  /** If absent, the setting is null; `fallback` documents what that means. */
+  /** Makes the key optional: if absent, the setting is null. `fallback` describes this in the documentation. */
   optional(fallback = 'none'): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => (node === undefined ? null : this.read(node, place))
     return new Key(read, { ...this.notes, fallback }, this.unit)
   }
 
-  /** If absent, the setting is absent too, so the connector's stock value holds. */
+  /** Makes the key optional: if absent, the setting is absent too, and the connector's own value applies. */
   override(fallback: string): Key<Value | undefined, Unit> {
     const read: Read<Value | undefined> = (node, place) => (node === undefined ? undefined : this.read(node, place))
     return new Key(read, { ...this.notes, fallback }, this.unit)

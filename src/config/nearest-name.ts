@@ -1,5 +1,5 @@
 const LONGEST = 64
-/** A CRM may name more, and to compare them all would take seconds. */
+/** The most names to compare: a CRM may have more, and comparing all would take seconds. */
 const MOST_NAMES = 5000
 
 /**
@@ -24,7 +24,7 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
   return best
 }
 
-/** Accents look the same whether they are part of a letter or follow it, as in file names of a Mac. */
+/** Normalizes case and accents: an accent may be part of a letter, or follow it as in file names on a Mac. */
 function foldedCase(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }

@@ -17,7 +17,7 @@ export type Reread = { readonly ok: true; readonly text: string } | { readonly o
 
 export type RefreshedSecret =
   | { readonly ok: true; readonly secret: Secret }
-  /** A sentence that names the source, never its content. */
+  /** `message` is a sentence that names the source, never its content. */
   | { readonly ok: false; readonly message: string }
 
 const SHOWN = '[secret]'

@@ -131,7 +131,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
 function keyText(key: unknown, anchors: Map<string, unknown>): string | null {
   if (!isScalar(key)) return null
   if (key.anchor !== undefined) anchors.set(key.anchor, key)
-  // As written, so that people can find keys such as `on: 1`, `8080: 1` and `null: 1`.
+  // The key as written in the file, for example `on`, `8080` or `null`.
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
 }
 

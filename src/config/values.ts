@@ -5,7 +5,7 @@ import { type Key, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, Wrong 
 import { nearestName } from './nearest-name.ts'
 import { Secret } from './secret.ts'
 
-/** Text of this pattern; numbers and booleans must be quoted: `007` and `on` stay what they are. */
+/** A text that matches the pattern. Numbers and booleans must be quoted, for example '007' and 'on'. */
 export function text(allowed: string, pattern: RegExp, accepts: (text: string) => boolean = () => true): Key<string> {
   return leaf(allowed, textSchema(pattern), ({ value }) => {
     if (typeof value !== 'string') return new Wrong(`must be ${allowed}, in quotes`)
@@ -13,12 +13,12 @@ export function text(allowed: string, pattern: RegExp, accepts: (text: string) =
   })
 }
 
-/** The schema of a text of this pattern, which has no flag but `u`: JSON Schema knows none. */
+/** The schema of a text that matches the pattern. JSON Schema has no flags, so the pattern may only have `u`. */
 export function textSchema(pattern: RegExp): ValueSchema {
   return { type: 'string', pattern: pattern.source }
 }
 
-/** What a file, a column, a table can be called. */
+/** A valid name of a file, a column or a table. */
 export const NAME = /^[^\u0000]+$/
 
 export function isName(name: string): boolean {
@@ -92,7 +92,7 @@ function isDigits(written: string): boolean {
   return /^\d{1,15}$/.test(written.trim())
 }
 
-// The usual spellings first: editors propose them.
+// The usual spellings come first, because editors propose them.
 const FLAG: ValueSchema = {
   anyOf: [
     { enum: ['on', 'off', true, false] },

@@ -51,7 +51,7 @@ export interface WriteListener {
   previous: WriteListener | null
   /** The row was written. */
   note(row: number): void
-  /** The row has another version, with or without being written. */
+  /** Called when a row gets another version, even if its record stays the same. */
   noteVersion(row: number): void
   /** The row is about to be removed, and its number with it. */
   noteRemoval(row: number, id: Guid): void

@@ -204,7 +204,9 @@ export interface LoadOptions {
   readonly pause: () => Promise<void>
 }
 
-/** Fills the lists, which must be empty, with the chunks that `get` reads. Throws if one is not as the manifest says. */
+/**
+ * Fills the lists, which must be empty, with the chunks that `get` reads. Throws if one is not as the manifest says.
+ */
 export async function loadChunks(
   manifest: SnapshotManifest<{ readonly served: number; readonly withheld: number }>,
   lists: RecordLists,

@@ -10,7 +10,7 @@ import { settingsOfConnector } from './connector-lists.ts'
 import { type CodeFile, processKeys, readCode } from './own-process.ts'
 import { condition, fieldSources } from './sources.ts'
 
-/** A command of the operator's, with the digests of the files that it names. */
+/** An operator's command, with the digests of the files that it names. */
 interface OwnCommand {
   readonly words: readonly string[]
   readonly folder: string
@@ -72,7 +72,7 @@ const columns = {
     .says('The time that moves whenever a row changes; `since` needs it.'),
 }
 
-/** A connector of the operator's, as a command in any language. */
+/** An operator's connector: a command in any language. */
 export const command = section({
   kind: word('command'),
   run: ownCommand.says(

@@ -11,12 +11,12 @@ import type { Tree } from '../tree.ts'
 import { NAME, duration, guid, text, timeZone } from '../values.ts'
 import { type Condition, type FieldSources, condition, fieldSources } from './sources.ts'
 
-/** How the rows of a list become records, as a connector and the configuration say it together. */
+/** How the rows of a list become records, from the connector and the configuration. */
 export interface ListShape {
   readonly fields: FieldSources
   readonly active: Condition | null
   readonly showOnWeb: Condition | null
-  /** The path of the time that moves whenever a row changes; `null` if the rows have none. */
+  /** The path of the time that changes whenever the row does; `null` if the rows have none. */
   readonly updatedAt: string | null
 }
 
@@ -63,13 +63,13 @@ export const connectorLists = {
   venues: section(ofVenues).optional('what the connector says').says('What differs from the connector’s own venues.'),
 }
 
-/** The keys that every connector has whose mapping is in its code. */
+/** The keys of connectors that bring their own mapping. */
 export const connectorKeys = { ...commonKeys, ...connectorLists }
 
-/** What the configuration says about one list. */
+/** The configuration of one list. */
 export type SaidList = Partial<Omit<ListShape, 'fields'>> & { readonly fields?: FieldSources | undefined }
 
-/** What the connector itself says about one list: read by the same keys as the configuration. */
+/** Reads what the connector declares about one list, by the same keys as the configuration. */
 export function listInModule(
   name: ListName,
   said: unknown,
@@ -93,7 +93,7 @@ export function listInModule(
   return { ok: false, problem: { ...(problem ?? unnamed), line: null } }
 }
 
-/** Adds what the configuration says to what the connector says; the configuration wins, field by field. */
+/** Merges the configuration with what the connector declares. The configuration takes precedence, field by field. */
 export function mergedShape(own: SaidList, said: SaidList | null): ListShape {
   const { fields: ownFields, ...stock } = own
   const { fields, ...rest } = said ?? {}

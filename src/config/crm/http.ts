@@ -8,22 +8,22 @@ import { duration, flag, secretText, text, wholeNumber, word } from '../values.t
 import { listKeys, settingsOfConnector } from './connector-lists.ts'
 import { apiUrl, shippedKeys } from './shipped.ts'
 
-/** A JSON value of a request, in which placeholders stand. */
+/** A JSON value of a request, which may contain placeholders. */
 export type RequestValue = string | number | boolean | null | readonly RequestValue[] | RequestValues
 
 export interface RequestValues {
   readonly [name: string]: RequestValue
 }
 
-/** What a request may be filled in with. */
+/** The known placeholders of requests. */
 const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']
-/** The placeholder without which a way of paging asks for the same page for ever. */
+/** The placeholder that each way of paging needs. Without it, every request would return the same page. */
 const NEEDED: Readonly<Record<string, string>> = { page: 'page', offset: 'offset', key: 'after', cursor: 'cursor' }
 const WAYS = ['none', 'key', 'offset', 'page', 'next', 'link', 'cursor'] as const
 
 const ANY: ValueSchema = { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] }
 
-/** Request values as they are written. Secrets have no place in them: requests are shown by `check --trace`. */
+/** Parses request values. They must not contain secrets, because `check --trace` prints requests. */
 function valuesOf(allowed: string): Key<RequestValues> {
   return wholeKey(allowed, { type: 'object', additionalProperties: ANY }, (node, place) => {
     if (node.kind !== 'map') return null
@@ -162,7 +162,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     ...columns,
     updatedAt: stamps.optional('none').says('The time that moves with a row; of several, the first that is not null.'),
   }).map((given, place) => {
-    // What one key alone does not tell.
+    // Conditions between several keys.
     const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
     if ((get === null) === (post === null)) place.say('must have get or post, and only one of them')
     if (body !== null && post === null) place.in('body', undefined).say('is only sent with post')

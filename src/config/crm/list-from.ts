@@ -100,7 +100,7 @@ function webFile({ value, reference }: Scalar, entries: MapTree['entries'] | nul
   if (isPlain(url.origin)) return wrong('must begin with https:; http: is only allowed to this machine')
   const headers = headersIn(entries?.get('headers'))
   if (headers instanceof Wrong) return headers
-  // A fragment is for browsers alone.
+  // Only browsers use a fragment.
   url.hash = ''
   return { url: new Secret(url.href, reference ?? IN_THE_FILE), sheet, headers }
 }
@@ -108,7 +108,7 @@ function webFile({ value, reference }: Scalar, entries: MapTree['entries'] | nul
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/
 const HEADER_VALUE = /^[\u0020-\u007e\u00a0-\u00ff]{1,8192}$/
 const SECRET_HEADER = /authorization|cookie|key|token|secret|password/
-/** Headers that belong to the connection, or to the conditions of Marquee's own requests. */
+/** Headers that operators may not set: they belong to the connection, or Marquee sets them itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',

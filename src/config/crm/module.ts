@@ -9,7 +9,7 @@ import { type CodeFile, processKeys, readCode } from './own-process.ts'
 
 const CODE_FILE = /\.m?[jt]s$/
 
-/** The path of a program. Its digest belongs to the settings: another version makes other records. */
+/** The path of a program. The settings contain its digest, because another version may make other records. */
 const codeFile: Key<CodeFile> = leaf(
   'the path of a .ts, .mts, .js or .mjs file',
   textSchema(CODE_FILE),
@@ -19,7 +19,7 @@ const codeFile: Key<CodeFile> = leaf(
   },
 )
 
-/** A connector of the operator's, as a file. */
+/** An operator's connector: a TypeScript or JavaScript file. */
 export const moduleKeys = section({
   kind: word('module'),
   path: codeFile.says('The connector: a `.ts`, `.mts`, `.js` or `.mjs` file. It runs in a process of its own.'),

@@ -7,7 +7,7 @@ import { Secret } from '../secret.ts'
 import { size } from '../values.ts'
 import { commonKeys } from './connector-lists.ts'
 
-/** A program of the operator's, as it was when the configuration was read. */
+/** An operator's program, as it was when the configuration was read. */
 export interface CodeFile {
   readonly file: string
   readonly sha256: string
@@ -16,7 +16,7 @@ export interface CodeFile {
 const LARGEST_BYTES = 16 * 1024 * 1024
 const OTHERS_MAY_WRITE = 0o022
 
-/** Reads a program's digest. Others must not be able to change what runs with the service's rights. */
+/** Reads a program's digest. Refuses a file that other users may change, because it runs with the service's rights. */
 export function readCode(file: string): CodeFile | Wrong {
   try {
     const stats = statSync(file)
@@ -38,7 +38,7 @@ const VALUE: ValueSchema = {
   anyOf: [{ type: ['string', 'number', 'boolean'] }, { $ref: '#/definitions/reference' }],
 }
 
-/** Settings that only the connector knows. Whatever comes by `{ env }` or `{ file }` is a secret. */
+/** Settings that only the connector knows. A value given as `{ env }` or `{ file }` is a secret. */
 const connectorSettings: Key<Readonly<Record<string, string | number | boolean | Secret>>> = wholeKey(
   'a mapping of the connector’s own settings, such as { url: https://crm.example.org, token: { env: TOKEN } }',
   { type: 'object', additionalProperties: VALUE },
@@ -56,7 +56,7 @@ const connectorSettings: Key<Readonly<Record<string, string | number | boolean |
   },
 )
 
-/** The keys of every connector that runs in a process of its own. */
+/** The keys of every connector that runs in a separate process. */
 export const processKeys = {
   settings: connectorSettings
     .optional()

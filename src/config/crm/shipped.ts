@@ -16,7 +16,7 @@ export const shippedKeys = {
   allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
 }
 
-/** As above; these CRMs have ids that are no UUIDs. */
+/** The same for CRMs whose ids are not UUIDs. */
 const keysWithIds = {
   ...shippedKeys,
   idNamespace: guid().says('A UUID of your own: ids become UUIDv5 of it and `<list>/<id>`. Keep it.'),
@@ -35,7 +35,7 @@ export function apiUrl(example: string): Key<string> {
 
 type DomainItem = string | number | boolean | readonly DomainItem[]
 
-/** A domain, as Odoo's developers write it: conditions of three parts, and the words &, | and !. */
+/** A domain as Odoo defines it: conditions of three parts, and the operators &, | and !. */
 const domain: Key<readonly DomainItem[]> = wholeKey(
   "a list of conditions such as [[is_company, '=', true]], or [] for all partners",
   { type: 'array', items: { anyOf: [{ enum: ['&', '|', '!'] }, { type: 'array', minItems: 3, maxItems: 3 }] } },

@@ -7,7 +7,7 @@ export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, req
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-// The word is no value: `blank` stands alone, without a list.
+// `blank` is a keyword that stands alone, so no list of values may contain it.
 const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /^(?!blank$)[^]*\S/.source }
 const VALUES: ValueSchema = { type: 'array', minItems: 1, items: orReference(VALUE) }
 
@@ -24,7 +24,7 @@ const COLUMNS: ValueSchema = { type: 'array', minItems: 2, items: COLUMN }
 const DURATION = textSchema(/^\s*(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{1,6}s)?\s*$/)
 const LASTING = mappingOf({ lasting: orReference(DURATION) }, ['lasting'])
 
-/** The schemas of constants by type of field: the least that a valid one contains. A blank constant is no value. */
+/** The schemas of constants by type of field: the least that a valid one contains. A blank constant is refused. */
 const CONSTANTS: Partial<Record<SourceType, ValueSchema>> = {
   int32: textSchema(/\d|^\s*$/),
   decimal: textSchema(/\d|^\s*$/),

@@ -195,7 +195,7 @@ function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
   return not === undefined ? { column, oneOf: values } : { column, noneOf: values }
 }
 
-/** @param isWord whether the list has the word, which would be the text `blank` there and match no blank cell */
+/** @param isWord whether the list contains the word `blank`, where it would mean the text `blank`, not a blank cell */
 function blankListed(column: string, isWord: boolean): string {
   const remedy = `if the cell must be blank, write ${showName(column)}: blank, without [ ]`
   if (!isWord) return `lists a blank value; ${remedy}`
@@ -238,7 +238,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   )
 }
 
-/** What a field's constant may be, independent of how the list's texts are written (crm.texts). */
+/** Which constants a field allows, whatever crm.texts says about the list's texts. */
 interface Constant {
   readonly allowed: string
   readonly accepts: (written: string) => boolean
@@ -252,7 +252,7 @@ const A_DATE: Constant = {
 
 const CONSTANTS: Partial<Record<SourceType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
 
-/** Refuses a constant that is no value of the field: otherwise every row with it would be withheld. */
+/** Refuses a constant that is not a valid value of the field: every row with it would be withheld. */
 function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
   for (const key of ['whenBlank', 'value']) {
     const said = node.kind === 'map' ? node.entries.get(key) : undefined
@@ -292,7 +292,7 @@ function columnOf(node: Tree, further: readonly string[], lasts: boolean): Colum
   return { kind: 'column', column, label: isLabel, ...rest, ...texts }
 }
 
-/** Parses what is done to the texts of a column; `null` if it is invalid. */
+/** Parses how to convert the texts of a column; `null` if it is invalid. */
 function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' | 'html'> | null {
   const [said, html] = [entries.get('values'), scalarOf(entries.get('html'))?.value ?? false]
   if (typeof html !== 'boolean') return null

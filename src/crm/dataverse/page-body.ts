@@ -14,7 +14,10 @@ export interface PageBody {
   readonly deltaLink: string | null
 }
 
-/** Parses a page in slices between which requests are answered, or explains why it cannot be read, as the rest of a sentence. */
+/**
+ * Parses a page in slices between which requests are answered, or explains why it cannot be read, as the rest of a
+ * sentence.
+ */
 export async function parsePageBody(text: string, rest: Rest = inSlices()): Promise<PageBody | string> {
   const split = await splitPage(text, rest)
   if (split === 'too-many-rows') return TOO_MANY_ROWS
@@ -105,7 +108,7 @@ interface FoundRow {
  */
 function rowFrom(text: string, from: number): FoundRow | null {
   let searched = from
-  // Limited: a text with a thousand lookalikes of row ends must not be parsed a thousand times.
+  // Limited, because a text may contain a thousand strings that look like the end of a row, and each costs a parse.
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     END.lastIndex = searched
     const match = END.exec(text)

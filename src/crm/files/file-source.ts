@@ -177,7 +177,7 @@ export class FileSource<Item> implements Source<Item> {
     const named = await findFile(directory, list.candidates)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
-    // Losing its name changes a file's ctime, so the ctime is left out.
+    // Not compared: the ctime changes when the file is renamed or removed.
     const isSameInside = withoutChangeTime(fingerprintOf(name, opened)) === withoutChangeTime(fingerprint)
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'
