@@ -4,6 +4,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { isLoopbackStore, mayBeStore } from '../config/cluster-settings.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
+import type { Observation } from '../observe/observation.ts'
 import type { ClusterStatus } from '../operations/status.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import { newLists, Replica } from '../sync/replica.ts'
@@ -21,7 +22,7 @@ import { logNameOf, Signing } from '../cluster/signing.ts'
 import { OtherLogs, whyOtherLog } from '../cluster/other-logs.ts'
 import { keepSnapshot, dataFingerprint } from './keep-snapshot.ts'
 import { VERSION } from './command-context.ts'
-import { type Reading, type ReadingOptions, type SettingsChange, endReads } from './reading.ts'
+import { type Reading, type ReadingOptions, type SettingsChange, endReads, isCutOff } from './reading.ts'
 
 export type ClusterSettings = NonNullable<Configuration['cluster']>
 
@@ -193,10 +194,14 @@ export class ClusterMember implements Reading {
   async #examine(): Promise<boolean> {
     const problems = (await this.#options.crm.examine?.())?.problems ?? []
     for (const { message } of problems) {
-      if (this.#unfit !== message) this.#options.observe({ kind: 'cluster-changed', what: 'unfit', detail: message })
+      if (this.#unfit !== message) this.#observe({ kind: 'cluster-changed', what: 'unfit', detail: message })
       this.#unfit = message
     }
     return problems.length === 0
+  }
+
+  #observe(observation: Observation): void {
+    if (!this.#ended.signal.aborted || !isCutOff(observation)) this.#options.observe(observation)
   }
 
   #newLists(): RecordLists {
@@ -216,7 +221,7 @@ export class ClusterMember implements Reading {
     const replica = new Replica({
       ...this.#options,
       observe: (observation) => {
-        observe(observation)
+        this.#observe(observation)
         keeper?.note(observation)
         told(observation)
       },

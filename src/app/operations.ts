@@ -26,14 +26,12 @@ export interface Running {
   readonly marquee: Marquee
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
-  /** The address of the public listener, without the base path. */
-  readonly address: string
+  /** The address of the public listener, without the base path; empty until it listens. */
+  address: string
   /** Whether a signal to stop has arrived. */
   stopping: boolean
   /** Why the last reload was refused; `null` if it succeeded. */
   refused: RefusedReload | null
-  /** Whether running reads are being aborted. */
-  isEnding: boolean
 }
 
 /** The page for browsers, which the dashboard links to if both listeners are on loopback: elsewhere it may not be reachable. */

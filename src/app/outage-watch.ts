@@ -1,5 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { Observe } from '../observe/observation.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
 import { mayAnswer } from '../operations/status.ts'
 import type { RefreshSettings, ServedLists } from '../sync/served-list.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
@@ -22,6 +22,7 @@ export class OutageWatch {
   readonly #watched: () => Watched | null
   readonly #observe: Observe
   readonly #time: Time
+  #cancel: () => void = () => {}
   readonly #since: Partial<Record<ListName, Moment>> = {}
 
   /** @param watched returns the state; `null` once the service is stopping, after which nothing is reported */
@@ -31,21 +32,23 @@ export class OutageWatch {
     this.#time = time
   }
 
-  /** Begins to look. The returned function ends it. */
-  start(): () => void {
-    let isOver = false
-    const lookLater = (): void => {
-      this.#time.after(LOOK_EVERY_MS, () => {
-        if (isOver) return
-        this.look()
-        lookLater()
-      })
-    }
-    lookLater()
-    return () => (isOver = true)
+  start(): null {
+    this.#cancel = this.#time.after(LOOK_EVERY_MS, () => {
+      this.#look()
+      this.start()
+    })
+    return null
   }
 
-  look(): void {
+  stop(): void {
+    this.#cancel()
+  }
+
+  note({ kind }: Observation): void {
+    if (kind === 'read-ended') this.#look()
+  }
+
+  #look(): void {
     const watched = this.#watched()
     if (watched === null) return
     const now = this.#time.now()

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
+import type { Observation } from '../observe/observation.ts'
 import type { ClusterCounts, SnapshotStanding } from '../operations/status.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import type { Crm } from '../sync/port.ts'
@@ -52,6 +53,12 @@ export async function endReads(reads: Promise<void>, crm: Crm, time: Time): Prom
   await withTimeout(time, LAST_READS_MS, Promise.all([reads, crm.close()]))
 }
 
+/** Returns true if the observation comes from aborting reads, not from a failure of the CRM. */
+export function isCutOff(observation: Observation): boolean {
+  if (observation.kind === 'read-ended') return observation.read.outcome !== 'ok'
+  return observation.kind === 'cluster-changed' && observation.what === 'unfit'
+}
+
 /** Reads the CRM for this instance alone. */
 export class DirectReading implements Reading {
   readonly replica: Replica
@@ -64,9 +71,9 @@ export class DirectReading implements Reading {
     this.replica = new Replica({
       ...options,
       observe: (observation) => {
+        if (this.#isStopping && isCutOff(observation)) return
         options.observe(observation)
-        // A read that a stop aborts gives no reason for a snapshot.
-        if (!this.#isStopping) this.#keeper?.note(observation)
+        this.#keeper?.note(observation)
       },
     })
     if (options.keepsIndexes) void this.replica.keepIndexes()

@@ -3,17 +3,23 @@
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import type { RouteLabel } from '../observe/meters.ts'
-import type { Observation, Observe } from '../observe/observation.ts'
+import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
 import { descriptorLimit } from '../runtime/descriptor-reserve.ts'
-import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
+import {
+  type Listener,
+  type ListenFetch,
+  type ListenOptions,
+  type PublicListener,
+  addressOf,
+} from '../runtime/listener.ts'
 import { assemble } from './assemble.ts'
 import { type ConfigurationOptions, readConfiguration } from './read-configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
-import { OutageWatch } from './outage-watch.ts'
+import { type Watched, OutageWatch } from './outage-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
 import { createTelemetry } from './telemetry.ts'
@@ -23,139 +29,197 @@ const FIRST_READ_MS = 2000
 /** How long the operations listener waits for the first read before it opens. Probes soon need it. */
 const ASIDE_AFTER_MS = 100
 
+/** A part of the running service. The parts start in order and stop in reverse. */
+interface Part {
+  /** Returns why the service cannot run; `null` if it can. */
+  start(): string | null | Promise<string | null>
+  stop(): void | Promise<void>
+}
+
 /** Runs the service until a signal ends it; resolves with the exit status. */
 export async function serve(options: ConfigurationOptions, context: CommandContext): Promise<number> {
   const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
   const telemetry = createTelemetry(context, configuration.log.requests)
-  const { watch, log } = telemetry
-  // Things that the configuration names and the CRM does not have. Waiting would not help.
-  const lacks = new Set<string>()
-  const inVain = Promise.withResolvers<void>()
-  const suspicions = listSuspicions()
-  const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
+  const observers: Observe[] = [telemetry.observe]
   const observe: Observe = (observation) => {
-    if (isCutOff(observation) && running.isEnding) return
-    telemetry.observe(observation)
-    watched.note(observation, marquee.reading.lists())
-    if (observation.kind === 'read-ended') outages.look()
-    if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
-    lacks.add(observation.read.message ?? '')
-    inVain.resolve()
+    for (const note of observers) note(observation)
   }
-  const outages = new OutageWatch(
-    () =>
-      running.stopping
-        ? null
-        : {
-            lists: marquee.reading.lists(),
-            settings: running.configuration.freshness,
-            waitForMs: marquee.limits.waitForMs,
-          },
-    telemetry.observe,
-    systemTime,
-  )
+  const suspicions = listSuspicions()
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
-  const marquee = await assemble(configuration, systemTime, observe, {
-    watch,
-    reserve: runtime.openReserve(),
-    suspicions,
-  })
-  const { host, port } = configuration.listen
-  const { idleMs } = configuration.limits
-  const listener = await runtime
-    .listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
-    .catch((cause: unknown) => {
-      context.error(whyNotListening(cause, { host, port }, 'listen'))
-      return null
-    })
-  if (listener === null) return ANSWER_IS_NO
-  const listenedAtMs = Date.now()
-  keepLimits(listener, configuration, context)
-  const running: Running = {
-    configuration,
-    marquee,
-    telemetry,
-    watched,
-    address: addressOf(listener),
-    stopping: false,
-    isEnding: false,
-    refused: null,
-  }
-  // The lists come first. Everything else waits for them briefly.
-  marquee.reading.start()
-  const firstReads = marquee.reading.untilRead()
-  const opening = withTimeout(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
-    openAside(running, runtime.listenFetch, context),
+  const reserve = runtime.openReserve()
+  const marquee = await assemble(configuration, systemTime, observe, { watch: telemetry.watch, reserve, suspicions })
+  const { reading } = marquee
+  const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
+  const running: Running = { configuration, marquee, telemetry, watched, address: '', stopping: false, refused: null }
+  const outages = new OutageWatch(() => watchedNow(running), telemetry.observe, systemTime)
+  const lacks = lacksOf(running)
+  observers.push(
+    (observation) => watched.note(observation, reading.lists()),
+    (observation) => outages.note(observation),
+    lacks.note,
   )
-  const { ended, stop } = untilSignal(running, listener, opening, observe)
-  const hungUp = onHangUp(running, options, context, observe, (next) => keepLimits(listener, next, context))
-  const ignored = new Set<string>()
-  const takeSignals = (): void =>
-    context.signals?.handTo((signal) => {
-      if (signal === 'SIGHUP') {
-        void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop(signal) : null))
-      } else if (!ignored.has(signal)) {
-        ignored.add(signal)
-        observe({ kind: 'signal-ignored', signal })
-      }
-    })
-  const operations = await opening
-  await marquee.service.ready()
-  await withTimeout(systemTime, FIRST_READ_MS, firstReads)
-  if (lacks.size === 0) {
-    const addresses = {
-      address: addressOf(listener),
-      operations: operations === null ? null : `${addressOf(operations)}/`,
-    }
-    const { startUp } = await import('./start-up.ts')
-    const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
-    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
-    log.begin()
-    takeSignals()
+  const firstReads = Promise.withResolvers<void>()
+  const operations = operationsSide(running, firstReads.promise, runtime.listenFetch, context)
+  const reads: Part = {
+    start() {
+      reading.start()
+      void reading.untilRead().then(firstReads.resolve)
+      return null
+    },
+    stop: () => reading.stop(),
   }
-  const ending = inVain.promise.then(async () => {
+  const listener = publicSide(running, runtime.listen, context)
+  // The operations listener stops last, so that it can be asked until the end.
+  const parts: readonly Part[] = [operations, reads, listener, outages]
+  for (const [at, part] of parts.entries()) {
+    const why = await part.start()
+    if (why === null) continue
+    context.error(why)
+    await stopAll(parts.slice(0, at))
+    return ANSWER_IS_NO
+  }
+  const listenedAtMs = Date.now()
+  const { ended, stop } = untilSignal(running, parts, observe)
+  const hungUp = onHangUp(running, options, context, observe, (next) => listener.keepLimits(next))
+  // Everything else waits briefly for the lists.
+  const opened = await operations.opened
+  await marquee.service.ready()
+  await withTimeout(systemTime, FIRST_READ_MS, firstReads.promise)
+  if (lacks.messages.size === 0) {
+    const { startUp } = await import('./start-up.ts')
+    const { address } = running
+    const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
+    const addresses = { address, operations: opened === null ? null : `${addressOf(opened)}/` }
+    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
+    telemetry.log.begin()
+    takeSignals(running, context, observe, hungUp, stop)
+  }
+  const inVain = lacks.found.then(async () => {
     // The other list's read may find more.
-    await withTimeout(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
-    for (const message of lacks) context.error(printable(message))
+    await withTimeout(systemTime, FIRST_READ_MS, reading.untilReadsEnd())
+    for (const message of lacks.messages) context.error(printable(message))
     await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
   })
-  const endWatch = outages.start()
-  return Promise.race([ended, ending]).finally(endWatch)
+  return Promise.race([ended, inVain]).finally(() => outages.stop())
 }
 
-/** Applies the limits, and warns of those that the runtime or the system cannot keep. */
-function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: CommandContext): void {
-  const idleMs = listener.keepIdle(limits.idleMs)
-  if (idleMs < limits.idleMs) {
-    const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
-    error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
-  }
-  const descriptors = descriptorLimit()
-  if (descriptors < 2 * limits.waiting) {
-    const few = `only ${descriptors} file descriptors may be open, and limits.waiting: ${limits.waiting} needs twice as many`
-    error(`warning: ${few}: raise them (LimitNOFILE, ulimit -n), or lower limits.waiting`)
-  }
+async function stopAll(parts: readonly Part[]): Promise<void> {
+  for (const part of parts.toReversed()) await part.stop()
 }
 
-/** Opens the operations listener. If its port is taken, the service continues without it. */
-async function openAside(
+function watchedNow({ stopping, marquee, configuration }: Running): Watched | null {
+  if (stopping) return null
+  const { reading, limits } = marquee
+  return { lists: reading.lists(), settings: configuration.freshness, waitForMs: limits.waitForMs }
+}
+
+/** Collects what the configuration names and the CRM does not have. Waiting would not help. */
+function lacksOf(running: Running) {
+  const messages = new Set<string>()
+  const { promise: found, resolve } = Promise.withResolvers<void>()
+  const note: Observe = (observation) => {
+    if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured') return
+    if (hasServed(running)) return
+    messages.add(observation.read.message ?? '')
+    resolve()
+  }
+  return { messages, found, note }
+}
+
+/** The listener for callers. */
+function publicSide(
   running: Running,
+  listen: (options: ListenOptions) => Promise<PublicListener>,
+  { error }: CommandContext,
+) {
+  let listener: PublicListener | null = null
+  return {
+    async start(): Promise<string | null> {
+      const { configuration, marquee } = running
+      const { host, port } = configuration.listen
+      const { idleMs } = configuration.limits
+      try {
+        listener = await listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
+      } catch (cause) {
+        return whyNotListening(cause, { host, port }, 'listen')
+      }
+      running.address = addressOf(listener)
+      this.keepLimits(configuration)
+      return null
+    },
+    async stop(drainMs: number = running.configuration.limits.drainMs): Promise<void> {
+      await listener?.stop(drainMs)
+    },
+    /** Applies the limits, and warns of those that the runtime or the system cannot keep. */
+    keepLimits({ limits }: Configuration): void {
+      const idleMs = listener?.keepIdle(limits.idleMs) ?? limits.idleMs
+      if (idleMs < limits.idleMs) {
+        const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
+        error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
+      }
+      const descriptors = descriptorLimit()
+      if (descriptors < 2 * limits.waiting) {
+        const few = `only ${descriptors} file descriptors may be open, and limits.waiting: ${limits.waiting} needs twice as many`
+        error(`warning: ${few}: raise them (LimitNOFILE, ulimit -n), or lower limits.waiting`)
+      }
+    },
+  }
+}
+
+/** The operations listener. It opens after the first reads, or soon: probes need it. If its port is taken, the service runs without it. */
+function operationsSide(
+  running: Running,
+  firstReads: Promise<void>,
   listenFetch: ListenFetch,
   context: CommandContext,
-): Promise<Listener | null> {
-  const { operations } = running.configuration
-  if (operations === null) return null
-  try {
-    const { openOperations } = await import('./operations.ts')
-    return await openOperations(running, operations, context, listenFetch)
-  } catch (cause) {
-    const why = whyNotListening(cause, operations, 'operations')
-    context.error(`warning: serving without the operations listener: ${why}`)
-    return null
+) {
+  const { promise: opened, resolve } = Promise.withResolvers<Listener | null>()
+  let isStopped = false
+  const open = async (): Promise<Listener | null> => {
+    const { operations } = running.configuration
+    if (operations === null || isStopped) return null
+    try {
+      const { openOperations } = await import('./operations.ts')
+      return await openOperations(running, operations, context, listenFetch)
+    } catch (cause) {
+      const why = whyNotListening(cause, operations, 'operations')
+      context.error(`warning: serving without the operations listener: ${why}`)
+      return null
+    }
   }
+  return {
+    opened,
+    start(): null {
+      void withTimeout(systemTime, ASIDE_AFTER_MS, firstReads).then(open).then(resolve)
+      return null
+    },
+    async stop(): Promise<void> {
+      isStopped = true
+      await (await opened)?.stop(LAST_ANSWERS_MS)
+    },
+  }
+}
+
+/** Takes the signals that arrived since the process began, and those that come. */
+function takeSignals(
+  running: Running,
+  { signals }: CommandContext,
+  observe: Observe,
+  hungUp: () => Promise<boolean>,
+  stop: (signal: string) => Promise<void>,
+): void {
+  const ignored = new Set<string>()
+  signals?.handTo((signal) => {
+    if (signal === 'SIGHUP') {
+      void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop(signal) : null))
+    } else if (!ignored.has(signal)) {
+      ignored.add(signal)
+      observe({ kind: 'signal-ignored', signal })
+    }
+  })
 }
 
 function whyNotListening(
@@ -187,12 +251,6 @@ function hasServed({ marquee, telemetry }: Running): boolean {
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
-/** Whether the observation comes from aborting reads, not from a failure of the CRM. */
-function isCutOff(observation: Observation): boolean {
-  if (observation.kind === 'read-ended') return observation.read.outcome !== 'ok'
-  return observation.kind === 'cluster-changed' && observation.what === 'unfit'
-}
-
 /** How long a stop waits for the last answers. */
 const LAST_ANSWERS_MS = 1000
 
@@ -202,8 +260,7 @@ const SECOND_SIGNAL_MS = 1000
 /** Stops in order at the first signal, and immediately at one that follows a second or more later. */
 function untilSignal(
   running: Running,
-  listener: Listener,
-  operations: Promise<Listener | null>,
+  parts: readonly Part[],
   observe: Observe,
 ): { readonly ended: Promise<number>; readonly stop: (signal: string) => Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -219,14 +276,11 @@ function untilSignal(
       return
     }
     firstMs = nowMs
-    // `/ready` says no from now on. The operations listener closes last, so that it can be asked until the end.
+    // `/ready` says no from now on.
     running.stopping = true
     const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })
-    await listener.stop(drainMs)
-    running.isEnding = true
-    await running.marquee.reading.stop()
-    await (await operations)?.stop(LAST_ANSWERS_MS)
+    await stopAll(parts)
     end(FINE)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
