@@ -120,6 +120,8 @@ export class SnapshotKeeper {
     if (lists === null || !this.#isOfUse(lists)) return false
     if (this.#triedAt === null) return true
     const sinceMs = elapsedMs(this.#triedAt, time.now())
+    // A process that is killed must not forget since when a list is held, or that a shorter one was accepted.
+    if (this.#failure === null && this.#isHeldOtherwise(lists)) return true
     if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
     if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
     if (standingOf(lists) !== standingOf(this.#stored.lists)) return true
@@ -137,7 +139,10 @@ export class SnapshotKeeper {
       this.#writing === null &&
       lists !== null &&
       this.#isOfUse(lists) &&
-      (this.#dirty() > 0 || this.#stored === null || !isSameCursor(lists, this.#stored.lists)) &&
+      (this.#dirty() > 0 ||
+        this.#stored === null ||
+        this.#isHeldOtherwise(lists) ||
+        !isSameCursor(lists, this.#stored.lists)) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
     if (isWorthIt) void this.#write()
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
@@ -148,6 +153,16 @@ export class SnapshotKeeper {
   /** Whether a snapshot is worth writing: a start could continue from it, or the one on disk is outdated. */
   #isOfUse({ events, venues }: SnapshotLists): boolean {
     return this.#stored !== null || events.cursor !== null || venues.cursor !== null
+  }
+
+  /** Whether the shrink guard holds other lists than the snapshot on disk says. */
+  #isHeldOtherwise({ events, venues }: SnapshotLists): boolean {
+    const stored = this.#stored?.lists ?? null
+    if (stored === null) return false
+    return (
+      (events.shrunk === null) !== (stored.events.shrunk === null) ||
+      (venues.shrunk === null) !== (stored.venues.shrunk === null)
+    )
   }
 
   get #rows(): number {

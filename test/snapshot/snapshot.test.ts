@@ -101,6 +101,39 @@ describe('a snapshot in a file', () => {
     await after.stop()
   })
 
+  it('is written as soon as the shrink guard holds a list, so that being killed does not begin its time anew', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    const rig = await started(both, before)
+    for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
+    await rig.replica.events.audit.attempt()
+    await rig.file.last
+    await rig.kill()
+    const after = new Rig(both, { directory: rig.directory })
+    after.aheadMs = 7_200_000
+    await after.start()
+    const { shrunk } = after.replica.events.reader.guard
+    const heldMs = performance.now() + after.aheadMs - (shrunk?.since.monotonicMs ?? Number.NaN)
+    expect(heldMs).toBeWithin(7_200_000, 7_300_000)
+    await after.stop()
+  })
+
+  it('is written as soon as a shorter list is accepted, so that being killed does not bring the old one back', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    const rig = await started(both, before)
+    for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
+    await rig.replica.events.audit.attempt()
+    await rig.file.last
+    rig.replica.acceptShorter()
+    await rig.replica.events.audit.attempt()
+    await rig.file.last
+    await rig.kill()
+    const after = await started(both, rig)
+    expect([after.replica.events.reader.guard.shrunk, after.replica.events.list.served]).toEqual([null, 5])
+    await after.stop()
+  })
+
   it('of a list whose cursor means nothing elsewhere spares the other list its full read', async () => {
     const both = tables()
     both.events.travels = false
