@@ -15,7 +15,7 @@ import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/com
 const FILE = 'marquee.yaml'
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EEXIST', 'already exists and was not changed'],
+  ['EEXIST', 'already exists and was not changed; with --replace it is overwritten'],
   ['EACCES', 'cannot be written: permission denied'],
   ['EPERM', 'cannot be written: permission denied'],
   ['EROFS', 'cannot be written: the file system is read-only'],

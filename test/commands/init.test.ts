@@ -66,7 +66,9 @@ describe('marquee init (SURFACE: Commands)', () => {
     folder.write('marquee.yaml', 'mine')
     const again = await runCommand(['init'], { cwd: folder.path })
     expect([again.status, again.stdout]).toEqual([1, ''])
-    expect(again.stderr).toBe(`${folder.at('marquee.yaml')} already exists and was not changed\n`)
+    expect(again.stderr).toBe(
+      `${folder.at('marquee.yaml')} already exists and was not changed; with --replace it is overwritten\n`,
+    )
     expect(readFileSync(folder.at('marquee.yaml'), 'utf8')).toBe('mine')
   })
 
