@@ -16,6 +16,8 @@ export interface Met {
   readonly failure: { readonly kind: string; readonly message: string } | null
   /** How many reads it took after it until all was well, null where it never was. */
   readonly readsToRecover: number | null
+  /** The sizes of pages that were asked for. */
+  readonly pageSizes: readonly string[]
 }
 
 interface Step {
@@ -96,7 +98,9 @@ async function meet(step: string, given: string, answer: RawAnswer): Promise<Met
   standIn.close()
   front.close()
   const failure = attempt.ok ? null : attempt.failure
-  return { step, given, ms, failure, readsToRecover: reads > MOST_READS ? null : reads }
+  const asked = standIn.reads.flatMap(({ headers }) => /maxpagesize=\d+/.exec(String(headers['prefer']))?.[0] ?? [])
+  const pageSizes = [...new Set(asked)]
+  return { step, given, ms, failure, readsToRecover: reads > MOST_READS ? null : reads, pageSizes }
 }
 
 await Promise.all(

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { requestText } from '../contract/over-http.ts'
 import { guidOf } from '../model/records.ts'
+import { RUNTIMES } from '../support/depth.ts'
+import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Proxy } from './proxies.ts'
@@ -69,6 +71,7 @@ async function told(origin: string, target: string, lines: readonly string[]) {
 }
 
 function suite(
+  runtime: Runtime,
   name: string,
   isThere: boolean,
   start: (ports: readonly number[]) => Promise<Proxy>,
@@ -77,14 +80,14 @@ function suite(
   joinsLines: boolean,
 ) {
   // Said loudly: `npm test` lists what was skipped, and fails for it where CI=true.
-  describe.skipIf(!isThere)(`behind ${name} (deploy/${name})`, () => {
+  describe.skipIf(!isThere)(`on ${runtime} behind ${name} (deploy/${name})`, () => {
     let victim: Victim
     let proxy: Proxy
     beforeAll(async () => {
       const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '300ms' }
       const feeds = { calendar: 'on', jsonLd: 'on' }
       const settings = { freshness, lists: 'on', feeds, representation: { currency: 'GBP' } }
-      victim = await Victim.start('bun', settings, { events: rows(0), venues: '[]' })
+      victim = await Victim.start(runtime, settings, { events: rows(0), venues: '[]' })
       proxy = await start([victim.port])
       await eventually(
         () => get(TARGET),
@@ -360,39 +363,52 @@ function suite(
   })
 }
 
-suite(
-  'nginx',
-  HAS_NGINX,
-  (ports) => startNginx(ports, [...ENDLESS, ['rate=20r/s', 'rate=100000r/s']]),
-  (got) => got.headers.get('cache-control') === 'no-cache',
-  nginxJoinsLines(),
-)
-suite('varnish', HAS_VARNISH, startVarnish, (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''), true)
+for (const runtime of RUNTIMES) {
+  suite(
+    runtime,
+    'nginx',
+    HAS_NGINX,
+    (ports) => startNginx(ports, [...ENDLESS, ['rate=20r/s', 'rate=100000r/s']]),
+    (got) => got.headers.get('cache-control') === 'no-cache',
+    nginxJoinsLines(),
+  )
+  suite(
+    runtime,
+    'varnish',
+    HAS_VARNISH,
+    startVarnish,
+    (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''),
+    true,
+  )
+}
 
 describe.skipIf(!HAS_NGINX)('behind nginx (deploy/nginx/marquee.conf), one instance of which is gone', () => {
-  it("nobody is told another caller's traceId after a fail-over, and a condition is answered as all else where none is left", async () => {
-    const victim = await Victim.start('bun', {}, { events: rows(0), venues: '[]' })
-    const proxy = await startNginx([await freePort(), victim.port])
-    const tls = { rejectUnauthorized: false }
-    try {
-      const traceId = '0af7651916cd43dd8448eb211c80319c'
-      const target = `${proxy.origin}/api/events/${guidOf(999)}`
-      const traced = await fetch(target, { tls, headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } })
-      expect([traced.status, await traced.json()]).toEqual([404, expect.objectContaining({ traceId })])
-      expect(proxy.log()).toContain('Connection refused')
-      expect(await (await fetch(target, { tls })).json()).not.toHaveProperty('traceId')
-      await victim.process.child.stop()
-      const left = await fetch(`${proxy.origin}${TARGET}`, { tls, headers: { 'If-None-Match': '*' } })
-      expect([left.status, left.headers.get('retry-after'), left.headers.get('content-type')]).toEqual([
-        502,
-        '5',
-        'application/problem+json',
-      ])
-    } finally {
-      await proxy.stop()
-      await victim.stop()
-    }
-  })
+  it.each(RUNTIMES)(
+    "nobody is told another caller's traceId after a fail-over to one on %s, and a condition is answered as all else where none is left",
+    async (runtime) => {
+      const victim = await Victim.start(runtime, {}, { events: rows(0), venues: '[]' })
+      const proxy = await startNginx([await freePort(), victim.port])
+      const tls = { rejectUnauthorized: false }
+      try {
+        const traceId = '0af7651916cd43dd8448eb211c80319c'
+        const target = `${proxy.origin}/api/events/${guidOf(999)}`
+        const traced = await fetch(target, { tls, headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } })
+        expect([traced.status, await traced.json()]).toEqual([404, expect.objectContaining({ traceId })])
+        expect(proxy.log()).toContain('Connection refused')
+        expect(await (await fetch(target, { tls })).json()).not.toHaveProperty('traceId')
+        await victim.process.child.stop()
+        const left = await fetch(`${proxy.origin}${TARGET}`, { tls, headers: { 'If-None-Match': '*' } })
+        expect([left.status, left.headers.get('retry-after'), left.headers.get('content-type')]).toEqual([
+          502,
+          '5',
+          'application/problem+json',
+        ])
+      } finally {
+        await proxy.stop()
+        await victim.stop()
+      }
+    },
+  )
 })
 
 /** Where a browser, and Marquee, read a list. */
@@ -434,38 +450,42 @@ const LIMITED: readonly (readonly [string, boolean, number, (ports: readonly num
 
 for (const [file, isThere, listsAtOnce, start] of LIMITED) {
   describe.skipIf(!isThere)(`behind deploy/${file}`, () => {
-    it('a caller who floods lists is told to ask less often, however they are spelt, and still gets records', async () => {
-      const victim = await Victim.start('bun', { lists: 'on' }, { events: rows(0), venues: '[]' })
-      const proxy = await start([victim.port])
-      const ask = async (targets: readonly string[]): Promise<readonly string[]> => {
-        const open = targets.slice(1).map((target) => requestText(target).replace('close', 'keep-alive'))
-        const answer = await exchangeWith(proxy.origin, [...open, requestText(targets[0] ?? '')].join(''))
-        return answer.toString('latin1').split(/(?=HTTP\/1\.1 \d{3} )/)
-      }
-      const count = (answers: readonly string[], status: number): number =>
-        answers.filter((answer) => answer.startsWith(`HTTP/1.1 ${status} `)).length
-      try {
-        const first = await ask(Array.from({ length: 90 }, (_, limit) => `/api/events?limit=${limit + 1}`))
-        expect(first).toHaveLength(90)
-        expect([count(first, 200), count(first, 429)]).toEqual([listsAtOnce, 90 - listsAtOnce])
-        for (const target of LIST_SPELLINGS) {
-          const again = await ask([target, target])
-          // nginx itself refuses a path that leads above the root.
-          expect([target, count(again, 429) + count(again, 400)]).toEqual([target, again.length])
+    it.each(RUNTIMES)(
+      'a caller who floods lists of a Marquee on %s is told to ask less often, however they are spelt, and still gets records',
+      async (runtime) => {
+        const victim = await Victim.start(runtime, { lists: 'on' }, { events: rows(0), venues: '[]' })
+        const proxy = await start([victim.port])
+        const ask = async (targets: readonly string[]): Promise<readonly string[]> => {
+          const open = targets.slice(1).map((target) => requestText(target).replace('close', 'keep-alive'))
+          const answer = await exchangeWith(proxy.origin, [...open, requestText(targets[0] ?? '')].join(''))
+          return answer.toString('latin1').split(/(?=HTTP\/1\.1 \d{3} )/)
         }
-        for (const target of [TARGET, `${TARGET.toUpperCase()}/`, `/events/{${ID}}?limit=1`, `${TARGET}/venue`]) {
-          expect([target, count(await ask([target]), 429)]).toEqual([target, 0])
+        const count = (answers: readonly string[], status: number): number =>
+          answers.filter((answer) => answer.startsWith(`HTTP/1.1 ${status} `)).length
+        try {
+          const first = await ask(Array.from({ length: 90 }, (_, limit) => `/api/events?limit=${limit + 1}`))
+          expect(first).toHaveLength(90)
+          expect([count(first, 200), count(first, 429)]).toEqual([listsAtOnce, 90 - listsAtOnce])
+          for (const target of LIST_SPELLINGS) {
+            const again = await ask([target, target])
+            // nginx itself refuses a path that leads above the root.
+            expect([target, count(again, 429) + count(again, 400)]).toEqual([target, again.length])
+          }
+          for (const target of [TARGET, `${TARGET.toUpperCase()}/`, `/events/{${ID}}?limit=1`, `${TARGET}/venue`]) {
+            expect([target, count(await ask([target]), 429)]).toEqual([target, 0])
+          }
+          if (file.startsWith('nginx')) return
+          const [problem = ''] = await ask(['/api/events'])
+          expect(problem).toMatch(/^HTTP\/1\.1 429 .*\r$/m)
+          expect(problem).toMatch(/^retry-after: 1\r$/im)
+          expect(problem).toMatch(/^content-type: application\/problem\+json\r$/im)
+          expect(problem).toContain('"title":"Too Many Requests","status":429')
+        } finally {
+          await proxy.stop()
+          await victim.stop()
         }
-        if (file.startsWith('nginx')) return
-        const [problem = ''] = await ask(['/api/events'])
-        expect(problem).toMatch(/^HTTP\/1\.1 429 .*\r$/m)
-        expect(problem).toMatch(/^retry-after: 1\r$/im)
-        expect(problem).toMatch(/^content-type: application\/problem\+json\r$/im)
-        expect(problem).toContain('"title":"Too Many Requests","status":429')
-      } finally {
-        await proxy.stop()
-        await victim.stop()
-      }
-    }, 60_000)
+      },
+      60_000,
+    )
   })
 }
