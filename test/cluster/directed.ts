@@ -1,4 +1,4 @@
-import { expect } from 'bun:test'
+import assert from 'node:assert/strict'
 import type { Fleet, FleetSetting } from './fleet.ts'
 import { fleetSettingOf } from './fleet.ts'
 import type { Instance } from './instance.ts'
@@ -32,7 +32,7 @@ export async function follower(fleet: Fleet, given: Partial<FleetSetting> = {}):
 }
 
 export async function must(fleet: Fleet, isSo: () => boolean, withinMs: number): Promise<void> {
-  expect(await fleet.until(isSo, withinMs)).toBeTrue()
+  assert.ok(await fleet.until(isSo, withinMs), 'it did not come to pass in time')
 }
 
 /** The CRM hides all events but two. */

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'bun:test'
-import { Child, programOf } from '../support/child.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { systemWire } from '../support/system-wire.ts'
 import { describeWithRedis } from './needs-redis.ts'
 import { REDIS_SENTENCES } from './redis-sentences.ts'
 import { SENTENCES } from './store-sentences.ts'
+import { triedOnNode } from './tried-on-node.ts'
 
 describe('a store in memory', () => {
   it.each(Object.entries(SENTENCES))('%s', async (_, sentence) => {
@@ -18,19 +18,13 @@ describeWithRedis('Redis on Bun', () => {
 })
 
 describeWithRedis('Redis on Node', () => {
-  const ended = new Map<string, string | null>()
+  let failures: ReadonlyMap<string, string | null> = new Map()
 
   beforeAll(async () => {
-    const child = new Child(programOf('node'), ['test/cluster/on-node.ts'])
-    await child.exited
-    for (const line of child.stdout.trim().split('\n')) {
-      const { name, failure } = JSON.parse(line) as { name: string; failure: string | null }
-      ended.set(name, failure)
-    }
-    if (child.stderr.includes('Error')) console.error(child.stderr)
-  })
+    failures = await triedOnNode('redis')
+  }, 120_000)
 
   it.each(Object.keys(REDIS_SENTENCES))('%s', (name) => {
-    expect(ended.get(name) ?? (ended.has(name) ? null : 'it was not reached')).toBe(null)
+    expect(failures.get(name)).toBe(null)
   })
 })

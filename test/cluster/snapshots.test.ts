@@ -1,108 +1,23 @@
-import { describe, expect, it } from 'bun:test'
-import { Buffer } from 'node:buffer'
-import { pack } from '../../src/snapshot/snapshot-chunks.ts'
-import { Signing } from '../../src/cluster/signing.ts'
-import { StoreFailure } from '../../src/cluster/store.ts'
-import { planSeeds } from '../support/depth.ts'
-import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
-import { Fleet } from './fleet.ts'
-import { override } from './mutants.ts'
+import { beforeAll, describe, expect, it } from 'bun:test'
+import { RUNTIMES } from '../support/depth.ts'
+import { SNAPSHOT_SENTENCES } from './snapshot-sentences.ts'
+import { triedOnNode } from './tried-on-node.ts'
 
-const SEEDS = planSeeds(3)
+const PATIENCE_MS = 240_000
 
-/** The snapshots of which the store has a part. */
-function snapshotsIn({ store }: Fleet): ReadonlySet<string> {
-  return new Set([...store.blobs.keys()].flatMap((name) => name.split(':')[1] ?? []))
-}
+describe('an instance on bun keeps that', () => {
+  it.each(Object.entries(SNAPSHOT_SENTENCES))('%s', (_, sentence) => sentence(), 120_000)
+})
 
-describe('the snapshots in the store (instances: The snapshot)', () => {
-  it('are one, however often another instance took over, once nobody loads those before it any more', async () => {
-    for (const seed of SEEDS) {
-      const fleet = new Fleet(token, seed)
-      await begun(fleet)
-      for (let change = 0; change < 16; change++) {
-        const next = await follower(fleet)
-        const { leader } = fleet
-        if (leader === null) throw new Error('nobody reads')
-        if (change % 2 === 0) fleet.kill(leader)
-        else fleet.end(leader)
-        await must(fleet, () => next.cluster.role === 'leader', MAX_AGE_MS)
-        await fleet.pass(3000)
-      }
-      await fleet.pass(3 * 60_000)
-      await must(fleet, () => snapshotsIn(fleet).size === 1 && fleet.store.snapshots.size === 1, 40_000)
-      expect([...fleet.store.snapshots.keys()]).toEqual([...snapshotsIn(fleet)])
-      expect(fleet.answers(await follower(fleet))).toBeTrue()
-      expect(fleet.checker.wrong).toEqual([])
-    }
-  }, 120_000)
+if (RUNTIMES.includes('node')) {
+  describe('an instance on node keeps that', () => {
+    let failures: ReadonlyMap<string, string | null> = new Map()
+    beforeAll(async () => {
+      failures = await triedOnNode('snapshots')
+    }, PATIENCE_MS)
 
-  it('are two at most while a new one takes the place of the last, and one half a minute later', async () => {
-    const fleet = new Fleet({ ...token, fullReadEveryMs: 2 * MAX_AGE_MS }, 1)
-    await begun(fleet)
-    let most = 0
-    for (let at = 0; at < 80; at++) {
-      await fleet.pass(5000)
-      most = Math.max(most, snapshotsIn(fleet).size)
-    }
-    expect(most).toBeLessThanOrEqual(2)
-    expect(fleet.news['snapshot-written']).toBeGreaterThan(5)
-  }, 120_000)
-
-  it('are not begun where there is no room, and that is told once', async () => {
-    const fleet = new Fleet({ ...token, fullReadEveryMs: MAX_AGE_MS }, 1)
-    const first = await begun(fleet)
-    await fleet.pass(MAX_AGE_MS)
-    const undo = override(fleet.store, 'write', () => () => {
-      throw new StoreFailure('full', 'the store takes no more: OOM')
+    it.each(Object.keys(SNAPSHOT_SENTENCES))('%s', (name) => {
+      expect(failures.get(name)).toBe(null)
     })
-    await fleet.pass(4 * MAX_AGE_MS)
-    expect(snapshotsIn(fleet).size).toBeLessThanOrEqual(2)
-    undo()
-    expect(fleet.log.filter((line) => line.includes('snapshot-failed')).length).toBeLessThanOrEqual(1)
-    await must(fleet, () => fleet.answers(first), MAX_AGE_MS)
-  }, 120_000)
-})
-
-describe('an entry whose rows cannot be read (instances: What a follower accepts)', () => {
-  it.each([
-    ['is cut short', Buffer.from([1, 2, 3])],
-    ['is of a kind that there is not', Buffer.alloc(40, 99)],
-    ['is no packed record', Buffer.concat([Buffer.from([1]), Buffer.alloc(27), Buffer.from([1]), Buffer.from('x')])],
-    [
-      'is withheld for nothing',
-      Buffer.concat([Buffer.from([3]), Buffer.alloc(27), Buffer.from([2]), Buffer.from('{}')]),
-    ],
-  ])(
-    'of which one %s is a gap: all followers get past it by a new snapshot, and nothing of it is shown',
-    async (_, body) => {
-      for (const seed of SEEDS) {
-        const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
-        await begun(fleet)
-        const followers = [await follower(fleet), await follower(fleet)]
-        await fleet.pass(MAX_AGE_MS)
-        const signing = new Signing('model', fleet.key)
-        let isBroken = false
-        const undo = override(
-          fleet.store,
-          'append',
-          (original) =>
-            function append(this: Fleet['store'], entry, ...more) {
-              if (isBroken || !entry.h.includes('"kind":"rows"')) return original.call(this, entry, ...more)
-              isBroken = true
-              const b = pack(body)
-              return original.call(this, { ...entry, b, s: signing.sign('log', entry.id, entry.h, b) }, ...more)
-            },
-        )
-        await must(fleet, () => isBroken, MAX_AGE_MS)
-        undo()
-        await must(fleet, () => (fleet.news['resynced'] ?? 0) >= 2, MAX_AGE_MS)
-        await must(fleet, () => followers.every(({ cluster }) => cluster.role === 'follower'), 1.5 * MAX_AGE_MS)
-        expect(followers.every((one) => fleet.answers(one))).toBeTrue()
-        expect(fleet.log.join()).toContain('the rows of an entry of the log cannot be read')
-        expect(fleet.checker.wrong).toEqual([])
-      }
-    },
-    120_000,
-  )
-})
+  })
+}
