@@ -13,7 +13,7 @@ import { ReadyBodies } from '../records/ready-bodies.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import type { Crm, Failure, Finding, Diagnosis } from '../sync/port.ts'
+import type { Crm, Failure, Finding, Diagnosis, ListReading } from '../sync/port.ts'
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
@@ -212,6 +212,8 @@ export interface CrmRead {
   /** One for each list that could not be read. */
   readonly failures: readonly { readonly list: ListName; readonly failure: Failure }[]
   readonly observations: readonly Observation[]
+  /** How the lists were read, if the connector tells. */
+  readonly readings: readonly ListReading[]
   /** What is wrong with the connector itself. */
   readonly findings: readonly Finding[]
   /** Findings that do not prevent reading, one sentence each. */
@@ -250,5 +252,14 @@ export async function readCrm(
   const findings = failures.length === 0 ? ((await marquee.crm.conform?.(isThorough)) ?? []) : []
   await marquee.crm.close()
   const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
-  return { marquee, lists, findings, failures, observations, warnings, diagnoses }
+  return {
+    marquee,
+    lists,
+    readings: marquee.crm.readings ?? [],
+    findings,
+    failures,
+    observations,
+    warnings,
+    diagnoses,
+  }
 }

@@ -6,6 +6,7 @@ import { codeOf } from '../observe/system-error.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import { fieldTable } from './check-fields.ts'
+import { readingLines, readingWarnings } from './check-reading.ts'
 import type { StoreChecked } from './check-cluster.ts'
 import { loadFound } from '../app/read-configuration.ts'
 import { systemTime } from '../time/time.ts'
@@ -55,7 +56,8 @@ export async function check(
   const snapshotProblems = await problemsOfSnapshot(found.configuration)
   const losses = crm.findings.filter(({ losesRows }) => losesRows).map(({ sentence }) => sentence)
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
-  const warnings = [...found.warnings, ...crm.warnings, ...others, ...store.warnings]
+  const noted = readingWarnings(crm.readings, found.configuration)
+  const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
   // Imported on demand: most lists have no unreadable cells.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const keyFor: TextKeyFor = isClean ? () => null : (await import('../faults/text-keys.ts')).textKeyFor
@@ -74,6 +76,7 @@ export async function check(
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, found.configuration, context)
     if (store.server !== null) out(printable(`Cluster store: ${store.server}, reachable, all rights granted.`))
+    for (const told of readingLines(crm.readings, found.configuration)) out(told)
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)

@@ -208,9 +208,7 @@ export function warningsOf({
           `Salesforce counts API calls, and this configuration needs about ${callsADay.toLocaleString('en')} a day: set freshness.refreshEvery and freshness.maxAge to what the org allows`,
         ]
       : []),
-    ...(crm.kind === 'http' && crm.requests !== null && 2 / refreshEveryMs > crm.requests.most / crm.requests.perMs
-      ? ['crm.requests allows fewer requests than refreshing both lists every freshness.refreshEvery needs']
-      : []),
+    ...(crm.kind === 'http' ? httpWarnings(crm) : []),
     ...[EVENTS, VENUES].flatMap((table) =>
       links[table.kind].flatMap(({ href }, index) =>
         misspelt(href, namesOf(table, further)).map(
@@ -219,6 +217,22 @@ export function warningsOf({
       ),
     ),
     ...(page === null ? [] : misspelt(page, namesOf(EVENTS, further)).map((what) => `representation.page ${what}`)),
+  ]
+}
+
+function httpWarnings(crm: Extract<Configuration['crm'], { kind: 'http' }>): readonly string[] {
+  const unsorted = (['events', 'venues'] as const).filter((list) => {
+    const { paging, query, body } = crm[list]
+    return paging.by === 'offset' && !/sort|order/i.test(JSON.stringify([query, body]))
+  })
+  return [
+    ...(crm.auth?.query
+      ? ['crm.auth.query puts the key into URLs, which are logged on the way: use a header if the API takes one']
+      : []),
+    ...unsorted.map(
+      (list) =>
+        `crm.${list} is read by offset, and its request has no sort or order: rows move between pages unless the API keeps an order that never changes`,
+    ),
   ]
 }
 

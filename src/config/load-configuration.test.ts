@@ -247,6 +247,22 @@ representation: { links: { event: [ { rel: a, href: 'x{id}{page}' }, { rel: b, h
   })
 })
 
+describe('a JSON API', () => {
+  it('is warned of if its key stands in URLs, or rows may move between its pages', async () => {
+    const paged = (more: string): string =>
+      `{ get: /x, query: { offset: '{offset}', ${more} }, paging: { by: offset, size: 9 } }`
+    const loaded = await load(
+      `crm: { kind: http, url: https://crm.example, auth: { query: { name: k, value: { env: KEY } } },
+  events: ${paged('sort: id')}, venues: ${paged('a: b')} }`,
+      { KEY: 'secret-word' },
+    )
+    expect(loaded.ok && loaded.warnings).toEqual([
+      'crm.auth.query puts the key into URLs, which are logged on the way: use a header if the API takes one',
+      'crm.venues is read by offset, and its request has no sort or order: rows move between pages unless the API keeps an order that never changes',
+    ])
+  })
+})
+
 describe('{ env } and { file }', () => {
   it('may give any value, and text is read as what the key needs', async () => {
     const { listen, freshness, crm, conditionalRequests } = await configured(

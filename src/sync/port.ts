@@ -28,6 +28,8 @@ export interface Crm {
    * that are written against the kit's interface have it.
    */
   conform?(isThorough: boolean): Promise<readonly Finding[]>
+  /** How the lists were last read in full, for `check`. */
+  readonly readings?: readonly ListReading[]
   /** Closes connections and files. Running reads end as failures. */
   close(): Promise<void>
 }
@@ -37,6 +39,24 @@ export interface Diagnosis<Item = unknown> {
   readonly problems: readonly string[]
   readonly changes: readonly Change<Item>[]
   readonly ignored: readonly string[]
+}
+
+/** How a list is read, and what its last full read has shown. */
+export interface ListReading {
+  readonly list: ListName
+  /** The methods that the connector has for the list. */
+  readonly ways: ReadonlySet<string>
+  readonly updatedAt: string | null
+  readonly rows: number
+  /** The answers that had rows, and the rows of the first one. */
+  readonly pages: number
+  readonly pageRows: number
+  /** Whether the last answer had no rows. */
+  readonly isEndEmpty: boolean
+  /** How many rows the CRM told of; `null` if it did not. */
+  readonly total: number | null
+  /** The most requests that both lists may send; `null` if the connector sends them by itself. */
+  readonly budget: { readonly most: number; readonly perMs: number } | null
 }
 
 /** What is wrong with a connector: a sentence, and whether rows are lost by it. */

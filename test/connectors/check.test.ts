@@ -100,7 +100,7 @@ describe('check of a connector', () => {
       'fewer rows than asked',
       (asked: Asked) => good({ ...asked, query: new URLSearchParams(`page=${asked.query.get('page')}&per_page=50`) }),
       2,
-      'asked for 100 rows a page, got 50: set size to 50',
+      'asked for 100 rows a page, got 50: set paging.size to 50',
     ],
   ])('tells of %s', async (_, answer, status, sentence) => {
     server.answer = (asked) => (asked.path === '/events' ? answer(asked) : good(asked))
@@ -141,6 +141,30 @@ describe('check of a connector', () => {
     const { status, said } = await check(['--connector'], (text) => text.replace('full:', ignoring))
     expect(said).toContain('the API ignores the parameter, or does not know it')
     expect(status).toBe(2)
+  })
+
+  it('names a connector whose read goes on after it was given up', async () => {
+    const slow = `full: async function* ({ http, settings }) {
+        if (++reads > 3) await new Promise((resolve) => setTimeout(resolve, 3000))
+        yield* http.pages(`
+    const { said } = await check(['--connector'], (text) =>
+      text
+        .replace('export default', 'let reads = 0\nexport default')
+        .replace(/full: .*\n\s*http\.pages\(/, slow)
+        .replace(/bearer: settings\.token,\n\s*\}\),/, 'bearer: settings.token })\n},'),
+    )
+    expect(said).toContain('events: a read that is given up does not end within a second')
+    expect(said).not.toContain('venues: a read that is given up')
+  })
+
+  it('prints how each list is read, what that costs, and what the connector itself has to say', async () => {
+    const own = `check: async ({ settings }) => [\`read from \${new URL(settings.url).hostname}\`], api: 1,`
+    const { said, status } = await check([], (text) => text.replace('api: 1,', own))
+    expect(said).toContain('warning: read from 127.0.0.1')
+    expect(said).toMatch(
+      /The events are read in full every 0\.2 s, about 72,000 requests an hour: 230 rows, 3 pages, 100 rows on page 1; the end was an empty page\./,
+    )
+    expect(status).toBe(0)
   })
 
   it('refuses a file that others may write', async () => {

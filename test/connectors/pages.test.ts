@@ -91,7 +91,7 @@ describe('paging', () => {
       const page = numberIn(query, 'page', 1)
       return { json: table.slice((page - 1) * 10, (page - 1) * 10 + 4) }
     }
-    expect(await faultOf(idsOf(byPage))).toBe('misconfigured: asked for 10 rows a page, got 4: set size to 4')
+    expect(await faultOf(idsOf(byPage))).toBe('misconfigured: asked for 10 rows a page, got 4: set paging.size to 4')
   })
 
   it('by offset overlaps by a row', async () => {

@@ -8,7 +8,8 @@ import { section } from '../section.ts'
 import { NAME, text, word } from '../values.ts'
 import { settingsOfConnector } from './connector-lists.ts'
 import { type CodeFile, processKeys, readCode } from './own-process.ts'
-import { condition, fieldSources } from './sources.ts'
+import { fieldSources } from './sources.ts'
+import { condition } from './condition.ts'
 
 /** An operator's command, with the digests of the files that it names. */
 interface OwnCommand {

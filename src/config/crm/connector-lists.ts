@@ -9,7 +9,8 @@ import type { CrmTraits, General } from '../general.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
 import { NAME, duration, guid, text, timeZone } from '../values.ts'
-import { type Condition, type FieldSources, condition, fieldSources } from './sources.ts'
+import { type FieldSources, fieldSources } from './sources.ts'
+import { type Condition, condition } from './condition.ts'
 
 /** How the rows of a list become records, from the connector and the configuration. */
 export interface ListShape {

@@ -4,7 +4,8 @@ import { proxyUrl, webOrigin } from '../addresses.ts'
 import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
 import { duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
 import { section } from '../section.ts'
-import { condition, fieldSources } from './sources.ts'
+import { fieldSources } from './sources.ts'
+import { condition } from './condition.ts'
 
 // Names and ids are used in URLs without escaping.
 const SET = /^[A-Za-z_]\w*$/

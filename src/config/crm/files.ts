@@ -5,7 +5,8 @@ import { proxyUrl } from '../addresses.ts'
 import { section } from '../section.ts'
 import { duration, guid, path, timeZone, word } from '../values.ts'
 import { fileNamed, listFrom, placeOf } from './list-from.ts'
-import { condition, fieldSources } from './sources.ts'
+import { fieldSources } from './sources.ts'
+import { condition } from './condition.ts'
 import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
 
 const list = {

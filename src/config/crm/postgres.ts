@@ -6,7 +6,8 @@ import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '..
 import { parsePostgresUrl } from '../postgres-address.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
 import { section } from '../section.ts'
-import { condition, fieldSources } from './sources.ts'
+import { fieldSources } from './sources.ts'
+import { condition } from './condition.ts'
 
 const TABLE = /^[^.\u0000]+(?:\.[^.\u0000]+)?$/
 

@@ -45,6 +45,9 @@ export function idSchema(joins: boolean): ValueSchema {
   return joins ? { anyOf: [COLUMN, mappingOf({ join: COLUMNS }, ['join'])] } : COLUMN
 }
 
+/** What is made of several cells that a path finds. Blank ones do not count. */
+export const PICKS = ['first', 'least', 'greatest', 'sum', 'count'] as const
+
 /** The types of fields, further ones included, as far as their sources differ. */
 export type SourceType = FieldType | 'flag' | (typeof LINKS)['type']
 
@@ -60,12 +63,13 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...(lasts ? [LASTING] : [])] }
   const zone = { wallTimeIn: { anyOf: [COLUMN, mappingOf({ column: COLUMN }, ['column'])] } }
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
+  const picked = { pick: { enum: [...PICKS] }, onlyWhere: CONDITION_SCHEMA }
   const label = labels ? { label: { type: ['boolean', 'null'] } } : {}
   const texts = type === 'text' ? TEXT_RULES : {}
   return {
     anyOf: [
       COLUMN,
-      mappingOf({ column: orReference(textSchema(NAME)), ...label, ...texts, ...rest }, ['column']),
+      mappingOf({ column: orReference(textSchema(NAME)), ...label, ...texts, ...rest, ...picked }, ['column']),
       mappingOf({ value }, ['value']),
       type === 'int32'
         ? mappingOf({ subtract: COLUMNS }, ['subtract'])

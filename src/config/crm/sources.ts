@@ -5,12 +5,13 @@ import type { EventRecord } from '../../domain/event.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import { BAD, type Place, showName } from '../config-problem.ts'
-import { Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
+import { BAD, type Place } from '../config-problem.ts'
+import { Key, isNull, scalarOf, wholeKey } from '../key.ts'
 import { nearestName } from '../nearest-name.ts'
 import { section } from '../section.ts'
+import { type Condition, onlyEntries, writtenText, whereIn } from './condition.ts'
 import { isName } from '../values.ts'
-import { type SourceType, CONDITION_SCHEMA, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
+import { type SourceType, PICKS, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 /** The source of a field's value. */
@@ -29,6 +30,10 @@ export interface ColumnSource {
   readonly html?: true
   /** The zone of dates without an offset, if the field names one. */
   readonly wallTimeIn?: WallTimeIn
+  /** What is read of several cells that the path finds. */
+  readonly pick?: (typeof PICKS)[number]
+  /** The rows in which the column is read; in others its cell is blank. */
+  readonly onlyWhere?: Condition
 }
 
 type WallTimeIn =
@@ -68,17 +73,6 @@ export function columnSource(column: string): ColumnSource {
 export type FieldSources = {
   readonly [Name in Exclude<keyof EventRecord | keyof VenueRecord, 'Further'>]?: FieldSource | null
 }
-
-/** Conditions on columns, all of which must hold. */
-export type Condition = readonly ConditionPart[]
-
-/** A condition on one column: it must hold one of the values, none of them, or be blank. */
-export type ConditionPart =
-  | { readonly column: string; readonly oneOf: readonly ConditionValue[] }
-  | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
-  | { readonly column: string; readonly blank: true }
-
-type ConditionValue = string | number | boolean
 
 export interface FieldOptions {
   /** Whether the CRM has labels for its codes. */
@@ -129,7 +123,7 @@ export function fieldSources(
 }
 
 const SOURCE =
-  'The source of the field; null drops it. The column of a text may also have `values: { FOUND: TEXT }`, which replaces values, in any case, and `html: true`, which reads HTML as the text that people see.'
+  'The source of the field; null drops it. The column of a text may also have `values: { FOUND: TEXT }`, which replaces values, in any case, and `html: true`, which reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank.'
 
 /** The types of sources that further fields have. */
 const FURTHER_SOURCES: Readonly<Record<FurtherType, SourceType>> = {
@@ -157,52 +151,6 @@ function withoutUndeclared(
   }
   return { ...node, entries }
 }
-
-const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
-const HELD =
-  'a mapping of columns to their values, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
-
-/** The keys `active` and `showOnWeb`. Absent means the stock condition; null means none. */
-export function condition(description: string): Key<Condition | null | undefined> {
-  return wholeKey(HELD, CONDITION_SCHEMA, conditionOf).orNull().override('the stock condition').says(description)
-}
-
-function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
-  if (node.kind !== 'map' || node.entries.size === 0) return null
-  const parts: ConditionPart[] = []
-  for (const [column, said] of node.entries) {
-    const part = isName(column) ? partOf(column, said) : null
-    if (part === null) return null
-    if (part instanceof Wrong) return place.in(column, said).refuse(said, part.message, part.isHidden)
-    parts.push(part)
-  }
-  return parts
-}
-
-/** Parses one column's condition; `null` if it is invalid or an open question. */
-function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
-  if (textIn(said) === 'blank') return { column, blank: true }
-  const not = entriesOf(said, ['not'])?.get('not')
-  const list = not ?? said
-  if (textIn(list) === '?') return null
-  const items = list.kind === 'list' ? list.items : []
-  const values = items.map((item) => scalarOf(item)?.value ?? null)
-  const isWord = values.includes('blank')
-  const isBlank =
-    items.some(isNull) || values.some((value) => typeof value === 'string' && trimWhiteSpace(value) === '')
-  if (isWord || isBlank) return new Wrong(not === undefined ? blankListed(column, isWord) : BLANK_PASSES, true)
-  if (values.length === 0 || !values.every((value) => value !== null)) return new Wrong(CONDITION)
-  return not === undefined ? { column, oneOf: values } : { column, noneOf: values }
-}
-
-/** @param isWord whether the list contains the word `blank`, where it would mean the text `blank`, not a blank cell */
-function blankListed(column: string, isWord: boolean): string {
-  const remedy = `if the cell must be blank, write ${showName(column)}: blank, without [ ]`
-  if (!isWord) return `lists a blank value; ${remedy}`
-  return `lists the word blank, which matches no blank cell there; ${remedy}; if it may be blank too, exclude other values: { not: [VALUE] }`
-}
-
-const BLANK_PASSES = 'lists a blank value; blank cells always pass { not: [VALUE] }, so list only the other values'
 
 const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
@@ -256,7 +204,7 @@ const CONSTANTS: Partial<Record<SourceType, Constant>> = { int32: A_NUMBER, deci
 function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
   for (const key of ['whenBlank', 'value']) {
     const said = node.kind === 'map' ? node.entries.get(key) : undefined
-    const written = textIn(said)?.trim() ?? ''
+    const written = writtenText(said)?.trim() ?? ''
     if (said !== undefined && written !== '' && written !== '?' && !accepts(written)) {
       return place.in(key, said).refuse(said, `must be ${allowed}`)
     }
@@ -273,7 +221,7 @@ function refuseLasting(node: Tree, place: Place): typeof BAD | null {
   const said = node.entries.get('lasting')
   const blank = node.entries.get('whenBlank')
   if (said === undefined) return blank === undefined ? null : refuseLasting(blank, place.in('whenBlank', blank))
-  if (textIn(said) === '?' || lastingOf(node) !== null) return null
+  if (writtenText(said) === '?' || lastingOf(node) !== null) return null
   return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h')
 }
 
@@ -281,15 +229,25 @@ function refuseLasting(node: Tree, place: Place): typeof BAD | null {
 function columnOf(node: Tree, further: readonly string[], lasts: boolean): ColumnSource | null {
   const plain = answerIn(node)
   if (plain !== null) return columnSource(plain)
-  const entries = entriesOf(node, ['column', 'whenBlank', ...further])
+  const entries = onlyEntries(node, ['column', 'whenBlank', 'pick', 'onlyWhere', ...further])
   const column = nameIn(entries?.get('column'))
   if (entries === null || column === null) return null
   const label = entries.get('label')
   const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
   const rest = besidesOf(entries, lasts)
   const texts = textRulesOf(entries)
-  if (typeof isLabel !== 'boolean' || rest === null || texts === null) return null
-  return { kind: 'column', column, label: isLabel, ...rest, ...texts }
+  const picked = pickedOf(entries)
+  if (typeof isLabel !== 'boolean' || rest === null || texts === null || picked === null) return null
+  return { kind: 'column', column, label: isLabel, ...rest, ...texts, ...picked }
+}
+
+/** Parses which cells of a column are read; `null` if that is invalid. */
+function pickedOf(entries: MapTree['entries']): Pick<ColumnSource, 'pick' | 'onlyWhere'> | null {
+  const [said, where] = [entries.get('pick'), entries.get('onlyWhere')]
+  const pick = PICKS.find((one) => one === writtenText(said))
+  const onlyWhere = where === undefined ? undefined : whereIn(where)
+  if ((said !== undefined && pick === undefined) || onlyWhere === null) return null
+  return { ...(pick === undefined ? {} : { pick }), ...(onlyWhere === undefined ? {} : { onlyWhere }) }
 }
 
 /** Parses how to convert the texts of a column; `null` if it is invalid. */
@@ -307,7 +265,7 @@ function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' |
 }
 
 function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {
-  const entries = entriesOf(node, ['join', 'whenBlank', ...further])
+  const entries = onlyEntries(node, ['join', 'whenBlank', ...further])
   const columns = columnsIn(entries?.get('join'))
   const rest = entries === null || columns === null ? null : besidesOf(entries, lasts)
   return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
@@ -316,7 +274,7 @@ function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSou
 /** Parses the keys allowed next to columns; `null` if they are invalid. */
 function besidesOf(entries: MapTree['entries'], lasts: boolean): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
   const [blank, zone] = [entries.get('whenBlank'), entries.get('wallTimeIn')]
-  const whenBlank = textIn(blank) ?? (lasts ? lastingOf(blank) : null)
+  const whenBlank = writtenText(blank) ?? (lasts ? lastingOf(blank) : null)
   if (whenBlank === null && blank !== undefined && !isNull(blank)) return null
   if (zone === undefined) return { whenBlank }
   const wallTimeIn = wallTimeOf(zone)
@@ -324,18 +282,18 @@ function besidesOf(entries: MapTree['entries'], lasts: boolean): Pick<ColumnSour
 }
 
 function valueOf(node: Tree): ValueSource | null {
-  const value = textIn(entriesOf(node, ['value'])?.get('value'))
+  const value = writtenText(onlyEntries(node, ['value'])?.get('value'))
   return value === null ? null : { kind: 'value', value }
 }
 
 function subtractOf(node: Tree): SubtractSource | null {
-  const columns = columnsIn(entriesOf(node, ['subtract'])?.get('subtract'))
+  const columns = columnsIn(onlyEntries(node, ['subtract'])?.get('subtract'))
   return columns === null ? null : { kind: 'subtract', columns }
 }
 
 /** Parses a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */
 function lastingOf(node: Tree | undefined): LastingSource | null {
-  const written = textIn(entriesOf(node, ['lasting'])?.get('lasting'))?.trim() ?? ''
+  const written = writtenText(onlyEntries(node, ['lasting'])?.get('lasting'))?.trim() ?? ''
   const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written)
   const [hours = 0, minutes = 0, seconds = 0] =
     match === null ? [] : match.slice(1).map((digits) => Number(digits ?? 0))
@@ -349,26 +307,15 @@ function columnsIn(node: Tree | undefined): readonly string[] | null {
 }
 
 function wallTimeOf(node: Tree): WallTimeIn | null {
-  const name = textIn(node)
+  const name = writtenText(node)
   const zone = name === null ? null : openZone(name.trim())
   if (zone !== null) return { kind: 'zone', zone }
-  const column = nameIn(entriesOf(node, ['column'])?.get('column'))
+  const column = nameIn(onlyEntries(node, ['column'])?.get('column'))
   return column === null ? null : { kind: 'column', column }
 }
 
-/** The entries of a mapping that has at least one of these keys and no others. */
-function entriesOf(node: Tree | undefined, keys: readonly string[]): MapTree['entries'] | null {
-  if (node?.kind !== 'map' || node.entries.size === 0) return null
-  return node.entries.keys().every((key) => keys.includes(key)) ? node.entries : null
-}
-
-function textIn(node: Tree | undefined): string | null {
-  const value = scalarOf(node)?.value
-  return typeof value === 'string' ? value : null
-}
-
 function nameIn(node: Tree | undefined): string | null {
-  const name = textIn(node)
+  const name = writtenText(node)
   return name !== null && isName(name) ? name : null
 }
 

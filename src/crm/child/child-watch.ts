@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { printable } from '../../observe/printable.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { GivenSettings } from '../context/given-settings.ts'
@@ -28,13 +28,49 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** The resident memory of a process, in bytes; `null` if the system does not report it. */
-export function residentBytes(pid: number): number | null {
+/** How many looks at the memory share one list of the group's processes: making it reads all of /proc. */
+const LOOKS_A_LIST = 5
+
+/** The memory of a process group: of its first process, and of all that it has started. */
+export class GroupMemory {
+  readonly #pid: number
+  #others: readonly number[] = []
+  #looks = 0
+
+  constructor({ pid = 0 }: ChildProcess) {
+    this.#pid = pid
+  }
+
+  /** The memory that the group holds, in bytes; `null` where the system does not tell. */
+  get residentBytes(): number | null {
+    const own = residentBytes(this.#pid)
+    if (own === null) return null
+    if (this.#looks++ % LOOKS_A_LIST === 0) this.#others = this.#startedByIt()
+    return this.#others.reduce((sum, pid) => sum + (residentBytes(pid) ?? 0), own)
+  }
+
+  #startedByIt(): readonly number[] {
+    const pids = readdirSync('/proc').map(Number)
+    return pids.filter((pid) => pid > 0 && pid !== this.#pid && groupOf(pid) === this.#pid)
+  }
+}
+
+function residentBytes(pid: number): number | null {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(aboutProcess(pid, 'status')) ?? []
+  return kilobytes === undefined ? null : Number(kilobytes) * 1024
+}
+
+/** The group of a process. Its program's name, in brackets, may hold anything. */
+function groupOf(pid: number): number {
+  return Number(/^ \S+ \d+ (\d+)/.exec(aboutProcess(pid, 'stat').replace(/^.*\)/s, ''))?.[1])
+}
+
+/** Blank where the system does not tell, and once the process has ended. */
+function aboutProcess(pid: number, file: 'stat' | 'status'): string {
   try {
-    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return kilobytes === undefined ? null : Number(kilobytes) * 1024
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
-    return null
+    return ''
   }
 }
 

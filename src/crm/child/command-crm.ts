@@ -9,7 +9,7 @@ import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, eachLine, killGroup, residentBytes, spawnBare } from './child-watch.ts'
+import { ChildPrints, eachLine, GroupMemory, killGroup, spawnBare } from './child-watch.ts'
 import { CommandOutput } from './command-output.ts'
 import type { ProcessContext } from './module-crm.ts'
 
@@ -143,9 +143,10 @@ class CommandHost implements RowHost {
   #watchMemory(child: ChildProcess): { readonly stop: () => void; readonly why: Failed | null } {
     const { time } = this.#context
     const { memoryBytes } = this.#settings
+    const memory = new GroupMemory(child)
     const watch: { stop: () => void; why: Failed | null } = { stop: () => {}, why: null }
     const look = (): void => {
-      const bytes = residentBytes(child.pid ?? 0) ?? 0
+      const bytes = memory.residentBytes ?? 0
       if (bytes > memoryBytes) {
         const megabytes = Math.round(bytes / 1e6)
         watch.why = failed(

@@ -12,7 +12,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { ConnectorOutline } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { ChildPrints, eachLine, killGroup, residentBytes, spawnBare } from './child-watch.ts'
+import { ChildPrints, eachLine, GroupMemory, killGroup, spawnBare } from './child-watch.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
 import type { FromHost, ToHost } from './host-messages.ts'
 
@@ -43,6 +43,8 @@ interface Alive {
   readonly child: ChildProcess
   readonly ready: Promise<ConnectorOutline | Failure>
   readonly waiting: Map<number, Waiting>
+  /** The reads that were given up and have not ended yet. */
+  readonly closing: Set<number>
   pingedAt: Moment | null
   residentBytes: number
   /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
@@ -126,8 +128,13 @@ export class ConnectorProcess {
   close(read: number): void {
     const waiting = this.#alive?.waiting.get(read)
     this.#alive?.waiting.delete(read)
+    this.#alive?.closing.add(read)
     waiting?.settle({ ok: false, failure: failureOf('internal', 'the read was given up') })
     this.#tell({ do: 'close', read })
+  }
+
+  get unfinished(): number {
+    return this.#alive?.closing.size ?? 0
   }
 
   /** Records a successful read: the next start need not wait. */
@@ -162,6 +169,7 @@ export class ConnectorProcess {
       child,
       ready: promise,
       waiting: new Map(),
+      closing: new Set(),
       pingedAt: null,
       residentBytes: 0,
       pausedUntil: time.now(),
@@ -221,6 +229,7 @@ export class ConnectorProcess {
     if (!isFromHost(head)) return
     if (head.is === 'ready') return ready(head)
     if (head.is === 'hint') return this.#parts.onHint(head.list)
+    if (head.is === 'closed') return void alive.closing.delete(head.read)
     if (head.is === 'unusable') {
       ready(failureOf('misconfigured', this.#given.mask(head.message)))
       // End the process and try again later: the connector may work then, for example once a package is installed.
@@ -252,9 +261,10 @@ export class ConnectorProcess {
   /** Checks the process regularly. Returns a function that stops this. */
   #watch(alive: Alive): () => void {
     const { time, settings, limits } = this.#parts
+    const memory = new GroupMemory(alive.child)
     const look = (): void => {
       const now = time.now()
-      const resident = residentBytes(alive.child.pid ?? 0) ?? alive.residentBytes
+      const resident = memory.residentBytes ?? alive.residentBytes
       if (resident > settings.memoryBytes) {
         const megabytes = Math.round(resident / 1e6)
         this.#kill(

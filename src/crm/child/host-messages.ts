@@ -40,6 +40,8 @@ export type FromHost =
   | ({ readonly is: 'batch'; readonly read: number; readonly rows: number } & Omit<StreamBatch, 'rows'>)
   | { readonly is: 'end'; readonly read: number; readonly cursor: string | null }
   | ({ readonly is: 'failed'; readonly read: number } & Failure)
+  /** A read that was given up has ended. */
+  | { readonly is: 'closed'; readonly read: number }
   | { readonly is: 'hint'; readonly list: ListName }
   | { readonly is: 'waiting'; readonly forMs: number; readonly why: string }
   | { readonly is: 'pong'; readonly residentBytes: number; readonly heldMs: number }

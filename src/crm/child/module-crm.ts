@@ -5,7 +5,7 @@
 import { basename } from 'node:path'
 import type { ModuleSettings } from '../../config/crm/module.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Crm, Failure } from '../../sync/port.ts'
+import { type Crm, type Failure, failed } from '../../sync/port.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
@@ -42,6 +42,10 @@ class ModuleHost implements RowHost {
     return this.#process.heldMs
   }
 
+  get unfinished(): number {
+    return this.#process.unfinished
+  }
+
   ready(): Promise<ConnectorOutline | Failure> {
     return this.#process.ready()
   }
@@ -50,6 +54,7 @@ class ModuleHost implements RowHost {
     const process = this.#process
     const ready = await process.ready()
     if ('message' in ready) return { ok: false, failure: ready }
+    if (signal.aborted) return failed('internal', 'the read was given up')
     const read = process.open({ list, way, argument })
     const giveUp = (): void => process.close(read)
     signal.addEventListener('abort', giveUp, { once: true })

@@ -1,7 +1,7 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Finding } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
-import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
 import { type Cell, type CellObject, DecimalText, isList, shownText } from '../mapping/cell.ts'
 import { rowIn } from './list-rows.ts'
 import { cellAt } from './path-access.ts'
@@ -15,6 +15,7 @@ const ROUND = new Set([
   10, 15, 20, 24, 25, 30, 40, 50, 60, 75, 100, 120, 150, 200, 250, 300, 400, 500, 1000, 2000, 5000,
 ])
 const ABORTED_WITHIN_MS = 1000
+const UNDER_WAY_MS = 20
 /** Up to this many differences may be changes made during the examination. */
 const FEW_CHANGES = 20
 
@@ -32,7 +33,7 @@ class Seen {
 }
 
 /** The rows of a list, by the ways of reading that it has. */
-export type ExaminedRows = Pick<RowStream, 'shape' | 'open'>
+export type ExaminedRows = Pick<RowStream, 'shape' | 'open'> & Partial<Pick<RowStream, 'unfinished'>>
 
 /** Examines one list of a connector: with few requests, or thoroughly. */
 export async function examineList(
@@ -62,6 +63,7 @@ class Examined {
 
   async findings(isThorough: boolean): Promise<readonly Finding[]> {
     const { ways } = this.#shape
+    if (ways.has('check')) await this.#ownCheck()
     const cursor = isThorough && ways.has('changes') ? await this.#cursorNow() : null
     const isFirstList = this.#name === 'events'
     const first = await this.#read('full', null, isThorough ? Number.POSITIVE_INFINITY : isFirstList ? 2 : 1)
@@ -81,12 +83,27 @@ class Examined {
     return this.#findings
   }
 
+  get #unfinished(): number {
+    return this.#stream.unfinished ?? 0
+  }
+
   #lose(sentence: string): void {
     this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: true })
   }
 
   #warn(sentence: string): void {
     this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: false })
+  }
+
+  /** Takes what the connector's own `check` says. */
+  async #ownCheck(): Promise<void> {
+    const rows = this.#stream.open('check', null, new AbortController().signal)
+    let next = await rows.next()
+    for (; next.done !== true; next = await rows.next()) {
+      for (const bytes of next.value.rows)
+        this.#findings.push({ sentence: String(JSON.parse(bytes.toString('utf8'))), losesRows: false })
+    }
+    if (!next.value.ok) this.#findings.push({ sentence: `${next.value.failure.message} (check)`, losesRows: false })
   }
 
   /** Reads the list in one way. If that fails, reports a finding and returns null. */
@@ -233,12 +250,20 @@ class Examined {
 
   async #checkAbort(): Promise<void> {
     const reading = new AbortController()
+    // Of the other list, which was examined before.
+    const others = this.#unfinished
     const rows = this.#stream.open('full', null, reading.signal)
     const pending = rows.next()
+    // Its first request is on its way by then.
+    const { signal } = new AbortController()
+    await sleep(UNDER_WAY_MS, this.#time, signal)
     reading.abort()
     const ended = await withTimeout(this.#time, ABORTED_WITHIN_MS, pending)
-    if (ended === TIMED_OUT) this.#warn('a read that is given up does not end within a second: pass context.signal on')
-    else await rows.return({ ok: true, cursor: null })
+    if (ended !== TIMED_OUT) await rows.return({ ok: true, cursor: null })
+    for (let waitedMs = 0; this.#unfinished > others && waitedMs < ABORTED_WITHIN_MS; waitedMs += UNDER_WAY_MS)
+      await sleep(UNDER_WAY_MS, this.#time, signal)
+    if (ended === TIMED_OUT || this.#unfinished > others)
+      this.#warn('a read that is given up does not end within a second: pass context.signal on')
   }
 }
 

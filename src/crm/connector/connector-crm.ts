@@ -62,6 +62,9 @@ export async function connectorCrm(
   }
   return {
     ...sources,
+    get readings() {
+      return [sources.events.reading, sources.venues.reading].filter((reading) => reading !== null)
+    },
     async examine() {
       const asked = [await sources.events.examine(), await sources.venues.examine()]
       return { problems: asked.filter((problem) => problem !== null), warnings: [] }

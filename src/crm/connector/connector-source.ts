@@ -6,6 +6,7 @@ import type {
   Cursor,
   Failed,
   Failure,
+  ListReading,
   Page,
   PageStream,
   ReadEnd,
@@ -70,6 +71,8 @@ const USUAL_LONGEST_MS = 15 * 60_000
 export class ConnectorSource<Item extends { readonly Id: Guid }> implements Source<Item> {
   readonly availabilityEveryMs: number | null
   readonly repeatedId: RepeatedId = 'serves-later'
+  /** How the list was last read in full; `null` before. */
+  reading: ListReading | null = null
   readonly #settings: ConnectorSourceSettings<Item>
   readonly #notices: StampNotices
   #rows: ListRows<Item> | null = null
@@ -242,6 +245,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     if (lacking !== null) return failed('misconfigured', lacking)
     if (!ended.ok) return ended
     const { missing, isUnstable } = tally
+    this.reading = tally.readingOf(list, this.#settings.stream.budget)
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
     return { ...ended, mayHaveMoved: isUnstable }
   }

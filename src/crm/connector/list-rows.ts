@@ -167,7 +167,8 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const named = [...this.#columns, ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }])]
     const there = new Set(rows.flatMap(rowPaths))
     const lacking = named.flatMap(({ column, key }) => {
-      if (rows.some((row) => whereIs(row, column) !== 'nowhere')) return []
+      const found = new Set(rows.map((row) => whereIs(row, column)))
+      if (found.has('there') || !found.has('nowhere')) return []
       const near = nearestName(column, there)
       if (near === null && rows.length < ENOUGH_ROWS && key !== 'fields.Id') return []
       const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`

@@ -34,6 +34,8 @@ export interface Connector {
   readonly requests?: { readonly atOnce?: number; readonly most?: number; readonly per?: string }
   readonly events: Stream
   readonly venues: Stream
+  /** Asked by `marquee check`: what the operator should know, a sentence each. It need not read the lists. */
+  check?(context: Context): Promise<readonly string[]>
 }
 
 /**
@@ -163,6 +165,10 @@ export type Source =
       readonly column: string
       readonly whenBlank?: string | Lasting
       readonly wallTimeIn?: string | { readonly column: string }
+      /** What is read of the several cells that a path such as `tickets.*.price` finds; blank ones do not count. */
+      readonly pick?: 'first' | 'least' | 'greatest' | 'sum' | 'count'
+      /** The rows in which the column is read; in others the cell is blank. */
+      readonly onlyWhere?: Where
     }
   | { readonly value: string }
   | { readonly subtract: readonly string[] }

@@ -47,13 +47,20 @@ function inside(cell: Cell, step: string): Cell {
 /** Whether a row has a path; `unknown` if a part of the path is null, or an item of a list that is too short. */
 export function whereIs(row: CellObject, path: string): 'there' | 'unknown' | 'nowhere' {
   if (Object.hasOwn(row, path)) return 'there'
-  let cell: Cell = row
-  for (const step of path.split('.')) {
-    if (cell === null || isList(cell)) return 'unknown'
-    if (!isObject(cell) || !Object.hasOwn(cell, step)) return 'nowhere'
-    cell = cell[step] ?? null
+  return whereBelow(row, path.split('.'))
+}
+
+function whereBelow(cell: Cell, [step, ...rest]: readonly string[]): 'there' | 'unknown' | 'nowhere' {
+  if (step === undefined) return 'there'
+  if (cell === null) return 'unknown'
+  if (isList(cell)) {
+    const found = (step === '*' ? cell : cell.slice(Number(step), Number(step) + 1)).map((item) =>
+      whereBelow(item, rest),
+    )
+    if (found.includes('there')) return 'there'
+    return found.includes('unknown') || found.length === 0 ? 'unknown' : 'nowhere'
   }
-  return 'there'
+  return isObject(cell) && Object.hasOwn(cell, step) ? whereBelow(cell[step] ?? null, rest) : 'nowhere'
 }
 
 const DEEPEST = 3
@@ -66,7 +73,9 @@ export function rowPaths(row: CellObject): readonly string[] {
     for (const [name, inner] of Object.entries(cell)) {
       if (found.length >= MOST_PATHS) return
       found.push(`${before}${name}`)
+      const item = isList(inner) ? (inner[0] ?? null) : null
       if (depth < DEEPEST && isObject(inner)) collect(inner, `${before}${name}.`, depth + 1)
+      if (depth < DEEPEST && isObject(item)) collect(item, `${before}${name}.*.`, depth + 1)
     }
   }
   collect(row, '', 1)

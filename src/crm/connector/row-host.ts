@@ -5,10 +5,13 @@
 import type { ListShape } from '../../config/crm/connector-lists.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { HtmlText } from '../mapping/list-setting.ts'
-import type { Failed, Failure } from '../../sync/port.ts'
+import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 
-/** A way of reading a list, named like the connector's method. */
-export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability'
+/**
+ * A way of reading a list, named like the connector's method. `check` is the connector's own, and one of the events: its
+ * rows are sentences.
+ */
+export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability' | 'check'
 
 /** The argument of a way of reading: a cursor, a time, or ids. */
 export type WayArgument = string | readonly string[] | null
@@ -45,6 +48,8 @@ export interface StreamShape extends ListShape {
 export interface ConnectorOutline {
   readonly events: ListOutline
   readonly venues: ListOutline
+  /** The budget of requests; absent if the connector sends them by itself. */
+  readonly budget?: ListReading['budget']
 }
 
 export interface ListOutline {
@@ -67,5 +72,7 @@ export interface RowHost {
   onHint(list: ListName, callback: () => void): () => void
   /** The longest time that the connector blocked its event loop, in ms; absent if not measured. */
   readonly heldMs?: number
+  /** The number of reads that were given up and have not ended yet; absent if that is not known. */
+  readonly unfinished?: number
   close(): Promise<void>
 }

@@ -1,5 +1,14 @@
 import type { Guid } from '../../domain/guid.ts'
-import { type Change, type Failed, type Held, type Page, type PageStream, PAGE_ROWS, failed } from '../../sync/port.ts'
+import {
+  type Change,
+  type Failed,
+  type Held,
+  type ListReading,
+  type Page,
+  type PageStream,
+  PAGE_ROWS,
+  failed,
+} from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
 import type { ListRows } from './list-rows.ts'
@@ -31,6 +40,9 @@ export class Tally {
   /** Rows without a usable id. */
   nameless = 0
   answers = 0
+  /** The rows of the first answer and of the last. */
+  firstRows = 0
+  lastRows = 0
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
   /** The smallest total that any answer gave. */
@@ -38,12 +50,30 @@ export class Tally {
 
   /** Counts a batch; returns what is wrong with it, as the rest of a sentence. */
   count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
-    if (startsAnswer) this.answers++
+    if (startsAnswer) [this.answers, this.lastRows] = [this.answers + 1, 0]
+    this.lastRows += batch.rows.length
+    if (this.answers === 1) this.firstRows = this.lastRows
     // A batch that continues an answer may come from several requests, for example of a command.
     if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
     const isOld = batch.rows.length > 0 && this.ids.size + this.nameless === before && this.answers > 1 && !batch.goesOn
     return isOld ? `page ${this.answers} brings only rows of earlier pages; does its paging fit this API?` : null
+  }
+
+  /** What the read of a whole list has shown. */
+  readingOf({ name, shape }: Pick<ListRows<never>, 'name' | 'shape'>, budget: ListReading['budget']): ListReading {
+    const isEndEmpty = this.lastRows === 0
+    return {
+      list: name,
+      ways: shape.ways,
+      updatedAt: shape.updatedAt,
+      rows: this.ids.size + this.nameless,
+      pages: this.answers - Number(isEndEmpty),
+      pageRows: this.firstRows,
+      isEndEmpty,
+      total: this.total,
+      budget,
+    }
   }
 
   /** What is missing at the end of the read, as the rest of a sentence; `null` if nothing is. */

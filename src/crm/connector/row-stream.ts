@@ -3,7 +3,7 @@ import { type SaidList, listInModule, mergedShape } from '../../config/crm/conne
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherFields } from '../../domain/further.ts'
 import { printable } from '../../observe/printable.ts'
-import { type Failure, failureOf } from '../../sync/port.ts'
+import { type Failure, type ListReading, failureOf } from '../../sync/port.ts'
 import { htmlReader } from '../mapping/list-setting.ts'
 import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
 
@@ -12,6 +12,7 @@ export class RowStream {
   /** What is known about the list; `null` until the connector has started successfully. */
   known: StreamShape | null = null
   readonly name: ListName
+  budget: ListReading['budget'] = null
   readonly #host: RowHost
   readonly #configured: SaidList | null
   readonly #further: FurtherFields
@@ -30,6 +31,7 @@ export class RowStream {
     const ready = await this.#host.ready()
     if ('message' in ready) return ready
     const told = ready[this.name]
+    this.budget = ready.budget ?? null
     const text = JSON.stringify(told)
     // If a restarted process declares the same, the mapping need not be built again.
     if (this.known !== null && this.#told === text) return this.known
@@ -76,6 +78,11 @@ export class RowStream {
         if (!isOver) await rows.return({ ok: true, cursor: null })
       }
     }
+  }
+
+  /** The number of reads of either list that were given up and have not ended yet. */
+  get unfinished(): number {
+    return this.#host.unfinished ?? 0
   }
 
   onHint(callback: () => void): () => void {

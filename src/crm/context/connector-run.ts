@@ -10,7 +10,7 @@ import { budgetOf, settingsFor } from './declared-settings.ts'
 import { FetchFault } from './fetch-fault.ts'
 import type { SentSettings } from './given-settings.ts'
 import { HttpRequests } from './http-context.ts'
-import { type RowFrame, isConnector, outlineOf, runStream } from './run-stream.ts'
+import { type RowFrame, isConnector, outlineOf, runCheck, runStream } from './run-stream.ts'
 
 export interface RunParts {
   /** The connector's name in messages, for example its file. */
@@ -54,7 +54,7 @@ export class ConnectorRun {
     if (typeof budget === 'string') return `${name}: ${budget}`
     const { origins } = checked
     const http = new HttpRequests({ web, time, limits, origins, allowInsecure, ...budget, onWait })
-    return new ConnectorRun(given, outline, name, { settings: checked.settings, http })
+    return new ConnectorRun(given, { ...outline, budget: budget.budget }, name, { settings: checked.settings, http })
   }
 
   /** Replaces the settings, after secrets have changed. */
@@ -70,7 +70,12 @@ export class ConnectorRun {
     signal: AbortSignal,
   ): AsyncGenerator<RowFrame, RowsEnd, void> {
     try {
-      return { ok: true, cursor: yield* runStream(this.#connector[list], way, argument, this.#context(signal)) }
+      const context = this.#context(signal)
+      const isCheck = way === 'check'
+      const rows = isCheck
+        ? runCheck(this.#connector, context)
+        : runStream(this.#connector[list], way, argument, context)
+      return { ok: true, cursor: yield* rows }
     } catch (cause) {
       // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
       // row, so only

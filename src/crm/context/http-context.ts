@@ -10,6 +10,7 @@ import { Budget, type RequestBudget } from './budget.ts'
 import { FetchFault } from './fetch-fault.ts'
 import { readPages } from './http-pages.ts'
 import { type JsonAnswer, type JsonRequest, answerOf } from './json-answer.ts'
+import { KeptAnswers } from './kept-answers.ts'
 
 export interface HttpSettings {
   readonly web: HttpClient
@@ -37,10 +38,12 @@ export class HttpRequests {
   readonly #settings: HttpSettings
   readonly #gate: Gate
   readonly #budget: Budget
+  readonly #kept: KeptAnswers
   #waitMs = FIRST_WAIT_MS
 
   constructor(settings: HttpSettings) {
     this.#settings = settings
+    this.#kept = new KeptAnswers(settings.time)
     this.#gate = new Gate(settings.time, settings.atOnce)
     this.#budget = new Budget(settings.budget)
   }
@@ -111,17 +114,20 @@ export class HttpRequests {
     try {
       await this.#untilAllowed(url, signal)
       const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
+      const headers = headersOf(options, body !== null)
+      // Another key may see other rows.
+      const request = body === null ? `${url.href} ${JSON.stringify(headers)}` : ''
       const answered = await ask(web, {
         method: body === null ? 'GET' : 'POST',
         url: url.href,
-        headers: headersOf(options, body !== null),
+        headers: { ...headers, ...this.#kept.conditionsOf(request) },
         body,
         mostBytes: MOST_BYTES,
         signal,
         timeoutMs: limits.requestTimeoutMs,
         time,
       })
-      if ('reply' in answered) return answered.reply
+      if ('reply' in answered) return body === null ? this.#kept.settle(request, answered.reply) : answered.reply
       throw new FetchFault(answered.kind, answered.message)
     } finally {
       leave()

@@ -7,7 +7,7 @@ type Ask = (url: string, request: JsonRequest) => Promise<JsonAnswer>
 
 interface Page {
   readonly rows: readonly Row[]
-  readonly batch: Batch
+  readonly batch: Exclude<Batch, readonly Row[]>
   readonly answer: JsonAnswer
 }
 
@@ -53,14 +53,16 @@ async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pag
   let before = Number.POSITIVE_INFINITY
   for (let page = first; ; page++) {
     const { rows, batch } = await read({ page })
-    // Yield the first page even if it is empty, because its `total` may be 0.
-    if (rows.length === 0 && page > first) return
+    // Nothing can have moved into the page after the last one.
+    if (rows.length === 0) return yield { ...batch, stable: true }
     // If a server gives fewer rows than requested, its page numbers may count either size, so rows may be skipped.
     if (before < size && rows.length > 0)
-      throw new FetchFault('misconfigured', `asked for ${size} rows a page, got ${before}: set size to ${before}`)
+      throw new FetchFault(
+        'misconfigured',
+        `asked for ${size} rows a page, got ${before}: set paging.size to ${before}`,
+      )
     before = rows.length
     yield batch
-    if (rows.length === 0) return
   }
 }
 

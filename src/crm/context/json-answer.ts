@@ -31,13 +31,21 @@ export async function answerOf(
   const path = pathname.slice(0, 100)
   if (status === 401) throw new FetchFault('refused', `${host} refuses the key (401)`, status)
   if (status === 403)
-    throw new FetchFault('refused', `${host} refuses the key, or it may not see ${path} (403)`, status)
+    throw new FetchFault(
+      'refused',
+      `${host} refuses the key, or it may not see ${path} (403${await codeIn(body)})`,
+      status,
+    )
   if (status === 404 || status === 410)
     throw new FetchFault('misconfigured', `${host} has no ${path}, or this key may not see it (${status})`, status)
   if (status >= 300 && status < 400) throw new FetchFault('misconfigured', redirected(host, reply), status)
   if (status === 429) throw new FetchFault('throttled', `${host} asks for fewer requests (429) again and again`, status)
   if (status >= 400 && status < 500)
-    throw new FetchFault('misconfigured', `${host} refuses the request to ${path} (${status})`, status)
+    throw new FetchFault(
+      'misconfigured',
+      `${host} refuses the request to ${path} (${status}${await codeIn(body)}); see marquee check --trace`,
+      status,
+    )
   if (status >= 500) throw new FetchFault('unreachable', `${host} has an error of its own (${status})`, status)
   if (body.length === 0) throw new FetchFault('broken', `${host} answered with nothing (${status})`, status)
   const value = await parsed(body)
@@ -55,6 +63,16 @@ function errorFault(host: string, error: Value, refusedAs: readonly string[], st
   const shown = /^[\w.-]{1,60}$/.test(code) ? ` (${code})` : ''
   if (refusedAs.includes(code)) return new FetchFault('refused', `${host} refuses the key${shown}`, status)
   return new FetchFault('broken', `${host} answered with an error${shown}`, status)
+}
+
+const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'errors.0.extensions.code', '0.errorCode']
+
+/** The code of an error, where APIs have it. Nothing else of the body is shown: it may hold rows or keys. */
+async function codeIn(body: Uint8Array): Promise<string> {
+  const said = await parsed(body)
+  const found = CODES.map((path) => cellIn(said, path))
+  const code = found.find((one) => typeof one === 'string' && /^[A-Z][A-Z_]{2,58}[A-Z]$/.test(one))
+  return typeof code === 'string' ? ` ${code}` : ''
 }
 
 function redirected(host: string, { status, headers }: HttpReply): string {

@@ -12,6 +12,15 @@ const FRAME_CHARS = 1024 * 1024
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_ID = 256
 
+/** Asks the connector what the operator should know. */
+export async function* runCheck(connector: Connector, context: Context): AsyncGenerator<RowFrame, null, void> {
+  const said: unknown = await connector.check?.(context)
+  if (!Array.isArray(said) || !said.every((one) => typeof one === 'string'))
+    throw new FetchFault('broken', 'check gave something that is no list of sentences')
+  yield { ...plainBatch([]), rows: said.map((one) => JSON.stringify(one)), goesOn: false }
+  return null
+}
+
 /** Runs one method of a list and yields its rows in frames. Returns the cursor of `changes`. */
 export async function* runStream(
   stream: Stream,
@@ -140,7 +149,7 @@ function oddIn(value: unknown, column: string, depth: number): string | null {
   return null
 }
 
-const OPTIONAL: readonly Exclude<Way, 'full'>[] = ['changes', 'since', 'ids', 'byId', 'availability']
+const OPTIONAL: readonly Exclude<Way, 'full' | 'check'>[] = ['changes', 'since', 'ids', 'byId', 'availability']
 
 /** Describes a module's default export, or explains what is wrong with it, as the rest of a sentence. */
 export function outlineOf(connector: unknown): ConnectorOutline | string {
@@ -148,6 +157,8 @@ export function outlineOf(connector: unknown): ConnectorOutline | string {
   const lists = { events: listOutline(connector.events), venues: listOutline(connector.venues) }
   for (const [name, list] of Object.entries(lists)) if (typeof list === 'string') return `${name} ${list}`
   const { events, venues } = lists
+  if (typeof events !== 'string' && typeof connector.check === 'function')
+    return typeof venues === 'string' ? venues : { venues, events: { ...events, ways: [...events.ways, 'check'] } }
   return typeof events === 'string' || typeof venues === 'string' ? 'is no connector' : { events, venues }
 }
 

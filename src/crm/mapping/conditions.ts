@@ -1,14 +1,19 @@
-import type { Condition, ConditionPart } from '../../config/crm/sources.ts'
+import type { Condition, ConditionPart } from '../../config/crm/condition.ts'
 import type { Expected } from '../../domain/expected.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell, ErrorCell } from './cell.ts'
-import type { FlagColumn } from './list-setting.ts'
 import type { Conversions } from './written.ts'
 
 const BLANK: Expected = { kind: 'blank' }
 const SCALAR: Expected = { kind: 'scalar' }
+
+/** A column that says yes or no, and what a blank cell means. */
+export interface FlagColumn {
+  readonly column: string
+  readonly whenBlank: boolean
+}
 
 type Check<Row> = (row: Row) => Reason | null
 
@@ -21,6 +26,15 @@ export function conditionsOf<Row>(
 ): readonly Check<Row>[] {
   if (condition === null) return []
   if ('whenBlank' in condition) return [flagCondition(condition, access, fault, toFlag)]
+  return partChecks(condition, access, fault)
+}
+
+/** Returns a check for each part of a condition. */
+export function partChecks<Row>(
+  condition: Condition,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+): readonly Check<Row>[] {
   return condition.map((part) => {
     if ('oneOf' in part) return oneOfCondition(part, access, fault)
     return 'noneOf' in part ? noneOfCondition(part, access, fault) : blankCondition(part, access, fault)

@@ -3,7 +3,7 @@ import type { RecordTable } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Suspicion } from '../../domain/suspicion.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
-import { linkedCell } from './linked-cell.ts'
+import { columnCell } from './column-cell.ts'
 
 /** Which column a field is read from, and how many rows have a value there. */
 export interface FieldFound {
@@ -78,11 +78,8 @@ export class FieldCoverage {
   counter<Row>(access: RowAccess<Row>): (row: Row) => void {
     const fields = Object.entries(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
-      const isLabel = source?.kind === 'column' && source.label
-      const cells = columns.map((column) => {
-        const cell = isLabel ? access.label(column) : access.cell(column)
-        return name === 'Website' && source?.kind === 'column' ? linkedCell(cell, access) : cell
-      })
+      const cells =
+        source?.kind === 'column' ? [columnCell(name, source, access)] : columns.map((column) => access.cell(column))
       return columns.length === 0 ? [] : [{ name, cells, isWhole: source?.kind === 'join', sign: signOf(source) }]
     })
     return (row) => {

@@ -1,8 +1,10 @@
-import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { Condition } from '../../config/crm/condition.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
+import type { FlagColumn } from './conditions.ts'
 import type { Suspicions } from './suspicions.ts'
 
 /** How a list is mapped: the CRM's stock mapping, overridden by the configuration. */
@@ -15,12 +17,6 @@ export interface ListSetting {
   readonly showOnWeb: Condition | FlagColumn | null
   /** The further fields of the list, whose sources are in `fields`; absent if none is declared. */
   readonly further?: readonly FurtherField[]
-}
-
-/** A column that says yes or no, and what a blank cell means. */
-export interface FlagColumn {
-  readonly column: string
-  readonly whenBlank: boolean
 }
 
 /** The further fields of a setting, left out if there are none: a setting without them stays what it was. */
@@ -91,7 +87,9 @@ function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 
   const label = source.kind === 'column' && source.label
   const columns = (source.kind === 'column' ? [source.column] : source.columns).map((column) => ({ column, label }))
   const zone = source.kind === 'subtract' ? undefined : source.wallTimeIn
-  return zone?.kind === 'column' ? [...columns, { column: zone.column, label: false }] : columns
+  const where = (source.kind === 'column' ? source.onlyWhere : undefined) ?? []
+  const others = [...(zone?.kind === 'column' ? [zone] : []), ...where]
+  return [...columns, ...others.map(({ column }) => ({ column, label: false }))]
 }
 
 function conditionColumns(key: string, condition: ListSetting['active']): readonly MappedColumn[] {

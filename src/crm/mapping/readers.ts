@@ -18,8 +18,8 @@ import {
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { type DateNotes, ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
+import { columnCell } from './column-cell.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
-import { linkedCell } from './linked-cell.ts'
 import type { ListSetting, MappingContext } from './list-setting.ts'
 import { textConversion } from './text-values.ts'
 import { type Conversions, conversionsOf } from './written.ts'
@@ -170,8 +170,7 @@ export function originOf<Row>(
     const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
     return { column, cell, ...constant }
   }
-  const cell = source.label ? access.label(column) : access.cell(column)
-  return { column, cell: name === 'Website' ? linkedCell(cell, access) : cell, ...constant }
+  return { column, cell: columnCell(name, source, access), ...constant }
 }
 
 /** Matches a day that a spreadsheet wrote as midnight, next to a separate time column. */

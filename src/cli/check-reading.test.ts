@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'bun:test'
+import type { ListReading } from '../sync/port.ts'
+import { readingLines, readingWarnings } from './check-reading.ts'
+
+const READING: ListReading = {
+  list: 'events',
+  ways: new Set(['full']),
+  updatedAt: null,
+  rows: 250,
+  pages: 3,
+  pageRows: 100,
+  isEndEmpty: true,
+  total: 250,
+  budget: { most: 600, perMs: 60_000 },
+}
+const freshness = { maxAgeMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 900_000 }
+
+describe('how a list is read', () => {
+  it.each([
+    [['full'], 'in full every 5 s, about 2,880 requests an hour'],
+    [
+      ['full', 'since', 'ids'],
+      'by changes of changed, all ids every 15 s, in full every 15 min, about 1,696 requests an hour',
+    ],
+    [['full', 'since'], 'by changes of changed, in full every 15 s, about 1,696 requests an hour'],
+    [['full', 'changes'], 'by the changes that the CRM reports, in full every 15 min, about 736 requests an hour'],
+  ])('is told for %j, with what it costs', (ways, how) => {
+    const [line] = readingLines([{ ...READING, ways: new Set(ways), updatedAt: 'changed' }], { freshness })
+    expect(line).toBe(
+      `The events are read ${how}: 250 rows, 3 pages, 100 rows on page 1; the CRM tells of 250; the end was an empty page.`,
+    )
+  })
+
+  it('costs nothing that Marquee could count if the connector sends its requests by itself', () => {
+    const reading = { ...READING, rows: 1, pages: 1, isEndEmpty: false, total: null, budget: null }
+    expect(readingLines([reading], { freshness })).toEqual([
+      'The events are read in full every 5 s: 1 row, one page; the end was no further page.',
+    ])
+    expect(readingWarnings([reading], { freshness: { ...freshness, maxAgeMs: 5000 } })).toEqual([])
+  })
+
+  it('is warned of if the budget, or a pause, is too much for the maximum age', () => {
+    const small = { ...READING, budget: { most: 10, perMs: 60_000 } }
+    expect(readingWarnings([READING, READING], { freshness })).toEqual([])
+    expect(readingWarnings([small, small], { freshness: { ...freshness, maxAgeMs: 10_000 } })).toEqual([
+      'both lists need about 5,760 requests an hour, and the budget allows 600: raise requests, or freshness.maxAge and freshness.refreshEvery',
+      'a 429 or 503 without Retry-After costs a pause of 10 s, which freshness.maxAge cannot bear',
+    ])
+  })
+})

@@ -1,0 +1,73 @@
+import type { Configuration } from '../config/configuration.ts'
+import { howMany } from '../observe/printable.ts'
+import type { ListReading } from '../sync/port.ts'
+
+const HOUR_MS = 3_600_000
+/** The pause after a 429 or 503 that does not say how long. */
+const PAUSE_MS = 10_000
+
+/** Describes how each list is read, and what its full read has shown. */
+export function readingLines(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
+  return readings.map((reading) => {
+    const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
+    const cost = budget === null ? '' : `, about ${grouped(requestsAnHour(reading, freshness))} requests an hour`
+    const paged = pages < 2 ? 'one page' : `${grouped(pages)} pages, ${grouped(pageRows)} rows on page 1`
+    const told = total === null ? '' : `; the CRM tells of ${grouped(total)}`
+    const end = isEndEmpty ? 'an empty page' : 'no further page'
+    return `The ${list} are read ${howRead(reading, freshness)}${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the end was ${end}.`
+  })
+}
+
+/** Warns if the maximum age needs more than the budget of requests or a pause allows. */
+export function readingWarnings(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
+  const [budget] = readings.flatMap((reading) => reading.budget ?? [])
+  if (budget === undefined) return []
+  const needed = readings.reduce((sum, reading) => sum + requestsAnHour(reading, freshness), 0)
+  const allowed = Math.floor((budget.most * HOUR_MS) / budget.perMs)
+  const { maxAgeMs } = freshness
+  return [
+    ...(needed > allowed
+      ? [
+          `both lists need about ${grouped(needed)} requests an hour, and the budget allows ${grouped(allowed)}: raise requests, or freshness.maxAge and freshness.refreshEvery`,
+        ]
+      : []),
+    ...(maxAgeMs > 0 && maxAgeMs <= PAUSE_MS
+      ? [`a 429 or 503 without Retry-After costs a pause of ${PAUSE_MS / 1000} s, which freshness.maxAge cannot bear`]
+      : []),
+  ]
+}
+
+type Freshness = Pick<Configuration['freshness'], 'maxAgeMs' | 'refreshEveryMs' | 'fullReadEveryMs'>
+type Timed = { readonly freshness: Freshness }
+
+function howRead({ ways, updatedAt }: ListReading, freshness: Freshness): string {
+  const full = `in full every ${span(freshness.fullReadEveryMs)}`
+  const compared = span(comparedEveryMs(freshness))
+  if (ways.has('since') && ways.has('ids')) return `by changes of ${updatedAt}, all ids every ${compared}, ${full}`
+  if (ways.has('since')) return `by changes of ${updatedAt}, in full every ${compared}`
+  if (ways.has('changes')) return `by the changes that the CRM reports, ${full}`
+  return `in full every ${span(freshness.refreshEveryMs)}`
+}
+
+function requestsAnHour({ ways, pages, isEndEmpty }: ListReading, freshness: Freshness): number {
+  const full = pages + Number(isEndEmpty)
+  const refreshes = HOUR_MS / freshness.refreshEveryMs
+  const inFull = (HOUR_MS / freshness.fullReadEveryMs) * full
+  const isBySince = ways.has('since')
+  const compared = isBySince ? (HOUR_MS / comparedEveryMs(freshness)) * full : 0
+  return Math.round(isBySince || ways.has('changes') ? refreshes + compared + inFull : refreshes * full)
+}
+
+/** Rows that were read by changes are compared with all others at half the maximum age. */
+function comparedEveryMs({ maxAgeMs, refreshEveryMs }: Freshness): number {
+  return Math.max(maxAgeMs / 2, refreshEveryMs)
+}
+
+function span(ms: number): string {
+  if (ms < 120_000) return `${ms / 1000} s`
+  return ms < 2 * HOUR_MS ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / HOUR_MS)} h`
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en')
+}

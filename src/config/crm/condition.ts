@@ -1,0 +1,82 @@
+import { trimWhiteSpace } from '../../domain/white-space.ts'
+import { type BAD, type Place, showName } from '../config-problem.ts'
+import { type Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
+import type { MapTree, Tree } from '../tree.ts'
+import { isName } from '../values.ts'
+import { CONDITION_SCHEMA } from './source-schemas.ts'
+
+/** Conditions on columns, all of which must hold. */
+export type Condition = readonly ConditionPart[]
+
+/** A condition on one column: it must hold one of the values, none of them, or be blank. */
+export type ConditionPart =
+  | { readonly column: string; readonly oneOf: readonly ConditionValue[] }
+  | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
+  | { readonly column: string; readonly blank: true }
+
+type ConditionValue = string | number | boolean
+
+const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
+const HELD =
+  'a mapping of columns to their values, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
+
+/** The keys `active` and `showOnWeb`. Absent means the stock condition; null means none. */
+export function condition(description: string): Key<Condition | null | undefined> {
+  return wholeKey(HELD, CONDITION_SCHEMA, conditionOf).orNull().override('the stock condition').says(description)
+}
+
+function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
+  if (node.kind !== 'map' || node.entries.size === 0) return null
+  const parts: ConditionPart[] = []
+  for (const [column, said] of node.entries) {
+    const part = isName(column) ? partOf(column, said) : null
+    if (part === null) return null
+    if (part instanceof Wrong) return place.in(column, said).refuse(said, part.message, part.isHidden)
+    parts.push(part)
+  }
+  return parts
+}
+
+/** Parses one column's condition; `null` if it is invalid or an open question. */
+function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
+  if (writtenText(said) === 'blank') return { column, blank: true }
+  const not = onlyEntries(said, ['not'])?.get('not')
+  const list = not ?? said
+  if (writtenText(list) === '?') return null
+  const items = list.kind === 'list' ? list.items : []
+  const values = items.map((item) => scalarOf(item)?.value ?? null)
+  const isWord = values.includes('blank')
+  const isBlank =
+    items.some(isNull) || values.some((value) => typeof value === 'string' && trimWhiteSpace(value) === '')
+  if (isWord || isBlank) return new Wrong(not === undefined ? blankListed(column, isWord) : BLANK_PASSES, true)
+  if (values.length === 0 || !values.every((value) => value !== null)) return new Wrong(CONDITION)
+  return not === undefined ? { column, oneOf: values } : { column, noneOf: values }
+}
+
+/** @param isWord whether the list contains the word `blank`, where it would mean the text `blank`, not a blank cell */
+function blankListed(column: string, isWord: boolean): string {
+  const remedy = `if the cell must be blank, write ${showName(column)}: blank, without [ ]`
+  if (!isWord) return `lists a blank value; ${remedy}`
+  return `lists the word blank, which matches no blank cell there; ${remedy}; if it may be blank too, exclude other values: { not: [VALUE] }`
+}
+
+const BLANK_PASSES = 'lists a blank value; blank cells always pass { not: [VALUE] }, so list only the other values'
+
+/** Parses a condition within another value; `null` if it is invalid. */
+export function whereIn(node: Tree): Condition | null {
+  const entries = node.kind === 'map' ? [...node.entries] : []
+  const parts = entries.map(([column, said]) => (isName(column) ? partOf(column, said) : null))
+  const valid = parts.flatMap((part) => (part === null || part instanceof Wrong ? [] : [part]))
+  return valid.length > 0 && valid.length === parts.length ? valid : null
+}
+
+/** The entries of a mapping that has at least one of these keys and no others. */
+export function onlyEntries(node: Tree | undefined, keys: readonly string[]): MapTree['entries'] | null {
+  if (node?.kind !== 'map' || node.entries.size === 0) return null
+  return node.entries.keys().every((key) => keys.includes(key)) ? node.entries : null
+}
+
+export function writtenText(node: Tree | undefined): string | null {
+  const value = scalarOf(node)?.value
+  return typeof value === 'string' ? value : null
+}
