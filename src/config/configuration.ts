@@ -26,8 +26,10 @@ const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, http, modul
 
 type Kinds = typeof CRM
 
-/** The settings of the configured kind of CRM. */
-export type CrmSettings = { [Kind in keyof Kinds]: SettingsOfKind<Kinds[Kind]> }[keyof Kinds]
+/** The settings of the configured kind of CRM, or of the given kinds. */
+export type CrmSettings<Given extends keyof Kinds = keyof Kinds> = {
+  [Kind in Given]: SettingsOfKind<Kinds[Kind]>
+}[Given]
 
 /** All settings, checked, with defaults filled in; deeply frozen. */
 export interface Configuration extends General {

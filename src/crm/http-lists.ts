@@ -1,7 +1,8 @@
 // The generic connector of JSON APIs (crm.kind: http). In: what the configuration says of each list. Out: a connector
 // on the outer port, whose requests and paging are those of the kit.
 
-import type { HttpCrmSettings, RequestValue, RequestValues } from '../config/crm/http.ts'
+import type { CrmSettings } from '../config/configuration.ts'
+import type { RequestValue, RequestValues } from '../config/crm/http.ts'
 import type { Secret } from '../config/secret.ts'
 import { batchRows, mappedBatches } from './batches.ts'
 import { ClientToken } from './client-token.ts'
@@ -17,7 +18,7 @@ import type {
 import type { SettingValues } from './context/given-settings.ts'
 import { cellIn } from './context/json-answer.ts'
 
-type List = HttpCrmSettings['venues']
+type List = CrmSettings<'http'>['venues']
 type Access = Pick<RequestOptions, 'bearer' | 'headers' | 'query'>
 
 /** What `since` and `byId` put into a request. */
@@ -27,7 +28,7 @@ type Given = { readonly since?: string; readonly ids?: readonly string[] }
 const FIRST_STAMP = 'the first updatedAt'
 
 /** Returns the connector, and the values of the settings it declares. */
-export function httpConnector(settings: HttpCrmSettings): readonly [Connector, SettingValues] {
+export function httpConnector(settings: CrmSettings<'http'>): readonly [Connector, SettingValues] {
   const { url, auth, requests } = settings
   const secret = secretOf(auth)
   const tokenUrl = auth?.clientCredentials?.tokenUrl ?? null
@@ -46,7 +47,7 @@ export function httpConnector(settings: HttpCrmSettings): readonly [Connector, S
   return [connector, { url, ...(secret === null ? {} : { secret }), ...(tokenUrl === null ? {} : { tokenUrl }) }]
 }
 
-function secretOf(auth: HttpCrmSettings['auth']): Secret | null {
+function secretOf(auth: CrmSettings<'http'>['auth']): Secret | null {
   if (auth === null) return null
   const { bearer, header, basic, query, clientCredentials } = auth
   return bearer ?? header?.value ?? basic?.password ?? query?.value ?? clientCredentials?.clientSecret ?? null
@@ -59,7 +60,7 @@ interface AccessSource {
 }
 
 /** How a request proves who asks. The secret is that of the context, which may have been rotated. */
-function accessOf({ auth, headers }: HttpCrmSettings): AccessSource {
+function accessOf({ auth, headers }: CrmSettings<'http'>): AccessSource {
   const token = new ClientToken()
   async function of(context: Context): Promise<Access> {
     const further = headers ?? {}
@@ -82,7 +83,7 @@ function accessOf({ auth, headers }: HttpCrmSettings): AccessSource {
   return { of, failed: () => token.drop() }
 }
 
-function streamOf(settings: HttpCrmSettings, list: List, access: AccessSource): Stream {
+function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessSource): Stream {
   const { since, ids, byId, id, updatedAt, sinceAs } = list
   const options = pagingOf(settings, list)
   const path = list.post ?? list.get ?? ''
@@ -130,7 +131,7 @@ function streamOf(settings: HttpCrmSettings, list: List, access: AccessSource): 
 }
 
 /** The options of paging, without those that are not set. */
-function pagingOf({ errorAt, refusedAs }: HttpCrmSettings, list: List): Omit<PagesOptions, 'query' | 'body'> {
+function pagingOf({ errorAt, refusedAs }: CrmSettings<'http'>, list: List): Omit<PagesOptions, 'query' | 'body'> {
   const { by, size, from, first, key, at, more, total, stable, hostOfLinks, whole } = list.paging
   const error = list.errorAt ?? errorAt
   return {

@@ -3,8 +3,7 @@
 
 import { columnSource } from '../config/crm/sources.ts'
 import type { SaidList } from '../config/crm/connector-lists.ts'
-import type { CivicrmSettings, OdooSettings, SalesforceSettings } from '../config/crm/shipped.ts'
-import type { HttpCrmSettings } from '../config/crm/http.ts'
+import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Crm } from '../sync/port.ts'
 import { civicrmConnector } from './civicrm.ts'
@@ -16,9 +15,9 @@ import { mappedColumns } from './mapping/list-setting.ts'
 import { odooConnector } from './odoo.ts'
 import { salesforceConnector } from './salesforce.ts'
 
-type Settings = OdooSettings | SalesforceSettings | CivicrmSettings
+type Settings = CrmSettings<'odoo' | 'salesforce' | 'civicrm'>
 
-export function openShipped(settings: Settings | HttpCrmSettings, context: ShippedContext): Promise<Crm> {
+export function openShipped(settings: Settings | CrmSettings<'http'>, context: ShippedContext): Promise<Crm> {
   if (settings.kind === 'http') {
     const [connector, values] = httpConnector(settings)
     const { kind, ...others } = settings

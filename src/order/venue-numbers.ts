@@ -1,11 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
 import { GuidTable, hashWords, readGuidWords } from '../records/guid-table.ts'
-import { EMPTY_WORDS, grown } from '../records/columns.ts'
 
 /** Numbers for the venues that events refer to, each while an event refers to it. */
 export class VenueNumbers {
   readonly #table = new GuidTable()
-  #uses: Uint32Array = EMPTY_WORDS
+  #uses = new Uint32Array(0)
   readonly #words = new Uint32Array(4)
 
   get sizeBytes(): number {
@@ -28,7 +27,11 @@ export class VenueNumbers {
     let number = this.find(id)
     if (number === -1) {
       number = this.#table.insert(this.#words, hashWords(this.#words, 0))
-      if (number >= this.#uses.length) this.#uses = grown(this.#uses, new Uint32Array(this.#table.capacity))
+      if (number >= this.#uses.length) {
+        const uses = new Uint32Array(this.#table.capacity)
+        uses.set(this.#uses)
+        this.#uses = uses
+      }
       this.#uses[number] = 0
     }
     this.#uses[number] = (this.#uses[number] ?? 0) + 1

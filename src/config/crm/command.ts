@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { type Key, Wrong, wholeKey } from '../key.ts'
-import type { SettingsOfKind } from '../general.ts'
 import { section } from '../section.ts'
 import { NAME, text, word } from '../values.ts'
 import { settingsOfConnector } from './connector-lists.ts'
@@ -93,5 +92,3 @@ export const command = section({
       return { words, digests: files.map(({ sha256 }) => sha256), settings }
     }),
   )
-
-export type CommandSettings = SettingsOfKind<typeof command>

@@ -1,6 +1,6 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
+import type { CrmTraits, General } from '../general.ts'
 import { proxyUrl } from '../addresses.ts'
 import { section } from '../section.ts'
 import { duration, guid, path, timeZone, word } from '../values.ts'
@@ -89,5 +89,3 @@ function listOf<Block extends { readonly texts: SaidTexts }>(
   const isSaid = block !== null || Object.keys(all).length > 0
   return { block, texts: isSaid ? textsOf(all, block?.texts ?? {}) : null }
 }
-
-export type FilesSettings = SettingsOfKind<typeof files>

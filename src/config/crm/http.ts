@@ -1,4 +1,3 @@
-import type { SettingsOfKind } from '../general.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Place, BAD } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, Wrong } from '../key.ts'
@@ -238,5 +237,3 @@ export const http = section({
 })
   .says('Two lists of a JSON API (docs/crm/http.md).')
   .map(settingsOfConnector(({ url }) => ({ url })))
-
-export type HttpCrmSettings = SettingsOfKind<typeof http>

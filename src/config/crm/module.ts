@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { proxyUrl } from '../addresses.ts'
-import type { SettingsOfKind } from '../general.ts'
 import { type Key, leaf } from '../key.ts'
 import { section } from '../section.ts'
 import { flag, path, textSchema, word } from '../values.ts'
@@ -33,5 +32,3 @@ export const moduleKeys = section({
 })
   .says('A connector of your own, in TypeScript or JavaScript (docs/crm/your-own.md).')
   .map(settingsOfConnector(({ path: { sha256 }, settings }) => ({ sha256, settings })))
-
-export type ModuleSettings = SettingsOfKind<typeof moduleKeys>

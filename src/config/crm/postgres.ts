@@ -1,6 +1,6 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
+import type { CrmTraits, General } from '../general.ts'
 import { leaf, Wrong } from '../key.ts'
 import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '../values.ts'
 import { parsePostgresUrl } from '../postgres-address.ts'
@@ -85,5 +85,3 @@ export const postgres = section({
       folder,
     }
   })
-
-export type PostgresSettings = SettingsOfKind<typeof postgres>

@@ -1,4 +1,3 @@
-import type { SettingsOfKind } from '../general.ts'
 import { proxyUrl } from '../addresses.ts'
 import { type Key, type ValueSchema, scalarOf, wholeKey } from '../key.ts'
 import { section } from '../section.ts'
@@ -99,7 +98,3 @@ export const civicrm = section({
 })
   .says('Events of CiviCRM (docs/crm/civicrm.md).')
   .map(settingsOfConnector(({ url }) => ({ url })))
-
-export type OdooSettings = SettingsOfKind<typeof odoo>
-export type SalesforceSettings = SettingsOfKind<typeof salesforce>
-export type CivicrmSettings = SettingsOfKind<typeof civicrm>

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { CommandSettings } from '../../config/crm/command.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
@@ -18,7 +18,7 @@ const PATIENCE = 3
 const WATCH_EVERY_MS = 100
 
 /** Opens a connector that is a command. Each read starts the command once. */
-export function openCommandCrm(settings: CommandSettings, context: ProcessContext): Promise<Crm> {
+export function openCommandCrm(settings: CrmSettings<'command'>, context: ProcessContext): Promise<Crm> {
   const { events, venues } = settings
   const host = new CommandHost(settings, context)
   // A command has no mapping of its own: the configuration has all of it.
@@ -28,7 +28,7 @@ export function openCommandCrm(settings: CommandSettings, context: ProcessContex
 /** Starts the command for each read, with the list's name and the kind of read as arguments, and reads its output. */
 class CommandHost implements RowHost {
   readonly name: string
-  readonly #settings: CommandSettings
+  readonly #settings: CrmSettings<'command'>
   readonly #context: ProcessContext
   readonly #given: GivenSettings
   readonly #prints: ChildPrints
@@ -36,7 +36,7 @@ class CommandHost implements RowHost {
   readonly #unknownWords = new Set<string>()
   #isClosed = false
 
-  constructor(settings: CommandSettings, context: ProcessContext) {
+  constructor(settings: CrmSettings<'command'>, context: ProcessContext) {
     const { words, files } = settings.run
     this.name = basename(files[0]?.file ?? words[0] ?? 'the command')
     this.#settings = settings

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ModuleSettings } from '../../config/crm/module.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { Failure } from '../../sync/port.ts'
 import { failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, earlierBy, elapsedMs, laterOf } from '../../time/time.ts'
@@ -17,7 +17,7 @@ import { type Frame, FrameReader } from './frame-reader.ts'
 import type { FromHost, ToHost } from './host-messages.ts'
 
 export interface ProcessParts {
-  readonly settings: ModuleSettings
+  readonly settings: CrmSettings<'module'>
   readonly limits: CrmLimits
   readonly time: Time
   readonly observe: Observe

@@ -3,7 +3,7 @@
 // rows come from that process. The service continues if the process fails.
 
 import { basename } from 'node:path'
-import type { ModuleSettings } from '../../config/crm/module.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Crm, type Failure, failed } from '../../sync/port.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
@@ -16,7 +16,7 @@ export interface ProcessContext extends ConnectorContext {
 }
 
 /** Opens a connector that is a TypeScript or JavaScript file. */
-export function openModuleCrm(settings: ModuleSettings, { env, ...context }: ProcessContext): Promise<Crm> {
+export function openModuleCrm(settings: CrmSettings<'module'>, { env, ...context }: ProcessContext): Promise<Crm> {
   const name = basename(settings.path.file)
   return connectorCrm(new ModuleHost(name, settings, { env, ...context }), settings, context)
 }
@@ -27,7 +27,7 @@ class ModuleHost implements RowHost {
   readonly #process: ConnectorProcess
   readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
 
-  constructor(name: string, settings: ModuleSettings, context: ProcessContext) {
+  constructor(name: string, settings: CrmSettings<'module'>, context: ProcessContext) {
     this.name = name
     this.#process = new ConnectorProcess({
       ...context,

@@ -3,7 +3,7 @@
 // into rows, and list-file.ts turns rows into changes. A JSON row whose bytes have not changed is not parsed again
 // (json-rows.ts).
 
-import type { FilesSettings } from '../../config/crm/files.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/list-from.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Crm, Failure, Source } from '../../sync/port.ts'
@@ -23,8 +23,8 @@ export type FilesContext = Omit<ConnectorContext, 'limits'> & {
   readonly webFiles?: WebFiles | null
 }
 
-type Settings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone' | 'directory'> &
-  Partial<Pick<FilesSettings, 'kind' | 'maxFileAgeMs'>>
+type Settings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' | 'timeZone' | 'directory'> &
+  Partial<Pick<CrmSettings<'files'>, 'kind' | 'maxFileAgeMs'>>
 
 interface ExaminedSource<Item> extends Source<Item> {
   /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
@@ -69,7 +69,7 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
 
 /** Opens what reads the lists that have a URL; `null` if none has, so that no client is loaded. */
 export async function openWebFiles(
-  settings: FilesSettings,
+  settings: CrmSettings<'files'>,
   context: Omit<WebFilesSettings, 'openHttpClient' | 'proxy' | 'ca' | 'maxFileAgeMs'>,
   loadWeb: () => Promise<OpenHttpClient>,
 ): Promise<WebFiles | null> {
@@ -81,7 +81,7 @@ export async function openWebFiles(
   return new WebFiles({ time, observe, env, limits, proxy, ca, maxFileAgeMs, openHttpClient: await loadWeb() })
 }
 
-function webFileOf(settings: Pick<FilesSettings, 'events' | 'venues'>, list: ListName): WebFile | null {
+function webFileOf(settings: Pick<CrmSettings<'files'>, 'events' | 'venues'>, list: ListName): WebFile | null {
   const from = settings[list].block?.from ?? null
   return from !== null && 'url' in from ? from : null
 }

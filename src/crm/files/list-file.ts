@@ -1,4 +1,3 @@
-import type { FilesSettings } from '../../config/crm/files.ts'
 import { fileNamed } from '../../config/crm/list-from.ts'
 import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
@@ -24,7 +23,7 @@ import { FILE_FORMATS, formatOf } from './file-format.ts'
 import type { Candidate } from './found-file.ts'
 
 /** The configuration of both lists. */
-type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
+type FileSettings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
 
 /** How unchanged lines are recognized. */
 export interface KnownLines {

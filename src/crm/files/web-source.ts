@@ -1,4 +1,4 @@
-import type { FilesSettings } from '../../config/crm/files.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/list-from.ts'
 import { type Failure, type PageStream, type ReadRequest, type Source, failureOf } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
@@ -13,7 +13,9 @@ import type { ListFile } from './list-file.ts'
 import { signOfLife } from './signs-of-life.ts'
 
 export interface WebFilesSettings
-  extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'>, Pick<FilesSettings, 'proxy' | 'ca' | 'maxFileAgeMs'> {
+  extends
+    Pick<ConnectorContext, 'time' | 'observe' | 'limits'>,
+    Pick<CrmSettings<'files'>, 'proxy' | 'ca' | 'maxFileAgeMs'> {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly openHttpClient: OpenHttpClient
 }

@@ -1,4 +1,4 @@
-import type { PostgresSettings } from '../../config/crm/postgres.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import { type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
@@ -120,7 +120,7 @@ class ColumnAccess implements RowAccess<Cells> {
 }
 
 /** The configuration of one table. */
-export type TableSettings = PostgresSettings['events'] | PostgresSettings['venues']
+export type TableSettings = CrmSettings<'postgres'>['events'] | CrmSettings<'postgres'>['venues']
 
 /** Whether the table has a column. Of the stock columns, only `links` may be missing. */
 type HasColumn = (column: string) => boolean

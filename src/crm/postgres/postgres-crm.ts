@@ -3,7 +3,7 @@
 // A notification (listening.ts) only hints that a read is worthwhile; it may name deleted rows (suspects.ts).
 
 import { resolve } from 'node:path'
-import type { PostgresSettings } from '../../config/crm/postgres.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import { NO_FURTHER } from '../../domain/further.ts'
 import type { Crm, Examination } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
@@ -23,7 +23,7 @@ import { TableSource } from './table-source.ts'
  * one for audits. A refresh only ever waits for its own connection.
  */
 export function openPostgresCrm(
-  { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
+  { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: CrmSettings<'postgres'>,
   { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions(), ...extras }: ConnectorContext,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
