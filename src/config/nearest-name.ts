@@ -24,6 +24,11 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
   return best
 }
 
+/** The question that ends a sentence about an unknown name; empty if none is near. */
+export function meantHint(near: string | null): string {
+  return near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+}
+
 /** Normalizes case and accents: an accent may be part of a letter, or follow it as in file names on a Mac. */
 function foldedCase(text: string): string {
   return text.normalize('NFC').toLowerCase()

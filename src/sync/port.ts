@@ -251,6 +251,11 @@ export interface ReadEnd {
   readonly confirms: boolean
 }
 
+/** A page without changes: it has the start time of the read, and shows that the source is still working. */
+export function heartbeat(begunAt: Moment, pass = 0, sourceLagMs = 0): Page<never> {
+  return { begunAt, sourceLagMs, pass, changes: [], whereIs: () => '' }
+}
+
 /** Why a read failed. `message` is one sentence for the operator, without secrets or rows. */
 export interface Failure {
   readonly kind: FailureKind

@@ -14,7 +14,7 @@ import type {
   RepeatedId,
   Source,
 } from '../../sync/port.ts'
-import { REPEATED, cursorOf, failed, failureOf } from '../../sync/port.ts'
+import { REPEATED, cursorOf, failed, failureOf, heartbeat } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { RowKind } from '../mapping/map-row.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
@@ -24,7 +24,6 @@ import {
   batches,
   changesPage,
   deletionsOf,
-  heartbeat,
   overtime,
   pagesOf,
   withHeartbeats,

@@ -1,4 +1,4 @@
-import { nearestName } from '../../config/nearest-name.ts'
+import { meantHint, nearestName } from '../../config/nearest-name.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
@@ -9,9 +9,8 @@ import { type Cell, type CellObject, Misfit, Reason, isList, isObject, shownText
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { EVENT_ROWS, type ListMapping, type RowKind, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
-import { digestOf } from '../mapping/row-digest.ts'
+import { digestOf, seedOf } from '../mapping/row-digest.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
-import { sha1 } from '../../domain/sha1.ts'
 import { PATH_ACCESS, cellAt, rowPaths, whereIs } from './path-access.ts'
 import type { StreamShape } from './row-host.ts'
 
@@ -73,8 +72,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
     this.#idCell = cellAt(this.idColumn)
     const { idNamespace, zone, showIn } = parts
-    const shaping = [setting, idNamespace, zone.id, showIn.id]
-    this.#seed = Number.parseInt(sha1(JSON.stringify(shaping, nameOfZone)).slice(0, 8), 16) | 0
+    this.#seed = seedOf([setting, idNamespace, zone.id, showIn.id])
   }
 
   /** Starts the notes of a full read. */
@@ -171,7 +169,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
       if (found.has('there') || !found.has('nowhere')) return []
       const near = nearestName(column, there)
       if (near === null && rows.length < ENOUGH_ROWS && key !== 'fields.Id') return []
-      const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+      const hint = meantHint(near)
       return [`${JSON.stringify(column)} (${this.name}.${key}${hint})`]
     })
     if (lacking.length === 0) return null
@@ -205,9 +203,4 @@ function countedMapping(setting: ListSetting, parts: ListParts) {
   const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
   const context = { ...parts, suspicions: new Suspicions(), venuesFrom: 'venues', lists: 'native' } as const
   return { readers: listMapping(EVENT_ROWS, counted, PATH_ACCESS, context).readers, columns: mappedColumns(counted) }
-}
-
-/** Replaces a zone by its name, without its data. */
-function nameOfZone(_: string, value: unknown): unknown {
-  return typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value
 }

@@ -8,6 +8,7 @@ import {
   type PageStream,
   PAGE_ROWS,
   failed,
+  heartbeat,
 } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
@@ -128,11 +129,6 @@ export async function* batches<Item extends { readonly Id: Guid }>(
 export function overtime(name: string, { longestMs }: { readonly longestMs: number }, signal: AbortSignal): Failed {
   if (signal.aborted) return failed('internal', 'the read was given up')
   return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)
-}
-
-/** A page without changes: it has the start time of the read, and shows that the connector is still working. */
-export function heartbeat(begunAt: Moment, pass = 0, sourceLagMs = 0): Page<never> {
-  return { begunAt, sourceLagMs, pass, changes: [], whereIs: () => '' }
 }
 
 /** Divides the rows of a batch into pages, each small enough to be applied between two requests. */

@@ -2,13 +2,12 @@ import { fileNamed } from '../../config/crm/list-from.ts'
 import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
-import { nearestName } from '../../config/nearest-name.ts'
+import { meantHint, nearestName } from '../../config/nearest-name.ts'
 import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
 import { type FurtherField, type FurtherFields, NO_FURTHER } from '../../domain/further.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
-import { sha1 } from '../../domain/sha1.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { printable } from '../../observe/printable.ts'
@@ -16,6 +15,7 @@ import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { type Cell, type RowAccess, Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import { remembered, toNamedId } from '../mapping/ids.ts'
+import { seedOf } from '../mapping/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
@@ -113,7 +113,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
         return named instanceof Misfit ? null : named
       },
       // 0 keeps the digests in snapshots of earlier releases valid.
-      seed: isStock ? 0 : seedOf(setting, context),
+      seed: isStock ? 0 : seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
     mapper(access, lists) {
       suspicions.begin()
@@ -178,17 +178,6 @@ function namedColumns(list: ListName, setting: ListSetting, block: Block): Reado
   const fields = mapsNothing(block) ? {} : setting.fields
   const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
   return new Map(columns.map(({ column, key }) => [column, `crm.${list}.${key}`]))
-}
-
-function seedOf(
-  setting: ListSetting,
-  { idNamespace, venuesFrom, zone, showIn }: Pick<MappingContext, 'idNamespace' | 'venuesFrom' | 'zone' | 'showIn'>,
-): number {
-  const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
-    // Only the name of a zone, not its data.
-    typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value,
-  )
-  return Number.parseInt(sha1(said).slice(0, 8), 16) | 0
 }
 
 /** The stock mapping: columns have the contract's field names, in the same case. */
@@ -260,9 +249,7 @@ export class IgnoredColumns {
     const missing = [...named].filter(([column]) => this.#unseen.has(column))
     const there = [...[...named.keys()].filter((column) => !this.#unseen.has(column)), ...this.#names]
     const words = missing.map(([column, key]) => {
-      const near = nearestName(column, there)
-      const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
-      return `${JSON.stringify(column)} (${key}${hint})`
+      return `${JSON.stringify(column)} (${key}${meantHint(nearestName(column, there))})`
     })
     const has = there
       .slice(0, SHOWN)

@@ -1,4 +1,4 @@
-import type { Page } from '../../sync/port.ts'
+import { type Page, heartbeat } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import type { Pace } from './pace.ts'
@@ -33,14 +33,9 @@ export class SignsOfLife<Item> {
       const next = await withTimeout(time, leftMs, pending, signal)
       if (next !== TIMED_OUT && leftMs > 0) return next
       if (signal.aborted) return pending
-      if (next !== TIMED_OUT || pace.slices > before) yield signOfLife(begunAt)
+      if (next !== TIMED_OUT || pace.slices > before) yield heartbeat(begunAt)
       this.#since = time.now()
       if (next !== TIMED_OUT) return next
     }
   }
-}
-
-/** An empty page. */
-export function signOfLife(begunAt: Moment): Page<never> {
-  return { begunAt, sourceLagMs: 0, changes: [], whereIs: () => '' }
 }

@@ -1,6 +1,6 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/list-from.ts'
-import { type Failure, type PageStream, type ReadRequest, type Source, failureOf } from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadRequest, type Source, failureOf, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/gate.ts'
 import { type HttpClient, type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
@@ -10,7 +10,6 @@ import { tooOld } from './file-age.ts'
 import { FileReads, endOf } from './file-reads.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
-import { signOfLife } from './signs-of-life.ts'
 
 export interface WebFilesSettings
   extends
@@ -135,7 +134,7 @@ class WebSource<Item> implements Source<Item> {
     if (waiting !== null) return { ok: false, failure: waiting }
     if (bytes === null) throw new Error('the bytes of a new file are gone')
     const { cursor: id, askedAt: begunAt } = copy
-    yield signOfLife(begunAt)
+    yield heartbeat(begunAt)
     const file = inMemory(bytes)
     const version = { file, found: { ...copy, name }, id, begunAt, readAtMs, isSmall: true, isSettled: true }
     const read = yield* this.#reads.read(version, request, isKnown)

@@ -4,7 +4,7 @@
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
-import { nearestName } from '../../config/nearest-name.ts'
+import { meantHint, nearestName } from '../../config/nearest-name.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../mapping/cell.ts'
@@ -235,8 +235,7 @@ function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string):
   if (chosen !== undefined) return chosen.part
   if (wanted === null) throw new Unreadable('the workbook has no sheet of cells')
   const names = sheets.map(({ name }) => name)
-  const near = nearestName(wanted, names)
-  const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+  const hint = meantHint(nearestName(wanted, names))
   const shown = names.slice(0, 20).map((name) => JSON.stringify(name))
   const lacking = `${file} has no sheet ${JSON.stringify(wanted)}${hint}; it has ${shown.join(', ')}`
   throw new Unreadable(lacking, { lacking })
