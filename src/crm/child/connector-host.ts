@@ -9,7 +9,6 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConnectorRun, whereThrown } from '../context/connector-run.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { proxyOf } from '../web/proxy-of.ts'
 import { FRAME_MARK } from './frame-reader.ts'
 import type { FromHost, ToHost } from './host-messages.ts'
 
@@ -130,7 +129,7 @@ class ConnectorHost {
     const run = ConnectorRun.start(given, {
       name,
       settings,
-      web: trustingHttpClient(this.#openHttpClient, ca, (url) => proxyOf(url, { configured: proxy, env })),
+      web: trustingHttpClient(this.#openHttpClient, ca, { configured: proxy, env }),
       limits,
       allowInsecure,
       onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),

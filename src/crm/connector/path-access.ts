@@ -1,13 +1,12 @@
-import type { Zone } from '../../domain/zone.ts'
 import { type Cell, type CellObject, type RowAccess, isList, isObject } from '../mapping/cell.ts'
-import { openNamedZone } from '../mapping/dates.ts'
+import { zoneNamedBy } from '../mapping/dates.ts'
 
 /** Reads cells of JSON rows by path. Also finds a column whose name contains a point. */
 export const PATH_ACCESS: RowAccess<CellObject> = {
   cell: cellAt,
   label: cellAt,
   isThere: (path) => (row) => whereIs(row, path) !== 'nowhere',
-  zoneOf: zoneNamed,
+  zoneOf: zoneNamedBy,
 }
 
 /**
@@ -80,8 +79,4 @@ export function rowPaths(row: CellObject): readonly string[] {
   }
   collect(row, '', 1)
   return found
-}
-
-function zoneNamed(cell: Cell): Zone | null {
-  return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
 }

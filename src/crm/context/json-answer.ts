@@ -2,7 +2,7 @@ import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { type Cell, DecimalText, isList, isObject } from '../mapping/cell.ts'
 import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
 import { inSlices } from '../kit/slices.ts'
-import type { HttpReply } from '../web/http-client.ts'
+import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
 import { FetchFault } from './fetch-fault.ts'
 
 /** An answer whose body is JSON. */
@@ -83,12 +83,8 @@ function redirected(host: string, { status, headers }: HttpReply): string {
 
 /** Parses JSON, large texts with pauses. Returns null if the text is not JSON, and for JSON's null. */
 async function parsed(body: Uint8Array): Promise<Value> {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    return null
-  }
+  const text = utf8TextOf(body)
+  if (text === null) return null
   const rest = inSlices()
   const read = await parseShallowInSlices(text, rest)
   return read.ok ? plainInSlices(read.cell, rest, 0) : null

@@ -5,7 +5,6 @@ import type { Connector } from '../connector/marquee-connector.d.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { proxyOf } from '../web/proxy-of.ts'
 import { ConnectorRun } from './connector-run.ts'
 import { GivenSettings, type SettingValues } from './given-settings.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -36,8 +35,7 @@ export function openShippedCrm(
 ): Promise<Crm> {
   const { kind, proxy, ca } = settings
   const { limits, time, observe } = context
-  const configured = proxy?.reveal() ?? null
-  const web = trustingHttpClient(openHttpClient, ca, (url) => proxyOf(url, { configured, env }))
+  const web = trustingHttpClient(openHttpClient, ca, { configured: proxy?.reveal() ?? null, env })
   const given = new GivenSettings(values)
   const run = ConnectorRun.start(connector, {
     name: kind,

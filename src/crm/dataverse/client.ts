@@ -4,7 +4,7 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { type Answered, ask } from '../web/ask.ts'
 import { Gate } from '../web/gate.ts'
-import { type HttpClient, type HttpReply, retryAfterMs } from '../web/http-client.ts'
+import { type HttpClient, type HttpReply, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
 import { type ErrorBody, type ErrorKind, answerFailure, errorKind, parseErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -117,7 +117,7 @@ export class DataverseClient {
 
   #gotOf({ reply, begunAt }: Answered): Got {
     const { status, body } = reply
-    const text = textOf(body)
+    const text = utf8TextOf(body)
     if (status === 204) return { kind: 'nothing', begunAt }
     if (status === 200 && text !== null) return { kind: 'text', text, begunAt }
     if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8`))
@@ -144,12 +144,4 @@ export class DataverseClient {
 /** The result of a request without a usable response. */
 export function unanswered(failure: Failure): Refused {
   return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
-}
-
-function textOf(body: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    return null
-  }
 }

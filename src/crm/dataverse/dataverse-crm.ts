@@ -8,7 +8,6 @@ import { NO_FURTHER } from '../../domain/further.ts'
 import type { Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { proxyOf } from '../web/proxy-of.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { VENUE_ROWS } from '../mapping/map-row.ts'
@@ -43,7 +42,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     htmlText,
   } = context
   const proxies = { configured: proxy?.reveal() ?? null, env }
-  const web = trustingHttpClient(openHttpClient, ca, (url) => proxyOf(url, proxies))
+  const web = trustingHttpClient(openHttpClient, ca, proxies)
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
   const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
   const client = new DataverseClient({ web, tokens, time, limits, origin, clientId, onRequest })

@@ -27,8 +27,8 @@ export async function fetchWebFile(
   if (parsed.username !== '' || parsed.password !== '' || isPlain(parsed.origin)) {
     return failureOf('misconfigured', `the URL of ${parsed.host} must begin with https:, without a user`)
   }
-  const proxyFor = (to: URL): string | null => proxyOf(to, { configured: null, env })
-  const web = trustingHttpClient(openHttpClient, null, proxyFor)
+  const proxies = { configured: null, env }
+  const web = trustingHttpClient(openHttpClient, null, proxies)
   try {
     const download = new Download({
       web,
@@ -36,7 +36,7 @@ export async function fetchWebFile(
       time: systemTime,
       limits: { requestTimeoutMs: TIMEOUT_MS, maxAgeMs: TIMEOUT_MS },
       gate: new Gate(systemTime, 1),
-      isProxied: (to) => proxyFor(to) !== null,
+      isProxied: (to) => proxyOf(to, proxies) !== null,
     })
     const copy = await download.get(null, new AbortController().signal)
     if (!('cursor' in copy)) return copy

@@ -12,8 +12,8 @@ import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { printable } from '../../observe/printable.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { type Cell, type RowAccess, Misfit } from '../mapping/cell.ts'
-import { openNamedZone } from '../mapping/dates.ts'
+import { type RowAccess, Misfit } from '../mapping/cell.ts'
+import { zoneNamedBy } from '../mapping/dates.ts'
 import { remembered, toNamedId } from '../mapping/ids.ts'
 import { seedOf } from '../mapping/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
@@ -129,7 +129,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
 }
 
 function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>): RowAccess<Row> {
-  return { ...told, label: told.cell, zoneOf }
+  return { ...told, label: told.cell, zoneOf: zoneNamedBy }
 }
 
 /** The number of ids cached, about 20 MB. Further ids are computed at each read. */
@@ -204,10 +204,6 @@ export function columnsRead(
 
 function columnsOf(setting: ListSetting): readonly string[] {
   return [...new Set(mappedColumns(setting).map(({ column }) => column))]
-}
-
-function zoneOf(cell: Cell): Zone | null {
-  return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
 }
 
 const MOST = 100

@@ -4,7 +4,7 @@ import { type Failure, type PageStream, type ReadRequest, type Source, failureOf
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/gate.ts'
 import { type HttpClient, type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { proxyOf } from '../web/proxy-of.ts'
+import { type ProxySettings, proxyOf } from '../web/proxy-of.ts'
 import { Download, type WebCopy } from './download.ts'
 import { tooOld } from './file-age.ts'
 import { FileReads, endOf } from './file-reads.ts'
@@ -23,16 +23,15 @@ export interface WebFilesSettings
 export class WebFiles {
   readonly #settings: WebFilesSettings
   readonly #web: HttpClient
-  readonly #proxyOf: (url: URL) => string | null
+  readonly #proxies: ProxySettings
   readonly #gates = new Map<string, Gate>()
   readonly #sources: Pick<WebSource<unknown>, 'warning'>[] = []
   #isClosed = false
 
   constructor(settings: WebFilesSettings) {
     this.#settings = settings
-    const proxies = { configured: settings.proxy?.reveal() ?? null, env: settings.env }
-    this.#proxyOf = (url) => proxyOf(url, proxies)
-    this.#web = trustingHttpClient(settings.openHttpClient, settings.ca, this.#proxyOf)
+    this.#proxies = { configured: settings.proxy?.reveal() ?? null, env: settings.env }
+    this.#web = trustingHttpClient(settings.openHttpClient, settings.ca, this.#proxies)
   }
 
   source<Item>(list: ListFile<Item>, from: WebFile): WebSource<Item> {
@@ -40,7 +39,7 @@ export class WebFiles {
     const { origin } = new URL(from.url.reveal())
     const gate = this.#gates.get(origin) ?? new Gate(time, 1)
     this.#gates.set(origin, gate)
-    const isProxied = (url: URL): boolean => this.#proxyOf(url) !== null
+    const isProxied = (url: URL): boolean => proxyOf(url, this.#proxies) !== null
     const download = new Download({ web: this.#web, from, time, limits, gate, isProxied })
     const source = new WebSource({ ...this.#settings, list, download, isClosed: () => this.#isClosed })
     this.#sources.push(source)

@@ -139,6 +139,11 @@ export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries
 const MOST_NAMES = 1000
 const opened = new Map<string, Zone>()
 
+/** The zone that a cell names; `null` if it names none. */
+export function zoneNamedBy(cell: Cell): Zone | null {
+  return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
+}
+
 /** Opens the zone of an IANA or Windows name; `null` if it is neither. Zones are cached, as every row asks. */
 export function openNamedZone(name: string): Zone | null {
   const known = opened.get(name)

@@ -3,10 +3,9 @@ import { columnSource } from '../../config/crm/sources.ts'
 import { type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess, Reason } from '../mapping/cell.ts'
-import { openNamedZone } from '../mapping/dates.ts'
+import { zoneNamedBy } from '../mapping/dates.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 
@@ -114,9 +113,7 @@ class ColumnAccess implements RowAccess<Cells> {
     return this.cell(column)
   }
 
-  zoneOf(cell: Cell): Zone | null {
-    return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
-  }
+  zoneOf: RowAccess<Cells>['zoneOf'] = zoneNamedBy
 }
 
 /** The configuration of one table. */

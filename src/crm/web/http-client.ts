@@ -1,6 +1,7 @@
 // HTTP requests to a CRM. In: requests. Out: replies within the limits, or failures with a reason.
 
 import { readSmallFile, readText } from '../../config/read-text.ts'
+import { type ProxySettings, proxyOf } from './proxy-of.ts'
 
 /** The runtime's HTTP client, which is passed in to connectors. */
 export interface HttpClient {
@@ -45,7 +46,7 @@ export type OpenHttpClient = (options: HttpClientOptions) => HttpClient
 export function trustingHttpClient(
   openHttpClient: OpenHttpClient,
   caPath: string | null,
-  proxyOf: (url: URL) => string | null,
+  proxies: ProxySettings,
 ): HttpClient {
   let opening: Promise<HttpClient> | null = null
   let isClosed = false
@@ -54,7 +55,7 @@ export function trustingHttpClient(
     async send(request) {
       if (isClosed) throw Object.assign(new Error('closed'), { code: 'ERR_CLOSED' })
       opening ??= certificatesIn(caPath)
-        .then((ca) => openHttpClient({ ca, proxyOf }))
+        .then((ca) => openHttpClient({ ca, proxyOf: (url) => proxyOf(url, proxies) }))
         .catch((cause: unknown) => {
           // Read the file again at the next request: it may exist by then.
           opening = null
@@ -79,6 +80,15 @@ async function certificatesIn(path: string | null): Promise<readonly string[]> {
   if (!read.text.includes('-----BEGIN CERTIFICATE-----'))
     throw Object.assign(new Error('crm.ca'), { code: 'ERR_CA_EMPTY' })
   return [read.text]
+}
+
+/** The text of a reply's body; `null` if it is not UTF-8. */
+export function utf8TextOf(body: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return null
+  }
 }
 
 const LONGEST_MS = 3_600_000
