@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'bun:test'
@@ -43,6 +52,28 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
     const child = service.spawn(runtime)
     expect(await untilSaid(child, 'snapshot-not-written')).toMatchObject({ reason: 'the file system is read-only' })
     expect(await child.stop()).toBe(0)
+  })
+
+  it.if(canMount)('writes its snapshot where only the unfinished ones of killed processes fill the disk', async () => {
+    const small = mkdtempSync(join(tmpdir(), 'marquee-small-'))
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'marquee-test', small])
+    try {
+      const directory = join(small, 'snapshot')
+      mkdirSync(directory, { mode: 0o700 })
+      const unfinished = join(directory, '0123456789ab.snapshot.00000000-0000-4000-8000-000000000000')
+      expect(() => writeFileSync(unfinished, Buffer.alloc(2 * 1024 * 1024))).toThrow('ENOSPC')
+      const anHourAgo = new Date(Date.now() - 3_600_000)
+      utimesSync(unfinished, anHourAgo, anHourAgo)
+      const service = await serviceOf({ freshness: OFTEN, crm: FILES, snapshot: { directory } })
+      writeEvents(service.folder, 2000)
+      const child = service.spawn(runtime)
+      expect(await untilSaid(child, 'snapshot-written')).toMatchObject({ rows: 2001 })
+      expect(await child.stop()).toBe(0)
+      expect(existsSync(unfinished)).toBe(false)
+    } finally {
+      spawnSync('umount', ['-l', small])
+      rmSync(small, { recursive: true })
+    }
   })
 
   it(
