@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Observation } from '../observe/observation.ts'
-import type { ClusterCounts, SnapshotStanding } from '../operations/status.ts'
+import type { ReadingStatus } from '../operations/status.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import type { Crm } from '../sync/port.ts'
 import { type ReplicaOptions, Replica } from '../sync/replica.ts'
@@ -31,13 +31,6 @@ export interface SettingsChange {
   readonly formatChanged: boolean
   /** Lists are kept in their order, for `/api/events` and for calendars. */
   readonly keepsIndexes: boolean
-}
-
-interface ReadingStatus {
-  /** The current snapshot; `null` if there is none. */
-  readonly snapshot: SnapshotStanding | null
-  /** `null` without a cluster. */
-  readonly cluster: ClusterCounts | null
 }
 
 export interface ReadingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeState'> {

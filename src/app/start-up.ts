@@ -1,5 +1,4 @@
-import type { Configuration } from '../config/configuration.ts'
-import { ownCode } from '../config/crm/own-code.ts'
+import { type Configuration, ownCode } from '../config/configuration.ts'
 import { howMany, printable } from '../observe/printable.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'

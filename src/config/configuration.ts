@@ -252,3 +252,9 @@ function misspelt(href: string, names: readonly string[]): string[] {
   if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push('has a { without a closing }')
   return warnings
 }
+
+/** The operator's own programs that read the CRM, as they were at the start. */
+export function ownCode(crm: CrmSettings): readonly { readonly file: string; readonly sha256: string }[] {
+  if (crm.kind === 'command') return crm.run.files
+  return crm.kind === 'module' ? [crm.path] : []
+}

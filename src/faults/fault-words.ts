@@ -7,7 +7,7 @@ import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '.
 import { type FaultCount, FaultCounts } from '../records/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { expectedWords } from './expected-words.ts'
-import { insteadOf, textFound } from './remedy.ts'
+import { insteadOf } from './remedy.ts'
 
 export interface WithheldWords {
   /** Why the row is not served: a sentence without its subject. */
@@ -98,4 +98,10 @@ export function countWithheld(list: HeldFaults): Readonly<Record<WithheldFault, 
   }
   for (const { fault, first } of faultCounts(list)) counts[fault] += first
   return counts
+}
+
+/** Returns the text that `showCell` shows as JSON; other values are returned unchanged. */
+export function textFound(shown: string): string {
+  if (!/^"(?:[^"\\]|\\.)*"$/.test(shown)) return shown
+  return String(JSON.parse(shown))
 }

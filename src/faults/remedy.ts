@@ -63,9 +63,3 @@ function insteadOfNumber(text: string, { kind, sign }: ExpectedNumber): string |
   }
   return hasCurrency && /^[+-]?\d+(?:\.\d+)?$/.test(bare) ? `write ${bare}, without the currency` : null
 }
-
-/** Returns the text that `showCell` shows as JSON; other values are returned unchanged. */
-export function textFound(shown: string): string {
-  if (!/^"(?:[^"\\]|\\.)*"$/.test(shown)) return shown
-  return String(JSON.parse(shown))
-}

@@ -3,10 +3,18 @@
 // CRM content is shown here but never trusted.
 import { type Context, Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
-import type { Explanation } from './explanation.ts'
+import { type Explanation, type ExplainOptions, explainId } from './explanation.ts'
+import { expose } from './exposition.ts'
+import { type MetricsOptions, metricsOf } from './metrics.ts'
 import { PAGE_FILES } from './page-files.ts'
-import type { Status } from './status.ts'
-import { type WithheldQuery, withheldQuery } from './withheld-search.ts'
+import { recordsChangedLately, recordsNamed } from './record-search.ts'
+import { Sampling } from './samples.ts'
+import { SearchTurns } from './search-turns.ts'
+import { type ReadingStatus, type Status, type StatusOptions, isReady, mayAnswer, statusOf } from './status.ts'
+import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
+import type { ReadHistory } from '../observe/read-history.ts'
+import type { RefreshSettings } from '../sync/served-list.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean
@@ -33,6 +41,83 @@ export interface OperationsOptions {
   readonly host: string
 }
 
+/** A running service, as this listener sees it. */
+export interface OperationsSource
+  extends
+    Pick<OperationsOptions, 'accept' | 'onFailure' | 'token' | 'host'>,
+    Omit<MetricsOptions, 'isReady' | 'snapshot' | 'cluster'>,
+    Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText'>,
+    Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
+  readonly settings: () => RefreshSettings
+  readonly reading: () => ReadingStatus
+  readonly history: Pick<ReadHistory, 'reads' | 'ignoredColumns'>
+  readonly state: () => Pick<StatusOptions, 'page' | 'refused' | 'stopping'>
+}
+
+/** Creates the operations listener of a service, and begins to take samples. */
+export function operationsOf(source: OperationsSource): Hono {
+  const { served, settings, reading, state, requests, reads, history, time } = source
+  const startedAt = new Date(time.now().wallMs).toISOString()
+  const ready = (): boolean => !state().stopping && isReady(served(), settings(), time.now())
+  const metrics = metricsOf({
+    ...source,
+    isReady: ready,
+    snapshot: () => reading().snapshot,
+    cluster: () => reading().cluster,
+  })
+  const turns = new SearchTurns()
+  const sampling = new Sampling(() => {
+    const { events, venues } = served()
+    const ages = [events, venues].map((list) => list.ageMs(time.now()))
+    const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
+    return {
+      ageMs: ages.includes(null) ? null : Math.max(...ages.map((age) => age ?? 0)),
+      reads: ended.reduce((sum, count) => sum + count, 0),
+      requests: requests.durations.counts.reduce((sum, count) => sum + count, 0),
+    }
+  }, time)
+  sampling.start()
+  return createOperations({
+    ...source,
+    isReady: ready,
+    status() {
+      const { snapshot, cluster } = reading()
+      return statusOf({
+        ...source,
+        ...state(),
+        lists: served(),
+        settings: settings(),
+        now: time.now(),
+        startedAt,
+        waiting: source.waiting(),
+        snapshot,
+        readyBodies: source.readyBodies(),
+        cluster: cluster?.status ?? null,
+        ignoredColumns: (list) => history.ignoredColumns(list),
+      })
+    },
+    explain(id) {
+      const now = time.now()
+      const lists = served()
+      const cluster = reading().cluster?.status
+      return explainId(id, {
+        ...source,
+        lists,
+        now,
+        readBy: cluster?.role === 'follower' ? cluster.leader : null,
+        mayAnswer: (list) => mayAnswer(lists[list], settings(), now),
+      })
+    },
+    withheld: (query, signal) =>
+      turns.run(() => searchWithheld(served()[query.list].list.withheldBatches(), query, yieldToEventLoop, signal)),
+    find: (text, signal) => turns.run(() => recordsNamed(served(), text, time.now(), signal)),
+    changes: (signal) => turns.run(() => recordsChangedLately(served(), time.now(), signal)),
+    samples: () => sampling.samples,
+    reads: () => history.reads,
+    metrics: () => expose(metrics),
+  })
+}
+
 const HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -48,7 +133,7 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** Creates the operations listener. Health needs no token; everything else does, if there is one. */
 export function createOperations(options: OperationsOptions): Hono {
-  const { isReady, token, host } = options
+  const { token, host } = options
   const app = new Hono()
   app.use(async (context, next) => {
     if (token !== null || isLocalHost(context.req.header('host'), host)) await next()
@@ -56,7 +141,7 @@ export function createOperations(options: OperationsOptions): Hono {
     for (const [name, value] of Object.entries(HEADERS)) context.res.headers.set(name, value)
   })
   app.get('/live', (context) => context.text('live\n'))
-  app.get('/ready', (context) => (isReady() ? context.text('ready\n') : context.text('not ready\n', 503)))
+  app.get('/ready', (context) => (options.isReady() ? context.text('ready\n') : context.text('not ready\n', 503)))
   app.use(async (context, next) => {
     if (token === null || holdsToken(context.req.header('authorization'), token)) return next()
     const sent = 'send it as Authorization: Bearer, or as the password of Basic\n'

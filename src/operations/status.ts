@@ -1,4 +1,3 @@
-import type { CodeFile } from '../config/crm/own-process.ts'
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
@@ -64,6 +63,14 @@ export interface ClusterCounts {
   readonly bytes: Readonly<Record<string, number>>
 }
 
+/** How the instance gets its lists. */
+export interface ReadingStatus {
+  /** The current snapshot; `null` if there is none. */
+  readonly snapshot: SnapshotStanding | null
+  /** `null` without a cluster. */
+  readonly cluster: ClusterCounts | null
+}
+
 /** A refused reload: its time and its problems, one sentence each. */
 export interface RefusedReload {
   readonly at: string
@@ -86,7 +93,7 @@ export interface Status {
   /** Absent without a cluster. */
   readonly cluster?: ClusterStatus
   /** The operator's own programs that read the CRM; absent if there are none. */
-  readonly connector?: readonly CodeFile[]
+  readonly connector?: readonly { readonly file: string; readonly sha256: string }[]
   /** The last reload, if it was refused. */
   readonly reload?: RefusedReload
   readonly settings: RefreshSettings
@@ -104,7 +111,7 @@ export interface StatusOptions extends Pick<
   readonly page: string | null
   readonly cluster: ClusterStatus | null
   readonly refused: RefusedReload | null
-  readonly connector: readonly CodeFile[]
+  readonly connector: NonNullable<Status['connector']>
   readonly ignoredColumns: (list: string) => readonly string[]
   /** Whether TicketsAvailable and TicketCapacity are read separately. */
   readonly hasOwnAvailability: (list: ListName) => boolean

@@ -5,9 +5,7 @@ import type { Drift } from './drift.ts'
 import type { FaultCounts } from '../records/fault-counts.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { type Change, type Page, type ReadKind, type RepeatedId, REPEATED } from './port.ts'
-import type { KeptFault } from '../records/kept-faults.ts'
 import { type RecordList, slotOf } from '../records/record-list.ts'
-import { SERVED } from '../records/shard.ts'
 import type { Tombstones } from './tombstones.ts'
 
 /** The context of one read's changes to a list. */
@@ -242,7 +240,7 @@ export class PageApplier<Item> {
     const slot = slotOf(row)
     this.#see(row)
     const { packing, withAvailability } = list.kind
-    const isServed = shard.state[slot] === SERVED
+    const isServed = list.isServed(row)
     const detailsAreOlder = this.#readAt < list.knownAt(row)
     const availabilityIsOlder = this.#readAt < (shard.availabilityAt[slot] ?? 0)
     if (detailsAreOlder) this.ignored++
@@ -293,7 +291,7 @@ export class PageApplier<Item> {
         this.ignored++
         return
       }
-      const isServed = shard.state[slot] === SERVED
+      const isServed = list.isServed(held)
       const isNew = isServed || shard.read(slot) === ''
       if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld, 1)
       this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
@@ -322,17 +320,18 @@ export class PageApplier<Item> {
 
   /** The read is believed: withholds served rows that became unreadable. Pauses every 1000 rows. */
   async withdrawUnreadable(pause: () => Promise<void>): Promise<void> {
-    const { list } = this.#context
     let rows = 0
     for (const row of this.unreadableRows()) {
-      const fault = list.kept.get(row)
-      if (fault !== null) this.#withdraw(row, fault)
+      this.#withdraw(row)
       if (++rows % 1000 === 0) await pause()
     }
   }
 
-  #withdraw(row: number, { withheld, version, at }: KeptFault): void {
+  #withdraw(row: number): void {
     const { list, newlyWithheld } = this.#context
+    const fault = list.kept.get(row)
+    if (fault === null) return
+    const { withheld, version, at } = fault
     const shard = list.shardAt(row)
     const slot = slotOf(row)
     newlyWithheld.add(withheld, 1)
