@@ -33,9 +33,7 @@ describe('how a list is read', () => {
 
   it('costs nothing that Marquee could count if the connector sends its requests by itself', () => {
     const reading = { ...READING, rows: 1, pages: 1, isEndEmpty: false, total: null, budget: null }
-    expect(readingLines([reading], { freshness })).toEqual([
-      'The events are read in full every 5 s: 1 row, one page; the end was no further page.',
-    ])
+    expect(readingLines([reading], { freshness })).toEqual(['The events are read in full every 5 s: 1 row.'])
     expect(readingWarnings([reading], { freshness: { ...freshness, maxAgeMs: 5000 } })).toEqual([])
   })
 

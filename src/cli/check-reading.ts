@@ -10,11 +10,13 @@ const PAUSE_MS = 10_000
 export function readingLines(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
   return readings.map((reading) => {
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
-    const cost = budget === null ? '' : `, about ${grouped(requestsAnHour(reading, freshness))} requests an hour`
-    const paged = pages < 2 ? 'one page' : `${grouped(pages)} pages, ${grouped(pageRows)} rows on page 1`
     const told = total === null ? '' : `; the CRM tells of ${grouped(total)}`
+    const read = `The ${list} are read ${howRead(reading, freshness)}`
+    if (budget === null) return `${read}: ${howMany(rows, 'row')}${told}.`
+    const cost = `about ${grouped(requestsAnHour(reading, freshness))} requests an hour`
+    const paged = pages < 2 ? 'one page' : `${grouped(pages)} pages, ${grouped(pageRows)} rows on page 1`
     const end = isEndEmpty ? 'an empty page' : 'no further page'
-    return `The ${list} are read ${howRead(reading, freshness)}${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the end was ${end}.`
+    return `${read}, ${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the end was ${end}.`
   })
 }
 

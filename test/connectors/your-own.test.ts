@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OUR_CRM } from '../../src/cli/connector-files.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
@@ -20,6 +21,37 @@ describe('docs/crm/your-own.md', () => {
     expect(blocks('ts')).toContain(OUR_CRM)
     expect(blocks('python')).toEqual([PYTHON])
     expect(PYTHON.trimEnd().split('\n').length).toBeLessThanOrEqual(26)
+  })
+
+  it('shows a Singer tap as a connector, which gives its rows and their number, or fails', () => {
+    if (spawnSync('jq', ['--version']).status !== 0)
+      return void console.warn('SKIPPED: jq is missing, so the Singer tap is not run')
+    const messages = [
+      { type: 'SCHEMA', stream: 'events' },
+      { type: 'RECORD', stream: 'events', record: { id: 1 } },
+      { type: 'RECORD', stream: 'venues', record: { id: 9 } },
+      { type: 'STATE', value: {} },
+    ]
+    const tap = `#!/bin/sh\ngrep -q good "$2" || { echo '${JSON.stringify(messages[1])}'; exit 1; }\ncat "$PWD/messages"\n`
+    const [script = ''] = blocks('sh')
+    using folder = new WorkFolder({
+      'our_tap.sh': script,
+      'tap-theatre': tap,
+      messages: messages.map((message) => `${JSON.stringify(message)}\n`).join(''),
+    })
+    chmodSync(folder.at('tap-theatre'), 0o755)
+    const ran = (list: string, settings: string): unknown => {
+      const env = { PATH: `${folder.path}:${process.env['PATH']}` }
+      const { status, stdout } = spawnSync('sh', ['our_tap.sh', list, 'full'], {
+        cwd: folder.path,
+        env,
+        input: settings,
+      })
+      return [status, String(stdout)]
+    }
+    expect(ran('events', '{"key":"good"}')).toEqual([0, '{"id":1}\n#total 1\n'])
+    expect(ran('venues', '{"key":"good"}')).toEqual([0, '{"id":9}\n#total 1\n'])
+    expect(ran('events', '{}')).toEqual([1, '#fail broken the tap has failed\n'])
   })
 
   it('shows only configurations that are right', async () => {
