@@ -127,7 +127,7 @@ describe('a full read fails', () => {
 
   it('where a page brings only rows of earlier pages', async () => {
     expect(await faultOf(listOf(() => [asBatch(rowsFrom(1, 2)), asBatch(rowsFrom(1, 2))]))).toBe(
-      'broken: events: page 2 brings only rows of earlier pages; does its paging fit this API?',
+      'broken: events: page 2 brings only rows of earlier pages; does paging.by fit?',
     )
   })
 

@@ -123,6 +123,20 @@ describe('pages skipped in silence', () => {
 })
 
 describe('endless paging', () => {
+  it('is named where the server gives its last page for every number after it, as json-server does', async () => {
+    const { crm } = await open(
+      ({ query }) => ({
+        json: rowsUpTo(5)
+          .slice(query.get('page') === '1' ? 0 : 3)
+          .slice(0, 3),
+      }),
+      BY_PAGE,
+    )
+    expect((await readList(crm.venues)).failure).toBe(
+      'broken: venues: page 3 brings only rows of earlier pages; does paging.by fit?',
+    )
+  })
+
   it.each([
     ['an API that does not know its offset', BY_OFFSET, () => ({ json: rowsUpTo(3) })],
     ['an API that does not know its page', BY_PAGE, () => ({ json: rowsUpTo(3) })],

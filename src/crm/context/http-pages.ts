@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Batch, PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
 import { FetchFault } from './fetch-fault.ts'
 import { type JsonAnswer, type JsonRequest, cellIn } from './json-answer.ts'
@@ -50,18 +51,20 @@ async function* onePage(read: Read): Pages {
 }
 
 async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pages {
-  let before = Number.POSITIVE_INFINITY
+  let before: readonly Row[] | null = null
   for (let page = first; ; page++) {
     const { rows, batch } = await read({ page })
     // Nothing can have moved into the page after the last one.
     if (rows.length === 0) return yield { ...batch, stable: true }
-    // If a server gives fewer rows than requested, its page numbers may count either size, so rows may be skipped.
-    if (before < size && rows.length > 0)
-      throw new FetchFault(
-        'misconfigured',
-        `asked for ${size} rows a page, got ${before}: set paging.size to ${before}`,
-      )
-    before = rows.length
+    if (before !== null && before.length < size) {
+      // Some servers give their last page for every number after it.
+      if (isDeepStrictEqual(rows, before))
+        throw new FetchFault('broken', `page ${page} brings only rows of earlier pages; does paging.by fit?`)
+      // If a server gives fewer rows than requested, its page numbers may count either size, so rows may be skipped.
+      const sentence = `asked for ${size} rows a page, got ${before.length}: set paging.size to ${before.length}`
+      throw new FetchFault('misconfigured', sentence)
+    }
+    before = rows
     yield batch
   }
 }
