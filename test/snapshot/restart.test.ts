@@ -56,7 +56,7 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
 
   it.if(canMount)('writes its snapshot where only the unfinished ones of killed processes fill the disk', async () => {
     const small = mkdtempSync(join(tmpdir(), 'marquee-small-'))
-    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'marquee-test', small])
+    spawnSync('sh', ['-c', `mount -t tmpfs -o size=1m,mode=700 marquee-test ${small}`])
     try {
       const directory = join(small, 'snapshot')
       mkdirSync(directory, { mode: 0o700 })
@@ -71,7 +71,7 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
       expect(await child.stop()).toBe(0)
       expect(existsSync(unfinished)).toBe(false)
     } finally {
-      spawnSync('umount', ['-l', small])
+      spawnSync('sh', ['-c', `umount -l ${small}`])
       rmSync(small, { recursive: true })
     }
   })
