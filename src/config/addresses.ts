@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Key, leaf, Wrong } from './key.ts'
+import { type Key, leaf, ValueProblem } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
 import { textSchema } from './values.ts'
 
@@ -58,14 +58,14 @@ const BASE_PATH = /^(?=\/)(?:\/(?!(?:\.|%2[Ee]){1,2}(?:\/|$))(?:[^/?#\\\p{Cc}%]|
 export function basePath(): Key<string> {
   return leaf('a path such as / or /events-service', { ...textSchema(BASE_PATH), maxLength: 1000 }, ({ value }) => {
     if (typeof value !== 'string') return null
-    if (!value.startsWith('/')) return new Wrong('must begin with /, such as / or /events-service')
-    if (/[?#]/.test(value)) return new Wrong('must be a path alone, without ? or #')
-    if (/[\\\p{Cc}]/u.test(value)) return new Wrong('must not contain backslashes or control characters')
-    if (/%(?![0-9A-Fa-f]{2})/.test(value)) return new Wrong('must have two hex digits after each %')
-    if (value.length > 1000) return new Wrong('must be at most 1000 characters')
+    if (!value.startsWith('/')) return new ValueProblem('must begin with /, such as / or /events-service')
+    if (/[?#]/.test(value)) return new ValueProblem('must be a path alone, without ? or #')
+    if (/[\\\p{Cc}]/u.test(value)) return new ValueProblem('must not contain backslashes or control characters')
+    if (/%(?![0-9A-Fa-f]{2})/.test(value)) return new ValueProblem('must have two hex digits after each %')
+    if (value.length > 1000) return new ValueProblem('must be at most 1000 characters')
     const segments = value.replace(/\/$/, '').split('/').slice(1)
-    if (segments.includes('')) return new Wrong('must not contain an empty part (//)')
-    if (segments.some(isDots)) return new Wrong('must not contain the parts . or ..')
+    if (segments.includes('')) return new ValueProblem('must not contain an empty part (//)')
+    if (segments.some(isDots)) return new ValueProblem('must not contain the parts . or ..')
     return segments.length === 0 ? '/' : pathname(segments)
   })
 }
@@ -74,9 +74,9 @@ function isDots(segment: string): boolean {
   return /^(?:\.|%2e){1,2}$/i.test(segment)
 }
 
-function pathname(segments: readonly string[]): string | Wrong {
+function pathname(segments: readonly string[]): string | ValueProblem {
   const url = URL.parse(`http://localhost/${segments.join('/')}`)
-  return url === null ? new Wrong('must be a valid URL path') : url.pathname.replaceAll(' ', '%20')
+  return url === null ? new ValueProblem('must be a valid URL path') : url.pathname.replaceAll(' ', '%20')
 }
 
 const WEB_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:[^@]+$/
@@ -88,7 +88,8 @@ export function webOrigin(example: string): Key<string> {
     if (typeof value !== 'string') return null
     const url = URL.parse(value.trim())
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
-    if (url.username !== '' || url.password !== '') return new Wrong(`must be ${allowed}, and without a user`, true)
+    if (url.username !== '' || url.password !== '')
+      return new ValueProblem(`must be ${allowed}, and without a user`, true)
     return url.pathname === '/' && url.search === '' && url.hash === '' ? url.origin : null
   })
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { isLoopback } from './addresses.ts'
-import { type ValueSchema, leaf, Wrong } from './key.ts'
+import { type ValueSchema, leaf, ValueProblem } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
 import { section } from './section.ts'
 import { duration, flag, path, secretText, text, textSchema } from './values.ts'
@@ -18,14 +18,14 @@ const url = leaf(
     const given = typeof value === 'string' ? URL.parse(value.trim()) : null
     if (typeof value !== 'string' || given === null || !isStore(given)) return null
     if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
-      return new Wrong('must end with the number of a database, such as /0', true)
+      return new ValueProblem('must end with the number of a database, such as /0', true)
     if (given.search !== '' || given.hash !== '')
-      return new Wrong(
+      return new ValueProblem(
         'must end with the number of a database, without ? or #; TLS is on with rediss: and off with redis:',
         true,
       )
     if (/%(?![\da-f]{2})/i.test(given.username + given.password))
-      return new Wrong('contains a % without two hex digits; write %25', true)
+      return new ValueProblem('contains a % without two hex digits; write %25', true)
     // A secret, because it usually contains a password.
     return new Secret(value.trim(), reference ?? IN_THE_FILE)
   },

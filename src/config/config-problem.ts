@@ -28,10 +28,10 @@ export function renderProblem(problem: Problem): string {
 }
 
 /** The result of reading a value whose problem has been reported. */
-export const BAD = Symbol('bad')
+export const PROBLEM = Symbol('problem')
 
-/** Collects the problems of a file while it is read. */
-export interface Findings {
+/** The problems that reading a file has found, and what reading it needs to know. */
+export interface FileProblems {
   readonly file: string
   /** The folder that relative paths are resolved against. */
   readonly folder: string
@@ -48,31 +48,36 @@ export interface Findings {
 
 /** The position of a value, present or not. */
 export class Place {
-  readonly findings: Findings
+  readonly inFile: FileProblems
   /** The line of the value, or of the nearest section around it; `null` for an empty file. */
   readonly line: number | null
   readonly #around: Place | null
   readonly #step: string | number
 
-  constructor(findings: Findings, around: Place | null = null, step: string | number = '', line: number | null = null) {
-    this.findings = findings
+  constructor(
+    inFile: FileProblems,
+    around: Place | null = null,
+    step: string | number = '',
+    line: number | null = null,
+  ) {
+    this.inFile = inFile
     this.#around = around
     this.#step = step
     this.line = line
   }
 
   in(step: string | number, node: Tree | undefined): Place {
-    return new Place(this.findings, this, step, node?.line ?? this.line)
+    return new Place(this.inFile, this, step, node?.line ?? this.line)
   }
 
   get key(): string {
     return keyOf(this.#path())
   }
 
-  say(message: string, found: string | null = null): typeof BAD {
-    const { file, problems } = this.findings
+  report(message: string, found: string | null = null): typeof PROBLEM {
+    const { file, problems } = this.inFile
     problems.push({ file, key: this.key, line: this.line, found, message })
-    return BAD
+    return PROBLEM
   }
 
   #path(): (string | number)[] {
@@ -80,8 +85,8 @@ export class Place {
   }
 
   /** Reports an invalid value, unless its problem has been reported already. */
-  refuse(node: Tree, message: string, isHidden = false): typeof BAD {
-    return node.kind === 'reported' ? BAD : this.say(message, isHidden ? null : shown(node))
+  refuse(node: Tree, message: string, isHidden = false): typeof PROBLEM {
+    return node.kind === 'reported' ? PROBLEM : this.report(message, isHidden ? null : shown(node))
   }
 }
 

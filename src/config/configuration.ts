@@ -16,7 +16,7 @@ import { civicrm, odoo, salesforce } from './crm/shipped.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
-import type { Findings, Problem } from './config-problem.ts'
+import type { FileProblems, Problem } from './config-problem.ts'
 import { byKind } from './section.ts'
 import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
@@ -47,7 +47,7 @@ export const KEYS = {
   )
     .says('The source of events and venues.')
     // Problems in the section have been reported; rules between other keys are still checked.
-    .nullWhereBad(),
+    .nullIfInvalid(),
 } as const
 
 /** The settings that rules check; `crm` is null if the section has problems. */
@@ -166,7 +166,7 @@ function isWebFile(block: { readonly from: FileName | WebFile | null } | null): 
   return block !== null && block.from !== null && 'url' in block.from
 }
 
-export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {
+export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: FileProblems): Problem[] {
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
   return RULES.flatMap(({ key, because, reads, isBroken, message }) => {
     if ([key, because, ...reads].some((read) => wrong.has(read)) || !isBroken(settings)) return []

@@ -1,7 +1,7 @@
 import type { ListName } from '../domain/field.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import { type FurtherField, type FurtherFields, type FurtherType, FURTHER_TYPES } from '../domain/further.ts'
-import { BAD, type Place } from './config-problem.ts'
+import { PROBLEM, type Place } from './config-problem.ts'
 import { type Key, type ValueSchema, scalarOf, wholeKey } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import type { MapTree, Tree } from './tree.ts'
@@ -23,7 +23,7 @@ export function furtherKey(list: ListName): Key<readonly FurtherField[]> {
     .map((declared) => declared ?? [])
 }
 
-function declaredBy(node: MapTree, list: ListName, place: Place): readonly FurtherField[] | typeof BAD {
+function declaredBy(node: MapTree, list: ListName, place: Place): readonly FurtherField[] | typeof PROBLEM {
   const others: string[] = []
   const declared: FurtherField[] = []
   for (const [name, said] of node.entries) {
@@ -31,14 +31,14 @@ function declaredBy(node: MapTree, list: ListName, place: Place): readonly Furth
     const other = takenName(list, name) ?? others.find((one) => one.toLowerCase() === name.toLowerCase())
     const type = typeOf(said)
     if (!FURTHER_NAME.test(name)) {
-      inside.say('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
+      inside.report('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
     } else if (other !== undefined) {
-      inside.say(`is a name that is taken: ${list} have ${other}; choose another`)
+      inside.report(`is a name that is taken: ${list} have ${other}; choose another`)
     } else if (type === null) inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${hintFor(said)}`)
     else declared.push({ name, type })
     others.push(name)
   }
-  return declared.length === node.entries.size ? declared : BAD
+  return declared.length === node.entries.size ? declared : PROBLEM
 }
 
 function typeOf(said: Tree): FurtherType | null {

@@ -179,7 +179,7 @@ export const GENERAL = {
       ),
   })
     .orNull()
-    .map((given, { findings: { folder, stateDirectory } }) => {
+    .map((given, { inFile: { folder, stateDirectory } }) => {
       const directory = given?.directory === undefined ? (stateDirectory ?? join(folder, '.marquee')) : given.directory
       return given === null || directory === null ? null : { directory }
     })

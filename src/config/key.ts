@@ -1,8 +1,8 @@
-import { type Place, BAD } from './config-problem.ts'
+import { type Place, PROBLEM } from './config-problem.ts'
 import type { ReferenceTree, Tree } from './tree.ts'
 
 /** Why a value is invalid: the rest of a sentence, `must be at least 10ms`. */
-export class Wrong {
+export class ValueProblem {
   readonly message: string
   /** Whether the value is secret and must not be shown. */
   readonly isHidden: boolean
@@ -54,7 +54,7 @@ export type AnyKey = Key<unknown, string>
 
 export type Keys = Readonly<Record<string, AnyKey>>
 
-type Read<Value> = (node: Tree | undefined, place: Place) => Value | typeof BAD
+type Read<Value> = (node: Tree | undefined, place: Place) => Value | typeof PROBLEM
 
 /**
  * One key: it defines its setting's type, parsing, default and documentation in one place. `unit` is a suffix of the
@@ -108,10 +108,10 @@ export class Key<out Value, out Unit extends string = ''> {
   }
 
   /** Returns null for an invalid value, so that the keys around it are still read. */
-  nullWhereBad(): Key<Value | null, Unit> {
+  nullIfInvalid(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => {
       const value = this.read(node, place)
-      return value === BAD ? null : value
+      return value === PROBLEM ? null : value
     }
     return new Key(read, this.notes, this.unit)
   }
@@ -120,29 +120,29 @@ export class Key<out Value, out Unit extends string = ''> {
   map<Mapped>(mapped: (value: Value, place: Place) => Mapped): Key<Mapped, Unit> {
     const read: Read<Mapped> = (node, place) => {
       const value = this.read(node, place)
-      return value === BAD ? BAD : mapped(value, place)
+      return value === PROBLEM ? PROBLEM : mapped(value, place)
     }
     return new Key(read, this.notes, this.unit)
   }
 }
 
 /**
- * A key with a parser for its whole value. The parser returns null for what is not `allowed`, and BAD if it has
+ * A key with a parser for its whole value. The parser returns null for what is not `allowed`, and PROBLEM if it has
  * reported a problem.
  */
 export function wholeKey<Value>(
   allowed: string,
   schema: ValueSchema,
-  read: (node: Tree, place: Place) => Value | Wrong | typeof BAD | null,
+  read: (node: Tree, place: Place) => Value | ValueProblem | typeof PROBLEM | null,
 ): Key<Value> {
   const readNode: Read<Value> = (node, place) => {
-    if (node === undefined) return place.say(`is missing; it must be ${allowed}`)
-    if (holdsReported(node)) return BAD
+    if (node === undefined) return place.report(`is missing; it must be ${allowed}`)
+    if (holdsReported(node)) return PROBLEM
     const value = read(node, place)
-    const open = value === null || value instanceof Wrong ? openQuestion(node, place) : null
-    if (open !== null) return open.say(`is still '?': replace it with an answer`)
+    const open = value === null || value instanceof ValueProblem ? openQuestion(node, place) : null
+    if (open !== null) return open.report(`is still '?': replace it with an answer`)
     if (value === null) return place.refuse(node, `must be ${allowed}`)
-    return value instanceof Wrong ? place.refuse(node, value.message, value.isHidden) : value
+    return value instanceof ValueProblem ? place.refuse(node, value.message, value.isHidden) : value
   }
   const notes = {
     allowed,
@@ -178,7 +178,7 @@ export interface Scalar {
 export function leaf<Value>(
   allowed: string,
   schema: ValueSchema,
-  read: (scalar: Scalar, place: Place) => Value | Wrong | null,
+  read: (scalar: Scalar, place: Place) => Value | ValueProblem | null,
 ): Key<Value> {
   return wholeKey(allowed, orReference(schema), (node, place) => {
     const scalar = scalarOf(node)

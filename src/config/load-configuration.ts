@@ -4,12 +4,12 @@
 import { dirname, resolve } from 'node:path'
 import { NO_FURTHER } from '../domain/further.ts'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
-import { type Findings, type Problem, BAD, keyOf, Place } from './config-problem.ts'
+import { type FileProblems, type Problem, PROBLEM, keyOf, Place } from './config-problem.ts'
 import { declaredIn } from './further-keys.ts'
 import { type ReadFile, readingLimit, readText } from './read-text.ts'
 import { resolveReferences } from './references.ts'
 import { keyNamed, section } from './section.ts'
-import type { MapTree, Say, Tree } from './tree.ts'
+import type { MapTree, ReportProblem, Tree } from './tree.ts'
 
 export interface ConfigurationSource {
   /** The file. Paths in it are relative to its directory. */
@@ -53,41 +53,41 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     source.text === undefined
       ? await readText(resolve(file), readFile, limit)
       : { ok: true as const, text: source.text }
-  let findings = findingsOf(file, folder, env)
-  const say: Say = (line, message, path = []) => {
-    findings.problems.push({ file, key: keyOf(path), line, found: null, message })
+  let inFile = noProblems(file, folder, env)
+  const report: ReportProblem = (line, message, path = []) => {
+    inFile.problems.push({ file, key: keyOf(path), line, found: null, message })
   }
   if (!read.ok) {
-    say(null, read.message)
-    return { ok: false, problems: findings.problems }
+    report(null, read.message)
+    return { ok: false, problems: inFile.problems }
   }
   // Imported on demand: the sample needs no parser.
   const { parseYaml } = await import('./tree.ts')
-  const parsed = parseYaml(read.text, say)
-  if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
-  const given = await resolveReferences(parsed, { folder, env, readFile, limit, say })
+  const parsed = parseYaml(read.text, report)
+  if (parsed === null) return { ok: false, problems: inOrder(inFile.problems) }
+  const given = await resolveReferences(parsed, { folder, env, readFile, limit, report })
   const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
   const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
-  findings = { ...findings, further: declaredIn(tree) }
-  const configuration = settingsOf(tree, findings, source.ports)
-  if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
+  inFile = { ...inFile, further: declaredIn(tree) }
+  const configuration = settingsOf(tree, inFile, source.ports)
+  if (configuration === null) return { ok: false, problems: inOrder(inFile.problems) }
   const ca = configuration.cluster?.ca ?? null
   const trusted = ca === null ? null : await readText(ca, readFile, limit)
   if (trusted !== null && !trusted.ok) {
     const cluster = tree.entries.get('cluster')
     const said = cluster?.kind === 'map' ? cluster.entries.get('ca') : undefined
     const found = said?.kind === 'scalar' ? String(said.value) : ca
-    say(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['cluster', 'ca'])
-    return { ok: false, problems: findings.problems }
+    report(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['cluster', 'ca'])
+    return { ok: false, problems: inFile.problems }
   }
   return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
 }
 
 /** The configuration that serves the lists in a directory. @param directory an absolute path */
 export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
-  const findings = findingsOf('the sample', directory, {})
-  const configuration = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, findings, ports)
-  if (configuration === null) return { ok: false, problems: findings.problems.map((one) => ({ ...one, line: null })) }
+  const inFile = noProblems('the sample', directory, {})
+  const configuration = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, inFile, ports)
+  if (configuration === null) return { ok: false, problems: inFile.problems.map((one) => ({ ...one, line: null })) }
   return { ok: true, configuration, isSample: true, warnings: [] }
 }
 
@@ -113,7 +113,7 @@ function saysOnlyWhereToListen({ entries }: MapTree): boolean {
 
 const ROOT = section(KEYS)
 
-function findingsOf(file: string, folder: string, env: ConfigurationSource['env']): Findings {
+function noProblems(file: string, folder: string, env: ConfigurationSource['env']): FileProblems {
   // systemd separates several directories by colons.
   const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
   return {
@@ -127,10 +127,10 @@ function findingsOf(file: string, folder: string, env: ConfigurationSource['env'
   }
 }
 
-/** Reads the settings from a tree; `null` if there are problems, which are in `findings`. */
-function settingsOf(tree: MapTree, findings: Findings, ports: Ports = {}): Configuration | null {
-  const settings = ROOT.read(tree, new Place(findings))
-  if (settings === BAD) return null
+/** Reads the settings from a tree; `null` if there are problems, which are in `inFile`. */
+function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Configuration | null {
+  const settings = ROOT.read(tree, new Place(inFile))
+  if (settings === PROBLEM) return null
   const { crm: settle, listen, operations, ...others } = settings
   const general = {
     listen: { ...listen, port: ports.port ?? listen.port },
@@ -140,8 +140,8 @@ function settingsOf(tree: MapTree, findings: Findings, ports: Ports = {}): Confi
   const crm = settle?.(general) ?? null
   const said = tree.entries.get('crm')
   const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
-  findings.problems.push(...brokenRules({ ...general, crm }, tree, findings))
-  return crm === null || findings.problems.length > 0 ? null : deepFreeze({ ...general, crm, isTimeZoneSet })
+  inFile.problems.push(...brokenRules({ ...general, crm }, tree, inFile))
+  return crm === null || inFile.problems.length > 0 ? null : deepFreeze({ ...general, crm, isTimeZoneSet })
 }
 
 /** Freezes plain objects and arrays recursively, but not instances of classes such as zones and secrets. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { holdsPassword, showName } from './config-problem.ts'
 import { type ReadFile, readText } from './read-text.ts'
 import type { Reread } from './secret.ts'
-import type { MapTree, Path, ReferenceTree, Say, Tree } from './tree.ts'
+import type { MapTree, Path, ReferenceTree, ReportProblem, Tree } from './tree.ts'
 
 export interface ReferenceContext {
   /** The directory of the configuration file. */
@@ -11,7 +11,7 @@ export interface ReferenceContext {
   readonly readFile: ReadFile
   /** The time limit for reading all files at a start; later reads have limits of their own. */
   readonly limit: AbortSignal
-  readonly say: Say
+  readonly report: ReportProblem
 }
 
 /** Replaces each `{ env: NAME }` and `{ file: PATH }` in the tree by what it refers to. */
@@ -21,7 +21,7 @@ export async function resolveReferences(root: MapTree, around: ReferenceContext)
   const isOfFiles = kind?.kind === 'scalar' && kind.value === 'files'
 
   function report(path: Path, line: number, at: number, message: string): Tree {
-    around.say(at, message, path)
+    around.report(at, message, path)
     return { kind: 'reported', line }
   }
 

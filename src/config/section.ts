@@ -1,6 +1,6 @@
 import { type AnyKey, type Keys, isNull, Key, scalarOf } from './key.ts'
 import { nearestName } from './nearest-name.ts'
-import { type Place, BAD } from './config-problem.ts'
+import { type Place, PROBLEM } from './config-problem.ts'
 import type { Tree } from './tree.ts'
 
 type ValueOf<Given extends AnyKey> = Given extends Key<infer Value, string> ? Value : never
@@ -30,8 +30,8 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
   const allowed = `a mapping with the keys ${Object.keys(keys).join(', ')}`
   const isRequired = Object.values(keys).some((key) => key.notes.fallback === null)
 
-  function read(node: Tree | undefined, place: Place): SettingsOf<Given> | typeof BAD {
-    if (node === undefined && isRequired) return place.say(`is missing; it must be ${allowed}`)
+  function read(node: Tree | undefined, place: Place): SettingsOf<Given> | typeof PROBLEM {
+    if (node === undefined && isRequired) return place.report(`is missing; it must be ${allowed}`)
     if (node !== undefined && node.kind !== 'map' && !isNull(node)) return place.refuse(node, `must be ${allowed}`)
     const entries = node?.kind === 'map' ? node.entries : NO_ENTRIES
     const settings: Record<string, unknown> = {}
@@ -40,13 +40,13 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
       const inside = place.in(name, entries.get(name))
       let value = key.read(entries.get(name), inside)
       // An invalid optional key counts as absent, so the rules between keys can still be checked.
-      if (value === BAD && key.notes.fallback !== null) value = key.read(undefined, inside)
-      if (value === BAD) isWhole = false
+      if (value === PROBLEM && key.notes.fallback !== null) value = key.read(undefined, inside)
+      if (value === PROBLEM) isWhole = false
       else if (value !== undefined) settings[`${name}${key.unit}`] = value
     }
     refuseUnknown(entries, keys, place)
     // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each key gave its own
-    return isWhole ? (settings as SettingsOf<Given>) : BAD
+    return isWhole ? (settings as SettingsOf<Given>) : PROBLEM
   }
 
   const fallback = isRequired ? null : '`{}`'
@@ -57,16 +57,16 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
 export function list<Value>(item: Key<Value>): Key<readonly Value[]> {
   const allowed = 'a list'
 
-  function read(node: Tree | undefined, place: Place): readonly Value[] | typeof BAD {
+  function read(node: Tree | undefined, place: Place): readonly Value[] | typeof PROBLEM {
     if (node === undefined || isNull(node)) return []
     if (node.kind !== 'list') return place.refuse(node, `must be ${allowed}`)
     const values: Value[] = []
     for (const [index, child] of node.items.entries()) {
       const inside = place.in(index, child)
       const value = isNull(child) ? inside.refuse(child, `must be ${item.notes.allowed}`) : item.read(child, inside)
-      if (value !== BAD) values.push(value)
+      if (value !== PROBLEM) values.push(value)
     }
-    return values.length === node.items.length ? values : BAD
+    return values.length === node.items.length ? values : PROBLEM
   }
 
   return new Key(read, { ...notesOf(allowed, { kind: 'list', item }), fallback: '`[]`' }, '')
@@ -84,12 +84,12 @@ export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint:
   const allowed = `a mapping with the key kind (${names.join(', ')}) and those of that kind`
   const one = names.length === 1 ? names.join('') : `one of ${names.join(', ')}`
 
-  function read(node: Tree | undefined, place: Place): Value | typeof BAD {
-    if (node === undefined) return place.say(`is missing; ${hint}`)
+  function read(node: Tree | undefined, place: Place): Value | typeof PROBLEM {
+    if (node === undefined) return place.report(`is missing; ${hint}`)
     if (node.kind !== 'map' && !isNull(node)) return place.refuse(node, `must be ${allowed}`)
     const kind = node.kind === 'map' ? node.entries.get('kind') : undefined
     const inside = place.in('kind', kind)
-    if (kind === undefined) return inside.say(`is missing; it must be ${one}`)
+    if (kind === undefined) return inside.report(`is missing; it must be ${one}`)
     const given = scalarOf(kind)
     const name = given?.reference?.text.trim() ?? given?.value
     const chosen = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined
@@ -110,11 +110,11 @@ function refuseUnknown(entries: ReadonlyMap<string, Tree>, keys: Keys, place: Pl
   for (const [name, node] of entries) {
     if (Object.hasOwn(keys, name)) continue
     // In a file of nothing but unknown keys, only the first ones get suggestions.
-    const near = unknown++ < MOST_HINTS ? (nearestName(name, names) ?? place.findings.elsewhere(name)) : null
+    const near = unknown++ < MOST_HINTS ? (nearestName(name, names) ?? place.inFile.elsewhere(name)) : null
     const hint = near === null ? `known here: ${names.join(', ')}` : `did you mean ${near}?`
-    place.in(name, node).say(`is not a known key; ${hint}`)
+    place.in(name, node).report(`is not a known key; ${hint}`)
   }
-  if (unknown > 0) place.findings.doubtful.add(place.key)
+  if (unknown > 0) place.inFile.doubtful.add(place.key)
 }
 
 /** The path of the key with this name in any section; `null` if there is none. */

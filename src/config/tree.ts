@@ -43,7 +43,7 @@ interface ReportedTree {
 export type Path = readonly (string | number)[]
 
 /** Reports a problem on a line, and of a key if it concerns one. */
-export type Say = (line: number | null, message: string, path?: Path) => void
+export type ReportProblem = (line: number | null, message: string, path?: Path) => void
 
 const MOST_ALIASES = 100
 const MOST_VALUES = 100_000
@@ -54,14 +54,14 @@ const TOO_DEEP = `is nested deeper than ${DEEPEST} levels`
  * Converts the parser's nodes to a tree. Replaces aliases, with a limit on their number against alias bombs; requires
  * keys to be unique texts. Returns `null` if the text cannot be understood.
  */
-function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | null {
+function buildTree(contents: unknown, lines: LineCounter, report: ReportProblem): MapTree | null {
   const anchors = new Map<string, unknown>()
   let aliases = 0
   let values = 0
   let stopped = false
 
   function stop(line: number, message: string): Tree {
-    if (!stopped) say(line, message)
+    if (!stopped) report(line, message)
     stopped = true
     return { kind: 'scalar', line, value: null }
   }
@@ -75,7 +75,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
       aliases++
       if (aliases > MOST_ALIASES) return stop(line, `uses aliases (*name) more than ${MOST_ALIASES} times`)
       if (!anchors.has(node.source)) {
-        say(line, 'uses an alias (*name) without an anchor (&name) before it; text that begins with * needs quotes')
+        report(line, 'uses an alias (*name) without an anchor (&name) before it; text that begins with * needs quotes')
       }
       // Anchors are collected in text order, so this is the latest one before the alias (YAML 1.2 §7.1).
       return treeOf(anchors.get(node.source), line, path)
@@ -99,13 +99,13 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
       const keyLine = lineOf(pair.key) ?? line
       const key = keyText(pair.key, anchors)
       if (key === null) {
-        say(keyLine, 'has a key that is not text')
+        report(keyLine, 'has a key that is not text')
         continue
       }
       const inside = [...path, key]
       const first = entries.get(key)
       if (first !== undefined) {
-        say(keyLine, `is given twice, first on line ${first.line}; remove one`, inside)
+        report(keyLine, `is given twice, first on line ${first.line}; remove one`, inside)
         continue
       }
       entries.set(key, treeOf(pair.value, keyLine, inside))
@@ -124,7 +124,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
   const isEmpty = tree.kind === 'scalar' && tree.value === null
   if (isEmpty) return { kind: 'map', line: 1, entries: new Map() }
   const found = tree.kind === 'list' ? 'a list' : 'text'
-  say(lineOf(contents), `must hold keys such as "crm:", but is ${found}`)
+  report(lineOf(contents), `must hold keys such as "crm:", but is ${found}`)
   return null
 }
 
@@ -139,14 +139,14 @@ const MOST_TOKENS = 100_000
 const MOST_FAULTS = 5
 
 /** Parses the single YAML 1.2 document in the text. An empty text is an empty mapping; `null` if it is invalid. */
-export function parseYaml(text: string, say: Say): MapTree | null {
+export function parseYaml(text: string, report: ReportProblem): MapTree | null {
   const control = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F]/.exec(text)
   if (control !== null) {
     const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
-    say(text.slice(0, control.index).split('\n').length, `contains a control character (U+${code})`)
+    report(text.slice(0, control.index).split('\n').length, `contains a control character (U+${code})`)
     return null
   }
-  if (!isModest(text, say)) return null
+  if (!isModest(text, report)) return null
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -162,22 +162,22 @@ export function parseYaml(text: string, say: Say): MapTree | null {
   })
   const faults = [...document.errors, ...document.warnings]
   if (faults.length > 0) {
-    saySyntax(faults.slice(0, MOST_FAULTS), lines, say)
+    reportSyntax(faults.slice(0, MOST_FAULTS), lines, report)
     return null
   }
-  return buildTree(document.contents, lines, say)
+  return buildTree(document.contents, lines, report)
 }
 
 /**
  * Whether the text is small and flat enough to parse: a megabyte of junk or 40 KB of brackets would keep the parser busy
  * for a second, but the lexer is fast.
  */
-function isModest(text: string, say: Say): boolean {
+function isModest(text: string, report: ReportProblem): boolean {
   // `signs`: how many values begin within one another on a line, as in `- - -`.
   let [tokens, line, brackets, signs, isText] = [0, 1, 0, 0, false]
   for (const token of new Lexer().lex(text)) {
     if (++tokens > MOST_TOKENS) {
-      say(null, `is not a configuration: it contains more than ${MOST_TOKENS} words and signs`)
+      report(null, `is not a configuration: it contains more than ${MOST_TOKENS} words and signs`)
       return false
     }
     const isSign: boolean = !isText
@@ -193,7 +193,7 @@ function isModest(text: string, say: Say): boolean {
     else if (token === ',') signs = 0
     else if (token === '-' || token === '?' || token === ':') signs++
     if (Math.max(brackets, signs) <= DEEPEST) continue
-    say(line, TOO_DEEP)
+    report(line, TOO_DEEP)
     return false
   }
   return true
@@ -203,12 +203,12 @@ function isModest(text: string, say: Say): boolean {
 const SCALAR = '\u001f'
 const FLOW_END = '\u0018'
 
-function saySyntax(faults: readonly YAMLError[], lines: LineCounter, say: Say): void {
+function reportSyntax(faults: readonly YAMLError[], lines: LineCounter, report: ReportProblem): void {
   const said = new Set<string>()
   for (const { pos, code } of faults) {
     const { line, col } = lines.linePos(pos[0])
     const message = `is not valid YAML at column ${col}: ${FAULTS[code]}`
-    if (!said.has(`${line} ${message}`)) say(line, message)
+    if (!said.has(`${line} ${message}`)) report(line, message)
     said.add(`${line} ${message}`)
   }
 }

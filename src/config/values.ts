@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, openZone } from '../domain/zone.ts'
-import { type Key, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, Wrong } from './key.ts'
+import { type Key, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, ValueProblem } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import { Secret } from './secret.ts'
 
 /** A text that matches the pattern. Numbers and booleans must be quoted, for example '007' and 'on'. */
 export function text(allowed: string, pattern: RegExp, accepts: (text: string) => boolean = () => true): Key<string> {
   return leaf(allowed, textSchema(pattern), ({ value }) => {
-    if (typeof value !== 'string') return new Wrong(`must be ${allowed}, in quotes`)
+    if (typeof value !== 'string') return new ValueProblem(`must be ${allowed}, in quotes`)
     return pattern.test(value) && accepts(value) ? value : null
   })
 }
@@ -27,7 +27,7 @@ export function isName(name: string): boolean {
 
 /** A path, resolved against the configuration file's directory. */
 export function path(allowed: string): Key<string> {
-  return text(allowed, NAME).map((given, { findings }) => resolve(findings.folder, given))
+  return text(allowed, NAME).map((given, { inFile }) => resolve(inFile.folder, given))
 }
 
 /** One fixed word, which identifies a section's kind. */
@@ -42,7 +42,7 @@ export function secretText(allowed: string, accepts: (text: string) => boolean):
     if (scalar === null) return null
     const { reference } = scalar
     if (reference === null) {
-      return new Wrong('must not be written in the file; give { env: NAME } or { file: PATH }', true)
+      return new ValueProblem('must not be written in the file; give { env: NAME } or { file: PATH }', true)
     }
     return accepts(reference.text) ? new Secret(reference.text, reference) : null
   })
@@ -65,7 +65,7 @@ export function timeZone(): Key<Zone> {
     if (zone !== null) return zone
     // A referenced value is never shown, and neither is a name close to it.
     const near = reference === null ? nearestZone(value.trim()) : null
-    return near === null ? null : new Wrong(`must be ${ZONE}; did you mean ${near}?`)
+    return near === null ? null : new ValueProblem(`must be ${ZONE}; did you mean ${near}?`)
   })
 }
 
@@ -81,7 +81,7 @@ export function wholeNumber(least: number, most: number): Key<number> {
   const allowed = `a whole number from ${least} to ${most}`
   return leaf(allowed, { type: 'integer', minimum: least, maximum: most }, ({ value, reference }) => {
     if (typeof value === 'string' && reference === null && isDigits(value)) {
-      return new Wrong(`must be ${allowed}, without quotes`)
+      return new ValueProblem(`must be ${allowed}, without quotes`)
     }
     const number = typeof value === 'string' && isDigits(value) ? Number(value) : value
     return typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most ? number : null
@@ -140,11 +140,11 @@ export function durationOrOff(example: string): Key<number | null, 'Ms'> {
 }
 
 /** Parses a duration; `null` if the text is not one. */
-function millisecondsOf(value: string | number | boolean): number | Wrong | null {
+function millisecondsOf(value: string | number | boolean): number | ValueProblem | null {
   const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
   const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
   if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
-  return ms > LONGEST_MS ? new Wrong('must be at most 576h (24 days)') : ms
+  return ms > LONGEST_MS ? new ValueProblem('must be at most 576h (24 days)') : ms
 }
 
 const SIZES: ReadonlyMap<string, number> = new Map(
@@ -168,7 +168,7 @@ export function sizeOrAuto(): Key<number | null, 'Bytes'> {
 }
 
 /** Parses a size; `null` if the text is not one, or is too small. */
-function bytesOf(value: string | number | boolean, leastBytes: number): number | Wrong | null {
+function bytesOf(value: string | number | boolean, leastBytes: number): number | ValueProblem | null {
   const bytes = typeof value === 'string' ? amountOf(value.toUpperCase(), SIZES) : null
   if (bytes === null) return needsUnit(value, ['MB', 'GB'])
   return bytes >= leastBytes && Number.isSafeInteger(bytes) ? bytes : null
@@ -185,8 +185,8 @@ function amountOf(written: string, units: ReadonlyMap<string, number>): number |
 }
 
 /** Says which units a plain number could have; `null` for anything else. */
-function needsUnit(value: unknown, units: readonly string[]): Wrong | null {
+function needsUnit(value: unknown, units: readonly string[]): ValueProblem | null {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0) return null
   const written = units.map((unit) => `${value}${unit}`)
-  return new Wrong(`needs a unit: ${written.slice(0, -1).join(', ')} or ${written.at(-1)}`)
+  return new ValueProblem(`needs a unit: ${written.slice(0, -1).join(', ')} or ${written.at(-1)}`)
 }

@@ -105,22 +105,22 @@ class QueryReader {
   read(): ListQuery | string {
     const from = this.#moment('from')
     const to = this.#moment('to')
-    if (from === BAD) return this.#refuse('from')
-    if (to === BAD) return this.#refuse('to')
+    if (from === INVALID) return this.#refuse('from')
+    if (to === INVALID) return this.#refuse('to')
     // A `to` that is a day includes its last moment, so it must end after `from`, not at it.
     if (from !== null && to !== null && (to.day ? !isBefore(from.start, to.end) : isBefore(to.end, from.start))) {
       return this.#refuse('to')
     }
     const venues = this.#all('venue', parseGuid)
-    if (venues === BAD) return this.#refuse('venue')
+    if (venues === INVALID) return this.#refuse('venue')
     const tags = this.#all('tag', (text) => (text === '' ? null : text))
-    if (tags === BAD) return this.#refuse('tag')
+    if (tags === INVALID) return this.#refuse('tag')
     const available = this.#all('available', (text) => (text === 'true' ? text : null))
-    if (available === BAD) return this.#refuse('available')
+    if (available === INVALID) return this.#refuse('available')
     const limit = this.#all('limit', (text) => readLimit(text, LIMITS[this.#list].most))
-    if (limit === BAD) return this.#refuse('limit')
+    if (limit === INVALID) return this.#refuse('limit')
     const include = this.#all('include', (text) => (text === 'venue' ? text : null))
-    if (include === BAD) return this.#refuse('include')
+    if (include === INVALID) return this.#refuse('include')
     const named = this.#named
     const [afterGiven = null] = this.#given.get('after') ?? []
     const after = afterGiven === null || this.#list === 'calendar' ? null : readPosition(this.#list, afterGiven)
@@ -144,24 +144,24 @@ class QueryReader {
     return `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} is not valid.`}`
   }
 
-  #moment(name: 'from' | 'to'): Moment | typeof BAD | null {
+  #moment(name: 'from' | 'to'): Moment | typeof INVALID | null {
     const [text] = this.#given.get(name) ?? []
     if (text === undefined) return null
     // Form decoding turns an unescaped `+` into a space.
     const written = text.replace(BLANK_BEFORE_OFFSET, '+$1')
     this.#name(name, written)
-    return readMoment(written, this.#zone) ?? BAD
+    return readMoment(written, this.#zone) ?? INVALID
   }
 
   /** Returns the values of a parameter without duplicates. */
   #all<Value extends string | number>(
     name: ListParameter,
     read: (text: string) => Value | null,
-  ): readonly Value[] | typeof BAD {
+  ): readonly Value[] | typeof INVALID {
     const values = new Set<Value>()
     for (const text of this.#given.get(name) ?? []) {
       const value = read(text)
-      if (value === null) return BAD
+      if (value === null) return INVALID
       values.add(value)
     }
     for (const value of values) this.#name(name, String(value))
@@ -173,7 +173,7 @@ class QueryReader {
   }
 }
 
-const BAD = 'bad'
+const INVALID = 'bad'
 
 /** A day, or a moment with equal `start` and `end`. */
 interface Moment {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import { type Key, Wrong, wholeKey } from '../key.ts'
+import { type Key, ValueProblem, wholeKey } from '../key.ts'
 import { section } from '../section.ts'
 import { NAME, text, word } from '../values.ts'
 import { settingsOfConnector } from './connector-lists.ts'
@@ -23,9 +23,9 @@ const MOST_WORDS = 100
 const ownCommand: Key<OwnCommand> = wholeKey(
   WORDS,
   { type: 'array', items: { type: 'string' }, minItems: 1 },
-  (node, { findings }) => {
+  (node, { inFile }) => {
     if (node.kind !== 'list' || node.items.length === 0 || node.items.length > MOST_WORDS) return null
-    const { folder } = findings
+    const { folder } = inFile
     const words: string[] = []
     const files: CodeFile[] = []
     for (const item of node.items) {
@@ -36,7 +36,7 @@ const ownCommand: Key<OwnCommand> = wholeKey(
       words.push(isProgram && name.includes('/') ? file : name)
       if ((isProgram && !name.includes('/')) || !existsSync(file) || !statSync(file).isFile()) continue
       const code = readCode(file)
-      if (code instanceof Wrong) return new Wrong(`names ${JSON.stringify(name)}, which ${code.message}`)
+      if (code instanceof ValueProblem) return new ValueProblem(`names ${JSON.stringify(name)}, which ${code.message}`)
       files.push(code)
     }
     return { words, folder, files }
@@ -55,7 +55,7 @@ const ways: Key<readonly CommandWay[]> = wholeKey(
     const named = node.items.map((item) => (item.kind === 'scalar' ? item.value : null))
     const known = (['full', ...WAYS] as const).filter((way) => named.includes(way))
     if (known.length !== named.length || known[0] !== 'full') return null
-    return known.includes('ids') && !known.includes('since') ? new Wrong('has ids without since') : known
+    return known.includes('ids') && !known.includes('since') ? new ValueProblem('has ids without since') : known
   },
 )
 

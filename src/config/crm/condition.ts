@@ -1,6 +1,6 @@
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type BAD, type Place, showName } from '../config-problem.ts'
-import { type Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
+import { type PROBLEM, type Place, showName } from '../config-problem.ts'
+import { type Key, ValueProblem, isNull, scalarOf, wholeKey } from '../key.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { isName } from '../values.ts'
 import { CONDITION_SCHEMA } from './source-schemas.ts'
@@ -25,20 +25,20 @@ export function condition(description: string): Key<Condition | null | undefined
   return wholeKey(HELD, CONDITION_SCHEMA, conditionOf).orNull().override('the stock condition').says(description)
 }
 
-function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
+function conditionOf(node: Tree, place: Place): Condition | typeof PROBLEM | null {
   if (node.kind !== 'map' || node.entries.size === 0) return null
   const parts: ConditionPart[] = []
   for (const [column, said] of node.entries) {
     const part = isName(column) ? partOf(column, said) : null
     if (part === null) return null
-    if (part instanceof Wrong) return place.in(column, said).refuse(said, part.message, part.isHidden)
+    if (part instanceof ValueProblem) return place.in(column, said).refuse(said, part.message, part.isHidden)
     parts.push(part)
   }
   return parts
 }
 
 /** Parses one column's condition; `null` if it is invalid or an open question. */
-function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
+function partOf(column: string, said: Tree): ConditionPart | ValueProblem | null {
   if (writtenText(said) === 'blank') return { column, blank: true }
   const not = onlyEntries(said, ['not'])?.get('not')
   const list = not ?? said
@@ -48,8 +48,8 @@ function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
   const isWord = values.includes('blank')
   const isBlank =
     items.some(isNull) || values.some((value) => typeof value === 'string' && trimWhiteSpace(value) === '')
-  if (isWord || isBlank) return new Wrong(not === undefined ? blankListed(column, isWord) : BLANK_PASSES, true)
-  if (values.length === 0 || !values.every((value) => value !== null)) return new Wrong(CONDITION)
+  if (isWord || isBlank) return new ValueProblem(not === undefined ? blankListed(column, isWord) : BLANK_PASSES, true)
+  if (values.length === 0 || !values.every((value) => value !== null)) return new ValueProblem(CONDITION)
   return not === undefined ? { column, oneOf: values } : { column, noneOf: values }
 }
 
@@ -66,7 +66,7 @@ const BLANK_PASSES = 'lists a blank value; blank cells always pass { not: [VALUE
 export function whereIn(node: Tree): Condition | null {
   const entries = node.kind === 'map' ? [...node.entries] : []
   const parts = entries.map(([column, said]) => (isName(column) ? partOf(column, said) : null))
-  const valid = parts.flatMap((part) => (part === null || part instanceof Wrong ? [] : [part]))
+  const valid = parts.flatMap((part) => (part === null || part instanceof ValueProblem ? [] : [part]))
   return valid.length > 0 && valid.length === parts.length ? valid : null
 }
 

@@ -4,7 +4,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { FurtherFields } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Findings, type Problem, BAD, Place } from '../config-problem.ts'
+import { type FileProblems, type Problem, PROBLEM, Place } from '../config-problem.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
@@ -77,7 +77,7 @@ export function listInModule(
   file: string,
   further: FurtherFields,
 ): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: Problem } {
-  const findings: Findings = {
+  const inFile: FileProblems = {
     file,
     folder: '',
     further,
@@ -87,9 +87,9 @@ export function listInModule(
     doubtful: new Set(),
   }
   const key = section(name === 'events' ? ofEvents : ofVenues)
-  const read = key.read(treeOf(said), new Place(findings).in(name, undefined))
-  const [problem] = findings.problems
-  if (read !== BAD && problem === undefined) return { ok: true, list: read }
+  const read = key.read(treeOf(said), new Place(inFile).in(name, undefined))
+  const [problem] = inFile.problems
+  if (read !== PROBLEM && problem === undefined) return { ok: true, list: read }
   const unnamed = { file, key: name, found: null, message: 'cannot be read' }
   return { ok: false, problem: { ...(problem ?? unnamed), line: null } }
 }

@@ -1,6 +1,6 @@
 import type { ListName } from '../../domain/field.ts'
-import { type Place, BAD } from '../config-problem.ts'
-import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { type Place, PROBLEM } from '../config-problem.ts'
+import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem } from '../key.ts'
 import { section } from '../section.ts'
 import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word } from '../values.ts'
@@ -27,35 +27,35 @@ function valuesOf(allowed: string): Key<RequestValues> {
   return wholeKey(allowed, { type: 'object', additionalProperties: ANY }, (node, place) => {
     if (node.kind !== 'map') return null
     const value = valueOf(node, place)
-    return isMapping(value) ? value : BAD
+    return isMapping(value) ? value : PROBLEM
   })
 }
 
-function isMapping(value: RequestValue | typeof BAD): value is RequestValues {
+function isMapping(value: RequestValue | typeof PROBLEM): value is RequestValues {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function valueOf(node: Tree, place: Place): RequestValue | typeof BAD {
+function valueOf(node: Tree, place: Place): RequestValue | typeof PROBLEM {
   if (node.kind === 'reference') return place.refuse(node, 'must not hold a secret: name it in crm.auth', true)
   if (node.kind === 'list') {
     const items = node.items.map((item, index) => valueOf(item, place.in(index, item)))
-    return items.some((item) => item === BAD) ? BAD : items.filter((item) => item !== BAD)
+    return items.some((item) => item === PROBLEM) ? PROBLEM : items.filter((item) => item !== PROBLEM)
   }
   if (node.kind === 'map') {
     const [only = ''] = node.entries.size === 1 ? node.entries.keys() : []
     if (PLACEHOLDERS.includes(only) && isNull(node.entries.get(only)))
-      return place.say(`must be in quotes: '{${only}}' without them is a mapping to YAML`)
+      return place.report(`must be in quotes: '{${only}}' without them is a mapping to YAML`)
     const values: Record<string, RequestValue> = {}
     for (const [name, inner] of node.entries) {
       const value = valueOf(inner, place.in(name, inner))
-      if (value === BAD) return BAD
+      if (value === PROBLEM) return PROBLEM
       values[name] = value
     }
     return values
   }
   const value = scalarOf(node)?.value ?? null
   const unknown = typeof value === 'string' ? unknownIn(value) : null
-  return unknown === null ? value : place.say(unknown)
+  return unknown === null ? value : place.report(unknown)
 }
 
 function unknownIn(written: string): string | null {
@@ -94,7 +94,7 @@ const auth = section({
 }).map((given, place) => {
   const kinds = [given.bearer, given.header, given.basic, given.query, given.clientCredentials]
   if (kinds.filter((kind) => kind !== null).length > 1)
-    place.say('has more than one of bearer, header, basic, query, clientCredentials; keep one')
+    place.report('has more than one of bearer, header, basic, query, clientCredentials; keep one')
   return given
 })
 
@@ -163,22 +163,22 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
   }).map((given, place) => {
     // Conditions between several keys.
     const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
-    if ((get === null) === (post === null)) place.say('must have get or post, and only one of them')
-    if (body !== null && post === null) place.in('body', undefined).say('is only sent with post')
+    if ((get === null) === (post === null)) place.report('must have get or post, and only one of them')
+    if (body !== null && post === null) place.in('body', undefined).report('is only sent with post')
     const written = JSON.stringify([get, post, asked, body])
     const needed = NEEDED[how.by]
     const pages = place.in('paging', undefined)
     if (needed !== undefined && !written.includes(`{${needed}}`))
-      pages.say(`by ${how.by} needs '{${needed}}' in the path, the query or the body`)
+      pages.report(`by ${how.by} needs '{${needed}}' in the path, the query or the body`)
     if ((how.by === 'next' || how.by === 'cursor') && how.at === null)
-      pages.say(`by ${how.by} needs at: the path of ${how.by === 'next' ? 'the next page’s URL' : 'the cursor'}`)
+      pages.report(`by ${how.by} needs at: the path of ${how.by === 'next' ? 'the next page’s URL' : 'the cursor'}`)
     if (how.by === 'none' && how.total === null && !how.whole)
-      pages.say('by none needs total, or whole: true: otherwise nobody knows whether one answer holds all rows')
+      pages.report('by none needs total, or whole: true: otherwise nobody knows whether one answer holds all rows')
     if (since !== null && !JSON.stringify(since).includes('{since}'))
-      place.in('since', undefined).say("needs '{since}'")
-    if (since !== null && updatedAt === null) place.in('updatedAt', undefined).say('is missing; since needs it')
-    if (ids !== null && since === null) place.in('ids', undefined).say('is only used with since')
-    if (byId !== null && !JSON.stringify(byId).includes('{ids}')) place.in('byId', undefined).say("needs '{ids}'")
+      place.in('since', undefined).report("needs '{since}'")
+    if (since !== null && updatedAt === null) place.in('updatedAt', undefined).report('is missing; since needs it')
+    if (ids !== null && since === null) place.in('ids', undefined).report('is only used with since')
+    if (byId !== null && !JSON.stringify(byId).includes('{ids}')) place.in('byId', undefined).report("needs '{ids}'")
     return { ...given, list }
   })
 }
@@ -203,7 +203,8 @@ const headers = wholeKey<Readonly<Record<string, string>>>(
     const given: Record<string, string> = {}
     for (const [header, inner] of node.entries) {
       const value = inner.kind === 'scalar' ? scalarOf(inner)?.value : undefined
-      if (SECRET_HEADER.test(header)) return new Wrong(`must not hold ${header}: secrets belong in crm.auth`, true)
+      if (SECRET_HEADER.test(header))
+        return new ValueProblem(`must not hold ${header}: secrets belong in crm.auth`, true)
       if (typeof value !== 'string' || !/^[\w-]+$/.test(header)) return null
       given[header] = value
     }

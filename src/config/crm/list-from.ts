@@ -1,6 +1,15 @@
 import type { ListName } from '../../domain/field.ts'
 import { isPlain } from '../addresses.ts'
-import { type Key, type Scalar, type ValueSchema, REFERENCE, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
+import {
+  type Key,
+  type Scalar,
+  type ValueSchema,
+  REFERENCE,
+  orReference,
+  scalarOf,
+  wholeKey,
+  ValueProblem,
+} from '../key.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { isName, textSchema } from '../values.ts'
@@ -72,9 +81,9 @@ export const listFrom: Key<FileName | WebFile> = wholeKey(FILE, FROM, (node) => 
   const file = scalarOf(entries === null ? node : entries.get('file'))?.value
   const sheet = sheetIn(entries)
   if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
-  if (/\.xls$/i.test(file)) return new Wrong('names an old Excel workbook (.xls); save it as .xlsx or .csv')
+  if (/\.xls$/i.test(file)) return new ValueProblem('names an old Excel workbook (.xls); save it as .xlsx or .csv')
   if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
-  if (sheet !== null && /json$/i.test(file)) return new Wrong('names a sheet, but the file is not a workbook')
+  if (sheet !== null && /json$/i.test(file)) return new ValueProblem('names a sheet, but the file is not a workbook')
   return { file, sheet }
 })
 
@@ -87,19 +96,20 @@ function sheetIn(entries: MapTree['entries'] | null): string | null | undefined 
 const WEB = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
 
 /** Reports a problem without the value, because the query of a URL may be a secret. */
-function wrong(message: string): Wrong {
-  return new Wrong(message, true)
+function hiddenProblem(message: string): ValueProblem {
+  return new ValueProblem(message, true)
 }
 
-function webFile({ value, reference }: Scalar, entries: MapTree['entries'] | null): WebFile | Wrong {
+function webFile({ value, reference }: Scalar, entries: MapTree['entries'] | null): WebFile | ValueProblem {
   const unknown = entries?.keys().find((key) => key !== 'url' && key !== 'sheet' && key !== 'headers')
   const sheet = sheetIn(entries)
   const url = typeof value === 'string' && /^\s*https?:\/\//i.test(value) ? URL.parse(value.trim()) : null
-  if (unknown !== undefined || url === null || sheet === undefined) return wrong(`must be ${WEB}`)
-  if (url.username !== '' || url.password !== '') return wrong('must be a URL without a user; name it in headers')
-  if (isPlain(url.origin)) return wrong('must begin with https:; http: is only allowed to this machine')
+  if (unknown !== undefined || url === null || sheet === undefined) return hiddenProblem(`must be ${WEB}`)
+  if (url.username !== '' || url.password !== '')
+    return hiddenProblem('must be a URL without a user; name it in headers')
+  if (isPlain(url.origin)) return hiddenProblem('must begin with https:; http: is only allowed to this machine')
   const headers = headersIn(entries?.get('headers'))
-  if (headers instanceof Wrong) return headers
+  if (headers instanceof ValueProblem) return headers
   // Only browsers use a fragment.
   url.hash = ''
   return { url: new Secret(url.href, reference ?? IN_THE_FILE), sheet, headers }
@@ -120,19 +130,19 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'range',
 ])
 
-function headersIn(node: Tree | undefined): WebFile['headers'] | Wrong {
+function headersIn(node: Tree | undefined): WebFile['headers'] | ValueProblem {
   if (node === undefined) return {}
-  if (node.kind !== 'map') return wrong('must have headers as a mapping of names to texts')
+  if (node.kind !== 'map') return hiddenProblem('must have headers as a mapping of names to texts')
   const headers: Record<string, Secret> = {}
   for (const [written, inner] of node.entries) {
     const name = written.toLowerCase()
     const scalar = scalarOf(inner)
     const text = typeof scalar?.value === 'string' ? scalar.value : ''
     if (scalar === null || !HEADER_NAME.test(name) || !HEADER_VALUE.test(text) || OWN_HEADERS.has(name)) {
-      return wrong('has a header that cannot be sent; headers are texts by name, and Marquee sets its own')
+      return hiddenProblem('has a header that cannot be sent; headers are texts by name, and Marquee sets its own')
     }
     if (scalar.reference === null && SECRET_HEADER.test(name)) {
-      return wrong(`must not contain the header ${name} in the file; give { env: NAME } or { file: PATH }`)
+      return hiddenProblem(`must not contain the header ${name} in the file; give { env: NAME } or { file: PATH }`)
     }
     headers[name] = new Secret(text, scalar.reference ?? IN_THE_FILE)
   }

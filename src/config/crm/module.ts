@@ -12,9 +12,9 @@ const CODE_FILE = /\.m?[jt]s$/
 const codeFile: Key<CodeFile> = leaf(
   'the path of a .ts, .mts, .js or .mjs file',
   textSchema(CODE_FILE),
-  ({ value }, { findings }) => {
+  ({ value }, { inFile }) => {
     if (typeof value !== 'string' || !CODE_FILE.test(value)) return null
-    return readCode(resolve(findings.folder, value))
+    return readCode(resolve(inFile.folder, value))
   },
 )
 

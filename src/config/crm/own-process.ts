@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf } from '../../observe/system-error.ts'
-import { type Key, type ValueSchema, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
+import { type Key, type ValueSchema, ValueProblem, isNull, scalarOf, wholeKey } from '../key.ts'
 import { Secret } from '../secret.ts'
 import { size } from '../values.ts'
 import { commonKeys } from './connector-lists.ts'
@@ -17,20 +17,21 @@ const LARGEST_BYTES = 16 * 1024 * 1024
 const OTHERS_MAY_WRITE = 0o022
 
 /** Reads a program's digest. Refuses a file that other users may change, because it runs with the service's rights. */
-export function readCode(file: string): CodeFile | Wrong {
+export function readCode(file: string): CodeFile | ValueProblem {
   try {
     const stats = statSync(file)
-    if (!stats.isFile()) return new Wrong('is not a file')
-    if (stats.size > LARGEST_BYTES) return new Wrong('is larger than 16 MB')
+    if (!stats.isFile()) return new ValueProblem('is not a file')
+    if (stats.size > LARGEST_BYTES) return new ValueProblem('is larger than 16 MB')
     if (process.platform !== 'win32') {
-      if ((stats.mode & OTHERS_MAY_WRITE) !== 0) return new Wrong('can be written by others: chmod go-w the file')
+      if ((stats.mode & OTHERS_MAY_WRITE) !== 0)
+        return new ValueProblem('can be written by others: chmod go-w the file')
       if ((statSync(dirname(file)).mode & OTHERS_MAY_WRITE) !== 0)
-        return new Wrong('is in a folder that others can write: chmod go-w the folder')
+        return new ValueProblem('is in a folder that others can write: chmod go-w the folder')
     }
     return { file, sha256: createHash('sha256').update(readFileSync(file)).digest('hex') }
   } catch (cause) {
     const code = codeOf(cause) ?? 'unknown reason'
-    return new Wrong(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+    return new ValueProblem(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { CrmTraits, General } from '../general.ts'
-import { leaf, Wrong } from '../key.ts'
+import { leaf, ValueProblem } from '../key.ts'
 import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '../values.ts'
 import { parsePostgresUrl } from '../postgres-address.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
@@ -17,7 +17,7 @@ const url = leaf(
   ({ value, reference }) => {
     if (typeof value !== 'string') return null
     const address = parsePostgresUrl(value)
-    if (typeof address === 'string') return new Wrong(address, true)
+    if (typeof address === 'string') return new ValueProblem(address, true)
     // A secret, because it usually contains a password.
     return new Secret(value, reference ?? IN_THE_FILE)
   },
@@ -64,7 +64,7 @@ export const postgres = section({
   venues: section({ ...table, fields: fieldSources(VENUES, { labels: false, hasStockFurther: true }) }),
 })
   .says('Two tables or views of a PostgreSQL database (docs/crm/postgres.md).')
-  .map((block, { findings: { folder } }) => (general: General) => {
+  .map((block, { inFile: { folder } }) => (general: General) => {
     const { kind, idNamespace, events, venues } = block
     /** The zone of a `timestamp` without time zone. */
     const zone = { timeZone: general.timeZone }

@@ -5,7 +5,7 @@ import type { EventRecord } from '../../domain/event.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import { BAD, type Place } from '../config-problem.ts'
+import { PROBLEM, type Place } from '../config-problem.ts'
 import { Key, isNull, scalarOf, wholeKey } from '../key.ts'
 import { nearestName } from '../nearest-name.ts'
 import { section } from '../section.ts'
@@ -96,22 +96,22 @@ export function fieldSources(
   })
   const own = Object.fromEntries(keys)
 
-  function read(node: Tree | undefined, place: Place): FieldSources | typeof BAD {
-    const further = place.findings.further[list]
+  function read(node: Tree | undefined, place: Place): FieldSources | typeof PROBLEM {
+    const further = place.inFile.further[list]
     const declared = further.map(({ name, type }) => {
       const lasting = fieldKey(name, FURTHER_SOURCES[type], labels).orNull()
       return [name, lasting.override('none')] as const
     })
     const all = { ...Object.fromEntries(declared), ...own }
     const sources = section(all).read(withoutUndeclared(node, Object.keys(all), list, place), place)
-    if (sources === BAD) return BAD
+    if (sources === PROBLEM) return PROBLEM
     const isStock = hasStockFurther && Object.values(sources).every((source) => source === null)
     for (const { name } of isStock || mayLackFurther ? [] : further) {
       const isSaid = node?.kind === 'map' && node.entries.has(name)
       if (!isSaid && !Object.hasOwn(own, name)) {
         place
           .in(name, undefined)
-          .say(`is missing; representation.further.${list} declares it: name its column, or null for none`)
+          .report(`is missing; representation.further.${list} declares it: name its column, or null for none`)
       }
     }
     return sources
@@ -146,7 +146,9 @@ function withoutUndeclared(
   const entries = new Map(node.entries)
   for (const [name, said] of node.entries) {
     if (known.includes(name) || !FURTHER_NAME.test(name) || nearestName(name, known) !== null) continue
-    place.in(name, said).say(`is not a field; declare it in representation.further.${list}, such as { ${name}: text }`)
+    place
+      .in(name, said)
+      .report(`is not a field; declare it in representation.further.${list}, such as { ${name}: text }`)
     entries.delete(name)
   }
   return { ...node, entries }
@@ -201,7 +203,7 @@ const A_DATE: Constant = {
 const CONSTANTS: Partial<Record<SourceType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
 
 /** Refuses a constant that is not a valid value of the field: every row with it would be withheld. */
-function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
+function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof PROBLEM | null {
   for (const key of ['whenBlank', 'value']) {
     const said = node.kind === 'map' ? node.entries.get(key) : undefined
     const written = writtenText(said)?.trim() ?? ''
@@ -216,7 +218,7 @@ function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): t
  * Refuses an invalid duration with a message of its own, as the rest of the mapping may be right. An open question is
  * reported elsewhere.
  */
-function refuseLasting(node: Tree, place: Place): typeof BAD | null {
+function refuseLasting(node: Tree, place: Place): typeof PROBLEM | null {
   if (node.kind !== 'map') return null
   const said = node.entries.get('lasting')
   const blank = node.entries.get('whenBlank')

@@ -1,6 +1,6 @@
 import { type DateFormat, BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { openDecoder } from '../../domain/encoding.ts'
-import { type Key, type ValueSchema, leaf, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { type Key, type ValueSchema, leaf, orReference, scalarOf, wholeKey, ValueProblem } from '../key.ts'
 import { section } from '../section.ts'
 import { wholeNumber } from '../values.ts'
 
@@ -75,7 +75,7 @@ const dates = wholeKey<readonly DateFormat[]>(DATES, listOf({ type: 'string', pa
     if (typeof written !== 'string') return null
     const format = parseDateFormat(written.trim())
     if (format instanceof BadDateFormat)
-      return new Wrong(`must be ${DATES}; ${JSON.stringify(written)} ${format.problem}`)
+      return new ValueProblem(`must be ${DATES}; ${JSON.stringify(written)} ${format.problem}`)
     formats.push(format)
   }
   return formats
