@@ -47,7 +47,7 @@ export async function loadFound(
       : [...loaded.warnings, '--operations-port has no effect: operations: null switches the operations listener off']
   if (found.kind === 'sample') return { ok: true, configuration, warnings, from: `the sample, as ${found.because}` }
   const file = `${found.path}, ${found.because}`
-  const from = loaded.isSample ? `the sample, as no more than where to listen is in ${file}` : file
+  const from = loaded.isSample ? `the sample, because ${file}, sets only where to listen` : file
   return { ok: true, configuration, warnings, from }
 }
 

@@ -129,7 +129,7 @@ function problemsOf(info: ReadonlyMap<string, string>): string[] {
   const problems: string[] = []
   const version = info.get('redis_version') ?? ''
   if (version.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0) {
-    problems.push(`cluster.url: the store is of version ${version}, and ${LEAST_VERSION} or later is needed`)
+    problems.push(`cluster.url: the store has version ${version}; ${LEAST_VERSION} or later is required`)
   }
   if (info.get('role') === 'slave') {
     problems.push(`cluster.url: this is a replica of ${info.get('master_host') ?? 'another'}; name the primary`)

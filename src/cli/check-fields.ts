@@ -32,7 +32,7 @@ export function fieldTable(fields: readonly FieldReport[]): readonly string[] {
       const shown = example === null ? '' : `  e.g. ${printable(example, LONGEST)}`
       return `  ${name} ← ${from}  ${count}${shown}`
     })
-    return ['', `Fields of the ${kind}s, where they come from, and in how many rows something stands there:`, ...lines]
+    return ['', `Fields of the ${kind}s, their sources, and the number of rows with a value:`, ...lines]
   })
 }
 

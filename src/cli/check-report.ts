@@ -257,6 +257,6 @@ function zoneToCome(
   )
   if (set || dates === undefined) return []
   return [
-    `timeZone is not set: where ${dates.column} has no offset it would be read in ${name}; say timeZone: Europe/London, or whichever it is`,
+    `timeZone is not set: ${dates.column} without an offset would be read in ${name}; set timeZone, for example timeZone: Europe/London`,
   ]
 }

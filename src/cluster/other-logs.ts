@@ -30,8 +30,8 @@ export async function otherLogsInUse(
 export function whyOtherLog(name: string, own: string): string {
   const [fingerprint] = own.split('-')
   return name.split('-')[0] === fingerprint
-    ? 'another cluster.key; give all instances the same'
-    : 'another release, CRM or mapping; within a roll-out that is as it should be'
+    ? 'it uses another cluster.key: set the same key on all instances'
+    : 'it is from another release, CRM or mapping, which is normal during a roll-out'
 }
 
 export interface OtherLogsOptions {

@@ -154,7 +154,7 @@ export const GENERAL = {
     idle: duration({ leastMs: 1000 })
       .default('75s')
       .says(
-        'How long an idle connection is kept at least; must exceed the keep-alive time of a load balancer in front.',
+        'How long an idle connection is kept open at least. Must be longer than the keep-alive time of a load balancer in front.',
       ),
     drain: duration()
       .default('10s')

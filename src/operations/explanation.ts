@@ -243,7 +243,7 @@ function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOption
   const isOver = isBefore(tickOfDateTime(end), { ms: Math.floor(now.wallMs), ticks: 0 })
   return [
     isOver
-      ? `It is over since ${end}: in /api/events only where \`from\` asks for it.`
+      ? `It ended at ${end}, so /api/events has it only if \`from\` asks for it.`
       : `It is in /api/events until ${end}.`,
   ]
 }

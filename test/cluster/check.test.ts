@@ -139,8 +139,8 @@ describeWithRedis('check looks at the store that instances share', () => {
       clearInterval(timer)
       expect([status, problems]).toEqual([0, []])
       const [release, key] = [
-        'another release, CRM or mapping; within a roll-out that is as it should be',
-        'another cluster.key; give all instances the same',
+        'it is from another release, CRM or mapping, which is normal during a roll-out',
+        'it uses another cluster.key: set the same key on all instances',
       ]
       const told = [`${fingerprint}-00000000 too: ${key}`, `ffffffffffff too: ${release}`]
       expect(warnings).toEqual(told.map((one) => `cluster.name: marquee is in use by the log ${one}`))

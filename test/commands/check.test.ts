@@ -81,7 +81,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(lines[8]).toMatch(/^- ShowOnWeb: 1 event, not marked to be shown .* See events\.csv, line 4\.$/)
     expect(lines.slice(9, 13)).toEqual([
       '',
-      'Fields of the events, where they come from, and in how many rows something stands there:',
+      'Fields of the events, their sources, and the number of rows with a value:',
       expect.stringMatching(/^ {2}Id +← Id +3 of 3 {2}e\.g\. 5f6c2a3e-/) as never,
       expect.stringMatching(/^ {2}Name +← Name +3 of 3 {2}e\.g\. Ball$/) as never,
     ])
@@ -397,7 +397,7 @@ crm:
       { 'crm/events.csv': HEADER, 'crm/events.json': '[]' },
       /holds events\.json and events\.csv, and only one/,
     ],
-    ['zero bytes', { 'crm/events.json': '' }, /events\.json is of zero bytes; an empty list is \[\]/],
+    ['zero bytes', { 'crm/events.json': '' }, /events\.json has zero bytes; an empty list is \[\]/],
     [
       'an open quote',
       { 'crm/events.csv': `${HEADER}\n${ID},"Ball,1,2,3,4\n` },

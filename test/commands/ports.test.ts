@@ -66,7 +66,7 @@ describe.each(RUNTIMES)('ports that are said outside of the configuration, on %s
       const child = startCommand(['serve'], { cwd: folder.path, runtime, env: FREE })
       const said = await listening(child)
       expect(said.configuration).toBe(
-        `the sample, as no more than where to listen is in ${folder.at('marquee.yaml')}, found here`,
+        `the sample, because ${folder.at('marquee.yaml')}, found here, sets only where to listen`,
       )
       expect(said.operations === null).toBe(text === 'operations: null\n')
       expect((await fetch(`${said.address}api/events`)).status).toBe(200)

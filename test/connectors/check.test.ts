@@ -89,7 +89,7 @@ describe('check of a connector', () => {
       'events: 127.0.0.1',
     ],
     ['no list', () => ({ json: { rows: [] } }), 1, 'the answer has no list of rows at data'],
-    ['an error of its own', () => ({ status: 500 }), 1, 'has an error of its own (500)'],
+    ['an error of its own', () => ({ status: 500 }), 1, 'answered with a server error (500)'],
     [
       'the same page for ever',
       (asked: Asked) => good({ ...asked, query: new URLSearchParams('page=1&per_page=100') }),

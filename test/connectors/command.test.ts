@@ -94,7 +94,7 @@ describe('a command', () => {
   }
 
   it.each([
-    ['exit 0', 'crm.sh printed no row; where there is none, it has to print #total 0'],
+    ['exit 0', 'crm.sh printed no row; if the list is empty, it must print #total 0'],
     ['exit 7', 'crm.sh ended with status 7'],
     ['kill -9 $$', 'crm.sh ended with SIGKILL'],
     ['echo "Traceback (most recent call last):"', 'crm.sh printed a line that is neither a row nor a control line'],

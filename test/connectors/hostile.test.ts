@@ -96,7 +96,7 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     ['memory', 'MB of memory, more than crm.memory, and was ended'],
     ['exit', 'our-crm.ts ended with status 3'],
     ['throw', 'our-crm.ts:30 threw TypeError'],
-    ['floating', 'our-crm.ts:16: a rejected promise that nobody awaits (RangeError)'],
+    ['floating', 'our-crm.ts:16: a rejected promise that was not awaited (RangeError)'],
     ['print', 'our-crm.ts says: the token is [secret]'],
   ])(
     'is ended or told of where it does this: %s',

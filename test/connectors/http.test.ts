@@ -70,7 +70,7 @@ describe('one page taken for the whole list', () => {
 
   it('is impossible: by none needs a total, or the word of the operator', async () => {
     expect(await problem('get: /venues, paging: { by: none }')).toBe(
-      'crm.venues.paging by none needs total, or whole: true: otherwise nobody knows whether one answer holds all rows',
+      'crm.venues.paging by none needs total or whole: true; otherwise Marquee cannot know whether one answer has all rows',
     )
     const { crm } = await open(
       () => ({ json: { data: rowsUpTo(3), total: 5 } }),

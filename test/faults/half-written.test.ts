@@ -152,7 +152,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     expect(files.ageMs).toBe(5000)
     expect([events.refresh.failures, events.isFailing, events.isBackingOff]).toEqual([0, false, false])
     expect(events.lastFailure?.message).toBe(
-      `events.${format} may be half-written: its last line has no end; Marquee waits until it has not changed for 15 s`,
+      `events.${format} may be half-written: its last line is incomplete; Marquee waits until it has not changed for 15 s`,
     )
   })
 

@@ -36,6 +36,6 @@ describe('where lists are on', () => {
       expect(text).not.toContain('It is in /api')
     folder.write('crm/events.json', JSON.stringify([overRow]))
     // It ends when it starts, since it finishes before.
-    expect(await told(OVER)).toContain('It is over since 2016-12-24T21:00:00+00:00')
+    expect(await told(OVER)).toContain('It ended at 2016-12-24T21:00:00+00:00')
   })
 })

@@ -144,7 +144,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(status).toBe(0)
     expect(report).toMatchObject({ ok: true, events: 3 })
     expect(report.warnings).toEqual([
-      'crm.older has no column updated_at, so changed_at is read instead; crm.events.updatedAt: changed_at says so',
+      'crm.older has no column updated_at, so changed_at is read instead; to confirm this, set crm.events.updatedAt: changed_at',
     ])
     const named = await check('bun', { crm: { events: { from: 'crm.older', updatedAt: 'changed_at' } } })
     expect(named.report.warnings).toEqual([])

@@ -191,7 +191,7 @@ describe('what a server answers instead of a list', () => {
     ['nothing there', { status: 404 }, 'unreachable: HOST has no such file (404): is the URL of HOST/a.csv right?'],
     ['an outage', { status: 500 }, 'unreachable: HOST answered with a server error (500)'],
     ['no file', { status: 204 }, 'broken: HOST answered with 204 instead of a file'],
-    ['an empty file', { body: '' }, 'broken: HOST/a.csv is of zero bytes; an empty list is a header row alone'],
+    ['an empty file', { body: '' }, 'broken: HOST/a.csv has zero bytes; an empty list is a header row alone'],
     [
       'a broken CSV',
       { body: `${CSV}3,"Oper\n` },

@@ -74,7 +74,7 @@ export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
   const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
   if (begins(FULL)) return new StoreFailure('full', `the store takes no more: ${message}`)
   if (begins(['WRONGTYPE'])) {
-    const todo = 'name another cluster.name, or delete that key where nobody needs it'
+    const todo = 'choose another cluster.name, or delete that key if nothing needs it'
     return new StoreFailure('foreign', `the key ${key} holds what another application wrote (WRONGTYPE): ${todo}`)
   }
   if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses: ${message}`)

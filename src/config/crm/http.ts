@@ -173,7 +173,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     if ((how.by === 'next' || how.by === 'cursor') && how.at === null)
       pages.report(`by ${how.by} needs at: the path of ${how.by === 'next' ? 'the next page’s URL' : 'the cursor'}`)
     if (how.by === 'none' && how.total === null && !how.whole)
-      pages.report('by none needs total, or whole: true: otherwise nobody knows whether one answer holds all rows')
+      pages.report('by none needs total or whole: true; otherwise Marquee cannot know whether one answer has all rows')
     if (since !== null && !JSON.stringify(since).includes('{since}'))
       place.in('since', undefined).report("needs '{since}'")
     if (since !== null && updatedAt === null) place.in('updatedAt', undefined).report('is missing; since needs it')

@@ -60,7 +60,7 @@ export class CommandOutput {
   /** How the read ended, if nothing failed. */
   get outcome(): RowsEnd {
     if (this.#way === 'full' && this.#count === 0 && this.#total !== 0) {
-      const sentence = `${this.#name} printed no row; where there is none, it has to print #total 0`
+      const sentence = `${this.#name} printed no row; if the list is empty, it must print #total 0`
       return failed('broken', sentence)
     }
     return { ok: true, cursor: this.#cursor }

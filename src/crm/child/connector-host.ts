@@ -20,7 +20,7 @@ export function runConnectorHost(openHttpClient: OpenHttpClient): void {
   const host = new ConnectorHost(openHttpClient, (text) => void write(text))
   process.on('unhandledRejection', (cause) => {
     const what = cause instanceof Error ? cause.name : 'no Error'
-    process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that nobody awaits (${what})\n`)
+    process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that was not awaited (${what})\n`)
   })
   process.on('uncaughtException', (cause) => {
     process.stderr.write(`${whereThrown(cause, host.name)} threw ${cause.name} outside of a read\n`)

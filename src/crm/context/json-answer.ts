@@ -46,7 +46,7 @@ export async function answerOf(
       `${host} refuses the request to ${path} (${status}${await codeIn(body)}); see marquee check --trace`,
       status,
     )
-  if (status >= 500) throw new FetchFault('unreachable', `${host} has an error of its own (${status})`, status)
+  if (status >= 500) throw new FetchFault('unreachable', `${host} answered with a server error (${status})`, status)
   if (body.length === 0) throw new FetchFault('broken', `${host} answered with nothing (${status})`, status)
   const value = await parsed(body)
   if (value === null) {

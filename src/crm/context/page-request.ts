@@ -22,7 +22,9 @@ export function checkOptions(url: string, { by, at, query, body, total, whole, s
   if ((by === 'next' || by === 'cursor') && at === undefined)
     throw wrong(`paging by ${by} needs at, the path of the ${by === 'next' ? 'next page' : 'cursor'}`)
   if (by === 'none' && total === undefined && whole !== true)
-    throw wrong('paging by none needs total, or whole: true: otherwise nobody knows whether the answer holds all rows')
+    throw wrong(
+      'paging by none needs total or whole: true; otherwise Marquee cannot know whether the answer has all rows',
+    )
   if (by === 'offset' && size !== undefined && size < 2)
     throw wrong('paging by offset needs a size of at least 2, since pages overlap by a row')
 }

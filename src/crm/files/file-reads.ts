@@ -116,7 +116,7 @@ export class FileReads<Item> {
       yield* oneByOne(pages)
     }
     const fault = next.value
-    if (isGivenUp()) return failed('unreachable', `the reading of ${name} was given up`)
+    if (isGivenUp()) return failed('unreachable', `the read of ${name} was stopped`)
     if (!(await isWhole(fault))) return shown ? 'shown' : 'changed'
     if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
       const isList = fault === null && !rows.isOpen

@@ -198,9 +198,9 @@ describe('the files CRM: rows of more than 256 KB', () => {
 
 describe('the files CRM: what fails a read', () => {
   it.each([
-    ['events.json', '', 'events.json is of zero bytes; an empty list is []'],
-    ['events.ndjson', '', 'events.ndjson is of zero bytes; an empty list is one blank line'],
-    ['events.csv', '', 'events.csv is of zero bytes; an empty list is a header row alone'],
+    ['events.json', '', 'events.json has zero bytes; an empty list is []'],
+    ['events.ndjson', '', 'events.ndjson has zero bytes; an empty list is one blank line'],
+    ['events.csv', '', 'events.csv has zero bytes; an empty list is a header row alone'],
     ['events.ndjson', '\ufeff', 'events.ndjson, line 1: the file is empty; an empty list is one blank line'],
     ['events.json', '{}', 'events.json, line 1: a list in [ ] is expected'],
     ['events.json', '[\n{"a":1},\n]', 'events.json, line 3: an item is expected after the comma, and ] is found'],

@@ -49,7 +49,7 @@ export async function findFile(directory: string, candidates: readonly Candidate
   if (typeof found === 'string') return failureOf('unreachable', `${name} cannot be read: ${reasonOf(found)}`)
   if (!found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
   if (found.size === 0n) {
-    const failure = failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+    const failure = failureOf('broken', `${name} has zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
     return { ...failure, inode: inodeOf(found) }
   }
   return foundAs({ name, path: resolve(directory, name), format }, found)

@@ -105,7 +105,7 @@ export class HalfWritten {
     }
     this.#doubtedSinceMs ??= watched.sinceMs
     const lacking = `it lacks ${missing} of the ${served.count} ${this.#list} that are served`
-    watched.doubt = missing > 0 ? lacking : 'its last line has no end'
+    watched.doubt = missing > 0 ? lacking : 'its last line is incomplete'
     return this.#waiting(name, watched, served, nowMs)
   }
 

@@ -32,8 +32,7 @@ export function formatOfWeb(
   const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
   const byType = FORMATS.get(type) ?? (type.endsWith('+json') ? 'json' : null)
   const format = byType ?? (byName === 'xlsx' ? null : byName) ?? 'csv'
-  if (bytes.length === 0)
-    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+  if (bytes.length === 0) return failureOf('broken', `${name} has zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
   const content = contentOf(bytes)
   if (content === 'zip') return 'xlsx'
   if (content === 'page') return failureOf('refused', `${name} is a web page (HTML), not a file: ${PUBLISH}`)

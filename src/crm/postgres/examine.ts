@@ -53,7 +53,7 @@ export async function examineTable<Item>(
   }
   if (updatedAt !== named) {
     warn(
-      `${written} has no column ${named}, so ${updatedAt} is read instead; crm.${name}.updatedAt: ${updatedAt} says so`,
+      `${written} has no column ${named}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`,
     )
   }
   const isIndexed = await usesIndex(opened)
