@@ -44,7 +44,7 @@ export class Member {
 
   constructor(options: ClusterOptions) {
     this.options = options
-    const { time, draw, signing, settings, heartbeat, newLists, observe } = options
+    const { time, draw, signing, settings, heartbeat, newLists } = options
     this.#time = time
     this.accepting = new Accepting(time)
     this.#heartbeatAt = this.#begun = time.now()
@@ -52,9 +52,8 @@ export class Member {
     const nonces = (this.#nonces = new OwnNonces(this.instance, draw, time, signing))
     this.election = new ElectionTimer(time, settings, heartbeat)
     const log = (this.log = new LogReader(options, this.election))
-    const ignored = (why: string): void => observe({ kind: 'cluster-changed', what: 'snapshot-ignored', detail: why })
     const link = this.#link
-    this.resync = new Resync({ ...options, nonces, link, ignored, reading: (asked) => log.reading(asked) })
+    this.resync = new Resync({ ...options, nonces, link, reading: (asked) => log.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
     const nothing = { lists: newLists(), time, nonces, heartbeat, link, position: NOWHERE, until }
     this.cutOver = new CutOver(new FollowedLists(nothing), time)
@@ -197,9 +196,7 @@ export class Member {
     if (isFollowed) this.knows(NOTHING_FOLLOWED)
     if (!lists.isReached) return this.resync.reject(why)
     if (lists.isBroken) this.resync.reject(why)
-    this.resync.counts.set(why, (this.resync.counts.get(why) ?? 0) + 1)
-    this.options.observe({ kind: 'cluster-changed', what: 'resynced', detail: why })
-    this.resync.begin(this.#canAnswer())
+    this.resync.lost(why, this.#canAnswer())
   }
 
   /** Notes a claim before it is sent. */
@@ -233,10 +230,10 @@ export class Member {
       trimsBefore: () => this.snapshots?.trimsBefore ?? null,
       isLogFull: () => this.snapshots?.isLogFull ?? false,
     })
-    own.onTold = (observation) => publisher.note(observation)
+    own.reportTo((observation) => publisher.note(observation))
     this.#state = { kind: 'leading', own, publisher, snapshots: null }
     this.log.clear()
-    this.resync.needsSnapshot = false
+    this.resync.satisfied()
     if (newLog) this.makeSnapshots(null)
     this.offer()
     const detail = `epoch ${position.epoch}${newLog ? ', with a new log' : ''}`

@@ -29,18 +29,23 @@ export class OwnReading {
   readonly dirtyRows: Partial<Record<ListName, DirtyRows>> = {}
   /** The last entry of a log that these rows include. */
   readonly after: LogPosition | null
-  onTold: (observation: Observation) => void = () => {}
+  #note: (observation: Observation) => void = () => {}
 
   constructor({ newLists, newReplica }: ReplicaMaker, from: FollowedLists | null) {
     this.after = from?.position ?? null
     const resumeState = from === null ? null : { events: from.events.resumeState, venues: from.venues.resumeState }
     const lists = from?.lists ?? newLists()
-    this.replica = newReplica(lists, resumeState, (observation) => this.onTold(observation))
+    this.replica = newReplica(lists, resumeState, (observation) => this.#note(observation))
     for (const list of [lists.venues, lists.events]) {
       const { name } = list.kind
       if (this.replica[name].reader.isLoaded) this.dirtyRows[name] = new DirtyRows(list)
     }
     this.replica.start()
+  }
+
+  /** Passes further observations on, to the writer of the log. */
+  reportTo(note: (observation: Observation) => void): void {
+    this.#note = note
   }
 
   /** Starts no further read. Changes of a read under way are no longer reported. */

@@ -10,18 +10,17 @@ import { loadSnapshot, type Manifest, readManifest } from './store-snapshot.ts'
 
 export interface ResyncOptions extends Pick<
   ClusterOptions,
-  'time' | 'heartbeat' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause'
+  'time' | 'heartbeat' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause' | 'observe'
 > {
   readonly nonces: OwnNonces
   readonly link: StoreLink
-  readonly ignored: (why: string) => void
   /** Awaits entries that are being read, and notes failures. */
   readonly reading: <Read>(asked: Promise<Read>) => Promise<Read>
 }
 
 /** Starts to follow from the snapshot in the store. If none is usable, the next nonce asks for one. */
 export class Resync {
-  needsSnapshot = false
+  #needsSnapshot = false
   /** Why the snapshot in the store is not usable. */
   why: string | null = null
   /** Whether the store has no snapshot at all. */
@@ -43,6 +42,23 @@ export class Resync {
     this.#options = options
   }
 
+  /** Whether the snapshot in the store is of no use here, so that the leader must write another. */
+  get needsSnapshot(): boolean {
+    return this.#needsSnapshot
+  }
+
+  /** Notes that this instance has what it needs. */
+  satisfied(): void {
+    this.#needsSnapshot = false
+  }
+
+  /** Starts a resync because the log cannot be followed further. */
+  lost(why: string, canAnswer: boolean): void {
+    this.counts.set(why, (this.counts.get(why) ?? 0) + 1)
+    this.#options.observe({ kind: 'cluster-changed', what: 'resynced', detail: why })
+    this.begin(canAnswer)
+  }
+
   /**
    * Starts a resync. If callers still get answers, it may wait: a hundred followers would load a hundred snapshots at
    * once.
@@ -51,7 +67,7 @@ export class Resync {
     // The same snapshot failed twice, so the fault may be in the log behind it.
     if (this.#tried !== '' && this.#tried === this.#lost) {
       this.#useless = this.#tried
-      this.needsSnapshot = true
+      this.#needsSnapshot = true
     }
     this.#lost = this.#tried
     const partMs = canAnswer ? (this.#options.time.random() * this.#options.settings.maxAgeMs) / 6 : 0
@@ -61,9 +77,9 @@ export class Resync {
   /** Notes that the log cannot be followed from the last loaded snapshot, so a new snapshot is needed. */
   reject(why: string): void {
     this.#useless = this.#tried
-    this.needsSnapshot = true
+    this.#needsSnapshot = true
     this.why = why
-    this.#options.ignored(why)
+    this.#options.observe({ kind: 'cluster-changed', what: 'snapshot-ignored', detail: why })
   }
 
   knows(manifest: Manifest): void {
@@ -90,7 +106,7 @@ export class Resync {
     const manifest = await this.read(session)
     this.foundNone = manifest === null
     if (manifest === null) {
-      this.needsSnapshot = true
+      this.#needsSnapshot = true
       return null
     }
     this.#tried = JSON.stringify(manifest)
@@ -118,7 +134,7 @@ export class Resync {
       this.reject(why)
       return null
     }
-    this.needsSnapshot = false
+    this.satisfied()
     this.why = null
     this.knows(manifest)
     return new FollowedLists({ ...this.#options, lists, position: from, until: to, states })
