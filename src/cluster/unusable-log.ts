@@ -12,6 +12,12 @@ export type LogFate = 'led' | 'waits' | 'abandoned' | 'changed'
 /** Checks once more, before the log is dropped, whether it is still unusable. */
 type IsStill = (session: Session) => Promise<boolean>
 
+/** One check of whether the log is still unusable. */
+interface Asked {
+  readonly isStill: Promise<boolean>
+  readonly isDone: boolean
+}
+
 const LEAST_LOOKS = 3
 
 /**
@@ -30,6 +36,8 @@ export class UnusableLog {
   #sinceMs = 0
   #looks = 0
   #late = 0
+  /** The check that began with the silence. */
+  #asked: Asked | null = null
   #told: string | null = null
 
   constructor(time: Time, open: () => Promise<Session>, electionMs: () => number, tell: (why: string) => void) {
@@ -90,12 +98,17 @@ export class UnusableLog {
       this.#session = session
       this.#sinceMs = monotonicMs - waitMs
       this.#looks = 0
+      this.#asked = null
     }
     this.#looks++
-    if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs() || !mayDrop) return 'waits'
-    const asked = { isStill: this.#isStillSo(), isDone: false }
-    void asked.isStill.then(() => (asked.isDone = true))
-    // Reading may take long, and another instance may have replaced the log by then.
+    if (!mayDrop) return 'waits'
+    // Reading may take as long as the silence, so it begins with it.
+    this.#asked ??= this.#ask()
+    if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs()) return 'waits'
+    // The result of a short reading is from before the end of the silence.
+    const asked = this.#asked.isDone ? this.#ask() : this.#asked
+    this.#asked = null
+    // Another instance may replace the log until the reading ends.
     do {
       if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     } while (!asked.isDone && !signal.aborted)
@@ -104,6 +117,12 @@ export class UnusableLog {
     // old to answer from.
     this.why = null
     return 'changed'
+  }
+
+  #ask(): Asked {
+    const asked = { isStill: this.#isStillSo(), isDone: false }
+    void asked.isStill.then(() => (asked.isDone = true))
+    return asked
   }
 
   /** Uses a separate connection, because the one on which the silence was observed must keep answering. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { commandLimitMs } from '../../src/cluster/session.ts'
 import { UnusableLog } from '../../src/cluster/unusable-log.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
@@ -82,6 +83,23 @@ describe('a log whose last entry is deleted while its leader examines it', () =>
         await must(fleet, () => second.cluster.role === 'follower' && fleet.answers(second), MAX_AGE_MS / 2)
         expect(fleet.checker.wrong).toEqual([])
       }
+    }
+  }, 120_000)
+})
+
+describe('a log that ends with an entry too large to be read', () => {
+  it('is replaced after the time limit of a command and one silence: it is read again during the silence', async () => {
+    for (const seed of SEEDS) {
+      const short = { maxAgeMs: 10_000, refreshEveryMs: 5000, heartbeatMs: 100, readersWhenLost: 1 }
+      const fleet = new Fleet({ ...token, ...short }, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(short.maxAgeMs)
+      fleet.store.swell({ id: `${topTerm(fleet.store.log)}-999999`, h: '', b: null, s: null })
+      const mostMs = commandLimitMs(short) + first.cluster.member.election.lengthMs + 6 * short.heartbeatMs
+      await must(fleet, () => fleet.news['log-replaced'] === 1, mostMs)
+      await must(fleet, () => second.cluster.role === 'follower' && fleet.answers(second), short.maxAgeMs / 4)
+      expect([first.cluster.role, fleet.checker.wrong]).toEqual(['leader', []])
     }
   }, 120_000)
 })
