@@ -15,25 +15,24 @@ import type { RecordList } from '../records/record-list.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import { idOf } from '../cluster/entries.ts'
 import { RedisStore } from '../cluster/redis/redis-store.ts'
-import type { ReplicaMaker } from '../cluster/own-reading.ts'
-import { LONGEST_DEFAULT_MS } from '../cluster/election.ts'
-import { Cluster } from '../cluster/cluster.ts'
+import { Cluster, defaultHeartbeatMs } from '../cluster/cluster.ts'
 import { logNameOf, Signing } from '../cluster/signing.ts'
 import { OtherLogs, whyOtherLog } from '../cluster/other-logs.ts'
 import { keepSnapshot, dataFingerprint } from './keep-snapshot.ts'
 import { VERSION } from './command-context.ts'
 import { type Reading, type ReadingOptions, type SettingsChange, endReads, isCutOff } from './reading.ts'
 
+type NewReplica = ConstructorParameters<typeof Cluster>[0]['newReplica']
+
 export type ClusterSettings = NonNullable<Configuration['cluster']>
 
-const LEAST_HEARTBEAT_MS = 50
 /** The interval at which a starting instance looks for data. It grows, because a start may wait for hours. */
 const LOOK_MS = { least: 10, most: 1000 } as const
 const LOOKS_PART = 1 / 16
 
 /** The heartbeat interval of an instance with these settings, ms. */
 export function heartbeatOf({ heartbeatMs }: ClusterSettings, { maxAgeMs }: { readonly maxAgeMs: number }): number {
-  return heartbeatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
+  return heartbeatMs ?? defaultHeartbeatMs(maxAgeMs)
 }
 
 /** This instance as a member of a cluster: it leads, follows, or reads alone. */
@@ -215,7 +214,7 @@ export class ClusterMember implements Reading {
     return lists
   }
 
-  #newReplica(...[lists, resumeState, told]: Parameters<ReplicaMaker['newReplica']>): Replica {
+  #newReplica(...[lists, resumeState, told]: Parameters<NewReplica>): Replica {
     const { configuration, limits, time, observe } = this.#options
     let keeper: SnapshotKeeper | null = null
     const replica = new Replica({

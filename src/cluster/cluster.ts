@@ -5,6 +5,7 @@
 import type { Time } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
 import type { LogPosition } from './entries.ts'
+import { LONGEST_DEFAULT_MS } from './election.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { lead } from './lead.ts'
@@ -21,6 +22,13 @@ const PROVEN_TIMEOUTS = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const REFUSED_MS = 5000
+
+const LEAST_HEARTBEAT_MS = 50
+
+/** The heartbeat interval if the configuration has none. */
+export function defaultHeartbeatMs(maxAgeMs: number): number {
+  return Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
+}
 
 /** One instance of a cluster. `served` is what callers get now. */
 export class Cluster {
