@@ -59,7 +59,9 @@ async function lookAgain(member: Member, session: Session, signal: AbortSignal):
   const why = unusable.why ?? ''
   const fate = await unusable.look(session, options.heartbeat.ms, isDue(member), signal)
   member.offer()
-  if (fate === 'led') {
+  if (fate === 'led' || fate === 'changed') {
+    // If the last entry can be read, an earlier one cannot: this instance needs a snapshot.
+    unusable.clear()
     election.heard()
     const { target } = member
     const isUnreadAgain = member.log.isUnreadAgain(target?.position ?? null)

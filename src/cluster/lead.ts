@@ -64,6 +64,11 @@ async function standing(
           unusable.moved()
           return found
         }
+        // What was refused may have been removed, or lost with the tail of the log.
+        if (found === 'new-log' || (await publisher.isTakenAgain(session))) {
+          unusable.moved()
+          return found
+        }
         log.isStuckAt(refused, stored.id)
       }
     }

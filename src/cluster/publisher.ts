@@ -92,6 +92,15 @@ export class Publisher {
     return refused
   }
 
+  /** Sends the refused entry once more. Returns whether the log takes it now. */
+  async isTakenAgain(session: Session): Promise<boolean> {
+    const sent = this.#pending
+    if (sent === null) return true
+    if ((await session.append(encodeEntry(sent, this.#options.signing), false)) !== 'added') return false
+    this.#arrived(sent)
+    return true
+  }
+
   /** Claims a new log that continues nothing in the store. */
   async claimAnew(session: Session, position: LogPosition): Promise<void> {
     if (this.#pending !== null) this.outbox.again(this.#pending)
