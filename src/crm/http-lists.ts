@@ -59,7 +59,7 @@ interface AccessSource {
   failed(): void
 }
 
-/** How a request proves who asks. The secret is that of the context, which may have been rotated. */
+/** Returns the source of credentials for requests. Uses the secret of the context, which may have been rotated. */
 function accessOf({ auth, headers }: CrmSettings<'http'>): AccessSource {
   const token = new ClientToken()
   async function of(context: Context): Promise<Access> {

@@ -137,7 +137,7 @@ function foldLine(line: string): string {
     if (octets + size > LINE_OCTETS) {
       folded += `${line.slice(from, at)}${CRLF} `
       from = at
-      // The blank that begins a continued line counts.
+      // The blank at the start of a continued line counts towards the limit.
       octets = 1
     }
     octets += size

@@ -1,6 +1,5 @@
 // Keeps the lists across restarts. In: the lists, and reports of their reads. Out: a snapshot file, and lists filled
-// from it at
-// the start, which the next read of changes confirms (docs/operations.md, The snapshot).
+// from it at the start, which the next read of changes confirms (docs/operations.md, The snapshot).
 
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../observe/system-error.ts'

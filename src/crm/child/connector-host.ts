@@ -1,6 +1,5 @@
 // The process in which a user's connector runs. connector-process.ts starts it and sends everything to its standard
-// input: the
-// file, the settings, and one message for each batch that it requests.
+// input: the file, the settings, and one message for each batch that it requests.
 
 import { createHash } from 'node:crypto'
 import { Console } from 'node:console'

@@ -1,6 +1,5 @@
 // Connectors that users write, each in a separate process. In: the settings of crm.kind module or command. Out: a CRM
-// whose
-// rows come from that process. The service continues if the process fails.
+// whose rows come from that process. The service continues if the process fails.
 
 import { basename } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'

@@ -254,7 +254,7 @@ class Examined {
     const others = this.#unfinished
     const rows = this.#stream.open('full', null, reading.signal)
     const pending = rows.next()
-    // Its first request is on its way by then.
+    // Wait until the first request of the read has been sent.
     const { signal } = new AbortController()
     await sleep(UNDER_WAY_MS, this.#time, signal)
     reading.abort()

@@ -78,8 +78,7 @@ export class ConnectorRun {
       return { ok: true, cursor: yield* rows }
     } catch (cause) {
       // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
-      // row, so only
-      // its place is shown.
+      // row, so only its place is shown.
       if (cause instanceof FetchFault) return failed(cause.kind, printable(cause.message, 400), cause.retryAfterMs)
       const what = cause instanceof Error ? cause.name : 'something that is no Error'
       return failed('internal', `${whereThrown(cause, this.#name)} threw ${what}`)
