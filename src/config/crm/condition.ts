@@ -45,19 +45,15 @@ function partOf(column: string, said: Tree): ConditionPart | ValueProblem | null
   if (writtenText(list) === '?') return null
   const items = list.kind === 'list' ? list.items : []
   const values = items.map((item) => scalarOf(item)?.value ?? null)
-  const isWord = values.includes('blank')
-  const isBlank =
-    items.some(isNull) || values.some((value) => typeof value === 'string' && trimWhiteSpace(value) === '')
-  if (isWord || isBlank) return new ValueProblem(not === undefined ? blankListed(column, isWord) : BLANK_PASSES, true)
+  if (items.some(isNull) || values.some((value) => typeof value === 'string' && trimWhiteSpace(value) === '')) {
+    return new ValueProblem(not === undefined ? blankListed(column) : BLANK_PASSES, true)
+  }
   if (values.length === 0 || !values.every((value) => value !== null)) return new ValueProblem(CONDITION)
   return not === undefined ? { column, oneOf: values } : { column, noneOf: values }
 }
 
-/** @param isWord whether the list contains the word `blank`, where it would mean the text `blank`, not a blank cell */
-function blankListed(column: string, isWord: boolean): string {
-  const remedy = `if the cell must be blank, write ${showName(column)}: blank, without [ ]`
-  if (!isWord) return `lists a blank value; ${remedy}`
-  return `lists the word blank, which matches no blank cell there; ${remedy}; if it may be blank too, exclude other values: { not: [VALUE] }`
+function blankListed(column: string): string {
+  return `lists a blank value; if the cell must be blank, write ${showName(column)}: blank, without [ ]`
 }
 
 const BLANK_PASSES = 'lists a blank value; blank cells always pass { not: [VALUE] }, so list only the other values'

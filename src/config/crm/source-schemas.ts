@@ -7,8 +7,7 @@ export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, req
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-// `blank` is a keyword that stands alone, so no list of values may contain it.
-const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /^(?!blank$)[^]*\S/.source }
+const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /\S/.source }
 const VALUES: ValueSchema = { type: 'array', minItems: 1, items: orReference(VALUE) }
 
 /** The schema of a condition: columns, and the values each must hold. */
