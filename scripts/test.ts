@@ -12,7 +12,7 @@ import { type TestUnit, planTests } from './test-plan.ts'
 
 const TIMEOUT_MS = 30_000
 const SLOWEST = 10
-const WAITING_LANES = 3
+const WAITING_LANES = 2
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

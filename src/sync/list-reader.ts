@@ -27,8 +27,8 @@ export interface ListReaderOptions<Item> {
   readonly observe: Observe
   /** Lets requests run between two slices of work. */
   readonly pause: () => Promise<void>
-  /** Returns true if the held data and `readingBytes` more would exceed limits.memory. */
-  readonly isTooLarge: (readingBytes: number) => boolean
+  /** Returns true if the held data and `readingBytes` more would exceed limits.memory, or twice that for `shrinking` reads. */
+  readonly isTooLarge: (readingBytes: number, shrinking?: boolean) => boolean
   /** Returns true if events of the page refer to venues that are not served, and may have been created with them. */
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
   /** Runs before such a page is applied: venues are added before their events. Returns why it failed, or `null`. */
@@ -247,8 +247,9 @@ export class ListReader<Item> {
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
-    const { pointsAtMissing, beforePointing, isTooLarge } = this.#options
+    const { list, pointsAtMissing, beforePointing, isTooLarge } = this.#options
     const { kind, purpose, applier } = read
+    const tooManyRows = kind === 'full' && isTooLarge(0) ? list.size : 0
     const { isLoaded, barrier } = this
     const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
     let isPointing = false
@@ -272,7 +273,7 @@ export class ListReader<Item> {
         applier.apply(next.page)
       }
       this.#tellDelays(applier)
-      if (isTooLarge(applier.unidentified.sizeBytes)) {
+      if (isTooLarge(applier.unidentified.sizeBytes, applier.rows < tooManyRows)) {
         return failed('too-large', 'the list is larger than limits.memory; the previous one is kept')
       }
     }

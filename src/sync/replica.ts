@@ -61,8 +61,9 @@ export class Replica {
     this.#pause = pause
     this.#time = time
     const { events, venues } = lists ?? newLists(formatter, ready)
-    const isTooLarge = (readingBytes: number): boolean => {
-      return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes
+    // What was applied of a list that was too large stays until a smaller one was read, whose rows come on top of it.
+    const isTooLarge = (readingBytes: number, shrinking = false): boolean => {
+      return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes * (shrinking ? 2 : 1)
     }
     const shared = { time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {

@@ -320,7 +320,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       server.ask('DEL', LOG)
       server.ask('SET', LOG, 'a text')
       const named =
-        /^the key marquee:\{\w+\}:log holds what another application wrote \(WRONGTYPE\): name another cluster\.name/
+        /^the key marquee:\{\w+\}:log holds what another application wrote \(WRONGTYPE\): choose another cluster\.name/
       await assert.rejects(store.top(), failsAs('foreign', named))
       await assert.rejects(store.readAfter('1-0', 0, 16), failsAs('foreign', named))
       await assert.rejects(store.append(entryOf('1-0'), true), failsAs('foreign', named))

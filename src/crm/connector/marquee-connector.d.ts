@@ -34,7 +34,7 @@ export interface Connector {
   readonly requests?: { readonly atOnce?: number; readonly most?: number; readonly per?: string }
   readonly events: Stream
   readonly venues: Stream
-  /** Asked by `marquee check`: what the operator should know, a sentence each. It need not read the lists. */
+  /** Asked by `./marquee check`: what the operator should know, a sentence each. It need not read the lists. */
   check?(context: Context): Promise<readonly string[]>
 }
 
