@@ -70,7 +70,7 @@ export const IDLE_S: readonly number[] = either([2, 4], [2, 4, 8, 75])
 export const CONFIGURED_VALUES: number = either(5, 1)
 
 /** The duration of the soak test with 100,000 events. */
-export const SOAK_S: number = either(10, 60)
+export const SOAK_S: number = given('MARQUEE_SOAK_S', either(10, 60))
 
 /** The length of the fleets whose requests are counted. */
 export const COUNTED_MS: number = either(300_000, 600_000)
