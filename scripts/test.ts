@@ -57,6 +57,7 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
     [
       process.execPath,
       'test',
+      '--only-failures',
       '--preload=./test/support/properties.ts',
       `--timeout=${TIMEOUT_MS}`,
       '--reporter=junit',
@@ -99,9 +100,9 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
   const processor = (Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6).toFixed(0).padStart(4)
   if (pattern === undefined || report.cases.some(isMeant)) {
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${took} s ${processor} s CPU  ${name}`)
+    if (failed || isBroken) process.stdout.write(results)
     if (told.split('\n', 2).length > 1) process.stdout.write(told.replace(/^bun test v.*\n/, ''))
   }
-  if (failed || isBroken) process.stdout.write(results)
 }
 
 /** Whether `-t` selects the test. The report lists the others as skipped. */

@@ -178,9 +178,14 @@ function suite(
     })
 
     it('a type is kept once, however its name is spelt', async () => {
-      await eventually(() => get(TARGET, { Accept: 'application/hal+json' }), isHit)
-      const other = await get(TARGET, { Accept: 'Application/HAL+Json' })
-      expect([other.headers.get('content-type'), isHit(other)]).toEqual(['application/hal+json; charset=utf-8', true])
+      // A cached copy may end between two requests, hence the repetition, each time with a spelling not asked before:
+      // if each had a copy of its own, none would ever come from the cache.
+      let spelling = 0
+      const other = await eventually(async () => {
+        await eventually(() => get(TARGET, { Accept: 'application/hal+json' }), isHit)
+        return get(TARGET, { Accept: spelt('application/hal+json', ++spelling) })
+      }, isHit)
+      expect(other.headers.get('content-type')).toBe('application/hal+json; charset=utf-8')
     })
 
     it('paths that only look alike are not mixed up, and the query makes no copy', async () => {
