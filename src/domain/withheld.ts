@@ -5,8 +5,8 @@ import { trimWhiteSpace } from './white-space.ts'
 /** Why Marquee withholds a row of the CRM. */
 export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown' | 'too-large'
 
-/** One fault of a row. */
-export interface RowFault {
+/** One fault of a row, without the row's location. */
+export class RowFault {
   readonly fault: WithheldFault
   /** The column, or `null` for the whole row. */
   readonly column: string | null
@@ -14,6 +14,17 @@ export interface RowFault {
   readonly expected: Expected | null
   /** The value found, cut to about 80 characters. CRM content: for `check` and `explain` only, never for a log. */
   readonly found: string | null
+
+  constructor(
+    fault: WithheldFault,
+    column: string | null,
+    of: { readonly expected: Expected; readonly found: string | null } | null,
+  ) {
+    this.fault = fault
+    this.column = column
+    this.expected = of?.expected ?? null
+    this.found = of?.found ?? null
+  }
 }
 
 /** A withheld row, with all that an admin needs to correct it. */

@@ -44,8 +44,12 @@ export function packWithheld({ where, name, also = [], ...first }: Withheld): st
 export function unpackWithheld(packed: string): Withheld {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- packed above
   const [where, name, first, ...also] = JSON.parse(packed) as Packed
+  const { fault, column, expected, found } = unpackFault(first)
   return {
-    ...unpackFault(first),
+    fault,
+    column,
+    expected,
+    found,
     where,
     ...(name === 0 ? {} : { name }),
     ...(also.length === 0 ? {} : { also: also.map(unpackFault) }),

@@ -1,3 +1,4 @@
+import { RowFault } from '../../domain/withheld.ts'
 import { meantHint, nearestName } from '../../config/nearest-name.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -5,7 +6,7 @@ import type { FurtherField } from '../../domain/further.ts'
 import { printable } from '../../observe/printable.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, type CellObject, Misfit, Reason, isList, isObject, shownText } from '../mapping/cell.ts'
+import { type Cell, type CellObject, CellFault, isList, isObject, shownText } from '../mapping/cell.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { EVENT_ROWS, type ListMapping, type RowKind, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
@@ -83,12 +84,12 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   /** @param row the row's number in this read, from 1 */
   read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> {
     const whereUnknown = `${this.name}, row ${row}`
-    if (bytes.length > LARGEST_ROW_BYTES) return withheld(new Reason('too-large', null, null), whereUnknown)
+    if (bytes.length > LARGEST_ROW_BYTES) return withheld(new RowFault('too-large', null, null), whereUnknown)
     const parsed = parseShallow(bytes.toString('utf8'))
     if (!parsed.ok || !isObject(parsed.cell)) {
       const kind = !parsed.ok && parsed.reason === 'depth' ? 'shallow-object' : 'object'
       const found = parsed.ok ? parsed.cell : bytes.toString('utf8', 0, 100)
-      return withheld(new Reason('unreadable', null, new Misfit({ kind }, found)), whereUnknown)
+      return withheld(new RowFault('unreadable', null, new CellFault({ kind }, found)), whereUnknown)
     }
     const cells = parsed.cell
     const idCell = this.#idCell(cells)
@@ -117,7 +118,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     // A missing column must not be read as 0.
     if (columns.some(({ column }) => whereIs(row, column) === 'nowhere')) return null
     const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
-    if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
+    if (id instanceof RowFault || capacity instanceof RowFault || available instanceof RowFault) return null
     return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
   }
 
@@ -130,7 +131,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   /** The record's id for a CRM's id; `null` if the CRM's id is not valid. */
   idOf(cell: Cell): Guid | null {
     const id = this.#mapping.readers.Id(rowOfId(this.idColumn, cell))
-    return id instanceof Reason ? null : id
+    return id instanceof RowFault ? null : id
   }
 
   /** Parses an item of `ids`; `null` if it is not valid. */
@@ -193,7 +194,7 @@ function rowOfId(column: string, cell: Cell): CellObject {
   return { [column]: cell }
 }
 
-function withheld(reason: Reason, where: string): ConnectorRow<never> {
+function withheld(reason: RowFault, where: string): ConnectorRow<never> {
   return { change: withheldRow(reason, null, where, Number.NaN), stamp: null, idText: null }
 }
 

@@ -1,8 +1,9 @@
+import { RowFault } from '../../domain/withheld.ts'
 import type { EventRecord } from '../../domain/event.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, type CellObject, Reason, isList, isObject } from '../mapping/cell.ts'
+import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
 import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
 import type { Labels } from './labels.ts'
@@ -39,7 +40,7 @@ export function entityTable<Item extends { readonly Id: Guid }>(
   const mapping = listMapping(kind, setting, rows, { ...parts, idNamespace: null, lists: 'text' })
   const tooLarge = (row: CellObject, where: string, version: number): Change<Item> => {
     const id = mapping.readers.Id(row)
-    return withheldRow(TOO_LARGE, id instanceof Reason ? null : id, where, version)
+    return withheldRow(TOO_LARGE, id instanceof RowFault ? null : id, where, version)
   }
   return {
     name: kind.table.list,
@@ -62,7 +63,7 @@ export function entityTable<Item extends { readonly Id: Guid }>(
   }
 }
 
-const TOO_LARGE: Reason = new Reason('too-large', null, null)
+const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 /** Shorter texts are counted as if their characters were ASCII. */
 const SHORT_TEXT = 1024
 
@@ -90,7 +91,7 @@ export function eventsTable(setting: ListSetting, parts: TableParts): EntityTabl
     availabilityColumns: mappedColumns(counted).map(({ column }) => column),
     mapAvailability(row) {
       const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
-      if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
+      if (id instanceof RowFault || capacity instanceof RowFault || available instanceof RowFault) return null
       return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
     },
   }

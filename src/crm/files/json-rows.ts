@@ -1,7 +1,8 @@
+import { RowFault } from '../../domain/withheld.ts'
 import type { Expected } from '../../domain/expected.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, type CellObject, Misfit, Reason, isObject } from '../mapping/cell.ts'
+import { type Cell, type CellObject, CellFault, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../mapping/row-digest.ts'
 import { type ParsedCell, parseCell } from '../mapping/parse-cell.ts'
@@ -28,7 +29,7 @@ export function jsonLines<Item>(
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok) {
       if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed.offset, parsed.expected)
-      const tooDeep = new Misfit(SHALLOW_OBJECT, text.slice(0, 100))
+      const tooDeep = new CellFault(SHALLOW_OBJECT, text.slice(0, 100))
       rows.add(withheld(tooDeep, where()), line)
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
@@ -36,7 +37,7 @@ export function jsonLines<Item>(
       // Withheld rows are read each time, since their line number may have changed.
       rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
-      rows.add(withheld(new Misfit(OBJECT, parsed.cell), where()), line)
+      rows.add(withheld(new CellFault(OBJECT, parsed.cell), where()), line)
     }
     return null
   }
@@ -116,8 +117,8 @@ function jsonHas(column: string): (row: CellObject) => boolean {
   return (row) => Object.hasOwn(row, column)
 }
 
-function withheld(misfit: Misfit, where: string): Change<never> {
-  return withheldRow(new Reason('unreadable', null, misfit), null, where, Number.NaN)
+function withheld(fault: CellFault, where: string): Change<never> {
+  return withheldRow(new RowFault('unreadable', null, fault), null, where, Number.NaN)
 }
 
 function syntaxFault(text: string, line: number, offset: number, expected: string): SyntaxFault {

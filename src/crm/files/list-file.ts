@@ -12,7 +12,7 @@ import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { printable } from '../../observe/printable.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { type RowAccess, Misfit } from '../mapping/cell.ts'
+import { type RowAccess, CellFault } from '../mapping/cell.ts'
 import { zoneNamedBy } from '../mapping/dates.ts'
 import { remembered, toNamedId } from '../mapping/ids.ts'
 import { seedOf } from '../mapping/row-digest.ts'
@@ -110,7 +110,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
       idColumns: mappedColumns(ofIdAlone).map(({ column }) => column),
       idOf(text) {
         const named = toId === null ? parseGuid(text) : toId(text)
-        return named instanceof Misfit ? null : named
+        return named instanceof CellFault ? null : named
       },
       // 0 keeps the digests in snapshots of earlier releases valid.
       seed: isStock ? 0 : seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),

@@ -1,6 +1,6 @@
 import type { Expected } from '../../domain/expected.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { WithheldFault } from '../../domain/withheld.ts'
+import type { RowFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 
 /** One uninterpreted value of a CRM row. Dates are texts, because no connector may round them. */
@@ -52,7 +52,7 @@ export class LateTime {
 export class ErrorCell {
   /** What the workbook shows: `the error #REF!`. */
   readonly what: string
-  /** What a `Misfit` should expect instead, whatever the field's type. */
+  /** What a `CellFault` should expect instead, whatever the field's type. */
   readonly expected: Expected
 
   constructor(what: string, expected: Expected) {
@@ -154,34 +154,15 @@ export interface RowAccess<Row> {
 }
 
 /** Reads one value of a row, or returns why the row cannot be served. */
-export type Reader<Row, Value> = (row: Row) => Value | Reason
+export type Reader<Row, Value> = (row: Row) => Value | RowFault
 
 /** A cell that is not a valid value of its field. */
-export class Misfit {
+export class CellFault {
   readonly expected: Expected
   readonly found: string
 
   constructor(expected: Expected, cell: Cell) {
     this.expected = cell instanceof ErrorCell ? cell.expected : expected
     this.found = showCell(cell)
-  }
-}
-
-/** Why a row is withheld, without the row's location. */
-export class Reason {
-  readonly fault: WithheldFault
-  readonly column: string | null
-  readonly expected: Expected | null
-  readonly found: string | null
-
-  constructor(
-    fault: WithheldFault,
-    column: string | null,
-    misfit: { readonly expected: Expected; readonly found: string | null } | null,
-  ) {
-    this.fault = fault
-    this.column = column
-    this.expected = misfit?.expected ?? null
-    this.found = misfit?.found ?? null
   }
 }

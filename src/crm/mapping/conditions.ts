@@ -2,8 +2,8 @@ import type { Condition, ConditionPart } from '../../config/crm/condition.ts'
 import type { Expected } from '../../domain/expected.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { WithheldFault } from '../../domain/withheld.ts'
-import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell, ErrorCell } from './cell.ts'
+import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
+import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from './cell.ts'
 import type { Conversions } from './written.ts'
 
 const BLANK: Expected = { kind: 'blank' }
@@ -15,9 +15,9 @@ export interface FlagColumn {
   readonly whenBlank: boolean
 }
 
-type Check<Row> = (row: Row) => Reason | null
+type Check<Row> = (row: Row) => RowFault | null
 
-/** Returns checks that say why a row is withheld; `fault` names that reason. */
+/** Returns checks that say why a row is withheld; `fault` names why. */
 export function conditionsOf<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
@@ -75,8 +75,8 @@ function flagCondition<Row>(
   const cellOf = access.cell(column)
   return (row) => {
     const flag = toFlag(cellOf(row))
-    if (flag instanceof Misfit) return new Reason('unreadable', column, flag)
-    return (flag ?? whenBlank) ? null : new Reason(fault, column, null)
+    if (flag instanceof CellFault) return new RowFault('unreadable', column, flag)
+    return (flag ?? whenBlank) ? null : new RowFault(fault, column, null)
   }
 }
 
@@ -92,7 +92,7 @@ function oneOfCondition<Row>(
   return (row) => {
     const cell = cellOf(row)
     const text = textOf(cell)
-    return text !== null && values.has(text) ? null : new Reason(fault, column, { expected, found: showCell(cell) })
+    return text !== null && values.has(text) ? null : new RowFault(fault, column, { expected, found: showCell(cell) })
   }
 }
 
@@ -101,8 +101,8 @@ function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, 
   return (row) => {
     const cell = cellOf(row)
     if (isBlank(cell)) return null
-    if (cell instanceof ErrorCell) return new Reason('unreadable', column, new Misfit(BLANK, cell))
-    return new Reason(fault, column, { expected: BLANK, found: showCell(cell) })
+    if (cell instanceof ErrorCell) return new RowFault('unreadable', column, new CellFault(BLANK, cell))
+    return new RowFault(fault, column, { expected: BLANK, found: showCell(cell) })
   }
 }
 
@@ -121,8 +121,8 @@ function noneOfCondition<Row>(
     const cell = cellOf(row)
     if (isBlank(cell)) return null
     const text = textOf(cell)
-    if (text === null) return new Reason('unreadable', column, new Misfit(SCALAR, cell))
-    return values.has(folded(text)) ? new Reason(fault, column, { expected, found: showCell(cell) }) : null
+    if (text === null) return new RowFault('unreadable', column, new CellFault(SCALAR, cell))
+    return values.has(folded(text)) ? new RowFault(fault, column, { expected, found: showCell(cell) }) : null
   }
 }
 

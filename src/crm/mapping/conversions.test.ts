@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { openZone } from '../../domain/zone.ts'
-import { type Cell, Misfit, DecimalText } from './cell.ts'
+import { type Cell, CellFault, DecimalText } from './cell.ts'
 import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
 import { toDateTime } from './dates.ts'
 import { toId, toVenueId } from './ids.ts'
 
-const MISFIT = Symbol('misfit')
+const CELL_FAULT = Symbol('cell fault')
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const NONE = '00000000-0000-0000-0000-000000000000'
 const london = openZone('Europe/London')
@@ -21,9 +21,9 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
   ['a null text', toText, null, null],
   ['a number in a text column as its source text', toText, new DecimalText('1.50e1'), '1.50e1'],
   ['an integer in a text column', toText, 42, '42'],
-  ['no boolean as a text', toText, true, MISFIT],
-  ['no list as a text', toText, ['a'], MISFIT],
-  ['no object as a text', toText, { a: 1 }, MISFIT],
+  ['no boolean as a text', toText, true, CELL_FAULT],
+  ['no list as a text', toText, ['a'], CELL_FAULT],
+  ['no object as a text', toText, { a: 1 }, CELL_FAULT],
 
   ['an integer', toInt32, 250, 250],
   ['an integer with blanks around', toInt32, ' 42 ', 42],
@@ -32,28 +32,28 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
   ['a signed integer', toInt32, '-7', -7],
   ['a blank integer as 0', toInt32, null, 0],
   ['an integer of white space as 0', toInt32, ' \t', 0],
-  ['no separators', toInt32, '1,000', MISFIT],
-  ['no fraction', toInt32, new DecimalText('2.5'), MISFIT],
-  ['no integer beyond 32 bits', toInt32, 2_147_483_648, MISFIT],
-  ['no boolean as an integer', toInt32, true, MISFIT],
+  ['no separators', toInt32, '1,000', CELL_FAULT],
+  ['no fraction', toInt32, new DecimalText('2.5'), CELL_FAULT],
+  ['no integer beyond 32 bits', toInt32, 2_147_483_648, CELL_FAULT],
+  ['no boolean as an integer', toInt32, true, CELL_FAULT],
 
   ['a decimal with its scale', toDecimal, new DecimalText('12.50'), '12.50'],
   ['a decimal of a text', toDecimal, ' .5 ', '0.5'],
   ['an integer as a decimal', toDecimal, 10, '10'],
   ['a blank decimal as 0', toDecimal, '', '0'],
-  ['no decimal comma', toDecimal, '12,50', MISFIT],
-  ['no currency', toDecimal, '£12.50', MISFIT],
-  ['no number beyond 96 bits', toDecimal, new DecimalText('1e40'), MISFIT],
+  ['no decimal comma', toDecimal, '12,50', CELL_FAULT],
+  ['no currency', toDecimal, '£12.50', CELL_FAULT],
+  ['no number beyond 96 bits', toDecimal, new DecimalText('1e40'), CELL_FAULT],
 
   ['a GUID in braces', toId, `{${GUID.toUpperCase()}}`, GUID],
-  ['no empty GUID as an id', toId, NONE, MISFIT],
-  ['no null as an id', toId, null, MISFIT],
-  ['no number as an id', toId, 17, MISFIT],
+  ['no empty GUID as an id', toId, NONE, CELL_FAULT],
+  ['no null as an id', toId, null, CELL_FAULT],
+  ['no number as an id', toId, 17, CELL_FAULT],
   ['a venue', toVenueId, GUID, GUID],
   ['no venue yet', toVenueId, null, NONE],
   ['a blank venue', toVenueId, ' ', NONE],
   ['the empty GUID as no venue', toVenueId, `{${NONE}}`, NONE],
-  ['no other text as a venue', toVenueId, 'Guildhall', MISFIT],
+  ['no other text as a venue', toVenueId, 'Guildhall', CELL_FAULT],
 
   ['true', toFlag, true, true],
   ['TRUE', toFlag, 'TRUE', true],
@@ -65,25 +65,25 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
   ['false', toFlag, 'False', false],
   ['a null flag as blank', toFlag, null, null],
   ['a blank flag', toFlag, ' ', null],
-  ['no 2', toFlag, 2, MISFIT],
-  ['no y', toFlag, 'y', MISFIT],
-  ['no list as a flag', toFlag, [], MISFIT],
+  ['no 2', toFlag, 2, CELL_FAULT],
+  ['no y', toFlag, 'y', CELL_FAULT],
+  ['no list as a flag', toFlag, [], CELL_FAULT],
 
   ['an instant in the shown zone', toLondon, '2026-07-12T18:30Z', '2026-07-12T19:30:00+01:00'],
   ['a wall time with a space', toLondon, '2026-07-12 19:30', '2026-07-12T19:30:00+01:00'],
   ['a blank date', toLondon, ' ', null],
   ['a null date', toLondon, null, null],
-  ['no date alone', toLondon, '2026-07-12', MISFIT],
-  ['no American date', toLondon, '7/12/2026 7:30 PM', MISFIT],
-  ['no 24:00', toLondon, '2026-07-12T24:00', MISFIT],
-  ['no number as a date', toLondon, 1_783_881_000, MISFIT],
-  ['no year that cannot be shown', toLondon, '0001-01-01T00:00+01:00', MISFIT],
+  ['no date alone', toLondon, '2026-07-12', CELL_FAULT],
+  ['no American date', toLondon, '7/12/2026 7:30 PM', CELL_FAULT],
+  ['no 24:00', toLondon, '2026-07-12T24:00', CELL_FAULT],
+  ['no number as a date', toLondon, 1_783_881_000, CELL_FAULT],
+  ['no year that cannot be shown', toLondon, '0001-01-01T00:00+01:00', CELL_FAULT],
 
   ['tags', toTags, ['a', null, new DecimalText('1.50'), ''], ['a', '1.50', '']],
   ['no tags', toTags, null, []],
-  ['no list in a list', toTags, ['a', ['b']], MISFIT],
-  ['no boolean as a tag', toTags, [true], MISFIT],
-  ['no text for a list', toTags, 'a;b', MISFIT],
+  ['no list in a list', toTags, ['a', ['b']], CELL_FAULT],
+  ['no boolean as a tag', toTags, [true], CELL_FAULT],
+  ['no text for a list', toTags, 'a;b', CELL_FAULT],
   ['tags of a text', toTagsOfText, ' a ; ;b;', ['a', 'b']],
   ['no tags of a blank text', toTagsOfText, '', []],
 
@@ -95,20 +95,20 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
     [{ Rel: 'r', Href: 'h', Title: '' }],
   ],
   ['no links', toLinks, null, []],
-  ['no link without Rel', toLinks, [{ Href: 'h' }], MISFIT],
-  ['no link with an empty Href', toLinks, [{ Rel: 'r', Href: '' }], MISFIT],
-  ['no null among links', toLinks, [null], MISFIT],
-  ['no number as a title', toLinks, [{ Rel: 'r', Href: 'h', Title: 1 }], MISFIT],
-  ['no text for links', toLinks, '[]', MISFIT],
+  ['no link without Rel', toLinks, [{ Href: 'h' }], CELL_FAULT],
+  ['no link with an empty Href', toLinks, [{ Rel: 'r', Href: '' }], CELL_FAULT],
+  ['no null among links', toLinks, [null], CELL_FAULT],
+  ['no number as a title', toLinks, [{ Rel: 'r', Href: 'h', Title: 1 }], CELL_FAULT],
+  ['no text for links', toLinks, '[]', CELL_FAULT],
   ['links of a text', toLinksOfText, '[{"Rel":"r","Href":"h","Title":"t"}]', [{ Rel: 'r', Href: 'h', Title: 't' }]],
   ['no links of a blank text', toLinksOfText, ' ', []],
-  ['no links of broken JSON', toLinksOfText, '[{', MISFIT],
+  ['no links of broken JSON', toLinksOfText, '[{', CELL_FAULT],
 ]
 
 describe('reading a cell as what its field holds (contract §2)', () => {
   it.each(TABLE)('reads %s', (_name, convert, cell, expected) => {
     const value = convert(cell)
-    expect(value instanceof Misfit ? MISFIT : value).toEqual(expected)
+    expect(value instanceof CellFault ? CELL_FAULT : value).toEqual(expected)
   })
 
   it('reads a wall time in the zone it is given, and shows it in another', () => {
@@ -133,7 +133,7 @@ describe('reading a cell as what its field holds (contract §2)', () => {
       fc.property(cell, (any) => {
         for (const convert of conversions) {
           const value = convert(any)
-          if (value instanceof Misfit) expect(value.found.length).toBeLessThanOrEqual(80)
+          if (value instanceof CellFault) expect(value.found.length).toBeLessThanOrEqual(80)
         }
       }),
     )

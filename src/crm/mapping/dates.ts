@@ -4,7 +4,7 @@ import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
-import { type Cell, type RowAccess, LateTime, Misfit, isBlank } from './cell.ts'
+import { type Cell, type RowAccess, LateTime, CellFault, isBlank } from './cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
 /** What a cell should hold if it holds no date-time at all. */
@@ -62,23 +62,23 @@ export function toDateTime(
   rules = ISO,
   notes = dateNotes(''),
   hasZone = false,
-): DateTime | null | Misfit {
+): DateTime | null | CellFault {
   if (isBlank(cell)) return null
   const parsed = parseDate(cell, rules, hasZone)
-  if (parsed instanceof Misfit) return parsed
+  if (parsed instanceof CellFault) return parsed
   noteWallTime(parsed, notes, hasZone)
   return shown(instantOf(parsed, wallZone, notes, cell), showIn, notes, cell)
 }
 
 /** Parses a cell that is not blank. */
-export function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | Misfit {
+export function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | CellFault {
   if (cell instanceof LateTime) {
     const parsed = parseDate(cell.text, rules, hasZone)
-    return parsed instanceof Misfit ? new Misfit(parsed.expected, cell) : laterBy(parsed, cell.days)
+    return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : laterBy(parsed, cell.days)
   }
   const { parse, expected } = rules
   const parsed = typeof cell === 'string' ? parse(cell) : null
-  if (typeof cell !== 'string' || parsed === null) return new Misfit(expected, cell)
+  if (typeof cell !== 'string' || parsed === null) return new CellFault(expected, cell)
   if (parsed.kind === 'wall' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
   const { epochSeconds: seconds, ticks } = parsed.instant
   return { kind: 'wall', wall: { seconds, ticks } }
@@ -106,9 +106,9 @@ export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNote
   return instant
 }
 
-export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | Misfit {
+export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | CellFault {
   notes.epochSeconds = instant.epochSeconds
-  return showInstant(instant, showIn) ?? new Misfit(YEAR_1_TO_9999, cell)
+  return showInstant(instant, showIn) ?? new CellFault(YEAR_1_TO_9999, cell)
 }
 
 /** Returns a reader of the zone of a row's wall times: the field's own zone, else `zone`. */
@@ -116,7 +116,7 @@ export function wallZoneOf<Row>(
   source: FieldSource | null,
   access: RowAccess<Row>,
   zone: Zone,
-): (row: Row) => Zone | Misfit {
+): (row: Row) => Zone | CellFault {
   const wallTimeIn = source?.kind === 'column' || source?.kind === 'join' ? source.wallTimeIn : undefined
   if (wallTimeIn === undefined) return () => zone
   if (wallTimeIn.kind === 'zone') return () => wallTimeIn.zone
@@ -125,7 +125,7 @@ export function wallZoneOf<Row>(
   const expected: Expected = { kind: 'zone', column }
   return (row) => {
     const cell = cellOf(row)
-    return access.zoneOf(cell) ?? new Misfit(expected, cell)
+    return access.zoneOf(cell) ?? new CellFault(expected, cell)
   }
 }
 

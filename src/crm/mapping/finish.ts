@@ -1,13 +1,14 @@
+import { RowFault } from '../../domain/withheld.ts'
 import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, Misfit, Reason, isBlank } from './cell.ts'
+import { type Cell, type Reader, CellFault, isBlank } from './cell.ts'
 import { ANY_DATE_TIME, type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
 /** Where a date of a row is read from, and how. */
 export interface DateOrigin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
-  readonly wallZone: (row: Row) => Zone | Misfit
+  readonly wallZone: (row: Row) => Zone | CellFault
   /** Whether the field names the zone of its dates. */
   readonly hasZone: boolean
   readonly rules: DateRules
@@ -29,33 +30,33 @@ export function finishReader<Row>(
   isJoined: boolean,
   showIn: Zone,
 ): Reader<Row, DateTime> {
-  const missing = new Reason('missing', finish.column, { expected: ANY_DATE_TIME, found: null })
+  const missing = new RowFault('missing', finish.column, { expected: ANY_DATE_TIME, found: null })
 
-  function finishOf(row: Row, cell: Cell): Instant | Reason {
+  function finishOf(row: Row, cell: Cell): Instant | RowFault {
     const zone = finish.wallZone(row)
-    if (zone instanceof Misfit) return new Reason('unreadable', finish.column, zone)
+    if (zone instanceof CellFault) return new RowFault('unreadable', finish.column, zone)
     const parsed = parseDate(cell, finish.rules, finish.hasZone)
-    if (parsed instanceof Misfit) return new Reason('unreadable', finish.column, parsed)
+    if (parsed instanceof CellFault) return new RowFault('unreadable', finish.column, parsed)
     noteWallTime(parsed, finish.notes, finish.hasZone)
     if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone, finish.notes, cell)
     const begun = startOf(start, row)
-    const meant = begun === null || begun instanceof Reason ? parsed : nextDay(parsed, begun.parsed)
+    const meant = begun === null || begun instanceof RowFault ? parsed : nextDay(parsed, begun.parsed)
     return instantOf(meant, zone, finish.notes, cell)
   }
 
   return (row) => {
     const cell = finish.cell(row)
-    let instant: Instant | Reason
+    let instant: Instant | RowFault
     if (!isBlank(cell)) instant = finishOf(row, cell)
     else if (lastingMs === null) return missing
     else {
       const begun = startOf(start, row)
       if (begun === null) return missing
-      instant = begun instanceof Reason ? begun : later(instantOf(begun.parsed, begun.zone), lastingMs)
+      instant = begun instanceof RowFault ? begun : later(instantOf(begun.parsed, begun.zone), lastingMs)
     }
-    if (instant instanceof Reason) return instant
+    if (instant instanceof RowFault) return instant
     const value = shown(instant, showIn, finish.notes, cell)
-    return value instanceof Misfit ? new Reason('unreadable', finish.column, value) : value
+    return value instanceof CellFault ? new RowFault('unreadable', finish.column, value) : value
   }
 }
 
@@ -63,9 +64,9 @@ function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row
   const found = cell(row)
   if (isBlank(found)) return null
   const parsed = parseDate(found, rules, hasZone)
-  if (parsed instanceof Misfit) return new Reason('unreadable', column, parsed)
+  if (parsed instanceof CellFault) return new RowFault('unreadable', column, parsed)
   const zone = wallZone(row)
-  if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
+  if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
   return { parsed, zone }
 }
 

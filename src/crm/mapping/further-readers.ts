@@ -1,6 +1,6 @@
 import type { FurtherField, FurtherType, FurtherValue } from '../../domain/further.ts'
-import type { Misfit } from './cell.ts'
-import { type Cell, type Reader, type RowAccess, Reason, isBlank } from './cell.ts'
+import { RowFault } from '../../domain/withheld.ts'
+import { type Cell, type CellFault, type Reader, type RowAccess, isBlank } from './cell.ts'
 import { toDecimal, toInt32, toText } from './conversions.ts'
 import type { ListSetting, MappingContext } from './list-setting.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { textConversion } from './text-values.ts'
 import { conversionsOf } from './written.ts'
 
-type Convert = (cell: Cell) => FurtherValue | Misfit
+type Convert = (cell: Cell) => FurtherValue | CellFault
 
 /** Returns the readers of the further fields, in the order of their declaration (contract §7). */
 export function furtherReadersOf<Row>(
@@ -55,11 +55,11 @@ export function furtherReadersOf<Row>(
 export function furtherOf<Row>(
   readers: readonly Reader<Row, FurtherValue>[],
   row: Row,
-): readonly FurtherValue[] | Reason {
+): readonly FurtherValue[] | RowFault {
   const values: FurtherValue[] = []
   for (const read of readers) {
     const value = read(row)
-    if (value instanceof Reason) return value
+    if (value instanceof RowFault) return value
     values.push(value)
   }
   return values

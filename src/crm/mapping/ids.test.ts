@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { parseGuid } from '../../domain/guid.ts'
-import { Misfit } from './cell.ts'
+import { CellFault } from './cell.ts'
 import { idsOf, remembered, toNamedId } from './ids.ts'
 
 const NAMESPACE = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -30,12 +30,12 @@ it('an id is made once for each text, in whatever order the texts come again, as
   const asked: unknown[] = []
   const named = remembered((cell) => {
     asked.push(cell)
-    return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new Misfit({ kind: 'id' }, cell)
+    return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new CellFault({ kind: 'id' }, cell)
   }, 4)
   const orders = ['1234', '1234', '4321', '1124', '3412', '567', '1526']
   for (const order of orders)
     for (const text of order) expect(JSON.stringify(named(text))).toBe(JSON.stringify(guidOf(text)))
   expect(asked).toEqual([...'1234', ...'567', '5', '6'])
   named(null)
-  expect(named(null)).toBeInstanceOf(Misfit)
+  expect(named(null)).toBeInstanceOf(CellFault)
 })

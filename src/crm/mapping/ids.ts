@@ -3,32 +3,32 @@ import type { Expected } from '../../domain/expected.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
-import { type Cell, Misfit, isBlank, shownText } from './cell.ts'
+import { type Cell, CellFault, isBlank, shownText } from './cell.ts'
 
 const GUID: Expected = { kind: 'guid', mayBeBlank: false }
 const GUID_OR_NOTHING: Expected = { kind: 'guid', mayBeBlank: true }
 const ID: Expected = { kind: 'id' }
 
 /** The id of a row. The empty GUID is not an id (contract §1.1). */
-export function toId(cell: Cell): Guid | Misfit {
-  return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new Misfit(GUID, cell)
+export function toId(cell: Cell): Guid | CellFault {
+  return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new CellFault(GUID, cell)
 }
 
 /** The id of an event's venue. A blank cell, or the empty GUID, means that no venue is assigned yet. */
-export function toVenueId(cell: Cell): Guid | Misfit {
+export function toVenueId(cell: Cell): Guid | CellFault {
   if (isBlank(cell)) return EMPTY_GUID
-  return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new Misfit(GUID_OR_NOTHING, cell)
+  return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new CellFault(GUID_OR_NOTHING, cell)
 }
 
 /**
  * Converts ids that are not GUIDs: the UUID of the text in `namespace`, separate for each table. Leading and trailing
  * blanks do not count.
  */
-export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | Misfit {
+export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | CellFault {
   const idOf = namedIds(namespace, `${from}/`)
   return (cell) => {
     const text = isBlank(cell) ? null : shownText(cell)
-    return text === null ? new Misfit(ID, cell) : idOf(trimWhiteSpace(text))
+    return text === null ? new CellFault(ID, cell) : idOf(trimWhiteSpace(text))
   }
 }
 
@@ -36,13 +36,13 @@ export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid |
 const MOST_VENUES = 10_000
 
 /** As `toNamedId`, for an event's venue. A blank cell means that no venue is assigned yet. */
-export function toNamedVenueId(namespace: Guid, venuesFrom: string): (cell: Cell) => Guid | Misfit {
+export function toNamedVenueId(namespace: Guid, venuesFrom: string): (cell: Cell) => Guid | CellFault {
   const named = remembered(toNamedId(namespace, venuesFrom), MOST_VENUES)
   return (cell) => (isBlank(cell) ? EMPTY_GUID : named(cell))
 }
 
 /** Caches the first ids: computing the hash takes ten times as long. */
-export function remembered(named: (cell: Cell) => Guid | Misfit, most: number): (cell: Cell) => Guid | Misfit {
+export function remembered(named: (cell: Cell) => Guid | CellFault, most: number): (cell: Cell) => Guid | CellFault {
   const places = new Map<Cell, number>()
   const known: { readonly cell: Cell; readonly id: Guid }[] = []
   let next = 0
@@ -55,7 +55,7 @@ export function remembered(named: (cell: Cell) => Guid | Misfit, most: number): 
       return before.id
     }
     const id = named(cell)
-    if (!(id instanceof Misfit) && known.length < most) {
+    if (!(id instanceof CellFault) && known.length < most) {
       places.set(cell, known.length)
       known.push({ cell, id })
       next = known.length

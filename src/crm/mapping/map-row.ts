@@ -6,7 +6,7 @@ import { type RecordTable, blankRecord } from '../../domain/field.ts'
 import type { Extended, FurtherValue } from '../../domain/further.ts'
 import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
-import { type RowFault, isOnPurpose } from '../../domain/withheld.ts'
+import { isOnPurpose, RowFault } from '../../domain/withheld.ts'
 import type { Change } from '../../sync/port.ts'
 import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf, textReader } from './readers.ts'
 import { furtherOf, furtherReadersOf } from './further-readers.ts'
@@ -14,7 +14,7 @@ import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
-import { type Reader, type RowAccess, Reason } from './cell.ts'
+import { type Reader, type RowAccess } from './cell.ts'
 import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 
 /** A kind of record: how its fields make one, and what may be wrong with it. */
@@ -23,7 +23,7 @@ export interface RowKind<Item> {
   /** The field that holds a venue's id, and that id in a record. */
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
-  readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
+  readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | RowFault | null
   /** Reads the dates of a row, which counts them. */
   readonly readDates: <Row>(readers: Readers<Row, Item>, row: Row) => void
   /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
@@ -76,7 +76,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   /** The readers of the further fields; `null` if none is declared. */
   readonly further: readonly Reader<Row, FurtherValue>[] | null
   /** Conditions for the row to be in the list, checked in this order once its id is known. */
-  readonly conditions: readonly ((row: Row) => Reason | null)[]
+  readonly conditions: readonly ((row: Row) => RowFault | null)[]
   /** Counts filled fields for `check`; `null` while serving. */
   readonly countFields: ((row: Row) => void) | null
   /** The values that pass a `not` condition, for `check`. */
@@ -177,13 +177,13 @@ function mapShortly<Row, Item extends { readonly Id: Guid } & Extended>(
   const { readers, conditions, kind, suspicions, idText, venueText, nameOf, isHidden } = mapping
   if (suspicions.isWatching) suspicions.current = []
   const id = readers.Id(row)
-  if (id instanceof Reason) return withheldRow(id, null, where(), version)
+  if (id instanceof RowFault) return withheldRow(id, null, where(), version)
   for (const condition of conditions) {
     const reason = condition(row)
     if (reason !== null) return withheldRow(reason, id, where(), version)
   }
   const record = recordOf(mapping, row, id)
-  if (record instanceof Reason) return withheldRow(record, id, where(), version)
+  if (record instanceof RowFault) return withheldRow(record, id, where(), version)
   const cells = kind.suspiciousIn(record, nameOf, mapping, suspicions)
   const all = isHidden?.(row) === true ? [...cells, { ...HIDDEN, column: nameOf('Id') }] : cells
   if (all.length > 0 || suspicions.isWatching) suspicions.note(id, all, where)
@@ -238,19 +238,23 @@ function withAllFaults<Row, Item>(
   return { ...mapped, withheld, ...(idText === null ? {} : { idText: idText(row) }) }
 }
 
-function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly Reason[] {
+function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
   return conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
 }
 
 /** Conditions that withhold the row on purpose. A condition on a column that the row lacks is not on purpose. */
-function meantBy<Row, Item>({ isThere }: ListMapping<Row, Item>, row: Row, said: readonly Reason[]): readonly Reason[] {
+function meantBy<Row, Item>(
+  { isThere }: ListMapping<Row, Item>,
+  row: Row,
+  said: readonly RowFault[],
+): readonly RowFault[] {
   return said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
 }
 
 /** Reads all fields and returns the faults of those that cannot be read. */
 function reasonsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
   const all: readonly Reader<Row, unknown>[] = [...Object.values<Reader<Row, unknown>>(readers), ...(further ?? [])]
-  return all.map((read) => read(row)).filter((value) => value instanceof Reason)
+  return all.map((read) => read(row)).filter((value) => value instanceof RowFault)
 }
 
 const LONGEST_SECONDS = 7 * 86_400
@@ -296,22 +300,22 @@ function suspiciousVenueCells(
   ]
 }
 
-export function withheldRow(reason: Reason, id: Guid | null, where: string, version: number): MappedRow<never> {
+export function withheldRow(reason: RowFault, id: Guid | null, where: string, version: number): MappedRow<never> {
   const { fault, column, expected, found } = reason
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
 }
 
 /** Reads the fields of a row up to the first that cannot be read. */
-function recordOf<Row, Item>({ fields, further, blank }: ListMapping<Row, Item>, row: Row, id: Guid): Item | Reason {
+function recordOf<Row, Item>({ fields, further, blank }: ListMapping<Row, Item>, row: Row, id: Guid): Item | RowFault {
   const record: Record<string, unknown> = { ...blank, Id: id }
   for (const { name, read } of fields) {
     const value = read(row)
-    if (value instanceof Reason) return value
+    if (value instanceof RowFault) return value
     record[name] = value
   }
   if (further !== null) {
     const values = furtherOf(further, row)
-    if (values instanceof Reason) return values
+    if (values instanceof RowFault) return values
     record['Further'] = values
   }
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the value of its type

@@ -1,6 +1,6 @@
 import { expect, it } from 'bun:test'
 import { parseErrorBody } from '../dataverse/errors.ts'
-import { Misfit } from './cell.ts'
+import { CellFault } from './cell.ts'
 import { toLinksOfText } from './conversions.ts'
 import { parseShallow, parseShallowInSlices } from './parse-shallow.ts'
 
@@ -11,7 +11,7 @@ it.each<readonly [what: string, read: () => unknown, comes: unknown]>([
   ['objects', () => parseShallow('{"a":'.repeat(200_000)), { ok: false, reason: 'depth' }],
   ['a text at once', () => parseShallow(LONG), { ok: false, reason: 'depth' }],
   ['an error of Dataverse', () => parseErrorBody(LONG), { code: '', message: '' }],
-  ['the text of a link', () => toLinksOfText(LONG) instanceof Misfit, true],
+  ['the text of a link', () => toLinksOfText(LONG) instanceof CellFault, true],
 ])('nesting without end is refused before it takes long: %s', async (_, read, comes) => {
   const began = performance.now()
   expect(await read()).toEqual(comes)

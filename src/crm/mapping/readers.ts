@@ -2,19 +2,9 @@ import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { WithheldFault } from '../../domain/withheld.ts'
+import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
-import {
-  type Cell,
-  type Reader,
-  type RowAccess,
-  LateTime,
-  Misfit,
-  Reason,
-  isBlank,
-  plainText,
-  shownText,
-} from './cell.ts'
+import { type Cell, type Reader, type RowAccess, LateTime, CellFault, isBlank, plainText, shownText } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { type DateNotes, ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
@@ -43,9 +33,9 @@ export function readersOf<Row, Item>(
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
   const read = <Value>(
     name: FieldName,
-    convert: (cell: Cell) => Value | Misfit,
+    convert: (cell: Cell) => Value | CellFault,
     fault?: WithheldFault,
-    plain: (cell: Cell) => Value | Misfit = convert,
+    plain: (cell: Cell) => Value | CellFault = convert,
   ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault, plain)
   const dateOf = (name: FieldName): DateOrigin<Row> => {
     const source = sourceOf(name)
@@ -62,7 +52,7 @@ export function readersOf<Row, Item>(
     if (lists !== 'text' || separators.includes(',')) return conversions.tags
     const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
     return seen(conversions.tags, (cell, tags) => {
-      if (typeof cell === 'string' && !(tags instanceof Misfit))
+      if (typeof cell === 'string' && !(tags instanceof CellFault))
         suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
@@ -93,7 +83,7 @@ export function readersOf<Row, Item>(
         return finishReader(dateOf(name), dateOf('Start'), lastingMs, source?.kind === 'join', showIn)
       }
       const dates = dateOf(name)
-      const missing = new Reason('missing', dates.column, { expected: ANY_DATE_TIME, found: null })
+      const missing = new RowFault('missing', dates.column, { expected: ANY_DATE_TIME, found: null })
       return dateReader<Row, never>(dates, showIn, () => missing)
     },
     tags: (name) => read(name, tagsIn(nameOfColumn(name, sourceOf(name)))),
@@ -235,18 +225,18 @@ function lastingOf(source: FieldSource | null): number | null {
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
 export function cellReader<Row, Value>(
   { column, cell, constant }: Origin<Row>,
-  convert: (cell: Cell) => Value | Misfit,
+  convert: (cell: Cell) => Value | CellFault,
   fault: WithheldFault = 'unreadable',
   plain = convert,
 ): Reader<Row, Value> {
-  const read = (row: Row): Value | Reason => {
+  const read = (row: Row): Value | RowFault => {
     const value = convert(cell(row))
-    return value instanceof Misfit ? new Reason(fault, column, value) : value
+    return value instanceof CellFault ? new RowFault(fault, column, value) : value
   }
   if (constant === undefined) return read
   const asPlain = plain(constant)
-  const written = asPlain instanceof Misfit ? convert(constant) : asPlain
-  const whenBlank = written instanceof Misfit ? new Reason(fault, column, written) : written
+  const written = asPlain instanceof CellFault ? convert(constant) : asPlain
+  const whenBlank = written instanceof CellFault ? new RowFault(fault, column, written) : written
   return (row) => (isBlank(cell(row)) ? whenBlank : read(row))
 }
 
@@ -254,13 +244,13 @@ export function cellReader<Row, Value>(
 export function dateReader<Row, Blank>(
   { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
   showIn: Zone,
-  blank: () => Blank | Reason,
+  blank: () => Blank | RowFault,
 ): Reader<Row, DateTime | Blank> {
   return (row) => {
     const zone = wallZone(row)
-    if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
+    if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
     const value = toDateTime(cell(row), zone, showIn, rules, notes, hasZone)
-    if (value instanceof Misfit) return new Reason('unreadable', column, value)
+    if (value instanceof CellFault) return new RowFault('unreadable', column, value)
     return value ?? blank()
   }
 }
@@ -278,7 +268,7 @@ export function differenceReader<Row>(
     let rest = 0
     for (const [index, { column, cellOf, toNumber }] of parts.entries()) {
       const number = toNumber(cellOf(row))
-      if (number instanceof Misfit) return new Reason('unreadable', column, number)
+      if (number instanceof CellFault) return new RowFault('unreadable', column, number)
       rest = index === 0 ? number : rest - number
     }
     // Subtracting a negative number may exceed the field's range.

@@ -2,16 +2,16 @@ import type { TextSettings } from '../../config/crm/texts.ts'
 import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
 import type { Decimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
+import { type Cell, CellFault, isBlank, plainText } from './cell.ts'
 import { splitTags, toDecimal, toFlag, toInt32, toTags, toTagsOfText } from './conversions.ts'
 import { type DateRules, dateRules } from './dates.ts'
 
 /** The conversions from cells to the values of fields. */
 export interface Conversions {
-  readonly int32: (cell: Cell) => number | Misfit
-  readonly decimal: (cell: Cell) => Decimal | Misfit
-  readonly flag: (cell: Cell) => boolean | null | Misfit
-  readonly tags: (cell: Cell) => readonly string[] | Misfit
+  readonly int32: (cell: Cell) => number | CellFault
+  readonly decimal: (cell: Cell) => Decimal | CellFault
+  readonly flag: (cell: Cell) => boolean | null | CellFault
+  readonly tags: (cell: Cell) => readonly string[] | CellFault
   readonly dates: DateRules
 }
 
@@ -37,7 +37,7 @@ export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | nu
   }
 }
 
-type Convert<Value> = (cell: Cell) => Value | Misfit
+type Convert<Value> = (cell: Cell) => Value | CellFault
 
 /** Matches digits in groups of three with one kind of separator, then the fraction. No first group begins with 0. */
 const NUMBERS = {
@@ -54,13 +54,13 @@ function withSign<Value>(
     if (typeof cell !== 'string' || isBlank(cell)) return convert(cell)
     const plain = sign === '.' ? cell : pointed(cell)
     const read = plain === null ? null : convert(plain)
-    if (read !== null && !(read instanceof Misfit)) return read
+    if (read !== null && !(read instanceof CellFault)) return read
     const match = NUMBERS[sign].exec(trimWhiteSpace(cell))
-    if (match === null) return new Misfit(expected, cell)
+    if (match === null) return new CellFault(expected, cell)
     const [, digits = '', , fraction] = match
     const ungrouped = digits.replaceAll(/[^\d+-]/g, '')
     const value = convert(fraction === undefined ? ungrouped : `${ungrouped}.${fraction}`)
-    return value instanceof Misfit ? new Misfit(value.expected, cell) : value
+    return value instanceof CellFault ? new CellFault(value.expected, cell) : value
   }
 }
 
@@ -88,7 +88,7 @@ function withCurrency<Value>(convert: Convert<Value>, expected: ExpectedNumber):
     const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
     const isMarkAlone = number !== text && isBlank(number)
     const value = isMarkAlone ? null : convert(number === text ? cell : number)
-    return value === null || value instanceof Misfit ? new Misfit(expected, cell) : value
+    return value === null || value instanceof CellFault ? new CellFault(expected, cell) : value
   }
 }
 
@@ -101,7 +101,7 @@ function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
     const flag = text === null ? undefined : words.get(trimWhiteSpace(text).toLowerCase())
     if (flag !== undefined) return flag
     const usual = toFlag(cell)
-    return usual instanceof Misfit ? new Misfit(expected, cell) : usual
+    return usual instanceof CellFault ? new CellFault(expected, cell) : usual
   }
 }
 

@@ -1,6 +1,7 @@
+import { RowFault } from '../../domain/withheld.ts'
 import type { Change, Page } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, Reason } from '../mapping/cell.ts'
+import { type Cell } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 import type { QueryAnswer } from './connection.ts'
@@ -131,7 +132,7 @@ export class KnownTable<Item> {
   }
 }
 
-const TOO_LARGE: Reason = new Reason('too-large', null, null)
+const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 /** The most bytes of a character in UTF-8, counted in UTF-16 code units. */
 const WIDEST = 3
 

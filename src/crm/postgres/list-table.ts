@@ -1,10 +1,11 @@
+import { RowFault } from '../../domain/withheld.ts'
 import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import { type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
-import { type Cell, type RowAccess, Reason } from '../mapping/cell.ts'
+import { type Cell, type RowAccess } from '../mapping/cell.ts'
 import { zoneNamedBy } from '../mapping/dates.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
@@ -80,7 +81,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
         },
         idOf(cell) {
           const read = mapping.readers.Id([cell])
-          return read instanceof Reason ? null : read
+          return read instanceof RowFault ? null : read
         },
         mapRow: (row, where, version) => mapRow(mapping, row, where, version),
       }
