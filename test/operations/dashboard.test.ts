@@ -1,22 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHROMIUM, open } from '../support/browser.ts'
+import { CHROMIUM } from '../support/browser.ts'
 import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
 import {
   BAD_PRICE,
-  DARK,
   Dashboards,
   DESK,
   event,
   events,
   explain,
   faults,
-  isWiderThanItsWindow,
   MARKUP,
-  PHONE,
   screenshot,
   SHOWN,
 } from './dashboard-rig.ts'
@@ -80,189 +77,6 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.locator('#withheld-count', { hasText: /^1 of 32 / }).waitFor()
     expect(await places()).toEqual(['events.json, item 31 (line 1)'])
     await page.context().close()
-  })
-
-  it('leads from a column to its rows, and finds by its name what is withheld', async () => {
-    const rows = [
-      event(1),
-      event(2, { Start: null, Price: 'x' }),
-      event(3, { Price: 'x', Name: 'Gala' }),
-      event(4, { Id: null }),
-    ]
-    const { page } = await dashboards.opened(DESK, await dashboards.started(JSON.stringify(rows)))
-    await page.click('#card-events a:has-text("Start, something is missing")')
-    await page.locator('#withheld-count', { hasText: /^1 of 3 / }).waitFor()
-    await page.click('#withheld-rows summary')
-    expect(await page.textContent('#withheld-rows li li')).toContain('It has a value in Price that cannot be read')
-    await page.click('#withheld-any')
-    await page.locator('#withheld-count', { hasText: /^1 of 3 / }).waitFor()
-    expect(await page.isVisible('#withheld-column')).toBe(false)
-    await page.fill('#explain-id', 'gala')
-    await page.press('#explain-id', 'Enter')
-    await page.click('#found a:has-text("Gala")')
-    await page.locator('#explanation h3', { hasText: 'is not on the web' }).waitFor()
-    await page.fill('#explain-id', 'event 4')
-    await page.press('#explain-id', 'Enter')
-    const place = '(events.json, item 4 (line 1))'
-    await page.locator('#found li', { hasText: `Event 4 event ${place}, not on the web: it has no valid id` }).waitFor()
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('tells hits of one title apart by date and venue, and says nothing of the title as an id', async () => {
-    const hall = { Id: '00000000-0000-4000-9000-000000000001', Name: 'Hall' }
-    const times = { Start: '2026-07-11T19:30:00Z', VenueId: hall.Id }
-    const rows = [event(1, { Name: 'Tosca', ...times }), event(2, { Name: 'Tosca', VenueId: hall.Id })]
-    const running = await dashboards.started(JSON.stringify(rows))
-    running.directory.write('venues', JSON.stringify([hall]))
-    const { page } = await dashboards.opened(DESK, running)
-    await page.locator('#card-venues dd.big', { hasText: /^1$/ }).waitFor()
-    await page.fill('#explain-id', 'tosca')
-    await page.press('#explain-id', 'Enter')
-    await page.locator('#found-count', { hasText: '2 by that name:' }).waitFor()
-    const hits = await page.locator('#found li').allTextContents()
-    expect(hits.map((hit) => /^.*Hall/.exec(hit)?.[0] ?? hit).toSorted()).toEqual([
-      'Tosca event, 2026-07-11 19:30, Hall',
-      'Tosca event, 2026-07-12 19:30, Hall',
-    ])
-    expect(await page.textContent('#explanation')).toBe('')
-    expect(await explain(page, 'toska')).toContain('Nothing has the title or the id "toska"')
-    expect(await page.textContent('#found-count')).toBe('')
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('shows an event and a venue that have the same id of the CRM, one below the other', async () => {
-    const crm = { kind: 'files', directory: './crm', idNamespace: '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11' }
-    const running = await dashboards.started(JSON.stringify([event(1, { Id: '7' })]), { crm })
-    running.directory.write('venues', JSON.stringify([{ Id: 7, Name: 'Hall' }]))
-    const { page } = await dashboards.opened(DESK, running)
-    await page.locator('#card-venues dd.big', { hasText: /^1$/ }).waitFor()
-    await explain(page, '7')
-    const titles = await page.locator('#explanation h3').allTextContents()
-    expect(titles.map((title) => /^The \w+/.exec(title)?.[0])).toEqual(['The event', 'The venue'])
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('finds by title, by an address that holds the id, and is itself an address to send', async () => {
-    const { page } = await dashboards.opened(DESK, small)
-    await page.fill('#explain-id', 'event 1000001')
-    await page.press('#explain-id', 'Enter')
-    await page.locator('#found-count', { hasText: '1 by that name:' }).waitFor()
-    await page.click('#found a')
-    await page
-      .locator('#explanation h3', { hasText: 'The event 00000000-0000-4000-8000-000001000001 is on the web' })
-      .waitFor()
-    expect(await explain(page, `https://crm.example.org/main.aspx?id=%7b${SHOWN}%7d&etn=event`)).toContain(
-      `The event ${SHOWN} is on the web`,
-    )
-    expect(page.url()).toEndWith(`/?explain=${SHOWN}`)
-    const again = await open(dashboards.browser, page.url(), DESK)
-    await again.page.locator('#explanation h3', { hasText: `The event ${SHOWN} is on the web` }).waitFor()
-    await again.page.context().close()
-    await page.context().close()
-  })
-
-  it('shows an unknown venue of an event that is on the web as a warning, not as a NO', async () => {
-    const running = await dashboards.started(JSON.stringify([event(1, { VenueId: BAD_PRICE })]))
-    const { page } = await dashboards.opened(DESK, running)
-    expect(await explain(page, SHOWN)).toContain('is on the web')
-    expect(await page.locator('#explanation .but').count()).toBe(1)
-    expect(await page.locator('#explanation .no').count()).toBe(0)
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('does not say that all is well where rows are there and none is served', async () => {
-    const { page } = await dashboards.opened(
-      DARK,
-      await dashboards.started(JSON.stringify([event(1, { ShowOnWeb: false })])),
-    )
-    expect(await page.textContent('#state.warn')).toContain('none of the 1 events is served')
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('shows what came and changed since the first read, and the last day in three lines', async () => {
-    const running = await dashboards.started(events(3, 0))
-    const { page } = await dashboards.opened(PHONE, running)
-    expect(await page.locator('#changes li').count()).toBe(0)
-    running.directory.write(
-      'events',
-      JSON.stringify([event(1), event(2), ...Array.from({ length: 2 }, (_, index) => event(1_000_001 + index))]),
-    )
-    await page.locator('#changes-count', { hasText: /^2 of the served records/ }).waitFor()
-    expect((await page.locator('#changes a').allTextContents()).toSorted()).toEqual(['Event 1', 'Event 2'])
-    expect(await page.locator('#sparklines svg polyline').count()).toBe(3)
-    expect(await page.getAttribute('#sparklines svg', 'aria-label')).toMatch(/^\d+ s at most, over/)
-    expect(await faults(page)).toEqual([])
-    expect(await isWiderThanItsWindow(page)).toBe(false)
-    await page.context().close()
-  })
-
-  it('shows no count as served where callers get 502, and says what is kept', async () => {
-    const running = await dashboards.started(events(3, 0), { freshness: { maxAge: '3s', refreshEvery: '100ms' } })
-    const { page } = await dashboards.opened(PHONE, running)
-    await page.locator('#card-events dd.big', { hasText: /^3$/ }).waitFor()
-    expect(await page.textContent('#card-events')).toContain('Served3Held')
-    expect(await page.isVisible('#card-events dt:text-is("Held")')).toBe(false)
-    running.directory.write('events', '[')
-    await page.locator('#state.bad', { hasText: 'Callers get 502 for events' }).waitFor()
-    expect(await page.textContent('#card-events dd.big')).toBe('nothing')
-    expect(await page.textContent('#card-events')).toContain('Servednothing')
-    expect(await page.isVisible('#card-events dt:text-is("Held")')).toBe(true)
-    expect(await page.textContent('#card-events')).toContain('Held3, kept but not served')
-    expect(await page.textContent('#card-venues dd.big')).toBe('0')
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('is used by keyboard alone: skip link, search, explanation', async () => {
-    const { page } = await dashboards.opened(DESK, small)
-    await page.waitForSelector('#withheld-rows li')
-    await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the lists')
-    await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('a value cannot be read: 5')
-    await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Price, a value cannot be read')
-    await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.id')).toBe('explain-id')
-    await page.keyboard.type(SHOWN)
-    await page.keyboard.press('Enter')
-    await page.waitForSelector('#explanation .steps')
-    await page.focus('#withheld-rows button')
-    await page.keyboard.press('Enter')
-    await page.waitForSelector('#explanation .no')
-    await page.context().close()
-  })
-
-  it('says clearly that the service does not answer, and that what it shows is old', async () => {
-    const running = await dashboards.started(events(2, 1))
-    const { page } = await dashboards.opened(DESK, running)
-    await running.child.stop()
-    await page.waitForSelector('body.silent')
-    expect(await page.textContent('#state')).toMatch(/^The service does not answer\. What is below it said at /)
-    expect(await faults(page)).toEqual([])
-    await page.context().close()
-  })
-
-  it('says why the last reload was refused, until one succeeds', async () => {
-    const running = await dashboards.started(events(1, 0))
-    const { page } = await dashboards.opened(DESK, running)
-    const told = page.locator('#reload')
-    expect(await told.isVisible()).toBe(false)
-    const right = readFileSync(running.directory.configuration, 'utf8')
-    writeFileSync(running.directory.configuration, '{ lisst: true }')
-    running.child.signal('SIGHUP')
-    await told.waitFor({ state: 'visible' })
-    expect(await told.textContent()).toMatch(
-      /^The reload of .* was refused, and the configuration is what it was: .*lisst/,
-    )
-    writeFileSync(running.directory.configuration, right)
-    running.child.signal('SIGHUP')
-    await told.waitFor({ state: 'hidden' })
   })
 
   it('asks before it accepts a shorter list, and then accepts it', async () => {

@@ -16,6 +16,7 @@ export const LANES: Lanes = {
   waiting: [
     'test/snapshot/restart.test.ts',
     'test/operations/deployed-services.test.ts',
+    'test/operations/dashboard-states.test.ts',
     'test/operations/dashboard.test.ts',
     'test/operations/dashboard-looks.test.ts',
     'test/cluster/fleet-soak.test.ts',
@@ -56,6 +57,14 @@ export const LANES: Lanes = {
     'test/contract/node.test.ts',
   ],
   onlyInAll: [
+    'test/operations/dashboard-states.test.ts',
+    'test/faults/signals.test.ts',
+    'test/cluster/mutants.test.ts',
+    'test/cluster/model.test.ts',
+    'test/cluster/cluster-dashboard.test.ts',
+    'test/faults/ready-bodies.test.ts',
+    'test/faults/history.test.ts',
+    'test/connectors/hostile.test.ts',
     'test/operations/dashboard-looks.test.ts',
     'test/dataverse/wide-answers.test.ts',
     'test/commands/ports.test.ts',
