@@ -51,7 +51,7 @@ const EMBEDDED = new Map([
   [join(ROOT, 'src/cli/connector-files.ts'), CONNECTOR_FILES],
   [join(ROOT, 'src/operations/page/read-page-file.ts'), reading('src/operations/page', 'readPageFile')],
   [join(ROOT, 'src/describe/page/read-part.ts'), reading('src/describe/page', 'readPart')],
-  [join(ROOT, 'src/app/sample-directory.ts'), SAMPLE],
+  [join(ROOT, 'src/config/sample-directory.ts'), SAMPLE],
 ])
 
 const replaced = new Set<string>()

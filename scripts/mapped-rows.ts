@@ -1,5 +1,5 @@
 /**
- * Updates the golden records of sample rows. Requires that RECORDS in src/crm/mapping/records-number.ts was raised, so
+ * Updates the golden records of sample rows. Requires that RECORDS in src/crm/mapping/map-row.ts was raised, so
  * that earlier snapshots are not used.
  */
 import { existsSync, writeFileSync } from 'node:fs'

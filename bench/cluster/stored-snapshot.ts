@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
+import { IN_THE_FILE, Secret } from '../../src/domain/secret.ts'
 import { idOf } from '../../src/cluster/entries.ts'
 import { unpack } from '../../src/snapshot/snapshot-chunks.ts'
 import { RedisStore } from '../../src/cluster/redis/redis-store.ts'

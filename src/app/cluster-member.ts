@@ -1,7 +1,6 @@
 import { keepIndex } from '../order/list-index.ts'
 import { randomBytes } from 'node:crypto'
-import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore, mayBeStore } from '../config/cluster-settings.ts'
+import { type ClusterSettings, isLoopbackStore, mayBeStore } from '../config/configuration.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Observation } from '../observe/observation.ts'
@@ -13,27 +12,18 @@ import { elapsedMs } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
-import { idOf } from '../cluster/entries.ts'
 import { RedisStore } from '../cluster/redis/redis-store.ts'
-import { Cluster, defaultHeartbeatMs } from '../cluster/cluster.ts'
-import { logNameOf, Signing } from '../cluster/signing.ts'
-import { OtherLogs, whyOtherLog } from '../cluster/other-logs.ts'
-import { keepSnapshot, dataFingerprint } from './keep-snapshot.ts'
+import { Cluster, heartbeatMsOf } from '../cluster/cluster.ts'
+import { OtherLogs, Signing, logNameOf, whyOtherLog } from '../cluster/log-identity.ts'
+import { keepSnapshot, dataFingerprint } from '../snapshot/keep-snapshot.ts'
 import { VERSION } from './command-context.ts'
 import { type Reading, type ReadingOptions, type SettingsChange, endReads, isCutOff } from './reading.ts'
 
 type NewReplica = ConstructorParameters<typeof Cluster>[0]['newReplica']
 
-export type ClusterSettings = NonNullable<Configuration['cluster']>
-
 /** The interval at which a starting instance looks for data. It grows, because a start may wait for hours. */
 const LOOK_MS = { least: 10, most: 1000 } as const
 const LOOKS_PART = 1 / 16
-
-/** The heartbeat interval of an instance with these settings, ms. */
-export function heartbeatOf({ heartbeatMs }: ClusterSettings, { maxAgeMs }: { readonly maxAgeMs: number }): number {
-  return heartbeatMs ?? defaultHeartbeatMs(maxAgeMs)
-}
 
 /** This instance as a member of a cluster: it leads, follows, or reads alone. */
 export class ClusterMember implements Reading {
@@ -61,7 +51,7 @@ export class ClusterMember implements Reading {
     this.#otherLogs = new OtherLogs({
       connect: () => store.connect(),
       time,
-      heartbeatMs: () => heartbeatOf(section, settings),
+      heartbeatMs: () => heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs),
       tell: (names) => {
         const told = names.map((other) => `${other} (${whyOtherLog(other, logName)})`).join(', ')
         if (names.length > 0) observe({ kind: 'cluster-changed', what: 'other-logs', detail: told })
@@ -74,7 +64,7 @@ export class ClusterMember implements Reading {
       limits,
       heartbeat: {
         get ms() {
-          return heartbeatOf(section, settings)
+          return heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs)
         },
       },
       readersWhenLost: section.readersWhenLost,
@@ -166,7 +156,7 @@ export class ClusterMember implements Reading {
   }
 
   #status(): ClusterStatus {
-    const { role, isConnected, instance, position, member, storeLost } = this.#cluster
+    const { role, isConnected, instance, position, lastId, member, storeLost } = this.#cluster
     const { time } = this.#options
     const { heartbeat } = member
     const snapshot = member.resync.known
@@ -176,7 +166,7 @@ export class ClusterMember implements Reading {
       instance,
       leader: role === 'leader' ? instance : (heartbeat?.instance ?? null),
       epoch: position?.epoch ?? 0,
-      position: position === null ? null : idOf(position),
+      position: lastId,
       instances: heartbeat?.instances ?? 0,
       versions: heartbeat?.versions ?? [],
       candidates: heartbeat?.candidates ?? [],

@@ -1,13 +1,13 @@
-import { isLoopback } from '../config/addresses.ts'
+import { isLoopback } from '../domain/host.ts'
 import { type Configuration, ownCode } from '../config/configuration.ts'
-import { bugPlace } from '../observe/printable.ts'
+import { bugPlace } from '../domain/printable.ts'
 import { operationsOf } from '../operations/app.ts'
 import type { RefusedReload } from '../operations/status.ts'
 import { systemTime } from '../time/time.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
-import type { Telemetry } from './telemetry.ts'
+import type { Telemetry } from '../observe/telemetry.ts'
 import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
 /** A serving process. */
@@ -39,7 +39,7 @@ export async function openOperations(
 ): Promise<Listener> {
   const { marquee, telemetry, watched } = running
   const { reading, admissions, idsOf, crm } = marquee
-  const { requests, reads, history, observe } = telemetry
+  const { requests, reads, history } = telemetry
   const app = operationsOf({
     served: reading.lists,
     reading: () => reading.status(),
@@ -63,10 +63,10 @@ export async function openOperations(
     venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
     async accept() {
       const accepted = await reading.acceptShorter()
-      if (accepted !== null && accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
+      if (accepted !== null && accepted.length > 0) telemetry.observe({ kind: 'shorter-accepted', lists: accepted })
       return accepted
     },
-    onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+    onFailure: (cause) => telemetry.observe({ kind: 'internal-error', message: bugPlace(cause) }),
     token: section.token?.reveal() ?? null,
     host: section.host,
   })

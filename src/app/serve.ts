@@ -2,9 +2,9 @@
 
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
-import type { RouteLabel } from '../observe/meters.ts'
+import type { RouteLabel } from '../observe/observation.ts'
 import type { Observe } from '../observe/observation.ts'
-import { printable } from '../observe/printable.ts'
+import { printable } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
 import { descriptorLimit } from '../runtime/descriptor-reserve.ts'
@@ -16,13 +16,14 @@ import {
   addressOf,
 } from '../runtime/listener.ts'
 import { assemble } from './assemble.ts'
-import { type ConfigurationOptions, readConfiguration } from './read-configuration.ts'
+import { type ConfigurationOptions, readConfiguration } from '../config/read-configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { type Watched, OutageWatch } from './outage-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
-import { createTelemetry } from './telemetry.ts'
+import { type RequestWatch, traceIdOf } from '../http/call.ts'
+import { Telemetry } from '../observe/telemetry.ts'
 
 /** How long the first log line waits for a record to name. A large list continues loading after it. */
 const FIRST_READ_MS = 2000
@@ -41,7 +42,10 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
-  const telemetry = createTelemetry(context, configuration.log.requests)
+  const telemetry = new Telemetry(
+    { out: context.out, isTerminal: context.isTerminal, now: () => Date.now() },
+    configuration.log.requests,
+  )
   const observers: Observe[] = [telemetry.observe]
   const observe: Observe = (observation) => {
     for (const note of observers) note(observation)
@@ -49,7 +53,7 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   const suspicions = listSuspicions()
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const reserve = runtime.openReserve()
-  const marquee = await assemble(configuration, systemTime, observe, { watch: telemetry.watch, reserve, suspicions })
+  const marquee = await assemble(configuration, systemTime, observe, { watch: watchOf(telemetry), reserve, suspicions })
   const { reading } = marquee
   const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
   const running: Running = { configuration, marquee, telemetry, watched, address: '', stopping: false, refused: null }
@@ -104,6 +108,18 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
     return WRONG_USAGE
   })
   return Promise.race([ended, inVain]).finally(() => outages.stop())
+}
+
+/** Counts each answer, and writes its log line if requests are logged. */
+function watchOf(telemetry: Telemetry): RequestWatch {
+  return (route, call, { status, fields }, durationMs) => {
+    const contentType = fields.values['Content-Type']
+    telemetry.requests.count(route, status, contentType, durationMs)
+    if (!telemetry.logsRequests) return
+    const { method, pathname: path } = call
+    const traceId = traceIdOf(call.header('traceparent'))
+    telemetry.logRequest({ method, route, path, status, durationMs, traceId }, contentType)
+  }
 }
 
 async function stopAll(parts: readonly Part[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { type LineStream, fileLines, LineSink, lostLine } from '../observe/line-sink.ts'
-import { codeOf } from '../observe/system-error.ts'
+import { codeOf } from '../domain/system-error.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
 

@@ -1,8 +1,8 @@
 import { type Configuration, ownCode } from '../config/configuration.ts'
-import { howMany, printable } from '../observe/printable.ts'
+import { howMany, printable } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'
-import { commandLine } from './launcher.ts'
+import { commandLine } from './command-context.ts'
 import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
 interface StartUp {

@@ -1,5 +1,5 @@
-import { printable } from '../observe/printable.ts'
-import { type ConfigurationOptions, readConfiguration } from '../app/read-configuration.ts'
+import { printable } from '../domain/printable.ts'
+import { type ConfigurationOptions, readConfiguration } from '../config/read-configuration.ts'
 import { type Reply, askRunning, whyRefused } from './running-instance.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 

@@ -1,16 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore } from '../config/cluster-settings.ts'
+import { type ClusterSettings, type Configuration, isLoopbackStore } from '../config/configuration.ts'
 import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
-import { decodeEntry } from '../cluster/entries.ts'
-import { MOST_NONCES } from '../cluster/nonces.ts'
-import { otherLogsInUse, whyOtherLog } from '../cluster/other-logs.ts'
-import { logNameOf, Signing } from '../cluster/signing.ts'
-import { heartbeatOf, type ClusterSettings } from '../app/cluster-member.ts'
-import { dataFingerprint } from '../app/keep-snapshot.ts'
+import { heartbeatMsOf, logTrouble, SEE_WHO_WRITES } from '../cluster/cluster.ts'
+import { otherLogsInUse, whyOtherLog } from '../cluster/log-identity.ts'
+import { Signing, logNameOf } from '../cluster/log-identity.ts'
+import { dataFingerprint } from '../snapshot/keep-snapshot.ts'
 
 export interface StoreChecked {
   /** The store's name and version, for example `Redis 7.0.15`; `null` if it did not say. */
@@ -23,7 +20,6 @@ export interface StoreChecked {
 const PATIENCE_MS = 5000
 /** How long `check` waits for a heartbeat. A log with rarer heartbeats looks unused. */
 const LONGEST_HEARTBEAT_MS = 1000
-const SEE = 'The instances replace a log that nobody leads; see who else writes to the store'
 const PROBE = 'probe'
 const LEAST_VERSION = '6.2'
 
@@ -56,10 +52,10 @@ export async function checkCluster(
     const { connection, info, problems } = checked
     const warnings = warningsOf(settings, info, recordBytes)
     if (problems.length > 0) return { server: serverOf(info), problems, warnings }
-    const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatOf(settings, configuration.freshness))
+    const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMsOf(settings.heartbeatMs, configuration.freshness.maxAgeMs))
     const signing = new Signing(dataFingerprint(configuration), key?.reveal() ?? null)
     const trouble = await withTimeout(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
-    const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE}`
+    const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE_WHO_WRITES}`
     if (trouble !== null) warnings.push(`cluster.name: ${trouble === TIMED_OUT ? late : trouble}`)
     if (trouble === TIMED_OUT) return { server: serverOf(info), problems, warnings }
     const looked = otherLogsInUse(connection, systemTime, usedMs, new AbortController().signal)
@@ -74,25 +70,6 @@ export async function checkCluster(
   } finally {
     for (const connection of open) connection.destroy()
   }
-}
-
-/** Returns why instances could not use the log or its nonces; `null` if they can. */
-async function logTrouble(connection: RedisConnection, signing: Signing, usedMs: number): Promise<string | null> {
-  const look = async () => {
-    const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_NONCES)]
-    return { top, nonces, moved: JSON.stringify([...(nonces ?? [])]) }
-  }
-  const before = await look()
-  if (before.nonces === null)
-    return `there are more than ${MOST_NONCES} nonces of instances; the leader drops them. ${SEE}`
-  const entry = before.top === null ? null : decodeEntry(before.top, signing)
-  if (entry !== null && 'refused' in entry) return `${entry.refused}. ${SEE}`
-  if (before.nonces.size === 0) return null
-  await new Promise((resolve) => setTimeout(resolve, 2 * usedMs))
-  const after = await look()
-  if (before.top?.id !== after.top?.id || before.moved === after.moved) return null
-  const end = before.top === null ? 'there is no log' : `the log ends with ${before.top.id} and does not move`
-  return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
 }
 
 /** Runs every command that an instance uses, once. */

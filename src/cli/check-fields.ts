@@ -1,6 +1,6 @@
 import type { FieldFound } from '../crm/mapping/field-coverage.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
-import { printable } from '../observe/printable.ts'
+import { printable } from '../domain/printable.ts'
 
 /** A field of a list and its source, as `check` prints it. */
 export interface FieldReport extends FieldFound {

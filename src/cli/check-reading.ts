@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
-import { howMany } from '../observe/printable.ts'
+import { howMany } from '../domain/printable.ts'
 import type { ListReading } from '../sync/port.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import type { Observation } from '../observe/observation.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { nearestName } from '../config/nearest-name.ts'
+import { nearestName } from '../domain/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldWords, textFound, withheldWords } from '../faults/fault-words.ts'
 import type { ListName } from '../domain/field.ts'

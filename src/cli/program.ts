@@ -1,6 +1,6 @@
 // The commands. In: arguments, the environment, a configuration. Out: lines and an exit status.
 // Each command is a file that is imported on demand.
-import { bugPlace } from '../observe/printable.ts'
+import { bugPlace } from '../domain/printable.ts'
 import { type CommandContext, ANSWER_IS_NO } from '../app/command-context.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit status. */

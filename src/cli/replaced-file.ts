@@ -2,7 +2,7 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { readSmallFile, readText } from '../config/read-text.ts'
 import { parseYaml } from '../config/tree.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
-import { codeOf } from '../observe/system-error.ts'
+import { codeOf } from '../domain/system-error.ts'
 
 /** A configuration file to be replaced. */
 export interface ReplacedFile {

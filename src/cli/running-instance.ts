@@ -1,7 +1,7 @@
 // oxlint-disable-next-line no-restricted-imports -- only as a client: fetch takes the proxies of the environment
 import { request } from 'node:http'
 import type { Configuration } from '../config/configuration.ts'
-import { codeOf } from '../observe/system-error.ts'
+import { codeOf } from '../domain/system-error.ts'
 
 /** The answer of the instance that runs with the same configuration. */
 export type Reply =

@@ -1,6 +1,6 @@
-import { Secret } from '../config/secret.ts'
+import { Secret } from '../domain/secret.ts'
 import type { OpenHttpClient } from '../crm/web/http-client.ts'
-import { printable } from '../observe/printable.ts'
+import { printable } from '../domain/printable.ts'
 
 const SHOWN_BYTES = 2048
 const SHORTEST_MASKED = 4

@@ -4,15 +4,17 @@
 
 import type { Time } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
-import type { LogPosition } from './entries.ts'
+import { decodeEntry, idOf, type LogPosition } from './entries.ts'
 import { LONGEST_DEFAULT_MS } from './election.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { lead } from './lead.ts'
+import type { Signing } from './log-identity.ts'
 import { Member } from './member.ts'
+import { MOST_NONCES } from './nonces.ts'
 import type { Role, ClusterOptions } from './options.ts'
 import { commandLimitMs, Session } from './session.ts'
-import { StoreFailure } from './store.ts'
+import { type StoreConnection, StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
 /** A session that lived this long resets the back-off. */
@@ -25,9 +27,9 @@ const REFUSED_MS = 5000
 
 const LEAST_HEARTBEAT_MS = 50
 
-/** The heartbeat interval if the configuration has none. */
-export function defaultHeartbeatMs(maxAgeMs: number): number {
-  return Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
+/** The heartbeat interval in ms: the configured one, or one that follows from the maximum age. */
+export function heartbeatMsOf(configuredMs: number | null, maxAgeMs: number): number {
+  return configuredMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
 }
 
 /** One instance of a cluster. `served` is what callers get now. */
@@ -70,6 +72,11 @@ export class Cluster {
   /** The last entry written or applied here; `null` while nothing is followed. */
   get position(): LogPosition | null {
     return this.member.position
+  }
+
+  /** The id of that entry in the log. */
+  get lastId(): string | null {
+    return this.position === null ? null : idOf(this.position)
   }
 
   /** The number of changes that the leader has not yet written to the log. */
@@ -204,4 +211,29 @@ export class Cluster {
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
   }
+}
+
+export const SEE_WHO_WRITES = 'The instances replace a log that nobody leads; see who else writes to the store'
+
+/** Returns why instances could not use the log or its nonces; `null` if they can. */
+export async function logTrouble(
+  connection: Pick<StoreConnection, 'top' | 'readNonces'>,
+  signing: Signing,
+  usedMs: number,
+): Promise<string | null> {
+  const look = async () => {
+    const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_NONCES)]
+    return { top, nonces, moved: JSON.stringify([...(nonces ?? [])]) }
+  }
+  const before = await look()
+  if (before.nonces === null)
+    return `there are more than ${MOST_NONCES} nonces of instances; the leader drops them. ${SEE_WHO_WRITES}`
+  const entry = before.top === null ? null : decodeEntry(before.top, signing)
+  if (entry !== null && 'refused' in entry) return `${entry.refused}. ${SEE_WHO_WRITES}`
+  if (before.nonces.size === 0) return null
+  await new Promise((resolve) => setTimeout(resolve, 2 * usedMs))
+  const after = await look()
+  if (before.top?.id !== after.top?.id || before.moved === after.moved) return null
+  const end = before.top === null ? 'there is no log' : `the log ends with ${before.top.id} and does not move`
+  return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
 }

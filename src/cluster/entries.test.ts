@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { type LogEntry, compareIds, decodeEntry, encodeEntry, isSame, NO_BODY } from './entries.ts'
-import { logNameOf, Signing } from './signing.ts'
+import { Signing, logNameOf } from './log-identity.ts'
 
 const KEY = 'k'.repeat(32)
 const signing = new Signing('0123456789ab', KEY)

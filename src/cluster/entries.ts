@@ -3,7 +3,7 @@ import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from '../records/row-records.ts'
 import type { ToldShrunk } from '../sync/served-list.ts'
 import { BODY_CEILING, pack, unpack } from '../snapshot/snapshot-chunks.ts'
-import type { Signing } from './signing.ts'
+import type { Signing } from './log-identity.ts'
 import type { StoredEntry } from './store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ResumeState } from '../sync/snapshot-list.ts'
+import type { ResumeState } from '../sync/served-list.ts'
 import { type ServedList, type Shrunk, Freshness } from '../sync/served-list.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { cursorOf, failureOf } from '../sync/port.ts'

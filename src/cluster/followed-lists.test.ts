@@ -7,7 +7,7 @@ import { newLists } from '../sync/replica.ts'
 import { type Ages, type Head, type ListState, NO_BODY } from './entries.ts'
 import { FollowedLists } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
-import { Signing } from './signing.ts'
+import { Signing } from './log-identity.ts'
 
 const POSITION = { epoch: 1, number: 1, claimId: '00' }
 const WELL: ListState = {

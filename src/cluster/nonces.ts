@@ -3,7 +3,7 @@ import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 import { fieldsOf } from '../records/row-records.ts'
 import { type LogPosition, logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
 import type { Heartbeat } from './election.ts'
-import type { Signing } from './signing.ts'
+import type { Signing } from './log-identity.ts'
 
 /** Returns random bytes that nobody can guess. */
 export type Draw = (bytes: number) => Uint8Array

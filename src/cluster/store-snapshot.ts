@@ -14,7 +14,7 @@ import {
 import type { ListState, LogPosition } from './entries.ts'
 import { idOf, listStateOf, logPositionOf, textAt, textOrNullAt } from './entries.ts'
 import type { Session } from './session.ts'
-import type { Signing } from './signing.ts'
+import type { Signing } from './log-identity.ts'
 import { StoreFailure } from './store.ts'
 
 const MANIFEST = 'snapshot'

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
+import { canonicalHost } from '../domain/host.ts'
 import { type Key, leaf, ValueProblem } from './key.ts'
-import { IN_THE_FILE, Secret } from './secret.ts'
+import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import { textSchema } from './values.ts'
 
 /** An address to listen on. Brackets around an IPv6 address are removed. */
@@ -25,18 +26,6 @@ function isHostName(text: string): boolean {
     /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i.test(text) &&
     !/^[\d.]+$/.test(text)
   )
-}
-
-/** Whether only this machine can reach a listener on this address. */
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
-}
-
-/** Normalizes a host: IPv6 addresses and names have several spellings. */
-export function canonicalHost(given: string): string {
-  // URLs cannot contain an address with a zone (`fe80::1%eth0`).
-  if (isIP(given) !== 6 || given.includes('%')) return given.toLowerCase()
-  return new URL(`http://[${given}]`).hostname.slice(1, -1)
 }
 
 /** Whether two listeners with the same port would conflict. */
@@ -92,14 +81,6 @@ export function webOrigin(example: string): Key<string> {
       return new ValueProblem(`must be ${allowed}, and without a user`, true)
     return url.pathname === '/' && url.search === '' && url.hash === '' ? url.origin : null
   })
-}
-
-/** Whether requests to this origin are sent over the network unencrypted. */
-export function isPlain(origin: string): boolean {
-  const { protocol, hostname } = new URL(origin)
-  return (
-    protocol === 'http:' && hostname !== 'localhost' && hostname !== '[::1]' && !/^127\.\d+\.\d+\.\d+$/.test(hostname)
-  )
 }
 
 const PROXY_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?!.*:[^/@]+@)/

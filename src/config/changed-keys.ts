@@ -1,5 +1,5 @@
 import type { Configuration } from './configuration.ts'
-import { Secret } from './secret.ts'
+import { Secret } from '../domain/secret.ts'
 
 /**
  * Sections that only a restart changes: listeners, and everything that the held records and their storage depend on.

@@ -1,13 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { isLoopback } from './addresses.ts'
 import { type ValueSchema, leaf, ValueProblem } from './key.ts'
-import { IN_THE_FILE, Secret } from './secret.ts'
+import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import { section } from './section.ts'
 import { duration, flag, path, secretText, text, textSchema } from './values.ts'
 
 const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 
-function isStore({ hostname, protocol }: URL): boolean {
+export function isStore({ hostname, protocol }: URL): boolean {
   return hostname !== '' && (protocol === 'rediss:' || protocol === 'redis:')
 }
 
@@ -70,18 +69,3 @@ export const cluster = section({
     .default(false)
     .says('Allows `redis:` to another machine, which is neither encrypted nor verified.'),
 })
-
-/** Whether data is sent to the store over the network unencrypted. */
-export function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
-  return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
-}
-
-export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
-  return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
-}
-
-/** Whether a URL that was read again for `cluster.url` is as acceptable as at start-up. */
-export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
-  const parsed = URL.parse(given.reveal())
-  return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))
-}

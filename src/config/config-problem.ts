@@ -1,6 +1,6 @@
 import type { FurtherFields } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { printable } from '../observe/printable.ts'
+import { printable } from '../domain/printable.ts'
 import type { Tree } from './tree.ts'
 
 /** One problem of a configuration, described so that it can be fixed; never contains a secret. */

@@ -5,7 +5,7 @@ import { EVENTS } from '../domain/event.ts'
 import type { RecordTable } from '../domain/field.ts'
 import type { FurtherFields } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
-import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
+import { sharesAddress } from './addresses.ts'
 import { command } from './crm/command.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
@@ -15,11 +15,13 @@ import { moduleKeys } from './crm/module.ts'
 import { civicrm, odoo, salesforce } from './crm/shipped.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../domain/nearest-name.ts'
+import type { Secret } from '../domain/secret.ts'
 import type { FileProblems, Problem } from './config-problem.ts'
 import { byKind } from './section.ts'
-import { isPlainStore } from './cluster-settings.ts'
+import { isStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
+import { isLoopback, isPlain } from '../domain/host.ts'
 
 /** The kinds of CRM. A new one is a file in crm/ and its line here. */
 const CRM = { files, dataverse, postgres, odoo, salesforce, civicrm, http, module: moduleKeys, command }
@@ -37,6 +39,8 @@ export interface Configuration extends General {
   readonly isTimeZoneSet: boolean
   readonly crm: CrmSettings
 }
+
+export type ClusterSettings = NonNullable<Configuration['cluster']>
 
 /** The keys of the whole file, from which its documentation is generated. */
 export const KEYS = {
@@ -257,4 +261,19 @@ function misspelt(href: string, names: readonly string[]): string[] {
 export function ownCode(crm: CrmSettings): readonly { readonly file: string; readonly sha256: string }[] {
   if (crm.kind === 'command') return crm.run.files
   return crm.kind === 'module' ? [crm.path] : []
+}
+
+/** Whether data is sent to the store over the network unencrypted. */
+function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
+  return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
+}
+
+export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
+  return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
+}
+
+/** Whether a URL that was read again for `cluster.url` is as acceptable as at start-up. */
+export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
+  const parsed = URL.parse(given.reveal())
+  return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))
 }

@@ -3,7 +3,7 @@ import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import { type FurtherField, type FurtherFields, type FurtherType, FURTHER_TYPES } from '../domain/further.ts'
 import { PROBLEM, type Place } from './config-problem.ts'
 import { type Key, type ValueSchema, scalarOf, wholeKey } from './key.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../domain/nearest-name.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 const ALLOWED = `a mapping of names to types (${FURTHER_TYPES.join(', ')}), such as { Description: text, Doors: date-time }`

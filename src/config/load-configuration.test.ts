@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
 import type { Configuration, CrmSettings } from './configuration.ts'
-import { findConfiguration, loadConfiguration, loadSample } from './load-configuration.ts'
+import { loadConfiguration, loadSample } from './load-configuration.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
 import { changedKeys } from './changed-keys.ts'
 import { renderProblem } from './config-problem.ts'
 import type { ReadFile } from './read-text.ts'
+import { findConfiguration } from './read-configuration.ts'
 
 const CRM = 'crm: { kind: files, directory: ./crm }\n'
 

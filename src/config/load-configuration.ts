@@ -1,6 +1,3 @@
-// Loads the configuration: one YAML file becomes frozen settings, or a list of all its problems. In: a file and the
-// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, references.ts resolves { env } and
-// { file }, and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
 import { dirname, resolve } from 'node:path'
 import { NO_FURTHER } from '../domain/further.ts'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
@@ -160,47 +157,4 @@ function inOrder(problems: readonly Problem[]): readonly Problem[] {
   const message = `has ${sorted.length - MOST_PROBLEMS} more problems`
   const more: Problem = { file: sorted[0]?.file ?? '', key: '', line: null, found: null, message }
   return [...sorted.slice(0, MOST_PROBLEMS), more]
-}
-
-export interface Whereabouts {
-  /** The argument of `--config`; undefined if it was not given. */
-  readonly option: string | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The directory in which the process was started. */
-  readonly cwd: string
-  readonly exists: (path: string) => Promise<boolean>
-}
-
-/** Which configuration to read, and why; `because` completes `the configuration is …, `. */
-export type FoundConfiguration =
-  | {
-      readonly kind: 'file'
-      readonly path: string
-      readonly because: 'named by --config' | 'named by MARQUEE_CONFIG' | 'found here'
-    }
-  | { readonly kind: 'sample'; readonly because: 'there is no marquee.yaml here' }
-
-/**
- * Finds the configuration: `--config`, else MARQUEE_CONFIG, else ./marquee.yaml if it exists, else the shipped sample.
- */
-export async function findConfiguration({ option, env, cwd, exists }: Whereabouts): Promise<FoundConfiguration> {
-  const stand = standOf(env, cwd)
-  if (option !== undefined) return { kind: 'file', path: resolve(stand, option), because: 'named by --config' }
-  const named = env['MARQUEE_CONFIG']
-  if (named) return { kind: 'file', path: resolve(stand, named), because: 'named by MARQUEE_CONFIG' }
-  for (const directory of new Set([stand, cwd])) {
-    const path = resolve(directory, 'marquee.yaml')
-    if (await exists(path)) return { kind: 'file', path, because: 'found here' }
-  }
-  return { kind: 'sample', because: 'there is no marquee.yaml here' }
-}
-
-/**
- * The user's current directory. npm runs its scripts in the package's directory; INIT_CWD counts only for Marquee's own
- * scripts, since others pass it on unintentionally.
- */
-export function standOf(env: Whereabouts['env'], cwd: string): string {
-  const script = env['npm_lifecycle_event']
-  const start = env['INIT_CWD']
-  return start && (script === 'start' || script === 'start:node') ? start : cwd
 }

@@ -1,5 +1,5 @@
 import { type AnyKey, type Keys, isNull, Key, scalarOf } from './key.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../domain/nearest-name.ts'
 import { type Place, PROBLEM } from './config-problem.ts'
 import type { Tree } from './tree.ts'
 

@@ -1,6 +1,6 @@
 import type { ErrorCode, YAMLError } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } from 'yaml'
-import type { Reread } from './secret.ts'
+import type { Reread } from '../domain/secret.ts'
 
 /** A value of the file and its line. For a value in a mapping, it is the key's line. */
 export type Tree = ScalarTree | ListTree | MapTree | ReferenceTree | ReportedTree

@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, openZone } from '../domain/zone.ts'
 import { type Key, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, ValueProblem } from './key.ts'
-import { nearestName } from './nearest-name.ts'
-import { Secret } from './secret.ts'
+import { nearestName } from '../domain/nearest-name.ts'
+import { Secret } from '../domain/secret.ts'
 
 /** A text that matches the pattern. Numbers and booleans must be quoted, for example '007' and 'on'. */
 export function text(allowed: string, pattern: RegExp, accepts: (text: string) => boolean = () => true): Key<string> {

@@ -3,7 +3,7 @@
 
 import type { CrmSettings } from '../config/configuration.ts'
 import type { RequestValue, RequestValues } from '../config/crm/http.ts'
-import type { Secret } from '../config/secret.ts'
+import type { Secret } from '../domain/secret.ts'
 import { batchRows, mappedBatches } from './batches.ts'
 import { ClientToken } from './client-token.ts'
 import type {

@@ -5,7 +5,7 @@ import { textFound } from './fault-words.ts'
 import { insteadOf } from './remedy.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { faultKey } from '../records/fault-counts.ts'
+import { faultKey } from '../domain/fault-counts.ts'
 import type { WithheldRow } from '../records/packed-withheld.ts'
 
 /** Rows with the same fault in the same column, as `check --json` prints them. */

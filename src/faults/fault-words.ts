@@ -4,7 +4,7 @@
 import type { Expected } from '../domain/expected.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
-import { type FaultCount, FaultCounts } from '../records/fault-counts.ts'
+import { type FaultCount, FaultCounts } from '../domain/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { expectedWords } from './expected-words.ts'
 import { insteadOf } from './remedy.ts'

@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
-import type { RouteLabel } from '../observe/meters.ts'
+import type { RouteLabel } from '../observe/observation.ts'
 
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 

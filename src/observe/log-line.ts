@@ -1,7 +1,8 @@
 import { unreachable } from '../domain/unreachable.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import type { Observation, ReadReport, RequestReport, ClusterChange, WithheldCount } from './observation.ts'
-import { printable } from './printable.ts'
+import type { Observation, ReadReport, RequestReport, ClusterChange } from './observation.ts'
+import { printable } from '../domain/printable.ts'
+import type { WithheldCount } from '../domain/fault-counts.ts'
 
 type Level = 'info' | 'warn' | 'error'
 

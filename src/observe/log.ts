@@ -1,7 +1,7 @@
 import { type LogLine, logLine } from './log-line.ts'
 import { lostLine } from './line-sink.ts'
 import type { Observation, ReadReport } from './observation.ts'
-import { printable } from './printable.ts'
+import { printable } from '../domain/printable.ts'
 
 export interface LogOptions {
   readonly out: (line: string) => void

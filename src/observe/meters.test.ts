@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { contentTypeOf, MEDIA_TYPES } from '../formats/media-types.ts'
-import { RequestMeter, ROUTES, typeLabel } from './meters.ts'
+import { RequestMeter, typeLabel } from './meters.ts'
+import { ROUTES } from './observation.ts'
 
 describe('the request meter', () => {
   it('counts by route, status and media type', () => {

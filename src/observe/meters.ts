@@ -1,20 +1,4 @@
-import type { Observation, Outcome } from './observation.ts'
-
-/** The public routes by their templates. `other` is any other path. */
-export const ROUTES = [
-  '/api/events/{id}',
-  '/api/events/{id}/venue',
-  '/api/venues/{id}',
-  '/api/events',
-  '/api/venues',
-  '/api/events/{id}.ics',
-  '/api/events.ics',
-  '/api/openapi.json',
-  '/',
-  'other',
-] as const
-
-export type RouteLabel = (typeof ROUTES)[number]
+import { type Observation, type Outcome, type RouteLabel, ROUTES } from './observation.ts'
 
 /** The statuses that the service sends. Any other is counted as 0. */
 const STATUSES = [0, 200, 204, 304, 400, 404, 405, 429, 500, 502] as const

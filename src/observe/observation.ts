@@ -1,7 +1,7 @@
 // Everything worth reporting is an observation. Log lines, counts and the dashboard's history derive from it.
 // In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts (meters.ts), the last reads
 // (read-history.ts). This room never makes a caller fail or wait: lines that cannot be written are counted.
-import type { WithheldFault } from '../domain/withheld.ts'
+import type { WithheldCount } from '../domain/fault-counts.ts'
 
 /** Everything worth reporting. No observation contains a CRM value or a secret. */
 export type Observation =
@@ -135,17 +135,26 @@ export interface ReadReport {
   readonly withheld: number
 }
 
-export interface WithheldCount {
-  /** The column, or `null` for the whole row. */
-  readonly column: string | null
-  readonly fault: WithheldFault
-  readonly count: number
-}
+/** The public routes by their templates. `other` is any other path. */
+export const ROUTES = [
+  '/api/events/{id}',
+  '/api/events/{id}/venue',
+  '/api/venues/{id}',
+  '/api/events',
+  '/api/venues',
+  '/api/events/{id}.ics',
+  '/api/events.ics',
+  '/api/openapi.json',
+  '/',
+  'other',
+] as const
+
+export type RouteLabel = (typeof ROUTES)[number]
 
 export interface RequestReport {
   readonly method: string
   /** The route's template: `/api/events/{id}`. */
-  readonly route: string
+  readonly route: RouteLabel
   /** The requested path without its query, cut to 200 characters. */
   readonly path: string
   readonly status: number

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { canonicalHost, isLoopback } from '../config/addresses.ts'
+import { canonicalHost, isLoopback } from '../domain/host.ts'
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d+)?$/i

@@ -12,7 +12,7 @@ import { Sampling } from './samples.ts'
 import { SearchTurns } from './search-turns.ts'
 import { type ReadingStatus, type Status, type StatusOptions, isReady, mayAnswer, statusOf } from './status.ts'
 import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
-import type { ReadHistory } from '../observe/read-history.ts'
+import type { Telemetry } from '../observe/telemetry.ts'
 import type { RefreshSettings } from '../sync/served-list.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 
@@ -50,7 +50,7 @@ export interface OperationsSource
     Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
   readonly settings: () => RefreshSettings
   readonly reading: () => ReadingStatus
-  readonly history: Pick<ReadHistory, 'reads' | 'ignoredColumns'>
+  readonly history: Pick<Telemetry['history'], 'reads' | 'ignoredColumns'>
   readonly state: () => Pick<StatusOptions, 'page' | 'refused' | 'stopping'>
 }
 

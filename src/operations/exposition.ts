@@ -1,5 +1,3 @@
-import type { Buckets } from '../observe/meters.ts'
-
 type Labels = Readonly<Record<string, string>>
 
 export interface Sample {
@@ -9,7 +7,12 @@ export interface Sample {
 
 interface Series {
   readonly labels?: Labels
-  readonly buckets: Buckets
+  readonly buckets: {
+    /** Ascending. One more bucket counts values above the last. */
+    readonly bounds: readonly number[]
+    readonly counts: Float64Array
+    readonly sum: number
+  }
 }
 
 /** The samples of a metric, or its only value if it has no labels. */

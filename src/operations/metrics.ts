@@ -1,5 +1,5 @@
 import { WHOLE_ROW } from '../domain/field.ts'
-import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
+import type { Telemetry } from '../observe/telemetry.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
@@ -13,8 +13,8 @@ import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 export interface MetricsOptions {
   /** Returns the lists that are served now. */
   readonly served: () => ServedLists
-  readonly requests: RequestMeter
-  readonly reads: ReadMeter
+  readonly requests: Telemetry['requests']
+  readonly reads: Telemetry['reads']
   readonly time: Time
   readonly isReady: () => boolean
   /** Returns the number of requests that wait for a refresh. */

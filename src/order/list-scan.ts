@@ -1,6 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import { type Tick, isBefore } from '../domain/tick.ts'
-import { readGuidWords } from '../records/guid-table.ts'
+import { readGuidWords } from '../domain/guid-table.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
 import { readSortKey } from '../records/packing.ts'

@@ -1,5 +1,5 @@
 import type { Guid } from '../domain/guid.ts'
-import { GuidTable, hashWords, readGuidWords } from '../records/guid-table.ts'
+import { GuidTable, hashWords, readGuidWords } from '../domain/guid-table.ts'
 
 /** Numbers for the venues that events refer to, each while an event refers to it. */
 export class VenueNumbers {

@@ -1,6 +1,6 @@
 import { holdsPassword } from '../config/config-problem.ts'
 import { isName } from '../config/values.ts'
-import { printable } from '../observe/printable.ts'
+import { printable } from '../domain/printable.ts'
 
 /** A line of the configuration: key, value, and the evidence for it. */
 export interface Line {

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
 import { formatOf } from '../crm/files/file-format.ts'
 import { openDecoder } from '../domain/encoding.ts'
-import { codeOf } from '../observe/system-error.ts'
+import { codeOf } from '../domain/system-error.ts'
 import { type Encoding, encodingOf, UTF_8 } from './encodings.ts'
 import { type TableContent, csvTable, jsonTable, sheetTable } from './read-rows.ts'
 

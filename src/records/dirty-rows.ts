@@ -2,7 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { type RowRecord, type RecordLists, rowRecordOf } from './row-records.ts'
 import { type WriteListener, slotOf } from './record-list.ts'
-import { EMPTY_WORDS, grown } from './columns.ts'
+import { EMPTY_WORDS, grown } from '../domain/columns.ts'
 import { SERVED } from './shard.ts'
 
 /** Which rows to take: served ones and version changes, withheld and removed ones, or all. */

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Expected } from '../domain/expected.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
-import { FaultCounts } from './fault-counts.ts'
+import { FaultCounts } from '../domain/fault-counts.ts'
 
 /** A withheld row; `id` is null if it has none. */
 export interface WithheldRow {

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { codeOf } from '../observe/system-error.ts'
+import { codeOf } from '../domain/system-error.ts'
 import { SnapshotFault } from './snapshot-chunks.ts'
 
 const OTHERS_MAY_WRITE = 0o022

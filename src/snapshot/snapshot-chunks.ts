@@ -12,7 +12,11 @@ import {
   readRowRecords,
   type RecordLists,
 } from '../records/row-records.ts'
-import { SNAPSHOT_FORMAT } from '../sync/snapshot-list.ts'
+
+/**
+ * Incremented if the format of row records, chunks or heads changes. Instances only read and write their own format.
+ */
+export const SNAPSHOT_FORMAT = 1
 
 /** What is known of a chunk before it is read. */
 export interface ChunkSum {

@@ -2,8 +2,8 @@
 // from it at the start, which the next read of changes confirms (docs/operations.md, The snapshot).
 
 import type { Observation, Observe } from '../observe/observation.ts'
-import { codeOf } from '../observe/system-error.ts'
-import type { SnapshotLists } from '../sync/snapshot-list.ts'
+import { codeOf } from '../domain/system-error.ts'
+import type { SnapshotLists } from '../sync/served-list.ts'
 import { DirtyRows } from '../records/dirty-rows.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'

@@ -1,11 +1,10 @@
 import type { ListName } from '../domain/field.ts'
-import type { SnapshotList } from './snapshot-list.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
 import type { Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import type { Freshness, RefreshSettings, ServedList, Shrunk } from './served-list.ts'
+import type { Freshness, RefreshSettings, ServedList, Shrunk, SnapshotList } from './served-list.ts'
 import type { Moment, Time } from '../time/time.ts'
 
 /** One list in memory, with the pollers that keep it up to date. */

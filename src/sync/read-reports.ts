@@ -1,6 +1,6 @@
 import type { Observe } from '../observe/observation.ts'
 import type { Attempt } from './poller.ts'
-import { FaultCounts } from '../records/fault-counts.ts'
+import { FaultCounts } from '../domain/fault-counts.ts'
 import type { ReadKind, ReadPurpose } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 

@@ -4,7 +4,7 @@
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Failure } from './port.ts'
+import type { Cursor, Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type Moment, type Time, earlierBy, elapsedMs, laterOf, momentAt } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
@@ -302,3 +302,43 @@ export class Admissions {
     return { ok: false, retryAfterMs: Math.max(ASK_AGAIN_MS, ...old.map((list) => list.nextTryInMs)) }
   }
 }
+
+/** A list's part of a snapshot, without its rows. */
+export interface SnapshotList {
+  /** The cursor for the next read of changes; `null` if that must be a full read. */
+  readonly cursor: Cursor | null
+  readonly served: number
+  readonly withheld: number
+  /**
+   * For each fault, in the order of `FAULTS`: the number of rows that are withheld for it and have no id of their own.
+   */
+  readonly unidentified: readonly number[]
+  /** When the list was last read in full, wall ms; `null` if unknown. */
+  readonly auditedAtMs: number | null
+  /** The time up to which all changes have been read, wall ms; `null` if unknown. */
+  readonly confirmedAtMs: number | null
+  /** What the shrink guard did not believe, with the wall time since when; `null` while the list is believed. */
+  readonly shrunk: { readonly sinceMs: number; readonly absent: number; readonly unreadable: number } | null
+  /** Records withdrawn as unreadable since the last full read that was believed. */
+  readonly lost: number
+}
+
+/**
+ * The knowledge of a previous reader of the same list, from which this process continues. The rows are already in the
+ * list.
+ */
+export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'> {
+  /** The age of the list, continued from the previous reader. */
+  readonly freshness: Freshness
+  readonly isLoaded: boolean
+  /** What the shrink guard did not believe; `null` while the list is believed. */
+  readonly shrunk: ToldShrunk | null
+  /** The operator has accepted a shorter list. */
+  readonly accepting: boolean
+  /** The failure of the last read, with the rest of the CRM's `Retry-After`, which the next reader must obey. */
+  readonly failure: Failure | null
+  /** The number of failures in a row. */
+  readonly failures: number
+}
+
+export type SnapshotLists = Readonly<Record<ListName, SnapshotList>>

@@ -5,7 +5,7 @@ import { applyRowRecord } from '../../src/records/row-records.ts'
 import { newLists } from '../../src/sync/replica.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
-import { Signing } from '../../src/cluster/signing.ts'
+import { Signing } from '../../src/cluster/log-identity.ts'
 import { eventOf, formatter, guidOf, venueOf } from '../model/records.ts'
 import { Fleet, fleetSettingOf } from './fleet.ts'
 

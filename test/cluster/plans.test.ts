@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import type { ResumeState } from '../../src/sync/snapshot-list.ts'
+import type { ResumeState } from '../../src/sync/served-list.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { LogReader } from '../../src/cluster/log-reader.ts'

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
-import { commandLine } from '../../src/app/launcher.ts'
+import { commandLine } from '../../src/app/command-context.ts'
 import { Child, ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { untilListening } from '../support/marquee-process.ts'

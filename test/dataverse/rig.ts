@@ -1,5 +1,5 @@
-import { Secret } from '../../src/config/secret.ts'
-import type { SecretSource } from '../../src/config/secret.ts'
+import { Secret } from '../../src/domain/secret.ts'
+import type { SecretSource } from '../../src/domain/secret.ts'
 import type { DataverseSettings } from '../../src/config/crm/dataverse.ts'
 import { openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
 import { openZone } from '../../src/domain/zone.ts'

@@ -3,7 +3,7 @@ import type { DateTime } from '../../src/domain/date-time.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { tickOfDateTime } from '../../src/domain/tick.ts'
-import { readGuidWords } from '../../src/records/guid-table.ts'
+import { readGuidWords } from '../../src/domain/guid-table.ts'
 import type { RecordList } from '../../src/records/record-list.ts'
 import type { Replica } from '../../src/sync/replica.ts'
 

@@ -1,5 +1,4 @@
-import type { Admissions } from '../../src/sync/served-list.ts'
-import type { SnapshotLists } from '../../src/sync/snapshot-list.ts'
+import type { Admissions, SnapshotLists } from '../../src/sync/served-list.ts'
 import { allRowRecords } from '../../src/snapshot/snapshot-chunks.ts'
 import type { RowRecord } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'

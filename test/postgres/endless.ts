@@ -1,6 +1,6 @@
 // Begins to read a server of PostgreSQL that sends what `PG_SENDS` names, without end, and tells what came of it and what it took.
 import { createServer } from 'node:net'
-import { Secret } from '../../src/config/secret.ts'
+import { Secret } from '../../src/domain/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
-import { Secret } from '../../src/config/secret.ts'
+import { Secret } from '../../src/domain/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import type { Transaction } from '../../src/crm/postgres/read-session.ts'

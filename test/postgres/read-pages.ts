@@ -1,5 +1,5 @@
 // Reads what a SELECT of `PG_URL` finds, as the connector does, and tells what its pages were like: on either runtime.
-import { Secret } from '../../src/config/secret.ts'
+import { Secret } from '../../src/domain/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'

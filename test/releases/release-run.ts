@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Secret, IN_THE_FILE } from '../../src/config/secret.ts'
+import { Secret, IN_THE_FILE } from '../../src/domain/secret.ts'
 import { RedisStore } from '../../src/cluster/redis/redis-store.ts'
 import { startInstance } from '../cluster/real-instance.ts'
 import { eventually } from '../support/eventually.ts'

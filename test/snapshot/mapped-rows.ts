@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { RECORDS } from '../../src/crm/mapping/records-number.ts'
+import { RECORDS } from '../../src/crm/mapping/map-row.ts'
 import { openFilesCrm } from '../../src/crm/files/files-crm.ts'
 import { EVENT_ROWS } from '../../src/crm/mapping/map-row.ts'
 import { Suspicions } from '../../src/crm/mapping/suspicions.ts'

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
-import { codeOf, whyNotReached } from '../../observe/system-error.ts'
+import { codeOf, whyNotReached } from '../../domain/system-error.ts'
 import { HEAD_CEILING } from '../entries.ts'
 import { type StoredEntry, StoreFailure } from '../store.ts'
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { codeOf } from '../../observe/system-error.ts'
+import { codeOf } from '../../domain/system-error.ts'
 import { StoreFailure } from '../store.ts'
 
 /** Reads the certificates of `cluster.ca`. Bun ignores a text without a certificate, and Node reports it as broken. */

@@ -1,5 +1,5 @@
 import type { ListName } from '../../domain/field.ts'
-import { isPlain } from '../addresses.ts'
+import { isPlain } from '../../domain/host.ts'
 import {
   type Key,
   type Scalar,
@@ -10,7 +10,7 @@ import {
   wholeKey,
   ValueProblem,
 } from '../key.ts'
-import { IN_THE_FILE, Secret } from '../secret.ts'
+import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { isName, textSchema } from '../values.ts'
 import { mappingOf } from './source-schemas.ts'

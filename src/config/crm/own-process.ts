@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from '../../observe/system-error.ts'
+import { codeOf } from '../../domain/system-error.ts'
 import { type Key, type ValueSchema, ValueProblem, isNull, scalarOf, wholeKey } from '../key.ts'
-import { Secret } from '../secret.ts'
+import { Secret } from '../../domain/secret.ts'
 import { size } from '../values.ts'
 import { commonKeys } from './connector-lists.ts'
 

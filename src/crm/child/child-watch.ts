@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { printable } from '../../observe/printable.ts'
+import { printable } from '../../domain/printable.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { GivenSettings } from '../context/given-settings.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'

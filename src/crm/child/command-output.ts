@@ -1,4 +1,4 @@
-import { printable } from '../../observe/printable.ts'
+import { printable } from '../../domain/printable.ts'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'

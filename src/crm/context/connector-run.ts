@@ -1,5 +1,5 @@
 import type { ListName } from '../../domain/field.ts'
-import { printable } from '../../observe/printable.ts'
+import { printable } from '../../domain/printable.ts'
 import { failed } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import type { Connector, Context } from '../connector/marquee-connector.d.ts'

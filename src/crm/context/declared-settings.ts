@@ -1,4 +1,4 @@
-import { nearestName } from '../../config/nearest-name.ts'
+import { nearestName } from '../../domain/nearest-name.ts'
 import type { Connector } from '../connector/marquee-connector.d.ts'
 import type { SentSetting, SentSettings } from './given-settings.ts'
 import type { HttpSettings } from './http-context.ts'

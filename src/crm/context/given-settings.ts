@@ -1,4 +1,4 @@
-import { Secret } from '../../config/secret.ts'
+import { Secret } from '../../domain/secret.ts'
 
 /** The value of a setting, on its way to a connector. */
 export interface SentSetting {

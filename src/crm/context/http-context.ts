@@ -1,4 +1,4 @@
-import { isPlain } from '../../config/addresses.ts'
+import { isPlain } from '../../domain/host.ts'
 import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
 import type { Http, PagesOptions, RequestOptions, Value } from '../connector/marquee-connector.d.ts'

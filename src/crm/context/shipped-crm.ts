@@ -8,7 +8,7 @@ import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { ConnectorRun } from './connector-run.ts'
 import { GivenSettings, type SettingValues } from './given-settings.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Secret } from '../../config/secret.ts'
+import type { Secret } from '../../domain/secret.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
   /** The CRM's name in messages. */

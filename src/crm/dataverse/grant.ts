@@ -7,7 +7,7 @@ import {
   customFetch,
   processClientCredentialsResponse,
 } from 'oauth4webapi'
-import type { Secret } from '../../config/secret.ts'
+import type { Secret } from '../../domain/secret.ts'
 import { type Failure, type Failed, failed, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { ask } from '../web/ask.ts'

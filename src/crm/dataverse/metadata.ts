@@ -1,4 +1,4 @@
-import { nearestName } from '../../config/nearest-name.ts'
+import { nearestName } from '../../domain/nearest-name.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../mapping/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'

@@ -1,4 +1,4 @@
-import { nearestName } from '../../config/nearest-name.ts'
+import { nearestName } from '../../domain/nearest-name.ts'
 import { type Failure, PAGE_ROWS, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'

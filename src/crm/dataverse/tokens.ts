@@ -1,4 +1,4 @@
-import type { Secret } from '../../config/secret.ts'
+import type { Secret } from '../../domain/secret.ts'
 import type { Failure } from '../../sync/port.ts'
 import { type Moment, elapsedMs } from '../../time/time.ts'
 import { type NoToken, type Token, type TokenSettings, grantToken } from './grant.ts'

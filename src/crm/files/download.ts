@@ -1,5 +1,5 @@
 import type { WebFile } from '../../config/crm/list-from.ts'
-import type { Secret } from '../../config/secret.ts'
+import type { Secret } from '../../domain/secret.ts'
 import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'

@@ -1,5 +1,5 @@
-import { isPlain } from '../../config/addresses.ts'
-import { IN_THE_FILE, Secret } from '../../config/secret.ts'
+import { isPlain } from '../../domain/host.ts'
+import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { systemTime } from '../../time/time.ts'
 import { Gate } from '../web/gate.ts'

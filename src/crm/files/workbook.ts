@@ -4,7 +4,7 @@
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
-import { meantHint, nearestName } from '../../config/nearest-name.ts'
+import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../mapping/cell.ts'

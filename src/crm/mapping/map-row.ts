@@ -17,6 +17,12 @@ import type { DateNotes } from './dates.ts'
 import { type Reader, type RowAccess } from './cell.ts'
 import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 
+/**
+ * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
+ * snapshots of other versions are not used.
+ */
+export const RECORDS = 3
+
 /** A kind of record: how its fields make one, and what may be wrong with it. */
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>

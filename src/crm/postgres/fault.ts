@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../observe/observation.ts'
-import { codeOf, whyNotReached } from '../../observe/system-error.ts'
+import { codeOf, whyNotReached } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { type PostgresAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
-import type { Secret } from '../../config/secret.ts'
+import type { Secret } from '../../domain/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { type ConnectionSettings, type Encryption, Connection } from './connection.ts'

@@ -1,4 +1,4 @@
-import { nearestName } from '../../config/nearest-name.ts'
+import { nearestName } from '../../domain/nearest-name.ts'
 import { Fault } from './fault.ts'
 import type { Transaction } from './read-session.ts'
 import type { ListTable, RowReading, TableName } from './list-table.ts'

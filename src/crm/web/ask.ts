@@ -2,7 +2,7 @@
 // proxy (proxy-of.ts). The runtime's own client is passed in as an `HttpClient` (http-client.ts).
 
 import type { FailureKind } from '../../observe/observation.ts'
-import { codeOf, whyNotReached } from '../../observe/system-error.ts'
+import { codeOf, whyNotReached } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { parseGuid } from '../domain/guid.ts'
+import { parseGuid } from './guid.ts'
 import { GuidTable, guidText, hashWords, readGuidWords } from './guid-table.ts'
 
 describe('readGuidWords and guidText', () => {

@@ -1,13 +1,13 @@
 import type { Configuration } from '../config/configuration.ts'
-import { dataFingerprintOf } from '../config/data-fingerprint.ts'
-import { RECORDS } from '../crm/mapping/records-number.ts'
+import { dataFingerprintOf } from './data-fingerprint.ts'
+import { RECORDS } from '../crm/mapping/map-row.ts'
 import type { Observe } from '../observe/observation.ts'
-import { SNAPSHOT_FORMAT } from '../sync/snapshot-list.ts'
+import { SNAPSHOT_FORMAT } from './snapshot-chunks.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Time } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
-import { SnapshotFile } from '../snapshot/snapshot-file.ts'
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
+import { SnapshotFile } from './snapshot-file.ts'
+import { SnapshotKeeper } from './snapshot-keeper.ts'
 
 /** Identifies the records that a configuration makes. Each fingerprint has its own snapshot and its own cluster log. */
 export function dataFingerprint(configuration: Configuration): string {

@@ -1,5 +1,12 @@
-import type { RowFault, Withheld } from '../domain/withheld.ts'
-import type { WithheldCount } from '../observe/observation.ts'
+import type { RowFault, Withheld, WithheldFault } from './withheld.ts'
+
+/** A number of withheld rows with one fault in one column. */
+export interface WithheldCount {
+  /** The column, or `null` for the whole row. */
+  readonly column: string | null
+  readonly fault: WithheldFault
+  readonly count: number
+}
 
 /** How many withheld rows have one fault in one column. */
 export interface FaultCount extends Pick<RowFault, 'column' | 'fault'> {

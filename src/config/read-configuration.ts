@@ -1,9 +1,12 @@
-import type { Configuration } from '../config/configuration.ts'
-import { type Ports, findConfiguration, loadConfiguration, loadSample } from '../config/load-configuration.ts'
-import { type Problem, renderProblem } from '../config/config-problem.ts'
-import { mayExist, readSmallFile } from '../config/read-text.ts'
+// Loads the configuration: one YAML file becomes frozen settings, or a list of all its problems. In: a file and the
+// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, references.ts resolves { env } and
+// { file }, and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
+import { resolve } from 'node:path'
+import type { Configuration } from './configuration.ts'
+import { type Ports, loadConfiguration, loadSample } from './load-configuration.ts'
+import { type Problem, renderProblem } from './config-problem.ts'
+import { mayExist, readSmallFile } from './read-text.ts'
 import { sampleDirectory } from './sample-directory.ts'
-import type { CommandContext } from './command-context.ts'
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
@@ -24,7 +27,7 @@ type ReadOrProblems =
 /** Finds and loads the configuration as every command does. If it is wrong, returns all problems, one sentence each. */
 export async function loadFound(
   { config, port, operationsPort }: ConfigurationOptions,
-  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
+  { env, cwd }: Pick<Whereabouts, 'env' | 'cwd'>,
 ): Promise<ReadOrProblems> {
   const found = await findConfiguration({ option: config, env, cwd, exists: mayExist })
   const said = { port: portIn(env, 'MARQUEE_LISTEN_PORT'), operations: portIn(env, 'MARQUEE_OPERATIONS_LISTEN_PORT') }
@@ -59,7 +62,7 @@ export function portOf(text: string): number | null {
 
 /** Returns the port in an environment variable. An empty variable counts as not set. */
 function portIn(
-  env: CommandContext['env'],
+  env: Whereabouts['env'],
   name: string,
 ): { readonly number: number | undefined; readonly problems: readonly string[] } {
   const text = env[name] ?? ''
@@ -72,7 +75,7 @@ function portIn(
 /** Loads the configuration and prints its warnings and problems; `null` if there are problems. */
 export async function readConfiguration(
   options: ConfigurationOptions,
-  context: CommandContext,
+  context: Pick<Whereabouts, 'env' | 'cwd'> & { readonly error: (line: string) => void },
 ): Promise<ReadConfiguration | null> {
   const found = await loadFound(options, context)
   for (const line of found.ok ? found.warnings.map((warning) => `warning: ${warning}`) : found.problems) {
@@ -85,4 +88,47 @@ export async function readConfiguration(
 function sentenceOf(problem: Problem, because: string): string {
   const sentence = renderProblem(problem)
   return problem.key === '' && problem.line === null ? `${sentence} (${because})` : sentence
+}
+
+export interface Whereabouts {
+  /** The argument of `--config`; undefined if it was not given. */
+  readonly option: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The directory in which the process was started. */
+  readonly cwd: string
+  readonly exists: (path: string) => Promise<boolean>
+}
+
+/** Which configuration to read, and why; `because` completes `the configuration is …, `. */
+export type FoundConfiguration =
+  | {
+      readonly kind: 'file'
+      readonly path: string
+      readonly because: 'named by --config' | 'named by MARQUEE_CONFIG' | 'found here'
+    }
+  | { readonly kind: 'sample'; readonly because: 'there is no marquee.yaml here' }
+
+/**
+ * Finds the configuration: `--config`, else MARQUEE_CONFIG, else ./marquee.yaml if it exists, else the shipped sample.
+ */
+export async function findConfiguration({ option, env, cwd, exists }: Whereabouts): Promise<FoundConfiguration> {
+  const stand = standOf(env, cwd)
+  if (option !== undefined) return { kind: 'file', path: resolve(stand, option), because: 'named by --config' }
+  const named = env['MARQUEE_CONFIG']
+  if (named) return { kind: 'file', path: resolve(stand, named), because: 'named by MARQUEE_CONFIG' }
+  for (const directory of new Set([stand, cwd])) {
+    const path = resolve(directory, 'marquee.yaml')
+    if (await exists(path)) return { kind: 'file', path, because: 'found here' }
+  }
+  return { kind: 'sample', because: 'there is no marquee.yaml here' }
+}
+
+/**
+ * The user's current directory. npm runs its scripts in the package's directory; INIT_CWD counts only for Marquee's own
+ * scripts, since others pass it on unintentionally.
+ */
+export function standOf(env: Whereabouts['env'], cwd: string): string {
+  const script = env['npm_lifecycle_event']
+  const start = env['INIT_CWD']
+  return start && (script === 'start' || script === 'start:node') ? start : cwd
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Guid } from '../domain/guid.ts'
+import type { Guid } from './guid.ts'
 import { EMPTY_WORDS, grown } from './columns.ts'
 
 const EMPTY = -1

@@ -1,5 +1,61 @@
+// What makes a log one's own: its name and the signatures of its entries. Instances with another key, mapping or release
+// have another log, which is looked for here.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Buffer } from 'node:buffer'
 import type { Time } from '../time/time.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../time/waiting.ts'
+
+/** A part of what is signed together. */
+type Part = string | Uint8Array
+
+const KEY_DIGITS = 8
+
+/**
+ * Returns the name of the log for these records. Instances with another key have another log, which this one never
+ * touches. So everything in the log comes from instances with the same key, or from a stranger without one.
+ */
+export function logNameOf(fingerprint: string, key: string | null): string {
+  if (key === null) return fingerprint
+  return `${fingerprint}-${createHmac('sha256', key).update('log').digest('hex').slice(0, KEY_DIGITS)}`
+}
+
+/** Explains why a log with this name is not `own`. */
+export function whyOtherLog(name: string, own: string): string {
+  const [fingerprint] = own.split('-')
+  return name.split('-')[0] === fingerprint
+    ? 'it uses another cluster.key: set the same key on all instances'
+    : 'it is from another release, CRM or mapping, which is normal during a roll-out'
+}
+
+/** Signs what goes to the store, and verifies what comes from it. Without a key nothing is signed. */
+export class Signing {
+  readonly #fingerprint: string
+  readonly #key: string | null
+
+  constructor(fingerprint: string, key: string | null) {
+    this.#fingerprint = fingerprint
+    this.#key = key
+  }
+
+  /** Returns the signature; `null` if there is no key. */
+  sign(...parts: readonly Part[]): string | null {
+    return this.#key === null ? null : this.#digest(this.#key, parts).toString('base64url')
+  }
+
+  believes(signature: string | null, ...parts: readonly Part[]): boolean {
+    if (this.#key === null) return signature === null
+    const given = Buffer.from(signature ?? '', 'base64url')
+    const digest = this.#digest(this.#key, parts)
+    return digest.length === given.length && timingSafeEqual(digest, given)
+  }
+
+  /** Each part is preceded by its length, so different parts never give the same bytes. */
+  #digest(key: string, parts: readonly Part[]): Buffer {
+    const hmac = createHmac('sha256', key)
+    for (const part of [this.#fingerprint, ...parts]) hmac.update(`${Buffer.byteLength(part)}:`).update(part)
+    return hmac.digest()
+  }
+}
 
 /** A connection that lists the logs under the same name. */
 export interface OtherLogsConnection {
@@ -24,14 +80,6 @@ export async function otherLogsInUse(
   await sleep(LOOK_HEARTBEATS * heartbeatMs, time, signal)
   const after = await connection.otherLogs()
   return [...after].flatMap(([name, top]) => (before.has(name) && before.get(name) !== top ? [name] : [])).toSorted()
-}
-
-/** Explains why a log with this name is not `own`. */
-export function whyOtherLog(name: string, own: string): string {
-  const [fingerprint] = own.split('-')
-  return name.split('-')[0] === fingerprint
-    ? 'it uses another cluster.key: set the same key on all instances'
-    : 'it is from another release, CRM or mapping, which is normal during a roll-out'
 }
 
 export interface OtherLogsOptions {

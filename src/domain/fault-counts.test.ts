@@ -1,10 +1,10 @@
 import { expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
-import type { RowFault, Withheld } from '../domain/withheld.ts'
+import type { RowFault, Withheld } from './withheld.ts'
 import { FaultCounts } from './fault-counts.ts'
-import { eventKind } from './list-kinds.ts'
-import { RecordList } from './record-list.ts'
+import { eventKind } from '../records/list-kinds.ts'
+import { RecordList } from '../records/record-list.ts'
 
 const fault = fc.record<RowFault>({
   fault: fc.constantFrom('missing', 'unreadable', 'inactive'),

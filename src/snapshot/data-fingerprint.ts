@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Configuration } from './configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 
 /**
  * Identifies the records that a configuration makes, as 12 hexadecimal digits. If it or one of the numbers changes,
