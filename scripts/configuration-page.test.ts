@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfiguration } from '../src/config/load-configuration.ts'
 import { renderProblem } from '../src/config/config-problem.ts'
-import { readSmallFile } from '../src/config/read-text.ts'
+import { readSmallFile } from '../src/time/read-text.ts'
 import { configurationPage } from './configuration-page.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../docs/configuration.md'), 'utf8')

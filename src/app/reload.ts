@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { changedKeys } from '../config/changed-keys.ts'
+import { changedKeys } from './changed-keys.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
 import { bugPlace, printable } from '../domain/printable.ts'

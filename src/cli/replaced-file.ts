@@ -1,7 +1,7 @@
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { readSmallFile, readText } from '../config/read-text.ts'
-import { parseYaml } from '../config/tree.ts'
-import { type Guid, parseGuid } from '../domain/guid.ts'
+import { readSmallFile, readText } from '../time/read-text.ts'
+import { namespaceIn } from '../config/read-configuration.ts'
+import type { Guid } from '../domain/guid.ts'
 import { codeOf } from '../domain/system-error.ts'
 
 /** A configuration file to be replaced. */
@@ -22,15 +22,6 @@ export async function lookAtReplaced(path: string): Promise<ReplacedFile | strin
   const read = await readText(path, readSmallFile)
   if (!read.ok) return `${read.message} and was not changed`
   return { path: await realpath(path), mode: found.mode & 0o777, idNamespace: namespaceIn(read.text) }
-}
-
-/** Finds the `idNamespace`, by its line if the file is not valid YAML. */
-function namespaceIn(text: string): Guid | null {
-  const crm = parseYaml(text, () => {})?.entries.get('crm')
-  const said = crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined
-  const written =
-    said?.kind === 'scalar' ? String(said.value) : /^\s*idNamespace:\s*["']?([-\da-f]{36})/im.exec(text)?.[1]
-  return written === undefined ? null : parseGuid(written)
 }
 
 /** Replaces the file atomically. */

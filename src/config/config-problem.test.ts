@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { holdsPassword, redactUrl, showName } from './config-problem.ts'
+import { redactUrl, showName } from './config-problem.ts'
+import { holdsPassword } from '../domain/secret.ts'
 
 describe('the passwords of URLs', () => {
   it.each([

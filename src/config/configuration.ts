@@ -2,14 +2,15 @@
 // their lines.
 
 import { EVENTS } from '../domain/event.ts'
-import type { RecordTable } from '../domain/field.ts'
+import type { ListName, RecordTable } from '../domain/field.ts'
 import type { FurtherFields } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { sharesAddress } from './addresses.ts'
 import { command } from './crm/command.ts'
+import { listKeys } from './crm/connector-lists.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
-import type { FileName, WebFile } from './crm/list-from.ts'
+import type { FileName, SaidList, WebFile } from './crm/sources.ts'
 import { http } from './crm/http.ts'
 import { moduleKeys } from './crm/module.ts'
 import { civicrm, odoo, salesforce } from './crm/shipped.ts'
@@ -17,8 +18,8 @@ import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import type { Secret } from '../domain/secret.ts'
-import type { FileProblems, Problem } from './config-problem.ts'
-import { byKind } from './section.ts'
+import { type FileProblems, type Problem, PROBLEM, Place, renderProblem } from './config-problem.ts'
+import { byKind, section } from './section.ts'
 import { isStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 import { isLoopback, isPlain } from '../domain/host.ts'
@@ -276,4 +277,39 @@ export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> })
 export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
   const parsed = URL.parse(given.reveal())
   return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))
+}
+
+/** Reads what a connector declares about one list, by the same keys as the configuration. A problem is a sentence. */
+export function readConnectorList(
+  name: ListName,
+  said: unknown,
+  file: string,
+  further: FurtherFields,
+): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: string } {
+  const inFile: FileProblems = {
+    file,
+    folder: '',
+    further,
+    stateDirectory: null,
+    elsewhere: () => null,
+    problems: [],
+    doubtful: new Set(),
+  }
+  const key = section(listKeys[name])
+  const read = key.read(treeOf(said), new Place(inFile).in(name, undefined))
+  const [problem] = inFile.problems
+  if (read !== PROBLEM && problem === undefined) return { ok: true, list: read }
+  const unnamed = { file, key: name, found: null, message: 'cannot be read' }
+  return { ok: false, problem: renderProblem({ ...(problem ?? unnamed), line: null }) }
+}
+
+/** A JSON value as the configuration's parser gives it. */
+function treeOf(value: unknown): Tree {
+  if (Array.isArray(value)) return { kind: 'list', line: 0, items: value.map(treeOf) }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([name, inner]) => [name, treeOf(inner)] as const)
+    return { kind: 'map', line: 0, entries: new Map(entries) }
+  }
+  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return { kind: 'scalar', line: 0, value: isScalar ? value : null }
 }

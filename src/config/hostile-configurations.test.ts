@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfiguration } from './load-configuration.ts'
 import { renderProblem } from './config-problem.ts'
-import { type ReadFile, readSmallFile } from './read-text.ts'
+import { type ReadFile, readSmallFile } from '../time/read-text.ts'
 
 const SECRET = 'xyzzy-plugh'
 const nothing: ReadFile = () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }))

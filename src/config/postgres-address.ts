@@ -1,25 +1,5 @@
 import { nearestName } from '../domain/nearest-name.ts'
-
-const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
-
-/** How a connection is encrypted and verified, in libpq's terms. */
-type SslMode = (typeof SSL_MODES)[number]
-
-/** The address of a PostgreSQL database, with the role and the kind of connection. */
-export interface PostgresAddress {
-  /** A name, an IP address without brackets, or the directory of a Unix socket. */
-  readonly host: string
-  readonly port: number
-  readonly user: string
-  readonly password: string | null
-  readonly database: string
-  readonly sslMode: SslMode
-  /** Paths as written in the URL; `system` stands for the system's certificates. */
-  readonly sslRootCert: string | null
-  readonly sslCert: string | null
-  readonly sslKey: string | null
-  readonly applicationName: string | null
-}
+import { type PostgresAddress, SSL_MODES } from './crm/sources.ts'
 
 const PARAMETERS = [
   'sslmode',

@@ -5,8 +5,10 @@ import { resolve } from 'node:path'
 import type { Configuration } from './configuration.ts'
 import { type Ports, loadConfiguration, loadSample } from './load-configuration.ts'
 import { type Problem, renderProblem } from './config-problem.ts'
-import { mayExist, readSmallFile } from './read-text.ts'
+import { mayExist, readSmallFile } from '../time/read-text.ts'
 import { sampleDirectory } from './sample-directory.ts'
+import { parseYaml } from './tree.ts'
+import { type Guid, parseGuid } from '../domain/guid.ts'
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
@@ -131,4 +133,13 @@ export function standOf(env: Whereabouts['env'], cwd: string): string {
   const script = env['npm_lifecycle_event']
   const start = env['INIT_CWD']
   return start && (script === 'start' || script === 'start:node') ? start : cwd
+}
+
+/** Finds the `idNamespace` in the text of a configuration, by its line if the file is not valid YAML. */
+export function namespaceIn(text: string): Guid | null {
+  const crm = parseYaml(text, () => {})?.entries.get('crm')
+  const said = crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined
+  const written =
+    said?.kind === 'scalar' ? String(said.value) : /^\s*idNamespace:\s*["']?([-\da-f]{36})/im.exec(text)?.[1]
+  return written === undefined ? null : parseGuid(written)
 }

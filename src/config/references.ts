@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { holdsPassword, showName } from './config-problem.ts'
-import { type ReadFile, readText } from './read-text.ts'
-import type { Reread } from '../domain/secret.ts'
+import { showName } from './config-problem.ts'
+import { type ReadFile, readText } from '../time/read-text.ts'
+import { type Reread, holdsPassword } from '../domain/secret.ts'
 import type { MapTree, Path, ReferenceTree, ReportProblem, Tree } from './tree.ts'
 
 export interface ReferenceContext {

@@ -1,8 +1,8 @@
 // The generic connector of JSON APIs (crm.kind: http). In: what the configuration says of each list. Out: a connector
 // on the outer port, whose requests and paging are those of the kit.
 
+import type { RequestValue, RequestValues } from '../config/crm/sources.ts'
 import type { CrmSettings } from '../config/configuration.ts'
-import type { RequestValue, RequestValues } from '../config/crm/http.ts'
 import type { Secret } from '../domain/secret.ts'
 import { batchRows, mappedBatches } from './batches.ts'
 import { ClientToken } from './client-token.ts'

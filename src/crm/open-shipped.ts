@@ -1,8 +1,7 @@
 // The connectors that ship with Marquee and are written against the outer port (connector/marquee-connector.d.ts). In:
 // the settings of their kind. Out: a Crm. Their code is known, so they run in this process.
 
-import { columnSource } from '../config/crm/sources.ts'
-import type { SaidList } from '../config/crm/connector-lists.ts'
+import { type SaidList, columnSource } from '../config/crm/sources.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Crm } from '../sync/port.ts'

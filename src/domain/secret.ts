@@ -77,3 +77,13 @@ export class Secret {
     Object.defineProperty(Secret.prototype, inspect.custom, { value: () => SHOWN })
   }
 }
+
+/** Whether the text is a URL with a password, and so must be a secret. */
+export function holdsPassword(text: string): boolean {
+  if (!text.includes('://')) return false
+  const url = URL.parse(text.trim())
+  // For URLs that do not parse (`postgres://u:p#w@host`, `{…}` for a port), the pattern decides.
+  return url === null
+    ? /^[^\s:/]+:\/\/[^\s/:@]*:[^\s@]*@/.test(text.trim())
+    : url.password !== '' || Boolean(url.searchParams.get('password'))
+}

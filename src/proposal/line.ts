@@ -1,5 +1,4 @@
-import { holdsPassword } from '../config/config-problem.ts'
-import { isName } from '../config/values.ts'
+import { holdsPassword } from '../domain/secret.ts'
 import { printable } from '../domain/printable.ts'
 
 /** A line of the configuration: key, value, and the evidence for it. */
@@ -46,12 +45,15 @@ export function comment(text: string): string {
   return printable(text.replaceAll(/\s+/g, ' '), LONGEST_COMMENT)
 }
 
+/** As the configuration's names: not empty, and without NUL. */
+const NAME = /^[^\u0000]+$/
+
 /** The longest key in YAML. */
 const LONGEST_KEY = 1000
 
 /** Whether a configuration can name the column; `'?'` is reserved for open questions. */
 export function canBeNamed(name: string): boolean {
-  return name !== '?' && isName(name) && !holdsPassword(name) && quoted(name).length <= LONGEST_KEY
+  return name !== '?' && NAME.test(name) && !holdsPassword(name) && quoted(name).length <= LONGEST_KEY
 }
 
 export function lineOf(key: string, { name }: { readonly name: string }, evidence: string): Line {

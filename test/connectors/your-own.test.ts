@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { OUR_CRM } from '../../src/cli/connector-files.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/config/read-text.ts'
+import { readSmallFile } from '../../src/time/read-text.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { ROOT } from '../support/child.ts'
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/config/read-text.ts'
+import { readSmallFile } from '../../src/time/read-text.ts'
 import { pathnameOfUrl } from '../../src/runtime/listener.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { FilesDirectory } from '../support/files-directory.ts'

@@ -1,7 +1,6 @@
 import { Secret } from '../../src/domain/secret.ts'
 import type { SecretSource } from '../../src/domain/secret.ts'
-import type { DataverseSettings } from '../../src/config/crm/dataverse.ts'
-import { openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
+import { type DataverseSettings, openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { Formatter } from '../../src/formats/format.ts'
 import type { Observation } from '../../src/observe/observation.ts'

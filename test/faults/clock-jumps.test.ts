@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/config/read-text.ts'
+import { readSmallFile } from '../../src/time/read-text.ts'
 import type { Answer, Call } from '../../src/http/call.ts'
 import type { Moment, Time } from '../../src/time/time.ts'
 import { EVENT, LISTS } from '../contract/rows.ts'

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/config/read-text.ts'
+import { readSmallFile } from '../../src/time/read-text.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { costOf } from '../support/turns.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'bun:test'
 import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/config/read-text.ts'
+import { readSmallFile } from '../../src/time/read-text.ts'
 import { textOf } from '../../src/formats/body.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { guidOf } from '../model/records.ts'

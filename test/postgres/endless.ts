@@ -5,6 +5,7 @@ import { Fault } from '../../src/crm/postgres/fault.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
 
 function message(type: string, content: Buffer | string, length: number = Buffer.byteLength(content) + 4): Buffer {
   const header = Buffer.alloc(5)
@@ -60,6 +61,7 @@ const address = server.address()
 const port = typeof address === 'object' ? address?.port : 0
 const opener = new Opener({
   url: new Secret(`postgres://reader@127.0.0.1:${port}/crm?sslmode=disable`, { name: 'a test', reread: null }),
+  addressIn: parsePostgresUrl,
   ca: null,
   absolute: (path) => path,
   limits: { requestTimeoutMs: 20_000 },

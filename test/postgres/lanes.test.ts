@@ -10,6 +10,7 @@ import { TIMED_OUT, withTimeout } from '../../src/time/waiting.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'
 import { World, idOf } from './world.ts'
+import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
 
 let world: World
 
@@ -17,6 +18,7 @@ function sessionOf(greet: ((connection: unknown) => Promise<void>) | null = null
   const url = new Secret(world.url, { name: 'a test', reread: null })
   const opener = new Opener({
     url,
+    addressIn: parsePostgresUrl,
     ca: null,
     absolute: (path) => path,
     limits: { requestTimeoutMs: 5000 },

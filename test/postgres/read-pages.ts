@@ -4,12 +4,14 @@ import { Fault } from '../../src/crm/postgres/fault.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
 
 const { PG_URL = '', PG_SELECT = '', PG_LIMIT_MS = '5000' } = process.env
 const limitMs = Number(PG_LIMIT_MS)
 const url = new Secret(PG_URL, { name: 'a test', reread: null })
 const opener = new Opener({
   url,
+  addressIn: parsePostgresUrl,
   ca: null,
   absolute: (path) => path,
   limits: { requestTimeoutMs: limitMs },

@@ -6,6 +6,7 @@ import { systemTime } from '../../src/time/time.ts'
 import { Certificates } from '../support/certificates.ts'
 import { PostgresServer, SUPERUSER_PASSWORD } from '../support/postgres-server.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
+import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
 
 let certificates: Certificates
 let strangers: Certificates
@@ -23,6 +24,7 @@ async function connect(
   const secret = new Secret(url, { name: 'a test', reread: null })
   const opener = new Opener({
     url: secret,
+    addressIn: parsePostgresUrl,
     ca,
     absolute: (path) => path,
     limits: { requestTimeoutMs: 5000 },
@@ -124,6 +126,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
     const secret = new Secret(wrong, { name: 'a test', reread: null })
     const opener = new Opener({
       url: secret,
+      addressIn: parsePostgresUrl,
       ca: null,
       absolute: (path) => path,
       limits: { requestTimeoutMs: 5000 },
@@ -146,6 +149,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
     const secret = new Secret(url, { name: 'the file ./url', reread })
     const opener = new Opener({
       url: secret,
+      addressIn: parsePostgresUrl,
       ca: null,
       absolute: (path) => path,
       limits: { requestTimeoutMs: 5000 },

@@ -7,7 +7,7 @@ import { section } from '../section.ts'
 import { NAME, text, word } from '../values.ts'
 import { settingsOfConnector } from './connector-lists.ts'
 import { type CodeFile, processKeys, readCode } from './own-process.ts'
-import { fieldSources } from './sources.ts'
+import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
 
 /** An operator's command, with the digests of the files that it names. */

@@ -1,20 +1,10 @@
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type PROBLEM, type Place, showName } from '../config-problem.ts'
 import { type Key, ValueProblem, isNull, scalarOf, wholeKey } from '../key.ts'
+import type { Condition, ConditionPart } from './sources.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { isName } from '../values.ts'
 import { CONDITION_SCHEMA } from './source-schemas.ts'
-
-/** Conditions on columns, all of which must hold. */
-export type Condition = readonly ConditionPart[]
-
-/** A condition on one column: it must hold one of the values, none of them, or be blank. */
-export type ConditionPart =
-  | { readonly column: string; readonly oneOf: readonly ConditionValue[] }
-  | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
-  | { readonly column: string; readonly blank: true }
-
-type ConditionValue = string | number | boolean
 
 const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 const HELD =

@@ -1,25 +1,13 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { ListName } from '../../domain/field.ts'
-import type { FurtherFields } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type FileProblems, type Problem, PROBLEM, Place } from '../config-problem.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { section } from '../section.ts'
-import type { Tree } from '../tree.ts'
 import { NAME, duration, guid, text, timeZone } from '../values.ts'
-import { type FieldSources, fieldSources } from './sources.ts'
-import { type Condition, condition } from './condition.ts'
-
-/** How the rows of a list become records, from the connector and the configuration. */
-export interface ListShape {
-  readonly fields: FieldSources
-  readonly active: Condition | null
-  readonly showOnWeb: Condition | null
-  /** The path of the time that changes whenever the row does; `null` if the rows have none. */
-  readonly updatedAt: string | null
-}
+import { fieldSources } from './field-sources.ts'
+import type { SaidList } from './sources.ts'
+import { condition } from './condition.ts'
 
 const columns = {
   active: condition('Which rows are active. Null: all are.').override('what the connector says, else all'),
@@ -67,47 +55,6 @@ export const connectorLists = {
 /** The keys of connectors that bring their own mapping. */
 export const connectorKeys = { ...commonKeys, ...connectorLists }
 
-/** The configuration of one list. */
-export type SaidList = Partial<Omit<ListShape, 'fields'>> & { readonly fields?: FieldSources | undefined }
-
-/** Reads what the connector declares about one list, by the same keys as the configuration. */
-export function listInModule(
-  name: ListName,
-  said: unknown,
-  file: string,
-  further: FurtherFields,
-): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: Problem } {
-  const inFile: FileProblems = {
-    file,
-    folder: '',
-    further,
-    stateDirectory: null,
-    elsewhere: () => null,
-    problems: [],
-    doubtful: new Set(),
-  }
-  const key = section(name === 'events' ? ofEvents : ofVenues)
-  const read = key.read(treeOf(said), new Place(inFile).in(name, undefined))
-  const [problem] = inFile.problems
-  if (read !== PROBLEM && problem === undefined) return { ok: true, list: read }
-  const unnamed = { file, key: name, found: null, message: 'cannot be read' }
-  return { ok: false, problem: { ...(problem ?? unnamed), line: null } }
-}
-
-/** Merges the configuration with what the connector declares. The configuration takes precedence, field by field. */
-export function mergedShape(own: SaidList, said: SaidList | null): ListShape {
-  const { fields: ownFields, ...stock } = own
-  const { fields, ...rest } = said ?? {}
-  return {
-    active: null,
-    showOnWeb: null,
-    updatedAt: null,
-    ...stock,
-    ...rest,
-    fields: { ...ownFields, ...fields },
-  }
-}
-
 interface ConnectorBlock {
   readonly kind: string
   readonly idNamespace: Guid | null
@@ -135,15 +82,4 @@ export function settingsOfConnector<Block extends ConnectorBlock>(
       mapsPrice: () => events?.fields?.Price !== null,
     }
   }
-}
-
-/** A JSON value as the configuration's parser gives it. */
-function treeOf(value: unknown): Tree {
-  if (Array.isArray(value)) return { kind: 'list', line: 0, items: value.map(treeOf) }
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([name, inner]) => [name, treeOf(inner)] as const)
-    return { kind: 'map', line: 0, entries: new Map(entries) }
-  }
-  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-  return { kind: 'scalar', line: 0, value: isScalar ? value : null }
 }

@@ -1,10 +1,10 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { proxyUrl, webOrigin } from '../addresses.ts'
-import type { CrmTraits, General, SettingsOfKind } from '../general.ts'
+import type { CrmTraits, General } from '../general.ts'
 import { duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
 import { section } from '../section.ts'
-import { fieldSources } from './sources.ts'
+import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
 
 // Names and ids are used in URLs without escaping.
@@ -67,5 +67,3 @@ export const dataverse = section({
     }
     return { ...block, timeZone, ...traits }
   })
-
-export type DataverseSettings = Omit<SettingsOfKind<typeof dataverse>, keyof CrmTraits>

@@ -4,10 +4,11 @@ import type { CrmTraits, General } from '../general.ts'
 import { proxyUrl } from '../addresses.ts'
 import { section } from '../section.ts'
 import { duration, guid, path, timeZone, word } from '../values.ts'
-import { fileNamed, listFrom, placeOf } from './list-from.ts'
-import { fieldSources } from './sources.ts'
+import { listFrom, placeOf } from './list-from.ts'
+import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
-import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
+import { type SaidTexts, textKeys, textsOf } from './texts.ts'
+import { type TextSettings, fileNamed } from './sources.ts'
 
 const list = {
   from: listFrom

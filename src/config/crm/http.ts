@@ -6,13 +6,7 @@ import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word } from '../values.ts'
 import { listKeys, settingsOfConnector } from './connector-lists.ts'
 import { apiUrl, shippedKeys } from './shipped.ts'
-
-/** A JSON value of a request, which may contain placeholders. */
-export type RequestValue = string | number | boolean | null | readonly RequestValue[] | RequestValues
-
-export interface RequestValues {
-  readonly [name: string]: RequestValue
-}
+import type { RequestValue, RequestValues } from './sources.ts'
 
 /** The known placeholders of requests. */
 const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']

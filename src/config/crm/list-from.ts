@@ -1,4 +1,3 @@
-import type { ListName } from '../../domain/field.ts'
 import { isPlain } from '../../domain/host.ts'
 import {
   type Key,
@@ -14,28 +13,7 @@ import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { isName, textSchema } from '../values.ts'
 import { mappingOf } from './source-schemas.ts'
-
-/** A file in the directory. */
-export interface FileName {
-  readonly file: string
-  /** The sheet, if it is a workbook; `null` is the first one. */
-  readonly sheet: string | null
-}
-
-/** A file on a web server. */
-export interface WebFile {
-  /** The URL; its query may contain a signature, so it is never shown. */
-  readonly url: Secret
-  readonly sheet: string | null
-  /** Request headers, by lower-case name. */
-  readonly headers: Readonly<Record<string, Secret>>
-}
-
-/** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */
-export function fileNamed(block: { readonly from: FileName | WebFile | null } | null, list: ListName): string {
-  const from = block?.from ?? null
-  return from !== null && 'file' in from ? from.file : list
-}
+import type { FileName, WebFile } from './sources.ts'
 
 /** The place of a file on a web server; `null` if the file is elsewhere. The query may be a signature, which changes. */
 export function placeOf(from: FileName | WebFile | null | undefined): string | null {

@@ -6,7 +6,7 @@ import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '..
 import { parsePostgresUrl } from '../postgres-address.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import { section } from '../section.ts'
-import { fieldSources } from './sources.ts'
+import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
 
 const TABLE = /^[^.\u0000]+(?:\.[^.\u0000]+)?$/
@@ -83,5 +83,7 @@ export const postgres = section({
       ...traits,
       /** The folder that paths in the URL are relative to. */
       folder,
+      /** Parses the URL again, whose password may have changed. */
+      addressIn: parsePostgresUrl,
     }
   })

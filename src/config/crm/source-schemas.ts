@@ -1,6 +1,7 @@
 import type { FieldType, LINKS } from '../../domain/field.ts'
 import { type ValueSchema, orReference, REFERENCE } from '../key.ts'
 import { NAME, textSchema } from '../values.ts'
+import { PICKS } from './sources.ts'
 
 /** The schema of a mapping with exactly these keys. */
 export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, required: readonly string[]): ValueSchema {
@@ -43,9 +44,6 @@ const TEXT_RULES = {
 export function idSchema(joins: boolean): ValueSchema {
   return joins ? { anyOf: [COLUMN, mappingOf({ join: COLUMNS }, ['join'])] } : COLUMN
 }
-
-/** What is made of several cells that a path finds. Blank ones do not count. */
-export const PICKS = ['first', 'least', 'greatest', 'sum', 'count'] as const
 
 /** The types of fields, further ones included, as far as their sources differ. */
 export type SourceType = FieldType | 'flag' | (typeof LINKS)['type']

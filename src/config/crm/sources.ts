@@ -1,18 +1,11 @@
-import type { ListName, RecordTable } from '../../domain/field.ts'
-import { FURTHER_NAME } from '../../domain/further-names.ts'
-import type { FurtherType } from '../../domain/further.ts'
+// Where the CRM's rows come from and how they become records, as the configuration says it: values without their parsing.
+
+import type { DateFormat } from '../../domain/date-format.ts'
 import type { EventRecord } from '../../domain/event.ts'
+import type { ListName } from '../../domain/field.ts'
+import type { Secret } from '../../domain/secret.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
-import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Zone, openZone } from '../../domain/zone.ts'
-import { PROBLEM, type Place } from '../config-problem.ts'
-import { Key, isNull, scalarOf, wholeKey } from '../key.ts'
-import { nearestName } from '../../domain/nearest-name.ts'
-import { section } from '../section.ts'
-import { type Condition, onlyEntries, writtenText, whereIn } from './condition.ts'
-import { isName } from '../values.ts'
-import { type SourceType, PICKS, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
-import type { MapTree, Tree } from '../tree.ts'
+import type { Zone } from '../../domain/zone.ts'
 
 /** The source of a field's value. */
 export type FieldSource = ColumnSource | ValueSource | SubtractSource | JoinSource | LastingSource
@@ -36,30 +29,30 @@ export interface ColumnSource {
   readonly onlyWhere?: Condition
 }
 
-type WallTimeIn =
+export type WallTimeIn =
   | { readonly kind: 'zone'; readonly zone: Zone }
   /** A column that holds a zone's name or the CRM's code of it. */
   | { readonly kind: 'column'; readonly column: string }
 
-interface ValueSource {
+export interface ValueSource {
   readonly kind: 'value'
   readonly value: string
 }
 
 /** The first column minus all others, at least 0. */
-interface SubtractSource {
+export interface SubtractSource {
   readonly kind: 'subtract'
   readonly columns: readonly string[]
 }
 
 /** Several columns, joined with blanks. */
-interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> {
+export interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> {
   readonly kind: 'join'
   readonly columns: readonly string[]
 }
 
 /** A duration after Start. */
-interface LastingSource {
+export interface LastingSource {
   readonly kind: 'lasting'
   readonly lastingMs: number
 }
@@ -74,257 +67,101 @@ export type FieldSources = {
   readonly [Name in Exclude<keyof EventRecord | keyof VenueRecord, 'Further'>]?: FieldSource | null
 }
 
-export interface FieldOptions {
-  /** Whether the CRM has labels for its codes. */
-  readonly labels: boolean
-  /** Whether an id may be joined from several columns. */
-  readonly joinsId?: boolean
-  /** Whether a list that maps no field takes columns of the names of its further fields. */
-  readonly hasStockFurther?: boolean
-  /** Whether the connector itself may map further fields that the configuration does not. */
-  readonly mayLackFurther?: boolean
+/** What is made of several cells that a path finds. Blank ones do not count. */
+export const PICKS = ['first', 'least', 'greatest', 'sum', 'count'] as const
+
+/** Conditions on columns, all of which must hold. */
+export type Condition = readonly ConditionPart[]
+
+/** A condition on one column: it must hold one of the values, none of them, or be blank. */
+export type ConditionPart =
+  | { readonly column: string; readonly oneOf: readonly ConditionValue[] }
+  | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
+  | { readonly column: string; readonly blank: true }
+
+type ConditionValue = string | number | boolean
+
+/** How the rows of a list become records, from the connector and the configuration. */
+export interface ListShape {
+  readonly fields: FieldSources
+  readonly active: Condition | null
+  readonly showOnWeb: Condition | null
+  /** The path of the time that changes whenever the row does; `null` if the rows have none. */
+  readonly updatedAt: string | null
 }
 
-/** The keys for the sources of a list's fields. */
-export function fieldSources(
-  { list, fields }: RecordTable,
-  { labels, joinsId = false, hasStockFurther = false, mayLackFurther = false }: FieldOptions,
-): Key<FieldSources> {
-  const keys = [...fields, { name: 'Links', type: 'links' } as const].map(({ name, type }) => {
-    const key = name === 'Id' ? idKey(joinsId) : fieldKey(name, type, labels).orNull()
-    return [name, key.override('the stock column').says(SOURCE)] as const
-  })
-  const own = Object.fromEntries(keys)
+/** The configuration of one list. */
+export type SaidList = Partial<Omit<ListShape, 'fields'>> & { readonly fields?: FieldSources | undefined }
 
-  function read(node: Tree | undefined, place: Place): FieldSources | typeof PROBLEM {
-    const further = place.inFile.further[list]
-    const declared = further.map(({ name, type }) => {
-      const lasting = fieldKey(name, FURTHER_SOURCES[type], labels).orNull()
-      return [name, lasting.override('none')] as const
-    })
-    const all = { ...Object.fromEntries(declared), ...own }
-    const sources = section(all).read(withoutUndeclared(node, Object.keys(all), list, place), place)
-    if (sources === PROBLEM) return PROBLEM
-    const isStock = hasStockFurther && Object.values(sources).every((source) => source === null)
-    for (const { name } of isStock || mayLackFurther ? [] : further) {
-      const isSaid = node?.kind === 'map' && node.entries.has(name)
-      if (!isSaid && !Object.hasOwn(own, name)) {
-        place
-          .in(name, undefined)
-          .report(`is missing; representation.further.${list} declares it: name its column, or null for none`)
-      }
-    }
-    return sources
-  }
-
-  const plain = section(own)
-  const others = { pattern: FURTHER_NAME.source, schema: furtherSourceSchema(labels) }
-  return new Key(read, { ...plain.notes, inside: { kind: 'section', keys: own, others } }, '')
+/** How the texts of a file that was not written for Marquee are read. */
+export interface TextSettings {
+  /**
+   * The character between cells; `null` if not configured, which means the one in the file's `sep=` line, else a comma.
+   */
+  readonly delimiter: string | null
+  /** The encoding, by TextDecoder's name. */
+  readonly encoding: string
+  /** The decimal separator; `null` if not configured, which means a point, and no thousands separators. */
+  readonly decimal: '.' | ',' | null
+  /** Signs and words allowed before or after a price. */
+  readonly currency: readonly string[]
+  /** Date formats, tried in this order after ISO 8601. */
+  readonly dates: readonly DateFormat[]
+  /** Words in addition to true, yes, 1 and false, no, 0; in lower case. */
+  readonly yes: readonly string[]
+  readonly no: readonly string[]
+  /** The separators of tags. */
+  readonly tags: readonly string[]
+  /** The row of the header, counted from 1; `null` if not configured, which means the first row with a value. */
+  readonly headerRow: number | null
 }
 
-const SOURCE =
-  'The source of the field; null drops it. The column of a text may also have `values: { FOUND: TEXT }`, which replaces values, in any case, and `html: true`, which reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank.'
-
-/** The types of sources that further fields have. */
-const FURTHER_SOURCES: Readonly<Record<FurtherType, SourceType>> = {
-  text: 'text',
-  integer: 'int32',
-  decimal: 'decimal',
-  'date-time': 'date-time',
-  flag: 'flag',
-  texts: 'tags',
+/** A file in the directory. */
+export interface FileName {
+  readonly file: string
+  /** The sheet, if it is a workbook; `null` is the first one. */
+  readonly sheet: string | null
 }
 
-/** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
-function withoutUndeclared(
-  node: Tree | undefined,
-  known: readonly string[],
-  list: ListName,
-  place: Place,
-): Tree | undefined {
-  if (node?.kind !== 'map') return node
-  const entries = new Map(node.entries)
-  for (const [name, said] of node.entries) {
-    if (known.includes(name) || !FURTHER_NAME.test(name) || nearestName(name, known) !== null) continue
-    place
-      .in(name, said)
-      .report(`is not a field; declare it in representation.further.${list}, such as { ${name}: text }`)
-    entries.delete(name)
-  }
-  return { ...node, entries }
+/** A file on a web server. */
+export interface WebFile {
+  /** The URL; its query may contain a signature, so it is never shown. */
+  readonly url: Secret
+  readonly sheet: string | null
+  /** Request headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, Secret>>
 }
 
-const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
-const JOIN = '{ join: [COLUMN, COLUMN] }'
-
-function idKey(joins: boolean): Key<FieldSource> {
-  return wholeKey(joins ? `a column, or ${JOIN}` : 'a column', idSchema(joins), (node) => {
-    if (node.kind !== 'map') return columnOf(node, [], false)
-    const joined = joins ? joinOf(node, [], false) : null
-    return joined?.whenBlank === null ? joined : null
-  })
+/** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */
+export function fileNamed(block: { readonly from: FileName | WebFile | null } | null, list: ListName): string {
+  const from = block?.from ?? null
+  return from !== null && 'file' in from ? from.file : list
 }
 
-function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSource> {
-  const lasts = name === 'Finish' && type === 'date-time'
-  const keys = type === 'date-time' ? ['wallTimeIn'] : []
-  const further = type === 'text' ? ['values', 'html'] : keys
-  const constant = lasts ? { ...A_DATE, allowed: `${A_DATE.allowed}, or { lasting: 2h30m }` } : CONSTANTS[type]
-  const lasting = lasts ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
-  const allowed: Partial<Record<SourceType, string>> = {
-    int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
-    'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`,
-  }
-  return wholeKey(
-    allowed[type] ?? `${COLUMN}, or ${JOIN}`,
-    sourceSchema({ type, labels, lasts }),
-    (node, place) =>
-      (lasts ? refuseLasting(node, place) : null) ??
-      (constant === undefined ? null : refuseWord(node, place, constant)) ??
-      valueOf(node) ??
-      (lasts ? lastingOf(node) : null) ??
-      (type === 'int32' ? subtractOf(node) : joinOf(node, keys, lasts)) ??
-      columnOf(node, labels ? ['label', ...further] : further, lasts),
-  )
+export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
+/** How a connection is encrypted and verified, in libpq's terms. */
+type SslMode = (typeof SSL_MODES)[number]
+
+/** The address of a PostgreSQL database, with the role and the kind of connection. */
+export interface PostgresAddress {
+  /** A name, an IP address without brackets, or the directory of a Unix socket. */
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string | null
+  readonly database: string
+  readonly sslMode: SslMode
+  /** Paths as written in the URL; `system` stands for the system's certificates. */
+  readonly sslRootCert: string | null
+  readonly sslCert: string | null
+  readonly sslKey: string | null
+  readonly applicationName: string | null
 }
 
-/** Which constants a field allows, whatever crm.texts says about the list's texts. */
-interface Constant {
-  readonly allowed: string
-  readonly accepts: (written: string) => boolean
-}
+/** A JSON value of a request, which may contain placeholders. */
+export type RequestValue = string | number | boolean | null | readonly RequestValue[] | RequestValues
 
-const A_NUMBER: Constant = { allowed: 'a number', accepts: (written) => /\d/.test(written) }
-const A_DATE: Constant = {
-  allowed: 'a date-time such as 2036-07-12T19:30',
-  accepts: (written) => /\d{4}.*\d/.test(written),
-}
-
-const CONSTANTS: Partial<Record<SourceType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
-
-/** Refuses a constant that is not a valid value of the field: every row with it would be withheld. */
-function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof PROBLEM | null {
-  for (const key of ['whenBlank', 'value']) {
-    const said = node.kind === 'map' ? node.entries.get(key) : undefined
-    const written = writtenText(said)?.trim() ?? ''
-    if (said !== undefined && written !== '' && written !== '?' && !accepts(written)) {
-      return place.in(key, said).refuse(said, `must be ${allowed}`)
-    }
-  }
-  return null
-}
-
-/**
- * Refuses an invalid duration with a message of its own, as the rest of the mapping may be right. An open question is
- * reported elsewhere.
- */
-function refuseLasting(node: Tree, place: Place): typeof PROBLEM | null {
-  if (node.kind !== 'map') return null
-  const said = node.entries.get('lasting')
-  const blank = node.entries.get('whenBlank')
-  if (said === undefined) return blank === undefined ? null : refuseLasting(blank, place.in('whenBlank', blank))
-  if (writtenText(said) === '?' || lastingOf(node) !== null) return null
-  return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h')
-}
-
-/** Parses a column. @param further additional keys allowed @param lasts whether `whenBlank` may be a duration */
-function columnOf(node: Tree, further: readonly string[], lasts: boolean): ColumnSource | null {
-  const plain = answerIn(node)
-  if (plain !== null) return columnSource(plain)
-  const entries = onlyEntries(node, ['column', 'whenBlank', 'pick', 'onlyWhere', ...further])
-  const column = nameIn(entries?.get('column'))
-  if (entries === null || column === null) return null
-  const label = entries.get('label')
-  const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
-  const rest = besidesOf(entries, lasts)
-  const texts = textRulesOf(entries)
-  const picked = pickedOf(entries)
-  if (typeof isLabel !== 'boolean' || rest === null || texts === null || picked === null) return null
-  return { kind: 'column', column, label: isLabel, ...rest, ...texts, ...picked }
-}
-
-/** Parses which cells of a column are read; `null` if that is invalid. */
-function pickedOf(entries: MapTree['entries']): Pick<ColumnSource, 'pick' | 'onlyWhere'> | null {
-  const [said, where] = [entries.get('pick'), entries.get('onlyWhere')]
-  const pick = PICKS.find((one) => one === writtenText(said))
-  const onlyWhere = where === undefined ? undefined : whereIn(where)
-  if ((said !== undefined && pick === undefined) || onlyWhere === null) return null
-  return { ...(pick === undefined ? {} : { pick }), ...(onlyWhere === undefined ? {} : { onlyWhere }) }
-}
-
-/** Parses how to convert the texts of a column; `null` if it is invalid. */
-function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' | 'html'> | null {
-  const [said, html] = [entries.get('values'), scalarOf(entries.get('html'))?.value ?? false]
-  if (typeof html !== 'boolean') return null
-  const isHtml = html ? { html } : {}
-  if (said === undefined || isNull(said)) return isHtml
-  const pairs = said.kind === 'map' ? [...said.entries] : []
-  const values = pairs.map(([from, to]) => {
-    const value = scalarOf(to)?.value
-    return value === undefined ? null : ([trimWhiteSpace(from).toLowerCase(), String(value)] as const)
-  })
-  return values.length > 0 && values.every((pair) => pair !== null) ? { ...isHtml, values } : null
-}
-
-function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {
-  const entries = onlyEntries(node, ['join', 'whenBlank', ...further])
-  const columns = columnsIn(entries?.get('join'))
-  const rest = entries === null || columns === null ? null : besidesOf(entries, lasts)
-  return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
-}
-
-/** Parses the keys allowed next to columns; `null` if they are invalid. */
-function besidesOf(entries: MapTree['entries'], lasts: boolean): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
-  const [blank, zone] = [entries.get('whenBlank'), entries.get('wallTimeIn')]
-  const whenBlank = writtenText(blank) ?? (lasts ? lastingOf(blank) : null)
-  if (whenBlank === null && blank !== undefined && !isNull(blank)) return null
-  if (zone === undefined) return { whenBlank }
-  const wallTimeIn = wallTimeOf(zone)
-  return wallTimeIn === null ? null : { whenBlank, wallTimeIn }
-}
-
-function valueOf(node: Tree): ValueSource | null {
-  const value = writtenText(onlyEntries(node, ['value'])?.get('value'))
-  return value === null ? null : { kind: 'value', value }
-}
-
-function subtractOf(node: Tree): SubtractSource | null {
-  const columns = columnsIn(onlyEntries(node, ['subtract'])?.get('subtract'))
-  return columns === null ? null : { kind: 'subtract', columns }
-}
-
-/** Parses a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */
-function lastingOf(node: Tree | undefined): LastingSource | null {
-  const written = writtenText(onlyEntries(node, ['lasting'])?.get('lasting'))?.trim() ?? ''
-  const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written)
-  const [hours = 0, minutes = 0, seconds = 0] =
-    match === null ? [] : match.slice(1).map((digits) => Number(digits ?? 0))
-  const lastingMs = (hours * 3600 + minutes * 60 + seconds) * 1000
-  return lastingMs === 0 ? null : { kind: 'lasting', lastingMs }
-}
-
-function columnsIn(node: Tree | undefined): readonly string[] | null {
-  const columns = node?.kind === 'list' ? node.items.map(answerIn) : []
-  return columns.length >= 2 && columns.every((column) => column !== null) ? columns : null
-}
-
-function wallTimeOf(node: Tree): WallTimeIn | null {
-  const name = writtenText(node)
-  const zone = name === null ? null : openZone(name.trim())
-  if (zone !== null) return { kind: 'zone', zone }
-  const column = nameIn(onlyEntries(node, ['column'])?.get('column'))
-  return column === null ? null : { kind: 'column', column }
-}
-
-function nameIn(node: Tree | undefined): string | null {
-  const name = writtenText(node)
-  return name !== null && isName(name) ? name : null
-}
-
-/**
- * A name other than `?`, with which `init` marks open questions. A column named `?` must be written `{ column: '?' }`.
- */
-function answerIn(node: Tree | undefined): string | null {
-  const name = nameIn(node)
-  return name === '?' ? null : name
+export interface RequestValues {
+  readonly [name: string]: RequestValue
 }

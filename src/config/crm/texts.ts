@@ -3,29 +3,7 @@ import { openDecoder } from '../../domain/encoding.ts'
 import { type Key, type ValueSchema, leaf, orReference, scalarOf, wholeKey, ValueProblem } from '../key.ts'
 import { section } from '../section.ts'
 import { wholeNumber } from '../values.ts'
-
-/** How the texts of a file that was not written for Marquee are read. */
-export interface TextSettings {
-  /**
-   * The character between cells; `null` if not configured, which means the one in the file's `sep=` line, else a comma.
-   */
-  readonly delimiter: string | null
-  /** The encoding, by TextDecoder's name. */
-  readonly encoding: string
-  /** The decimal separator; `null` if not configured, which means a point, and no thousands separators. */
-  readonly decimal: '.' | ',' | null
-  /** Signs and words allowed before or after a price. */
-  readonly currency: readonly string[]
-  /** Date formats, tried in this order after ISO 8601. */
-  readonly dates: readonly DateFormat[]
-  /** Words in addition to true, yes, 1 and false, no, 0; in lower case. */
-  readonly yes: readonly string[]
-  readonly no: readonly string[]
-  /** The separators of tags. */
-  readonly tags: readonly string[]
-  /** The row of the header, counted from 1; `null` if not configured, which means the first row with a value. */
-  readonly headerRow: number | null
-}
+import type { TextSettings } from './sources.ts'
 
 /** The configured settings; absent ones come from `crm.texts` or the defaults. */
 export type SaidTexts = { readonly [Name in keyof TextSettings]?: NonNullable<TextSettings[Name]> }

@@ -1,4 +1,4 @@
-import type { SaidList } from '../../config/crm/connector-lists.ts'
+import type { SaidList } from '../../config/crm/sources.ts'
 import { NO_FURTHER } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'

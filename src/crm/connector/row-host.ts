@@ -1,7 +1,7 @@
 // The connector kit: reads any CRM through a small interface. In: a `RowHost`, which gives the rows of both lists as
 // JSON texts. Out: a `Crm` (connector-crm.ts). The interface that authors see is marquee-connector.d.ts.
 
-import type { ListShape } from '../../config/crm/connector-lists.ts'
+import type { ListShape } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { HtmlText } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'

@@ -1,11 +1,11 @@
-import { renderProblem } from '../../config/config-problem.ts'
-import { type SaidList, listInModule, mergedShape } from '../../config/crm/connector-lists.ts'
+import { readConnectorList } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherFields } from '../../domain/further.ts'
 import { printable } from '../../domain/printable.ts'
 import { type Failure, type ListReading, failureOf } from '../../sync/port.ts'
 import { htmlReader } from '../mapping/list-setting.ts'
 import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
+import type { ListShape, SaidList } from '../../config/crm/sources.ts'
 
 /** One list of a connector. */
 export class RowStream {
@@ -41,8 +41,8 @@ export class RowStream {
   }
 
   async #shapeOf({ ways, said }: ListOutline): Promise<StreamShape | Failure> {
-    const own = listInModule(this.name, said, this.#host.name, this.#further)
-    if (!own.ok) return failureOf('misconfigured', printable(renderProblem(own.problem)))
+    const own = readConnectorList(this.name, said, this.#host.name, this.#further)
+    if (!own.ok) return failureOf('misconfigured', printable(own.problem))
     const merged = mergedShape(own.list, this.#configured)
     const shape = { ...merged, ...(await htmlReader([merged])), ways: new Set(ways) }
     const unmapped = this.#further[this.name].find(({ name }) => !Object.hasOwn(merged.fields, name))
@@ -87,5 +87,19 @@ export class RowStream {
 
   onHint(callback: () => void): () => void {
     return this.#host.onHint(this.name, callback)
+  }
+}
+
+/** Merges the configuration with what the connector declares. The configuration takes precedence, field by field. */
+function mergedShape(own: SaidList, said: SaidList | null): ListShape {
+  const { fields: ownFields, ...stock } = own
+  const { fields, ...rest } = said ?? {}
+  return {
+    active: null,
+    showOnWeb: null,
+    updatedAt: null,
+    ...stock,
+    ...rest,
+    fields: { ...ownFields, ...fields },
   }
 }

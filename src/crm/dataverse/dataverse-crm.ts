@@ -2,7 +2,7 @@
 // PageReader requests the pages through the one client with its token (client.ts, tokens.ts). An EntityTable turns rows
 // into changes, with the labels of codes (labels.ts) and the time zones (zone-codes.ts).
 
-import type { DataverseSettings } from '../../config/crm/dataverse.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { NO_FURTHER } from '../../domain/further.ts'
 import type { Outcome } from '../../observe/observation.ts'
@@ -26,6 +26,9 @@ export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> 
   readonly openHttpClient: OpenHttpClient
   readonly env: Readonly<Record<string, string | undefined>>
 }
+
+/** The settings, without what they say of themselves. */
+export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNames' | 'mapsPrice'>
 
 /** Opens the connector for two tables of a Dataverse environment. */
 export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {

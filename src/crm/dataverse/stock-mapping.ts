@@ -1,4 +1,4 @@
-import type { DataverseSettings } from '../../config/crm/dataverse.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import { type ListSetting, declaring, settingOf } from '../mapping/list-setting.ts'
@@ -18,7 +18,7 @@ const wallTime = (column: string): FieldSource => ({
 })
 
 /** The events of Dynamics 365 Marketing and Customer Insights, with the configuration's changes. */
-export function eventsSetting(said: DataverseSettings['events'], further: readonly FurtherField[]): ListSetting {
+export function eventsSetting(said: CrmSettings<'dataverse'>['events'], further: readonly FurtherField[]): ListSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_eventid'),
@@ -42,7 +42,7 @@ export function eventsSetting(said: DataverseSettings['events'], further: readon
   return { ...settingOf(stock, said), ...declaring(further) }
 }
 
-export function venuesSetting(said: DataverseSettings['venues'], further: readonly FurtherField[]): ListSetting {
+export function venuesSetting(said: CrmSettings<'dataverse'>['venues'], further: readonly FurtherField[]): ListSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_venueid'),

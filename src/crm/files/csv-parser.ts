@@ -1,6 +1,6 @@
 import { type Parser, CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { TextSettings } from '../../config/crm/texts.ts'
+import type { TextSettings } from '../../config/crm/sources.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, isBlank } from '../mapping/cell.ts'
 import type { Batch } from './batch.ts'

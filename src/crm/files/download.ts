@@ -1,4 +1,4 @@
-import type { WebFile } from '../../config/crm/list-from.ts'
+import type { WebFile } from '../../config/crm/sources.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'

@@ -4,7 +4,7 @@
 // (json-rows.ts).
 
 import type { CrmSettings } from '../../config/configuration.ts'
-import type { WebFile } from '../../config/crm/list-from.ts'
+import type { WebFile } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Crm, Failure, Source } from '../../sync/port.ts'
 import { type ConnectorContext, limitsOf } from '../kit/crm-limits.ts'

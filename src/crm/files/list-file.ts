@@ -1,7 +1,5 @@
-import { fileNamed } from '../../config/crm/list-from.ts'
 import type { CrmSettings } from '../../config/configuration.ts'
-import { columnSource } from '../../config/crm/sources.ts'
-import type { TextSettings } from '../../config/crm/texts.ts'
+import { type TextSettings, columnSource, fileNamed } from '../../config/crm/sources.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'

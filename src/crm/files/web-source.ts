@@ -1,5 +1,5 @@
 import type { CrmSettings } from '../../config/configuration.ts'
-import type { WebFile } from '../../config/crm/list-from.ts'
+import type { WebFile } from '../../config/crm/sources.ts'
 import { type Failure, type PageStream, type ReadRequest, type Source, failureOf, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/gate.ts'

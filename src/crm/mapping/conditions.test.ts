@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { ConditionPart } from '../../config/crm/condition.ts'
+import type { ConditionPart } from '../../config/crm/sources.ts'
 import { type Cell, DecimalText, ErrorCell } from './cell.ts'
 import { conditionsOf, letPassBy } from './conditions.ts'
 import { toFlag } from './conversions.ts'

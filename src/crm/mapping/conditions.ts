@@ -1,4 +1,4 @@
-import type { Condition, ConditionPart } from '../../config/crm/condition.ts'
+import type { Condition, ConditionPart } from '../../config/crm/sources.ts'
 import type { Expected } from '../../domain/expected.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'

@@ -1,6 +1,4 @@
-import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
-import type { Condition } from '../../config/crm/condition.ts'
-import type { TextSettings } from '../../config/crm/texts.ts'
+import type { Condition, FieldSource, FieldSources, TextSettings } from '../../config/crm/sources.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'

@@ -1,4 +1,4 @@
-import type { TextSettings } from '../../config/crm/texts.ts'
+import type { TextSettings } from '../../config/crm/sources.ts'
 import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
 import type { Decimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'

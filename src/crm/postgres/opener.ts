@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
-import { type PostgresAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
+import type { PostgresAddress } from '../../config/crm/sources.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
@@ -9,6 +9,8 @@ import { Fault } from './fault.ts'
 
 export interface OpenerSettings extends ConnectionSettings {
   readonly url: Secret
+  /** Parses the URL. Returns the rest of a sentence if it is invalid. */
+  readonly addressIn: (url: string) => PostgresAddress | string
   /** An absolute path to additional trusted certificates; `null` for those of the URL or the runtime. */
   readonly ca: string | null
   /** Resolves a path of the URL. */
@@ -39,7 +41,7 @@ export class Opener {
   }
 
   async #openWith(url: Secret): Promise<Connection | Fault> {
-    const address = parsePostgresUrl(url.reveal())
+    const address = this.settings.addressIn(url.reveal())
     if (typeof address === 'string') {
       return new Fault('refused', `crm.url (${url.from}) ${address}`, null, true)
     }

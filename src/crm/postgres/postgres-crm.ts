@@ -23,7 +23,7 @@ import { TableSource } from './table-source.ts'
  * one for audits. A refresh only ever waits for its own connection.
  */
 export function openPostgresCrm(
-  { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: CrmSettings<'postgres'>,
+  { url, addressIn, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: CrmSettings<'postgres'>,
   { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions(), ...extras }: ConnectorContext,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
@@ -34,7 +34,7 @@ export function openPostgresCrm(
     suspects.venues.add(payload)
   }
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
-  const opener = new Opener({ url, ca, absolute, limits, time, descriptors })
+  const opener = new Opener({ url, addressIn, ca, absolute, limits, time, descriptors })
   const eventsSession = new ReadSession(opener, 'events')
   // LISTEN runs on the venues' connection: PostgreSQL delivers notifications between transactions, and its
   // transactions are shorter than those of the events.

@@ -1,6 +1,6 @@
 // HTTP requests to a CRM. In: requests. Out: replies within the limits, or failures with a reason.
 
-import { readSmallFile, readText } from '../../config/read-text.ts'
+import { readSmallFile, readText } from '../../time/read-text.ts'
 import { type ProxySettings, proxyOf } from './proxy-of.ts'
 
 /** The runtime's HTTP client, which is passed in to connectors. */
