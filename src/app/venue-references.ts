@@ -1,4 +1,3 @@
-import type { IdTexts } from '../crm/mapping/id-texts.ts'
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
@@ -9,6 +8,8 @@ import { readVenueId } from '../records/packing.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 
 type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events'], 'venueTexts'>>>
+
+type IdTexts = ListSuspicions['events']['venueTexts']
 
 const MOST_TEXTS = 20
 /** So few texts may all be mistakes in the right column. */

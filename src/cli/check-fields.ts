@@ -1,8 +1,9 @@
-import type { FieldFound } from '../crm/mapping/field-coverage.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import { printable } from '../domain/printable.ts'
 
 /** A field of a list and its source, as `check` prints it. */
+type FieldFound = Suspicions['fields'][number]
+
 export interface FieldReport extends FieldFound {
   readonly kind: 'event' | 'venue'
 }

@@ -2,7 +2,7 @@ import { EVENTS } from '../domain/event.ts'
 import type { Field, FieldType, ListName, RecordTable } from '../domain/field.ts'
 import { VENUES } from '../domain/venue.ts'
 import { PAGE_WORDS } from '../formats/page-frame.ts'
-import type { ConfiguredLinks } from '../formats/resource.ts'
+import type { FormatSettings } from '../formats/format.ts'
 import { REFUSALS } from '../http/problem.ts'
 import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
 
@@ -53,7 +53,7 @@ function fieldSchema({ type, description, example }: Field): JsonObject {
 
 /** What the schemas depend on, besides the tables. */
 export interface SchemaSettings {
-  readonly links: ConfiguredLinks
+  readonly links: FormatSettings['links']
   readonly lists: boolean
   readonly hasCalendars: boolean
   /** The schemas of the further fields of each list, by name, in the order of their declaration. */
@@ -68,7 +68,7 @@ function fieldsOf({ list, fields }: RecordTable, further: SchemaSettings['furthe
 export const OWN_RELS = { event: ['self', 'venue'], venue: ['self'] } as const
 
 /** Returns the relations that every record of a kind has (contract §2.1). */
-function relsOf(kind: RecordTable['kind'], links: ConfiguredLinks): readonly string[] {
+function relsOf(kind: RecordTable['kind'], links: FormatSettings['links']): readonly string[] {
   return [...new Set([...OWN_RELS[kind], ...links[kind].map(({ rel }) => rel)])]
 }
 

@@ -1,3 +1,5 @@
+import { trimWhiteSpace } from './white-space.ts'
+
 /** A link of a record (contract §2). `Href` is kept as the CRM or the operator wrote it; `~/` is the service's root. */
 export interface Link {
   readonly Rel: string
@@ -20,4 +22,17 @@ export function isTemplated(href: string): boolean {
     const start = line.indexOf('{')
     return start !== -1 && line.lastIndexOf('}') > start + 1
   })
+}
+
+/** Whether the whole text is one web address. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/\S+$/i.test(trimWhiteSpace(text))
+}
+
+/** Encodes everything except RFC 3986 §2.3's unreserved characters: `!'()*` in addition to encodeURIComponent. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }

@@ -1,7 +1,7 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
 import type { Field, FieldType, FieldValue, RecordTable } from '../domain/field.ts'
 import type { Extended, FurtherField, FurtherFields, FurtherType, FurtherValue } from '../domain/further.ts'
-import { type Link, untitled } from '../domain/link.ts'
+import { type Link, percentEncode, untitled } from '../domain/link.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
 /** A record as the formats see it: its fields, their values and all its links (contract §2.1). */
@@ -157,12 +157,4 @@ function encodeValue(value: WrittenValue): string {
   if (value === null) return ''
   if (typeof value === 'object') return value.map(percentEncode).join(',')
   return percentEncode(String(value))
-}
-
-/** Encodes everything except RFC 3986 §2.3's unreserved characters: `!'()*` in addition to encodeURIComponent. */
-export function percentEncode(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 }

@@ -1,4 +1,4 @@
-import { type Cell, type CellObject, type RowAccess, isList, isObject } from '../mapping/cell.ts'
+import { type Cell, type CellObject, type RowAccess, isList, isObject } from '../cells/cell.ts'
 import { zoneNamedBy } from '../mapping/dates.ts'
 
 /** Reads cells of JSON rows by path. Also finds a column whose name contains a point. */

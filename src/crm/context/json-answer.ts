@@ -1,6 +1,6 @@
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
-import { type Cell, DecimalText, isList, isObject } from '../mapping/cell.ts'
-import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
+import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
+import { parseShallowInSlices } from '../cells/parse-cell.ts'
 import { inSlices } from '../kit/slices.ts'
 import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
 import { FetchFault } from './fetch-fault.ts'

@@ -16,7 +16,7 @@ import {
 import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
 import type { Rest } from '../kit/slices.ts'
-import type { CellObject } from '../mapping/cell.ts'
+import type { CellObject } from '../cells/cell.ts'
 import { type PageAnswer, type PageReader, patienceWithWaits } from './page-reader.ts'
 import { type RowChange, STEP, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'

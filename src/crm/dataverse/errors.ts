@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
-import { isObject } from '../mapping/cell.ts'
-import { parseShallow } from '../mapping/parse-shallow.ts'
+import { isObject } from '../cells/cell.ts'
+import { parseShallow } from '../cells/parse-cell.ts'
 
 /** An error body: its code, in lower-case hexadecimal if it is a number, and its message. */
 export interface ErrorBody {

@@ -1,6 +1,6 @@
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
-import { type Cell, sourceDigits } from '../mapping/cell.ts'
+import { type Cell, sourceDigits } from '../cells/cell.ts'
 import type { DataverseClient } from './client.ts'
 import { type ChoiceType, readLabels, readTables } from './metadata.ts'
 

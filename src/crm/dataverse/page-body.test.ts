@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { parseCell } from '../mapping/parse-cell.ts'
+import { parseCell } from '../cells/parse-cell.ts'
 import { parsePageBody, splitPage } from './page-body.ts'
 
 describe('a page', () => {

@@ -1,6 +1,5 @@
-import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
-import { parseCell } from '../mapping/parse-cell.ts'
-import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
+import { type Cell, type CellObject, isList, isObject } from '../cells/cell.ts'
+import { parseCell, parseShallowInSlices } from '../cells/parse-cell.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Rest, inSlices } from '../kit/slices.ts'
 

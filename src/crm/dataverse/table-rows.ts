@@ -1,7 +1,7 @@
 import type { Guid } from '../../domain/guid.ts'
 import type { Failure } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
-import type { Cell, CellObject, RowAccess } from '../mapping/cell.ts'
+import type { Cell, CellObject, RowAccess } from '../cells/cell.ts'
 import { type ListSetting, type MappedColumn, mappedColumns } from '../mapping/list-setting.ts'
 import { type ColumnNames, likelyNames } from './metadata.ts'
 import type { Labels } from './labels.ts'

@@ -5,7 +5,7 @@ import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
-import { digestOf } from '../mapping/row-digest.ts'
+import { digestOf } from '../cells/row-digest.ts'
 import { jsonLines } from './json-rows.ts'
 import { Batch } from './batch.ts'
 

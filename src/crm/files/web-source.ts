@@ -3,8 +3,13 @@ import type { WebFile } from '../../config/crm/sources.ts'
 import { type Failure, type PageStream, type ReadRequest, type Source, failureOf, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/gate.ts'
-import { type HttpClient, type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { type ProxySettings, proxyOf } from '../web/proxy-of.ts'
+import {
+  type HttpClient,
+  type OpenHttpClient,
+  type ProxySettings,
+  proxyOf,
+  trustingHttpClient,
+} from '../web/http-client.ts'
 import { Download, type WebCopy } from './download.ts'
 import { tooOld } from './file-age.ts'
 import { FileReads, endOf } from './file-reads.ts'

@@ -7,7 +7,7 @@ import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPro
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { isBlank } from '../mapping/cell.ts'
+import { isBlank } from '../cells/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
 import { type OpenFile as File, errorCode } from './found-file.ts'

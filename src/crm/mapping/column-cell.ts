@@ -1,5 +1,5 @@
 import type { ColumnSource } from '../../config/crm/sources.ts'
-import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText } from './cell.ts'
+import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText } from '../cells/cell.ts'
 import { partChecks } from './conditions.ts'
 import { linkedCell } from './linked-cell.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { ConditionPart } from '../../config/crm/sources.ts'
-import { type Cell, DecimalText, ErrorCell } from './cell.ts'
+import { type Cell, DecimalText, ErrorCell } from '../cells/cell.ts'
 import { conditionsOf, letPassBy } from './conditions.ts'
 import { toFlag } from './conversions.ts'
 

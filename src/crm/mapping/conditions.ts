@@ -3,7 +3,7 @@ import type { Expected } from '../../domain/expected.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
-import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from './cell.ts'
+import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from '../cells/cell.ts'
 import type { Conversions } from './written.ts'
 
 const BLANK: Expected = { kind: 'blank' }

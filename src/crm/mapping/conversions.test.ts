@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { openZone } from '../../domain/zone.ts'
-import { type Cell, CellFault, DecimalText } from './cell.ts'
+import { type Cell, CellFault, DecimalText } from '../cells/cell.ts'
 import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
 import { toDateTime } from './dates.ts'
 import { toId, toVenueId } from './ids.ts'

@@ -2,8 +2,8 @@ import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
 import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, CellFault, isBlank, isList, isObject, plainText, shownText } from './cell.ts'
-import { parseShallow } from './parse-shallow.ts'
+import { type Cell, CellFault, isBlank, isList, isObject, plainText, shownText } from '../cells/cell.ts'
+import { parseShallow } from '../cells/parse-cell.ts'
 
 export const TEXT: Expected = { kind: 'text' }
 const TEXTS: Expected = { kind: 'texts' }

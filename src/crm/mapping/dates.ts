@@ -4,7 +4,7 @@ import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
-import { type Cell, type RowAccess, LateTime, CellFault, isBlank } from './cell.ts'
+import { type Cell, type RowAccess, LateTime, CellFault, isBlank } from '../cells/cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
 /** What a cell should hold if it holds no date-time at all. */

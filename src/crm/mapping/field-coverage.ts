@@ -2,7 +2,7 @@ import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Suspicion } from '../../domain/suspicion.ts'
-import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
+import { type Cell, type RowAccess, isBlank, shownText, showCell } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 
 /** Which column a field is read from, and how many rows have a value there. */

@@ -1,7 +1,7 @@
 import { RowFault } from '../../domain/withheld.ts'
 import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, CellFault, isBlank } from './cell.ts'
+import { type Cell, type Reader, CellFault, isBlank } from '../cells/cell.ts'
 import { ANY_DATE_TIME, type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
 /** Where a date of a row is read from, and how. */

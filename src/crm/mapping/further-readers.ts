@@ -1,6 +1,6 @@
 import type { FurtherField, FurtherType, FurtherValue } from '../../domain/further.ts'
 import { RowFault } from '../../domain/withheld.ts'
-import { type Cell, type CellFault, type Reader, type RowAccess, isBlank } from './cell.ts'
+import { type Cell, type CellFault, type Reader, type RowAccess, isBlank } from '../cells/cell.ts'
 import { toDecimal, toInt32, toText } from './conversions.ts'
 import type { ListSetting, MappingContext } from './list-setting.ts'
 import {

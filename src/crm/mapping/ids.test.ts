@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { parseGuid } from '../../domain/guid.ts'
-import { CellFault } from './cell.ts'
+import { CellFault } from '../cells/cell.ts'
 import { idsOf, remembered, toNamedId } from './ids.ts'
 
 const NAMESPACE = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'

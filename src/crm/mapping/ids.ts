@@ -3,7 +3,7 @@ import type { Expected } from '../../domain/expected.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
-import { type Cell, CellFault, isBlank, shownText } from './cell.ts'
+import { type Cell, CellFault, isBlank, shownText } from '../cells/cell.ts'
 
 const GUID: Expected = { kind: 'guid', mayBeBlank: false }
 const GUID_OR_NOTHING: Expected = { kind: 'guid', mayBeBlank: true }

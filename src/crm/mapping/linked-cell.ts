@@ -1,10 +1,5 @@
-import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, type RowAccess, isBlank, shownText } from './cell.ts'
-
-/** Whether the whole text is one web address. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/\S+$/i.test(trimWhiteSpace(text))
-}
+import { isWebAddress } from '../../domain/link.ts'
+import { type Cell, type RowAccess, isBlank, shownText } from '../cells/cell.ts'
 
 /** Returns a reader of a website: the cell's text if that is an address, else the address that the cell links to. */
 export function linkedCell<Row>(cell: (row: Row) => Cell, access: Pick<RowAccess<Row>, 'link'>): (row: Row) => Cell {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { openZone } from '../../domain/zone.ts'
 import { jsonCell } from '../files/json-rows.ts'
 import { listFile } from '../files/list-file.ts'
-import { type CellObject, DecimalText } from './cell.ts'
+import { type CellObject, DecimalText } from '../cells/cell.ts'
 import { EVENT_ROWS } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'
 

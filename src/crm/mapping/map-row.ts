@@ -14,7 +14,7 @@ import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
-import { type Reader, type RowAccess } from './cell.ts'
+import { type Reader, type RowAccess } from '../cells/cell.ts'
 import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 
 /**

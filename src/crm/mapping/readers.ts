@@ -4,7 +4,16 @@ import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, type RowAccess, LateTime, CellFault, isBlank, plainText, shownText } from './cell.ts'
+import {
+  type Cell,
+  type Reader,
+  type RowAccess,
+  LateTime,
+  CellFault,
+  isBlank,
+  plainText,
+  shownText,
+} from '../cells/cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { type DateNotes, ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'

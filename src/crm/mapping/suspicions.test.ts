@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { columnSource as column } from '../../config/crm/sources.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import type { CellObject, RowAccess } from './cell.ts'
+import type { CellObject, RowAccess } from '../cells/cell.ts'
 import type { ListSetting } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'

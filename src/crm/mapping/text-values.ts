@@ -1,6 +1,6 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, CellFault } from './cell.ts'
+import { type Cell, CellFault } from '../cells/cell.ts'
 import { TEXT, toText } from './conversions.ts'
 import type { HtmlText } from './list-setting.ts'
 

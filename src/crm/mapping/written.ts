@@ -2,7 +2,7 @@ import type { TextSettings } from '../../config/crm/sources.ts'
 import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
 import type { Decimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, CellFault, isBlank, plainText } from './cell.ts'
+import { type Cell, CellFault, isBlank, plainText } from '../cells/cell.ts'
 import { splitTags, toDecimal, toFlag, toInt32, toTags, toTagsOfText } from './conversions.ts'
 import { type DateRules, dateRules } from './dates.ts'
 

@@ -1,4 +1,4 @@
-import type { Cell } from '../mapping/cell.ts'
+import type { Cell } from '../cells/cell.ts'
 
 /**
  * Parses an array in PostgreSQL's text form, for example `{a,"b c",NULL}`; nested arrays become nested lists

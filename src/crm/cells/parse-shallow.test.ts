@@ -1,8 +1,8 @@
 import { expect, it } from 'bun:test'
 import { parseErrorBody } from '../dataverse/errors.ts'
 import { CellFault } from './cell.ts'
-import { toLinksOfText } from './conversions.ts'
-import { parseShallow, parseShallowInSlices } from './parse-shallow.ts'
+import { toLinksOfText } from '../mapping/conversions.ts'
+import { parseShallow, parseShallowInSlices } from './parse-cell.ts'
 
 const LONG = '['.repeat(15_000_000)
 

@@ -46,7 +46,7 @@ export async function parseLargeCell(
 }
 
 /** As `parseCell`, without JSON.parse. */
-export function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
+function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
   const reading = readJson(text, null, bounds)
   let step = stepOf(reading)
   while (step === null) step = stepOf(reading)
@@ -119,3 +119,18 @@ const MAY_BE_FRAGILE = /[:[,]\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 // quote in a string is escaped, and no letter follows a closing quote.
 const FRAGILE =
   /(?:^|[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
+
+/** More than any CRM answer has. An object of a million members is slow to build, and a text of 15 MB to copy. */
+const BOUNDS: JsonBounds = { depth: 64, members: 16_384, textLength: 4 * 1_048_576 }
+/** Texts up to this length are parsed without a pause, and deep nesting in them costs too little to matter. */
+const SHORT = 65_536
+
+/** Parses JSON from an untrusted source at once, such as a row. What exceeds a bound is refused where it does so. */
+export function parseShallow(text: string): ParsedCell {
+  return text.length > SHORT ? parseAtOnce(text, BOUNDS) : parseCell(text)
+}
+
+/** As `parseShallow`, for texts of any length: pauses between parts. */
+export async function parseShallowInSlices(text: string, rest: () => Promise<unknown> | null): Promise<ParsedCell> {
+  return text.length > SHORT ? parseLargeCell(text, null, rest, BOUNDS) : parseCell(text)
+}
