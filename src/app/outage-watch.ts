@@ -57,7 +57,7 @@ export class OutageWatch {
       if (since === undefined && isRefused(list, watched, now)) {
         this.#since[list] = now
         const { freshness, lastFailure } = watched.lists[list]
-        const why = lastFailure?.message ?? 'the read that is under way does not end'
+        const why = lastFailure?.message ?? 'the current read has not finished'
         this.#observe({ kind: 'answers-stopped', list, why, ageMs: freshness.confirmedAgeMs(now) })
       } else if (since !== undefined && mayAnswer(watched.lists[list], watched.settings, now)) {
         delete this.#since[list]

@@ -174,7 +174,7 @@ function publicSide(
       const idleMs = listener?.keepIdle(limits.idleMs) ?? limits.idleMs
       if (idleMs < limits.idleMs) {
         const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
-        error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
+        error(`warning: limits.idle is ${least}: set the idle time of the load balancer below that, or run on Node`)
       }
       const descriptors = descriptorLimit()
       if (descriptors < 2 * limits.waiting) {

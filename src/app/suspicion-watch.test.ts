@@ -46,7 +46,7 @@ it('calls a column blank in every row when every row was read, and not by the fe
   expect(told).toEqual([])
   read('full', [blank, blank, blank])
   read('changes', [blank])
-  expect(told).toEqual(['city is there, and blank in every row (3)'])
+  expect(told).toEqual(['city exists, but is blank in every row (3)'])
 })
 
 it('calls no column blank in every row that holds something in another row', async () => {

@@ -51,7 +51,13 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   const rows = more.reduce((sum, [, count]) => sum + count, 0)
   const example = `${howMany(more.length, 'text')} besides those above`
   if (rows > 0)
-    told.push({ column: known.column, what: 'holds more texts that no venue has', count: rows, example, where: null })
+    told.push({
+      column: known.column,
+      what: 'contains more texts that match no venue',
+      count: rows,
+      example,
+      where: null,
+    })
   return told
 }
 
@@ -96,7 +102,7 @@ function suspicionOf(
   const hint = near === null ? 'none is similar' : `the nearest is ${JSON.stringify(near)}`
   return {
     column: known.column,
-    what: `is ${JSON.stringify(text)}, which no venue has; ${hint}`,
+    what: `is ${JSON.stringify(text)}, which matches no venue; ${hint}`,
     count,
     example: `${places.join('; ')}${count > places.length ? '; …' : ''}`,
     where: places[0] ?? null,

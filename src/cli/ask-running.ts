@@ -32,7 +32,7 @@ export async function accept(options: ConfigurationOptions, context: CommandCont
   const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
   if (lists === null) {
-    const later = 'one that comes back may still do as you said'
+    const later = 'a leader that comes back may still accept the list'
     const why = whyNot(
       reply,
       (at) => `no leader answered within 10 s; ${later}; ${at}/status says which instance reads the CRM, if any does`,

@@ -119,7 +119,7 @@ function warningsOf(settings: ClusterSettings, info: ReadonlyMap<string, string>
   const policy = info.get('maxmemory_policy') ?? 'noeviction'
   if (policy.startsWith('allkeys-')) {
     warnings.push(
-      `cluster.url: the store's maxmemory-policy is ${policy}: it may throw the snapshot away; noeviction does not`,
+      `cluster.url: the store's maxmemory-policy is ${policy}, which may evict the snapshot; set it to noeviction`,
     )
   }
   const most = Number(info.get('maxmemory') ?? 0)

@@ -27,7 +27,7 @@ describe('how a list is read', () => {
   ])('is told for %j, with what it costs', (ways, how) => {
     const [line] = readingLines([{ ...READING, ways: new Set(ways), updatedAt: 'changed' }], { freshness })
     expect(line).toBe(
-      `The events are read ${how}: 250 rows, 3 pages, 100 rows on page 1; the CRM tells of 250; the end was an empty page.`,
+      `The events are read ${how}: 250 rows, 3 pages, 100 rows on page 1; the CRM counts 250; the list ended with an empty page.`,
     )
   })
 
@@ -42,7 +42,7 @@ describe('how a list is read', () => {
     expect(readingWarnings([READING, READING], { freshness })).toEqual([])
     expect(readingWarnings([small, small], { freshness: { ...freshness, maxAgeMs: 10_000 } })).toEqual([
       'both lists need about 5,760 requests an hour, and the budget allows 600: raise requests, or freshness.maxAge and freshness.refreshEvery',
-      'a 429 or 503 without Retry-After costs a pause of 10 s, which freshness.maxAge cannot bear',
+      'a 429 or 503 without Retry-After costs a pause of 10 s, which is too long for freshness.maxAge',
     ])
   })
 })

@@ -10,13 +10,13 @@ const PAUSE_MS = 10_000
 export function readingLines(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
   return readings.map((reading) => {
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
-    const told = total === null ? '' : `; the CRM tells of ${grouped(total)}`
+    const told = total === null ? '' : `; the CRM counts ${grouped(total)}`
     const read = `The ${list} are read ${howRead(reading, freshness)}`
     if (budget === null) return `${read}: ${howMany(rows, 'row')}${told}.`
     const cost = `about ${grouped(requestsAnHour(reading, freshness))} requests an hour`
     const paged = pages < 2 ? 'one page' : `${grouped(pages)} pages, ${grouped(pageRows)} rows on page 1`
-    const end = isEndEmpty ? 'an empty page' : 'no further page'
-    return `${read}, ${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the end was ${end}.`
+    const end = isEndEmpty ? 'with an empty page' : 'without a next page'
+    return `${read}, ${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the list ended ${end}.`
   })
 }
 
@@ -34,7 +34,9 @@ export function readingWarnings(readings: readonly ListReading[], { freshness }:
         ]
       : []),
     ...(maxAgeMs > 0 && maxAgeMs <= PAUSE_MS
-      ? [`a 429 or 503 without Retry-After costs a pause of ${PAUSE_MS / 1000} s, which freshness.maxAge cannot bear`]
+      ? [
+          `a 429 or 503 without Retry-After costs a pause of ${PAUSE_MS / 1000} s, which is too long for freshness.maxAge`,
+        ]
       : []),
   ]
 }

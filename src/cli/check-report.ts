@@ -221,7 +221,7 @@ function ignoredColumns(
 function nothingServed({ events, venues }: ServedLists): readonly string[] {
   return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
     const count = withheld + unidentified.length
-    return served > 0 || count === 0 ? [] : [`no ${kind.name} at all would be served: every row is withheld`]
+    return served > 0 || count === 0 ? [] : [`no ${kind.name} would be served: every row is withheld`]
   })
 }
 
@@ -236,7 +236,12 @@ function misspeltColumns(
     return columns.flatMap((column) => {
       const near = nearestName(column.replaceAll(/[\s_-]/g, ''), known)
       if (near === null) return []
-      const why = near === column.trim() ? ' There is a blank around it.' : isCase(near, column) ? ' Case counts.' : ''
+      const why =
+        near === column.trim()
+          ? ' It begins or ends with a blank.'
+          : isCase(near, column)
+            ? ' Names are case-sensitive.'
+            : ''
       return [`the ${list} have no field ${JSON.stringify(column)}; did you mean ${near}?${why}`]
     })
   })

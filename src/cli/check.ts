@@ -130,7 +130,7 @@ function printReport(
     const unused = columns.length === 1 ? `column ${names} is not used` : `columns ${names} are not used`
     out(
       printable(
-        `${list}: ${unused}; used are ${columnsRead(crm, list, representation.further).columns.join(', ')}.`,
+        `${list}: ${unused}; the columns used are ${columnsRead(crm, list, representation.further).columns.join(', ')}.`,
         4000,
       ),
     )
@@ -143,7 +143,7 @@ function printReport(
   }
   const not = withheld.length === 0 ? '' : `, ${howMany(withheld.length, 'row')} would not`
   out(`${howMany(events, 'event')} and ${howMany(venues, 'venue')} would be served${not}.`)
-  if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
+  if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for each list that could not be read.')
   const toCorrect = groups.filter((group) => !isOnPurpose(group))
   for (const one of passing) out(printable(passingLine(one), 1000))
   printGroups('To correct', mistakes, toCorrect, out)

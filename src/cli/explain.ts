@@ -54,11 +54,11 @@ async function fromRunning(
   if (reply.kind === 'answered' && isTold(reply.body)) {
     return {
       told: onlyTold(reply.body),
-      from: `the running instance was asked, at ${reply.address}`,
+      from: `answered by the running instance at ${reply.address}`,
       misconfigured: false,
     }
   }
-  error(`warning: the CRM is asked, as ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
+  error(`warning: the CRM is read instead: ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
   return 'something-else'
 }
 

@@ -27,7 +27,7 @@ export async function askRunning(
   const { host, port, token } = operations
   if (port === 0) {
     const message =
-      'operations.port is 0, so only the first line of the running instance says which port it took: name that with --operations-port'
+      'operations.port is 0, so only the first log line of the running instance has its port: pass it as --operations-port'
     return { kind: 'not-running', message }
   }
   const address = `http://${dialable(host)}:${port}`
@@ -47,12 +47,12 @@ export async function askRunning(
       const body = parse(Buffer.concat(chunks).toString())
       resolve({ kind: 'answered', status: response.statusCode ?? 0, body, address })
     })
-    response.on('error', () => fail('no-answer', 'the response broke off'))
+    response.on('error', () => fail('no-answer', 'the response ended early'))
   })
   asked.on('upgrade', ({ statusCode = 0 }) => resolve({ kind: 'answered', status: statusCode, body: null, address }))
   asked.on('error', (cause) => {
     if (UNREACHABLE.has(codeOf(cause) ?? '')) fail('not-running', 'nothing answers')
-    else fail('no-answer', 'the connection broke off')
+    else fail('no-answer', 'the connection was lost')
   })
   // An own timer, because a server may switch protocols or send only interim responses.
   const timer = setTimeout(() => fail('no-answer', `no response within ${patienceMs / 1000} s`), patienceMs)
@@ -78,7 +78,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 export function whyRefused({ status, address }: { readonly status: number; readonly address: string }): string {
   if (status === 401) return `${address} refused the token: operations.token must be what the instance was started with`
   if (status === 403)
-    return `${address} refused to answer: it was started without operations.token, and answers only the Hosts of loopback`
+    return `${address} refused to answer: it was started without operations.token, and answers only requests with a loopback Host`
   return `${address} answered ${status}: that is not the operations listener of this Marquee (operations.port)`
 }
 

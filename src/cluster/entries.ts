@@ -140,7 +140,7 @@ export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): Log
     const given = fieldsOf(JSON.parse(h))
     const [, epoch, number] = /^(\d{1,16})-(\d{1,16})$/.exec(id) ?? []
     const position = { epoch: Number(epoch), number: Number(number), claimId: textAt(given, 'claimId') }
-    if (!(position.epoch <= HIGHEST && position.number <= HIGHEST)) throw new Error('no id stands above its own')
+    if (!(position.epoch <= HIGHEST && position.number <= HIGHEST)) throw new Error('there is no higher id')
     return { position, head: headOf(given), body: b === null ? NO_BODY : unpack(Buffer.from(b)) }
   } catch (cause) {
     return { refused: `entry ${id} cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}` }

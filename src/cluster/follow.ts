@@ -77,7 +77,7 @@ async function take(member: Member, session: Session, lists: FollowedLists, stor
   if (member.target !== lists) return false
   const entry = member.log.decode(stored)
   if (entry === null) {
-    member.lose(lists, 'an entry of the log is not believed')
+    member.lose(lists, 'an entry of the log cannot be verified')
     return false
   }
   const { state } = member
@@ -114,6 +114,6 @@ function tell({ options, cutOver, heartbeat }: Member, lists: FollowedLists, { h
   if (head.kind !== 'heartbeat' || head.refreshEveryMs === heartbeat?.refreshEveryMs) return
   const { maxAgeMs } = options.settings
   if (maxAgeMs >= 2 * head.refreshEveryMs) return
-  const why = `it is ${maxAgeMs / 1000} s, and the leader reads every ${head.refreshEveryMs / 1000} s: twice that is the least`
+  const why = `it is ${maxAgeMs / 1000} s, but must be at least twice the ${head.refreshEveryMs / 1000} s at which the leader reads`
   options.observe({ kind: 'cluster-changed', what: 'max-age-too-short', detail: why })
 }

@@ -20,7 +20,7 @@ export async function lead(
 ): Promise<void> {
   const { time, heartbeat } = member.options
   const found = await standing(member, publisher, session, signal)
-  if (found === 'deposed') return member.resign('another has claimed the reading')
+  if (found === 'deposed') return member.resign('another instance has claimed the leadership')
   if (found === 'new-log') {
     await publisher.claimAnew(session, member.log.nextClaim(null))
     member.makeSnapshots(null)

@@ -10,7 +10,8 @@ import { UnusableLog } from './unusable-log.ts'
 const MOST_ENTRIES = 16
 /** A single late answer may come from a store that was suspended. */
 const LEAST_LATE = 2
-const REPLACED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
+const REPLACED =
+  'an instance replaces it once an election finds no leader; check which other program writes to the store'
 
 /** Reads the log, believes its entries or not, and notes what keeps it from being used. */
 export class LogReader {
@@ -40,7 +41,7 @@ export class LogReader {
   /** What is wrong with the log, and what Marquee does about it; `null` if nothing is. */
   get trouble(): string | null {
     if (this.unusable.why !== null) return `${this.unusable.why}; ${REPLACED}`
-    return this.#refused === null ? null : `${this.#refused}: see who else writes to the store`
+    return this.#refused === null ? null : `${this.#refused}; check which other program writes to the store`
   }
 
   /** Whether an entry of this log was read here since the start. */
@@ -107,7 +108,9 @@ export class LogReader {
     )
     const entry = stored === null ? null : this.decode(stored)
     if (stored !== null && entry === null) {
-      this.unusable.found(`the last entry of the log, ${stored.id}, is not believed`, (other) => this.#isUnread(other))
+      this.unusable.found(`the last entry of the log, ${stored.id}, cannot be verified`, (other) =>
+        this.#isUnread(other),
+      )
     }
     return { stored, entry }
   }
@@ -141,7 +144,7 @@ export class LogReader {
 
   /** Notes that the log accepts nothing above the last entry that it shows. */
   isStuckAt(position: LogPosition, lastId: string): void {
-    const why = `the log takes no entry ${idOf(position)} above its last one, ${lastId}: a later one was written and deleted (XADD, XDEL)`
+    const why = `the log does not accept entry ${idOf(position)} after its last entry ${lastId}: a later entry was written and deleted (XADD, XDEL)`
     this.unusable.found(why, async (session) => {
       const isPrimary = await session.ask((store) => store.isPrimary())
       const top = await session.ask((store) => store.top())

@@ -18,7 +18,7 @@ import { StoreFailure } from './store.ts'
 import type { Manifest } from './store-snapshot.ts'
 
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
-const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
+const NOBODY = 'the store has no data yet, and no instance leads'
 
 /** One instance of the cluster. Its state is a value (node-state.ts), and every transition is a method here. */
 export class Member {

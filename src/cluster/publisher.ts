@@ -203,7 +203,7 @@ export class Publisher {
     if (this.#marksDropped !== null) return this.#marksDropped
     const { strange } = this.nonces
     if (strange === 0) return null
-    return `${strange} ${strange === 1 ? 'nonce' : 'nonces'} of instances: those that stand still are dropped`
+    return `${strange} ${strange === 1 ? 'nonce' : 'nonces'} of instances: those that do not change are dropped`
   }
 
   #tellRefused(): void {
@@ -265,7 +265,8 @@ export class Publisher {
     })
     if (appended === 'refused') this.#refused = entry.position
     // Another connection will show who wrote instead.
-    if (appended !== 'added') throw new StoreFailure('lost', 'another has written to the log, or it is gone')
+    if (appended !== 'added')
+      throw new StoreFailure('lost', 'another process has written to the log, or the log is gone')
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)
     this.#arrived(entry)
   }

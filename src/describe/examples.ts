@@ -14,7 +14,7 @@ import { describedFurther } from './further-schemas.ts'
 
 export type Examples = ReturnType<typeof examplesOf>
 
-/** Returns the sample's event and venue in the form this instance would send them. */
+/** Returns the sample's event and venue as this instance would send them. */
 export function examplesOf(formatter: Formatter, zone: Zone) {
   const further = (table: RecordTable): Extended => {
     const values = describedFurther(table, formatter.further, zone).map(({ value }) => value)

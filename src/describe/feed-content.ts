@@ -4,7 +4,7 @@ import type { FeedType } from '../formats/media-types.ts'
 import type { Examples } from './examples.ts'
 import { type JsonObject, WrittenJson } from './json-text.ts'
 
-/** Which feeds of an instance are on, and what they say besides the records (contract §6). */
+/** The feeds of an instance that are on, and their settings (contract §6). */
 export interface FeedInstance extends FormatSettings {
   readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean }
   readonly page: string | null
@@ -15,7 +15,7 @@ const CALENDAR: JsonObject = { type: 'string', description: 'A VCALENDAR (RFC 55
 
 const JSON_LD: JsonObject = {
   type: 'object',
-  description: 'The event as schema.org has it, for search engines. What is not known is not there.',
+  description: 'The event in the vocabulary of schema.org, for search engines. Unknown members are absent.',
   required: ['@context', '@type', 'startDate', 'eventStatus'],
   properties: {
     '@context': { type: 'string', const: 'https://schema.org' },
@@ -29,7 +29,7 @@ function formatterOf(instance: FeedInstance): FeedFormatter {
   return new FeedFormatter({ ...instance, calendarName: null })
 }
 
-/** What an event answers besides the six media types, where feeds are on (contract §6). */
+/** Returns the media types of an event besides the six, if feeds are on (contract §6). */
 export function feedContent(instance: FeedInstance, { event, venue }: Examples): JsonObject {
   const { feeds } = instance
   const formatter = formatterOf(instance)
@@ -42,7 +42,7 @@ export function feedContent(instance: FeedInstance, { event, venue }: Examples):
   return Object.fromEntries(content)
 }
 
-/** A calendar of the sample's event, alone or to subscribe to. */
+/** Returns the content of a calendar with the sample's event, alone or to subscribe to. */
 export function calendarContent(
   instance: FeedInstance,
   { event, venue }: Pick<Examples, 'event' | 'venue'>,

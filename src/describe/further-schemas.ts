@@ -24,14 +24,14 @@ const EXAMPLES: Readonly<Record<FurtherType, Exclude<FurtherValue, null>>> = {
   texts: ['One', 'Two'],
 }
 
-/** What fields of these names and the type text mean to calendars and search engines (contract §7). */
+/** The further fields that have a meaning for calendars and search engines, if they are texts (contract §7). */
 const MEANINGS: Readonly<Record<string, readonly [description: string, example: string]>> = {
   Description: ['A description of the event.', 'Songs of the sea, and of those who stayed ashore.'],
   Image: ['The address of a picture.', 'https://www.example.org/pictures/rope-and-reel.jpg'],
   Status: ['scheduled, cancelled, postponed or rescheduled; any other text means nothing.', 'scheduled'],
 }
 
-/** A further field as the description shows it. */
+/** A further field with its example. */
 interface DescribedFurther extends FurtherField {
   readonly description: string
   /** A value as JSON. */

@@ -70,7 +70,7 @@ export function pageOf(instance: Instance): DescribedPage {
   return { html, policy: policyOf(style, script) }
 }
 
-/** The media types of events that are switched on besides the six. */
+/** Returns the media types of the feeds that are on. */
 function feedsOf({ feeds }: Instance): readonly FeedType[] {
   return [
     ...(feeds.calendar ? (['text/calendar'] as const) : []),

@@ -6,7 +6,7 @@ import type { JsonObject } from './json-text.ts'
 import type { Instance } from './openapi.ts'
 import { listParameters } from './parameters.ts'
 
-/** Returns the page's form of the parameters of lists and the calendar; empty if the instance has neither. */
+/** Returns the page's form for the parameters of lists and calendars; empty if the instance has neither. */
 export function listForm({ lists, feeds }: Pick<Instance, 'lists' | 'feeds'>): string {
   const listings: readonly Listing[] = [
     ...(lists ? (['events', 'venues'] as const) : []),

@@ -152,7 +152,7 @@ export function openApi(instance: Instance): JsonObject {
 
 function aboutAll({ zone }: Instance): string {
   return [
-    `Published events and their venues. Anyone may read them, from any origin, without a key. The methods are ${METHODS}; any other is answered with 405.`,
+    `Published events and their venues. Anyone may read them, from any origin, without a key. The methods are ${METHODS}; any other gets 405.`,
     `Set Accept to the media type you want: ${MEDIA_TYPES.join(', ')}. Without it you get ${MEDIA_TYPES[0]}; the service never answers 406.`,
     'The paths of records and lists also work without /api, because links lead there. Paths match in any case, and a trailing slash is ignored.',
     `Date-times are shown in ${zone.id}, with the UTC offset.`,

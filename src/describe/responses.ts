@@ -65,7 +65,7 @@ export function exampleComponents(lists: boolean, examples: Examples): JsonObjec
   return Object.fromEntries(members)
 }
 
-/** A 200 with the headers of a record. */
+/** Returns a 200 with the headers of a record. */
 export function foundWith(description: string, content: JsonObject): JsonObject {
   return { description, headers: headersOf({ ...RECORD_HEADERS, 'Content-Length': 'ContentLength' }), content }
 }
@@ -99,7 +99,7 @@ export function unchanged(isRecord: boolean): JsonObject {
   return { description: 'The version the client has is current.', headers: headersOf(headers) }
 }
 
-/** Returns the common status of these refusals. */
+/** Returns the status that these refusals have in common. */
 export function commonStatus([first]: readonly Refusal[]): number {
   if (first === undefined) throw new Error('a response without a refusal')
   return REFUSALS[first].status

@@ -32,7 +32,7 @@ export function expectedWords(expected: Expected): string {
     case 'date-time':
       return dateWords(expected.formats)
     case 'zone':
-      return `in ${expected.column} the name of a time zone such as Europe/London`
+      return `the name of a time zone in ${expected.column}, such as Europe/London`
     case 'one-of':
       return `${expected.values.length === 1 ? '' : 'one of '}${expected.values.join(', ')}`
     case 'none-of':
@@ -40,7 +40,7 @@ export function expectedWords(expected: Expected): string {
     case 'object':
       return 'an object'
     case 'shallow-object':
-      return 'lists and objects that are nested less deep'
+      return 'lists and objects that are nested less deeplyly'
     case 'stored':
       return STORED[expected.instead]
     default:
@@ -50,7 +50,7 @@ export function expectedWords(expected: Expected): string {
 
 const STORED = {
   'of-formula': 'a value that Excel stored with the formula',
-  'of-index': 'a text that it holds',
+  'of-index': 'a text that the workbook contains',
   'of-error': 'a value in place of the error',
 } as const
 

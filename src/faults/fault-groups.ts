@@ -82,7 +82,7 @@ const IN_TEXT = /\.(?:csv|tsv|txt|xlsx|json|ndjson), (?:line|row|item) \d+(?: \(
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'
-  const isExpected = expected === null ? '' : `: ${expectedWords(expected)} is expected`
+  const isExpected = expected === null ? '' : ` (expected: ${expectedWords(expected)})`
   switch (fault) {
     case 'no-id':
       if (expected?.kind !== 'guid') return `Give each row an id in ${name} that no other row has.`
@@ -107,16 +107,16 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
     }
     case 'missing':
       if (name.includes(JOINT)) return `Fill in ${apart(name)}, which are read together.`
-      return `Fill in ${name}${expected === null ? '' : `: ${expectedWords(expected)}`}; is there such a column, in this very spelling?`
+      return `Fill in ${name}${expected === null ? '' : `: ${expectedWords(expected)}`}. Check that the column exists and is spelt exactly like this.`
     case 'inactive':
-      return orderForCondition(name, expected) ?? 'Activate what should be on the web.'
+      return orderForCondition(name, expected) ?? 'Activate the rows that should be on the web.'
     case 'not-shown':
       return (
         orderForCondition(name, expected) ??
-        `Mark what should be on the web: ${expected === null ? 'yes' : expectedWords(expected)} in ${name}, a column in this very spelling.`
+        `To publish a row, write ${expected === null ? 'yes' : expectedWords(expected)} in ${name}; the column must be spelt exactly like this.`
       )
     case 'too-large':
-      return 'Leave out what these rows hold besides their fields, such as documents.'
+      return 'Remove everything from these rows that is not a field, such as documents.'
     default:
       return unreachable(fault)
   }

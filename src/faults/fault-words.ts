@@ -42,7 +42,7 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
       }
     case 'unreadable':
       return {
-        reason: `has a value in ${name} that cannot be read${what === null ? '' : `: ${what} is expected`}${shown}`,
+        reason: `has a value in ${name} that cannot be read${what === null ? '' : `: expected ${what}`}${shown}`,
         remedy: `Correct ${name}${found === null || expected === null || name.includes(' + ') ? '' : orderFor(found, expected)}.`,
       }
     case 'missing':
@@ -57,7 +57,7 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
     case 'too-large':
       return {
         reason: 'is larger than 256 KB',
-        remedy: 'Leave out what it holds besides its fields, such as a document.',
+        remedy: 'Remove everything from it that is not a field, such as a document.',
       }
     default:
       return unreachable(fault)

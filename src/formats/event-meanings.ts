@@ -6,17 +6,17 @@ const STATUSES = ['scheduled', 'cancelled', 'postponed', 'rescheduled'] as const
 
 type EventStatus = (typeof STATUSES)[number]
 
-/** What the further fields of an event say to feeds (contract §7). */
+/** The further fields of an event that have a meaning for feeds (contract §7). */
 export interface EventMeanings {
   readonly description: string | null
   readonly image: string | null
-  /** `null` if the event has no status, or one that means nothing. */
+  /** `null` if the event has no status, or one that is not known here. */
   readonly status: EventStatus | null
 }
 
 const NOTHING: EventMeanings = { description: null, image: null, status: null }
 
-/** Returns a reader of the further fields of the events that have a meaning: texts of these names. */
+/** Returns a function that reads these fields of an event: the further fields of these names, if they are texts. */
 export function meaningsOf(further: readonly FurtherField[]): (event: EventRecord) => EventMeanings {
   const positionOf = (name: string): number =>
     further.findIndex((field) => field.name === name && field.type === 'text')

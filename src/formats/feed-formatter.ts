@@ -7,7 +7,7 @@ import { calendarEvent, calendarOf, placeLines } from './icalendar.ts'
 import { jsonLd } from './json-ld.ts'
 import { Resources } from './resource.ts'
 
-/** What the operator decides about feeds (contract §6). */
+/** The operator's settings for feeds (contract §6). */
 export interface FeedSettings extends FormatSettings {
   /** The event's own web page, with `{Id}` and other fields to fill in; `null` if there is none. */
   readonly page: string | null
@@ -22,7 +22,7 @@ export class FeedFormatter {
   readonly #settings: FeedSettings
   readonly #resources: Resources
   readonly #meaningsOf: (event: EventRecord) => EventMeanings
-  /** A venue of many events is written once a calendar. */
+  /** The formatted lines of each venue, so that a venue of many events is formatted only once. */
   readonly #places = new WeakMap<VenueRecord, string>()
 
   constructor(settings: FeedSettings) {
@@ -32,7 +32,7 @@ export class FeedFormatter {
     this.#meaningsOf = meaningsOf(further.events)
   }
 
-  /** The VEVENT of an event; `null` if iCalendar cannot write its dates. */
+  /** Returns the VEVENT of an event; `null` if iCalendar cannot write its dates. */
   component(event: EventRecord, venue: VenueRecord | null): string | null {
     const place = venue === null ? '' : this.#placeOf(venue)
     const { namespace } = this.#settings
@@ -47,18 +47,18 @@ export class FeedFormatter {
     return lines
   }
 
-  /** A calendar of one event. */
+  /** Returns a calendar of one event. */
   calendar(component: string): string {
     return calendarOf({ namespace: this.#settings.namespace, subscription: null }, [component])
   }
 
-  /** A calendar of several events, to subscribe to. */
+  /** Returns a calendar of several events, to subscribe to. */
   subscription(components: readonly string[]): string {
     const { namespace, calendarName } = this.#settings
     return calendarOf({ namespace, subscription: { name: calendarName } }, components)
   }
 
-  /** @param hasPrice whether anything reads the events' prices */
+  /** @param hasPrice whether the mapping reads prices from the CRM */
   jsonLd(event: EventRecord, venue: VenueRecord | null, hasPrice: boolean): string {
     const { basePath, currency, links } = this.#settings
     return jsonLd(event, venue, {

@@ -1,6 +1,6 @@
 // Turns records into bytes, and an Accept header into a media type (contract §1.3, §1.4, §3).
 // In: a record and a shape. Out: a text, always the same for the same record; body.ts makes the bytes and the ETag.
-// This room knows neither requests nor the replica.
+// This room does not depend on requests or on the lists that are held.
 import type { EventRecord } from '../domain/event.ts'
 import { type FurtherFields, NO_FURTHER } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'

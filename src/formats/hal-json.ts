@@ -44,7 +44,7 @@ export function linkObject(link: Link, basePath: string): string {
   return `{"href":${jsonString(resolveHref(link.Href, basePath))}${templated}${title}}`
 }
 
-/** Returns true if no two links share a Rel, the usual case: none is then a duplicate and none needs an array. */
+/** Returns true if no two links share a Rel, as is usual. No link is a duplicate then, and no Rel needs an array. */
 function haveDistinctRels(links: readonly Link[]): boolean {
   // Short lists are compared pair by pair, which allocates nothing.
   if (links.length > FEW) return new Set(links.map((link) => link.Rel)).size === links.length

@@ -8,7 +8,7 @@ const CRLF = '\r\n'
 /** The longest content line, in octets without the line break (RFC 5545 §3.1). */
 const LINE_OCTETS = 75
 
-/** RFC 5545 §3.8.1.11 has no word for the other statuses. */
+/** The STATUS of RFC 5545 §3.8.1.11, which has no word for the other statuses. */
 const STATUS_WORDS: Partial<Record<NonNullable<EventMeanings['status']>, string>> = {
   scheduled: 'CONFIRMED',
   cancelled: 'CANCELLED',
@@ -38,20 +38,17 @@ export function calendarOf({ namespace, subscription }: CalendarHead, components
   return `${head.map(foldLine).join('')}${components.join('')}END:VCALENDAR${CRLF}`
 }
 
-/** What the VEVENT of an event needs besides its record. */
+/** The settings and texts that the VEVENT of an event needs besides its record. */
 interface CalendarEventSettings extends EventMeanings {
   /** `representation.namespace`. */
   readonly namespace: string
-  /** What `placeLines` writes of its venue; empty if the venue is unknown or not served. */
+  /** The lines of its venue, from `placeLines`; empty if the venue is unknown or not served. */
   readonly place: string
   /** The address of its web page. */
   readonly page: string | null
 }
 
-/**
- * The VEVENT of an event. Returns `null` for an event whose year in UTC is not one of 1 to 9999, which iCalendar cannot
- * write.
- */
+/** Returns the VEVENT of an event; `null` if its year in UTC is not from 1 to 9999, which iCalendar cannot write. */
 export function calendarEvent(
   event: EventRecord,
   { namespace, place, page, description, status }: CalendarEventSettings,

@@ -32,8 +32,8 @@ export interface JsonLdSettings extends EventMeanings {
 }
 
 /**
- * `application/ld+json`: schema.org's Event, with what search engines read (contract §6). `<`, `>` and `&` are escaped,
- * so that it can stand in a `script` element as it is.
+ * Returns an event as `application/ld+json`: schema.org's Event, with the properties that search engines read (contract
+ * §6). `<`, `>` and `&` are escaped, so the text is safe inside a `script` element.
  */
 export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: JsonLdSettings): string {
   const { page, description, image, status, basePath } = settings

@@ -44,7 +44,7 @@ export class Resources {
     return resourceOf(this.#venue, venue, href, [untitled('self', href)], configured)
   }
 
-  /** An address with the fields of an event filled in, as in configured links. */
+  /** Fills the fields of an event into an address, as in configured links. */
   fillIn(href: string, event: EventRecord): string {
     return fillInFrom(href, this.#event, event)
   }
@@ -54,7 +54,7 @@ interface WrittenTable<Name extends string> {
   readonly kind: Resource['rel']
   readonly fields: readonly { readonly name: Name }[]
   readonly further: readonly FurtherField[]
-  /** The fields, then the further ones. */
+  /** The contract's fields, then the further fields. */
   readonly written: readonly WrittenField[]
 }
 

@@ -1,7 +1,7 @@
 import { Mutex } from '../time/waiting.ts'
 import type { ReadyPage } from './ready-pages.ts'
 
-/** More different calendars than these do not wait: a proxy would take the service for dead meanwhile. */
+/** The most calendars that wait. With more, a proxy would consider the service dead before the last was written. */
 const MOST_WAITING = 4
 /** The bytes of large calendars written in one window. Slow readers hold them until they are sent. */
 const MOST_BYTES = 64 * 1024 * 1024
@@ -9,15 +9,15 @@ const LARGE_BYTES = 1024 * 1024
 const WINDOW_MS = 10_000
 
 /**
- * Writes calendars one after another, because one may cost as much as a hundred records: written together, they would
- * delay all other requests.
+ * Writes calendars one after another, because one calendar may cost as much as a hundred records. Written together,
+ * calendars would delay all other requests.
  */
 export class CalendarQueue {
   readonly #mutex = new Mutex()
   #waiting = 0
   #written: { readonly atMs: number; readonly bytes: number }[] = []
 
-  /** Writes a calendar when its turn comes; `null` if too many wait or have been written lately. */
+  /** Writes a calendar when its turn comes. Returns `null` if too many are waiting or were written lately. */
   write(write: () => Promise<ReadyPage>): Promise<ReadyPage> | null {
     const nowMs = performance.now()
     this.#written = this.#written.filter(({ atMs }) => atMs > nowMs - WINDOW_MS)

@@ -12,7 +12,7 @@ export interface Call {
   header(name: 'accept' | 'traceparent' | 'if-none-match'): string | null
 }
 
-/** The same call as if it had no `Accept`. */
+/** Returns the call without its `Accept` header. */
 export function withoutAccept(call: Call): Call {
   return {
     method: call.method,

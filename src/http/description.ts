@@ -38,7 +38,7 @@ export class Description {
 
   /**
    * @param basePath `/` for the root; any other path has no trailing slash
-   * @param texts Called once, on first use: records must not wait for the texts to be loaded and formatted.
+   * @param texts called once, on first use, because records must not wait until the texts are loaded and formatted
    */
   constructor(basePath: string, texts: () => Promise<DescriptionTexts>) {
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
@@ -51,12 +51,12 @@ export class Description {
   }
 
   /**
-   * Returns which of the two a call asks for; `null` for neither. The page exists only for GET and HEAD requests that
-   * name its media type (contract §5).
+   * Returns the resource that a call asks for; `null` if it is neither of them. The page exists only for GET and HEAD
+   * requests that name its media type (contract §5).
    */
   find(call: Call): Described | null {
     const { pathname } = call
-    // Longer paths match neither, and need not be folded.
+    // A longer path matches neither, so it need not be converted to lower case.
     if (pathname.length > this.#prefix.length + '/api/openapi.json/'.length) return null
     const folded = pathname.toLowerCase()
     if (!folded.startsWith(this.#prefix)) return null

@@ -18,11 +18,11 @@ import { queryOf } from './query-pairs.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 import type { Endpoint } from './route.ts'
 
-/** What calendars and JSON-LD that were asked for lately take, each of the two kinds of body. */
+/** The memory for recently requested calendars, and the same again for JSON-LD. */
 const ROOM = { pagesBytes: 8 * 1024 * 1024 }
-/** A calendar of many events ends where its events reach this: some programs read no more than a part of it. */
+/** A calendar ends when its events reach this size: some programs read only a part of a larger one. */
 const LARGEST_CALENDAR_BYTES = 32 * 1024 * 1024
-/** How long events are written before other requests have their turn, and after how many events the clock is read. */
+/** The longest time of writing events before other requests run, and the number of events between two looks at the clock. */
 const TURN_MS = 8
 const EVENTS_A_LOOK = 16
 
@@ -38,23 +38,23 @@ export interface FeedsOptions {
   readonly formatter: FeedFormatter
   readonly switches: FeedSwitches
   readonly zone: Zone
-  /** Whether anything reads the events' prices. */
+  /** Returns whether the mapping reads prices from the CRM. */
   readonly hasPrice: () => boolean
-  /** Lets other requests pass. */
+  /** Lets other requests run. */
   readonly pause: () => Promise<void>
 }
 
-/** What search engines and calendars read: JSON-LD of an event, calendars of one and of many (contract §6). */
+/** Serves the feeds: JSON-LD of an event, and calendars of one event or of many (contract §6). */
 export class Feeds {
   readonly hasCalendars: boolean
   readonly #options: FeedsOptions
   readonly #negotiate: (accept: string | null) => MediaType | FeedType
   #single = new ReadyPages(ROOM)
   #subscriptions = new ReadyPages(ROOM, true)
-  /** The lists of which those were made. */
+  /** The lists from which the kept bodies were made. */
   #madeOf: readonly unknown[] = []
   readonly #queue = new CalendarQueue()
-  /** Calendars that wait or are being written, by query. */
+  /** Calendars that are waiting or being written, by query. */
   readonly #writing = new Map<string, { readonly changes: number; readonly page: Promise<ReadyPage> }>()
 
   constructor(options: FeedsOptions) {
@@ -68,7 +68,7 @@ export class Feeds {
     this.#negotiate = createNegotiator<FeedType>(undefined, (accept) => negotiateWithFeeds(accept, types))
   }
 
-  /** The feed that a call asks for, by its path or, at an event, by `Accept`; `null` if it asks for none. */
+  /** Returns the feed that a call asks for, by its path or, for an event, by `Accept`; `null` if it asks for none. */
   asked(call: Call, resource: Endpoint): FeedType | null {
     if (resource === 'calendar' || resource === 'event-calendar') return 'text/calendar'
     if (resource !== 'event') return null
@@ -76,7 +76,7 @@ export class Feeds {
     return isFeed(mediaType) ? mediaType : null
   }
 
-  /** The calendar or the JSON-LD of an event; `null` if the event is not served, or iCalendar cannot write its dates. */
+  /** Returns the calendar or JSON-LD of an event; `null` if it is not served, or iCalendar cannot write its dates. */
   event(type: FeedType, id: Guid): ReadyPage | null {
     const { events } = this.#options.served()
     const changes = this.#changes()
@@ -100,13 +100,15 @@ export class Feeds {
     return component === null ? null : formatter.calendar(component)
   }
 
-  /** What the query of a request target asks of the calendar of all events, or a sentence about what is wrong with it. */
+  /** Parses the query of the calendar of all events. Returns a sentence if it has a problem. */
   read(target: string): ListQuery | string {
     return readListQuery('calendar', queryOf(target), this.#options.zone)
   }
 
-  /** The calendar of the events that a query asks for, as of `nowMs`, epoch ms; `null` while the events are not yet in order, `too-many` if others
-   * take all turns. */
+  /**
+   * Returns the calendar of the events that a query selects, as of `nowMs`, epoch ms: `null` while the index of the
+   * events is not complete, `too-many` if too many other calendars are waiting.
+   */
   calendar(query: ListQuery, nowMs: number): ReadyPage | Promise<ReadyPage> | 'too-many' | null {
     const index = indexOf(this.#options.served().events.list)
     if (index === null || !index.isWhole) return null
@@ -124,7 +126,7 @@ export class Feeds {
     return page
   }
 
-  /** Writes the calendar in turns, of records as they all are now. */
+  /** Writes the calendar in slices, from the records as they are now. */
   async #write(query: ListQuery, changes: number, nowMs: number): Promise<ReadyPage> {
     const { formatter, served, pause } = this.#options
     const { list } = served().events
@@ -133,7 +135,7 @@ export class Feeds {
     const { rows, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     let turnEndsAt = performance.now() + TURN_MS
     const venueOf = this.#venuesNow()
-    // All are read at once, as they are now, and unpacked in turns: that takes longer.
+    // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in slices.
     const events = rows.map((handle) => {
       const [shard, slot] = index.rowOf(handle)
       const packed = shard.read(slot)
@@ -158,7 +160,7 @@ export class Feeds {
     return page
   }
 
-  /** Reads each venue once, as it is now. */
+  /** Returns a function that reads each venue once, as it is now. */
   #venuesNow(): (id: Guid) => VenueRecord | null {
     const { list } = this.#options.served().venues
     const read = new Map<Guid, VenueRecord | null>([[EMPTY_GUID, null]])
@@ -171,7 +173,7 @@ export class Feeds {
     }
   }
 
-  /** Counts up with each change of what feeds are made of. Other lists may have taken the place of those. */
+  /** Returns a number that rises with each change of the lists. If the lists were replaced, drops the kept bodies. */
   #changes(): number {
     const { events, venues } = this.#options.served()
     if (this.#madeOf[0] !== events.list || this.#madeOf[1] !== venues.list) {
@@ -184,7 +186,7 @@ export class Feeds {
   }
 }
 
-/** @param fromMs since when it is what would be written again; `null` if it does not depend on the time */
+/** @param fromMs the time from which the text is valid, epoch ms; `null` if it does not depend on the time */
 function pageOf(text: string, changes: number, fromMs: number | null, goodUntilMs: number): ReadyPage {
   const body = Buffer.from(text)
   return {

@@ -35,7 +35,7 @@ export class Lists {
   /** Returns the page as of `nowMs`, epoch ms; `null` while the list is not ready. */
   page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
     const { events, venues } = this.#served()
-    // Other lists may have replaced them.
+    // The lists may have been replaced.
     if (this.#events.list !== events.list || this.#events.venues !== venues.list)
       this.#events = new ListPages(events.list, this.#formatter, venues.list)
     if (this.#venues.list !== venues.list) this.#venues = new ListPages(venues.list, this.#formatter)

@@ -4,7 +4,7 @@ import type { RouteLabel } from '../observe/observation.ts'
 
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 
-/** A calendar of one event, and one of many, by their own paths (contract §6). */
+/** The calendars with paths of their own: of one event, and of many (contract §6). */
 type CalendarResource = 'event-calendar' | 'calendar'
 
 /** The resources that describe the service (contract §5). */
@@ -66,7 +66,7 @@ export class Router {
   #event(pathname: string, at: number, end: number, isApi: boolean): Route | null {
     if (at >= end) return { resource: 'events', id: null }
     if (pathname.charCodeAt(at) !== SLASH) {
-      // No link leads to the calendar of all events, so that it has no alias (contract §6).
+      // The calendar of all events has no path without /api, because no link leads to it (contract §6).
       const isCalendar = isApi && this.#hasCalendars && at + ICS.length === end && startsWithWord(pathname, at, ICS)
       return isCalendar ? { resource: 'calendar', id: null } : null
     }

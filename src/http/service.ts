@@ -27,7 +27,7 @@ import {
 import { type Described, type RecordResource, type Route, routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
-  /** Returns the lists that are served now: others may replace them while a request waits. */
+  /** Returns the lists that are served now. They may be replaced while a request waits. */
   readonly served: () => ServedLists
   readonly admissions: Admissions
   readonly negotiate: (accept: string | null) => MediaType
@@ -38,21 +38,21 @@ export interface ServiceOptions {
   readonly onInternalError: (cause: unknown) => void
   /** `null` if lists are off. */
   readonly lists?: Lists | null
-  /** Null if no feed is on. */
+  /** `null` if no feed is on. */
   readonly feeds?: Feeds | null
   /** `null` if `describe` is off. */
   readonly description?: Description | null
   readonly watch?: RequestWatch
 }
 
-/** The lists that an answer is made of. */
+/** The lists that an answer is made from. */
 const EVENTS = ['events'] as const
 const VENUES = ['venues'] as const
 const BOTH = ['events', 'venues'] as const
 
 type GiveAnswer = (served: ServedLists, ageMs: number) => Answer | Promise<Answer>
 
-/** When to ask again for a calendar while others take all turns. */
+/** The `Retry-After` of a calendar that was refused because too many are waiting. */
 const BUSY_MS = 5000
 
 /**
@@ -76,7 +76,7 @@ export class Service {
     this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
   }
 
-  /** Resolves when everything is prepared that records do not need, which is the description; rejects if that fails. */
+  /** Resolves when the description is prepared; rejects if that fails. Records do not wait for it. */
   async ready(): Promise<void> {
     await this.#options.description?.ready()
   }
@@ -124,7 +124,7 @@ export class Service {
     return this.#find(call, resource, id)
   }
 
-  /** Answers what is no GET or HEAD; `null` for these. */
+  /** Answers methods other than GET and HEAD; returns `null` for these two. */
   #refuseMethod(call: Call): Answer | null {
     if (call.method === 'OPTIONS') return { status: 204, fields: OPTIONS_FIELDS, etag: '', body: null }
     if (call.method !== 'GET' && call.method !== 'HEAD') {
@@ -134,7 +134,7 @@ export class Service {
     return null
   }
 
-  /** Answers a calendar or JSON-LD; what is refused there is a problem in JSON. */
+  /** Answers with a calendar or JSON-LD. A refusal is a problem document in JSON. */
   #answerFeed(call: Call, { resource, id }: Route, feeds: Feeds, feed: FeedType): Answer | Promise<Answer> {
     const refused = this.#refuseMethod(call)
     if (refused !== null) return refused
@@ -157,7 +157,7 @@ export class Service {
   #subscription(call: Call, feeds: Feeds, query: ListQuery, ageMs: number): Answer | Promise<Answer> {
     const begunAt = performance.now()
     const page = feeds.calendar(query, Math.floor(this.#options.time.now().wallMs))
-    // Switched on a moment ago: what is held is not yet in order.
+    // The feed was switched on a moment ago, and the index is not complete.
     if (page === null) return this.#unavailable(call, 0)
     if (page === 'too-many') return this.#later(call, 'too-many-calendars', BUSY_MS)
     if (!(page instanceof Promise)) return this.#found(call, 'text/calendar', page, ageMs)

@@ -4,7 +4,10 @@ import { canonicalHost, isLoopback } from '../domain/host.ts'
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d+)?$/i
 
-/** Whether a `Host` names this machine or the loopback address of the listener. Refuses names that an attacker's DNS resolves to this machine (DNS rebinding). */
+/**
+ * Returns true if a `Host` names this machine or the loopback address of the listener. Refuses names that an attacker's
+ * DNS resolves to this machine (DNS rebinding).
+ */
 export function isLocalHost(host: string | undefined, listensOn: string): boolean {
   const [, bracketed, plain] = HOST.exec(host ?? '') ?? []
   const name = canonicalHost(bracketed ?? plain ?? '')
@@ -12,8 +15,8 @@ export function isLocalHost(host: string | undefined, listensOn: string): boolea
 }
 
 /**
- * Whether an `Authorization` header has the token: as `Bearer`, or as the password of `Basic`, for browsers. Takes the
- * same time for every wrong token.
+ * Returns true if an `Authorization` header has the token: as `Bearer`, or as the password of `Basic`, for browsers.
+ * Takes the same time for every wrong token.
  */
 export function holdsToken(authorization: string | undefined, token: string): boolean {
   const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
@@ -26,7 +29,7 @@ export function challengeFor(accept: string | undefined): string {
   return accept?.includes('text/html') === true ? 'Basic realm="Marquee operations", charset="UTF-8"' : 'Bearer'
 }
 
-/** Whether a POST comes from this listener's page or from no page. Browsers send `Origin`. */
+/** Returns true if a POST comes from this listener's page or from no page. Browsers send `Origin`. */
 export function isSameSite(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined) return true
   // The scheme is not compared, because a proxy in front may use TLS.

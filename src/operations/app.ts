@@ -22,7 +22,7 @@ export interface OperationsOptions {
   readonly explain: (id: string) => Explanation
   /** Returns a page of the withheld rows; `null` if too many searches are waiting. */
   readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<unknown>
-  /** Return records by name, and those that changed recently; `null` if too many searches are waiting. */
+  /** Return the records of a name, and those that changed recently; `null` if too many searches are waiting. */
   readonly find: (text: string, signal: AbortSignal) => Promise<unknown>
   readonly changes: (signal: AbortSignal) => Promise<unknown>
   /** Returns the samples of the last day. */
@@ -35,7 +35,7 @@ export interface OperationsOptions {
   readonly accept: () => Promise<readonly string[] | null>
   /** Called with a bug. The listener continues. */
   readonly onFailure: (cause: unknown) => void
-  /** The token to ask for. If `null`, only local Hosts are answered. */
+  /** The token to ask for. If `null`, only requests with a local Host are answered. */
   readonly token: string | null
   /** The listening address. */
   readonly host: string
@@ -137,7 +137,11 @@ export function createOperations(options: OperationsOptions): Hono {
   const app = new Hono()
   app.use(async (context, next) => {
     if (token !== null || isLocalHost(context.req.header('host'), host)) await next()
-    else context.res = context.text('without operations.token only the Hosts of loopback are answered\n', 403)
+    else
+      context.res = context.text(
+        'operations.token is not set, so only requests with a loopback Host are answered\n',
+        403,
+      )
     for (const [name, value] of Object.entries(HEADERS)) context.res.headers.set(name, value)
   })
   app.get('/live', (context) => context.text('live\n'))
@@ -177,7 +181,7 @@ function addRoutes(
   )
   app.get('/withheld', async (context) => {
     const query = withheldQuery((name) => context.req.query(name))
-    if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
+    if (query === null) return context.text('list must be events or venues, and offset a whole number\n', 400)
     return answerFound(context, await withheld(query, context.req.raw.signal))
   })
   // An id may contain anything, including line feeds, which `.` does not match.
@@ -186,9 +190,9 @@ function addRoutes(
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
       const accepted = await accept()
       if (accepted !== null) return context.json({ accepted })
-      return context.text('no leader answered within 10 s; one that comes back may still do as you said\n', 503)
+      return context.text('no leader answered within 10 s; a leader that comes back may still accept the list\n', 503)
     }
-    return context.text("only this listener's own page may ask for that\n", 403)
+    return context.text('only the dashboard of this listener may request this\n', 403)
   })
 }
 

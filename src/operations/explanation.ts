@@ -94,20 +94,20 @@ function notListed({ lists, now }: ExplainOptions): Step {
   const ages = both.map((list) => list.ageMs(now))
   const troubles = [troubleOf(lists.events), troubleOf(lists.venues)].filter((trouble) => trouble !== '')
   const known = ages.includes(null)
-    ? "The CRM's lists have not been read in full yet, so nothing is known of it."
+    ? "The CRM's lists have not been read in full yet, so nothing is known about it."
     : `It is in neither list of the CRM, as of ${agoText(Math.max(...ages.map((age) => age ?? 0)))} ago: it was deleted, was never there, or Marquee's user may not see it.`
   return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
 }
 
 /** Names the leader, which alone knows the values found in rows; empty if that is this instance. */
 function readBy({ readBy: instance = null }: ExplainOptions): string {
-  return instance === null ? '' : `Instance ${instance} read it, and tells what was found in it.`
+  return instance === null ? '' : `Instance ${instance} read it, and knows the value that was found.`
 }
 
-/** Describes why a list cannot be read; empty if it can. */
+/** Says why a list cannot be read; empty if it can. */
 function troubleOf<Item>({ list, lastFailure }: ServedList<Item>): string {
   if (lastFailure === null) return ''
-  return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
+  return `The CRM's list of ${list.kind.name} cannot be read now, so Marquee does not know what is new in it: ${lastFailure.message}.`
 }
 
 function explainIn<Item>(from: ServedList<Item>, id: Guid, asked: string, options: ExplainOptions): Explanation | null {
@@ -146,7 +146,10 @@ function twinSteps<Item>({ list }: ServedList<Item>, id: Guid): readonly Step[] 
   return steps
 }
 
-/** Returns the steps of a withheld row: all up to the first that fails, then the others that fail. Conditions come before values. */
+/**
+ * Returns the steps of a withheld row: all up to the first that fails, then the others that fail. Conditions come before
+ * values.
+ */
 function withheldSteps(kind: ExplainedKind, { where, name, also = [], ...first }: Withheld): readonly Step[] {
   const row = `The ${kind} ${name === undefined ? '' : `${JSON.stringify(name)} `}(${where})`
   const failed = [first, ...also].map((fault, index): Step => {
@@ -184,17 +187,17 @@ function explainHeld<Item>(
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
   const heldMs = Math.max(0, now.monotonicMs - row.updatedAt)
   const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
-  const tooOld = ': too old to be answered from, so callers get 502'
+  const tooOld = ': too old to serve, so callers get 502'
   const bodies = representations.map(
     ({ types, sizeBytes, etag }) => `${types.join(' and ')}: ${sizeBytes} bytes, ETag ${etag}`,
   )
-  const answer = `It ${shown ? 'is' : 'would be'} answered at /api/${kind}s/${id} (${bodies.join('; ')}).`
+  const answer = `It ${shown ? 'is' : 'would be'} served at /api/${kind}s/${id} (${bodies.join('; ')}).`
   const steps: readonly Step[] = [
     ...before,
     { step: 'active', ok: true, detail: visible },
     mappedStep(kind, row.kept, remark),
     ...(kind === 'event' ? [venueStep(id, options)] : []),
-    { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
+    { step: 'held', ok: true, detail: `Marquee has held this version for ${agoText(heldMs)}.` },
     { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
     { step: 'answered', ok: shown, detail: [answer, ...listDetail(kind, id, options)].join(' ') },
   ]
@@ -204,7 +207,7 @@ function explainHeld<Item>(
 function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string | null): Step {
   if (kept === null) return { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' }
   const { reason, remedy } = withheldWords(kept)
-  const served = 'The record of before is served until the list is believed.'
+  const served = 'The previous record is served until Marquee believes the list.'
   return { step: 'mapped', ok: false, detail: `The ${kind} (${kept.where}) ${reason}. ${remedy} ${served}` }
 }
 
@@ -218,8 +221,7 @@ function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions):
   const text = venueText(venue)
   const named = text === null || text === venue ? venue : `${JSON.stringify(text)} (${venue})`
   if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${named} is on the web too.` }
-  const why =
-    row === null ? "is not in the CRM's list of venues" : 'is not on the web: have its id explained to learn why'
+  const why = row === null ? "is not in the CRM's list of venues" : 'is not on the web: explain its id to learn why'
   return { step: 'venue', ok: false, detail: `Its venue ${named} ${why}. The event is shown without it.` }
 }
 
@@ -234,7 +236,7 @@ function represent<Item>({ list }: ServedList<Item>, id: Guid) {
   })
 }
 
-/** Explains if the lists contain the record; nothing if lists are off. */
+/** Says whether the lists contain the record; empty if lists are off. */
 function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOptions): readonly string[] {
   if (lists[`${kind}s`].list.order === null) return []
   const event = kind === 'event' ? lists.events.list.get(id) : null

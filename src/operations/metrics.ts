@@ -67,7 +67,7 @@ function readyBodiesMetrics({ readyBodies }: MetricsOptions): readonly Metric[] 
     ),
     gauge(
       'marquee_ready_bodies_limit_bytes',
-      'The limit of that memory, limits.readyBodies.',
+      'Limit of the memory for ready bodies (limits.readyBodies).',
       () => readyBodies().limitBytes,
     ),
     counter(
@@ -97,7 +97,7 @@ function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
     ),
     gauge(
       'marquee_snapshot_age_seconds',
-      'Time since that snapshot was written, by the wall clock.',
+      'Time since the snapshot was written, by the wall clock.',
       of(({ ageMs }) => ageMs / 1000),
     ),
   ]
@@ -146,7 +146,7 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
     ),
     gauge(
       'marquee_withheld_columns',
-      'The same by column; a row with several faults counts in each. (row) stands for the whole row.',
+      'Rows of the CRM that are not served, by column and reason; a row with several faults counts in each. (row) stands for the whole row.',
       () =>
         both().flatMap((told) =>
           faultCounts(told.list).map(({ column, fault, count }) =>
@@ -164,7 +164,7 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
     ),
     counter(
       'marquee_drift_columns_total',
-      'The same by column. (row): a whole row appeared, disappeared, or changed between served and withheld.',
+      'Changes that the CRM had not reported and a full read found, by column. (row): a whole row appeared, disappeared, or changed between served and withheld.',
       () =>
         both().flatMap((told) => [...told.drift.byColumn].map(([column, count]) => sampleOf(told, count, { column }))),
     ),

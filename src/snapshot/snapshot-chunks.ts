@@ -73,7 +73,7 @@ export function unpack(packed: Buffer): Buffer {
   } catch (cause) {
     throw new Error('a body cannot be decompressed', { cause })
   }
-  if (bytes.length !== length) throw new Error('a body is not as long as it says')
+  if (bytes.length !== length) throw new Error('a body does not have the length that it declares')
   return bytes
 }
 
@@ -191,7 +191,7 @@ export function decodeManifest<State>(
 
 /** The fault of a manifest that lacks a field. */
 export function unspoken(): SnapshotFault {
-  return new SnapshotFault('its head does not say what a snapshot must say')
+  return new SnapshotFault('its header is incomplete or invalid')
 }
 
 function isChunkSum(given: unknown): given is ChunkSum {
@@ -224,11 +224,11 @@ export async function loadChunks(
   }
   for (const [index, sum] of manifest.chunks.entries()) {
     const chunk = { body: await get(index, sum), rows: sum.rows }
-    if (sumOf(chunk).sha256 !== sum.sha256) throw new SnapshotFault(`the sum of its chunk ${index} is wrong`)
+    if (sumOf(chunk).sha256 !== sum.sha256) throw new SnapshotFault(`the checksum of its chunk ${index} is wrong`)
     await pause()
     await applyChunk(lists, chunk, nowMs, pause)
     if (lists.events.sizeBytes + lists.venues.sizeBytes > memoryBytes) {
-      throw new SnapshotFault('it holds more than limits.memory')
+      throw new SnapshotFault('it contains more than limits.memory allows')
     }
   }
 }

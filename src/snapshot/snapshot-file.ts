@@ -109,7 +109,7 @@ export class SnapshotFile {
     const length = headLength(await readExactly(file, 0, LENGTH_BYTES))
     let at = LENGTH_BYTES + length + SUM_BYTES
     const head = decodeHead(await readExactly(file, LENGTH_BYTES, length + SUM_BYTES))
-    if (head.fingerprint !== fingerprint) throw new SnapshotFault('it is of another fingerprint')
+    if (head.fingerprint !== fingerprint) throw new SnapshotFault('it belongs to another CRM or mapping')
     if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
     const more = stats.size - head.chunks.reduce((end, { bytes }) => end + bytes, at)
     if (more !== 0) throw new SnapshotFault(more < 0 ? 'it is cut short' : `${more} bytes follow after its end`)

@@ -28,7 +28,7 @@ function digestOf(bytes: Buffer): Buffer {
 export function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
   const length = sizeBytes - LENGTH_BYTES - SUM_BYTES
   const text = encodeManifest(head)
-  if (Buffer.byteLength(text) > length) throw new SnapshotFault('there is more to say of it than there is room for')
+  if (Buffer.byteLength(text) > length) throw new SnapshotFault('its header would be too large')
   const bytes = Buffer.alloc(sizeBytes, ' ')
   bytes.writeUInt32BE(length)
   bytes.write(text, LENGTH_BYTES)
@@ -39,14 +39,15 @@ export function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
 /** Returns the length of the head from the first bytes of a file. */
 export function headLength(bytes: Buffer): number {
   const length = bytes.readUInt32BE(0)
-  if (length > MOST_HEAD_BYTES) throw new SnapshotFault('it does not begin as a snapshot does')
+  if (length > MOST_HEAD_BYTES) throw new SnapshotFault('it does not begin like a snapshot')
   return length
 }
 
 /** Decodes a head with the checksum behind it. */
 export function decodeHead(bytes: Buffer): SnapshotHead {
   const written = bytes.subarray(0, bytes.length - SUM_BYTES)
-  if (!digestOf(written).equals(bytes.subarray(written.length))) throw new SnapshotFault('the sum of its head is wrong')
+  if (!digestOf(written).equals(bytes.subarray(written.length)))
+    throw new SnapshotFault('the checksum of its header is wrong')
   const { lists, chunks, fields } = decodeManifest(written.toString('utf8'), parseSnapshotList)
   const { fingerprint, writtenAtMs } = fields
   if (typeof fingerprint !== 'string' || typeof writtenAtMs !== 'number') throw unspoken()

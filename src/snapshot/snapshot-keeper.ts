@@ -36,12 +36,12 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission is denied'],
   ['EPERM', 'permission is denied'],
   ['EROFS', 'the file system is read-only'],
-  ['ENOENT', 'its directory cannot be made'],
+  ['ENOENT', 'its directory cannot be created'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the quota of the disk is used up'],
-  ['EEXIST', 'a file stands where its directory should be'],
-  ['ENOTDIR', 'a file stands where its directory should be'],
-  ['EFBIG', 'no file may be that large here (ulimit -f)'],
+  ['EEXIST', 'a file has the name of its directory'],
+  ['ENOTDIR', 'a file has the name of its directory'],
+  ['EFBIG', 'it exceeds the largest file allowed here (ulimit -f)'],
 ])
 
 export class SnapshotKeeper {

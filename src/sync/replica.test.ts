@@ -185,7 +185,7 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
       events.changes = [eventAt('E')]
       while (replica.events.refresh.failures < 4) await time.step()
       expect(replica.events.list.get(event)).toBeNull()
-      expect(replica.events.lastFailure?.message).toBe('venues that events refer to: HTML')
+      expect(replica.events.lastFailure?.message).toBe('the venues that events refer to: HTML')
       expect(events.fullReads).toBe(1)
       venues.all = venues.changes
       venues.failure = null
@@ -271,7 +271,7 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     const { course, events, venues, replica } = await waiting()
     venues.failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
     expect(await course(400)).toEqual(['EV'])
-    expect(replica.events.lastFailure).toMatchObject({ message: 'venues that events refer to: HTML' })
+    expect(replica.events.lastFailure).toMatchObject({ message: 'the venues that events refer to: HTML' })
     // Neither cursor was moved.
     venues.failure = null
     venues.changes = [...removedPair, addedVenue]

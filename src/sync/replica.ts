@@ -84,7 +84,7 @@ export class Replica {
         if (failure === null || !this.#eventsMayWait()) return null
         // The cursor and the credentials of the events are not at fault, so their failure must not cause a full read or
         // a long back-off.
-        const message = `venues that events refer to: ${failure.message}`
+        const message = `the venues that events refer to: ${failure.message}`
         return failure.kind === 'waiting' ? { ...failure, message } : failureOf('unreachable', message, 0)
       },
     })

@@ -169,6 +169,6 @@ function shrunkMessage(list: string, { absent, unreadable }: Loss, records: numb
 function unconfirmedMessage(list: string, missing: number, served: number, isSecond: boolean): string {
   const what = `${missing} of ${served} ${list} are missing from the CRM's list, which may have changed while it was read`
   return isSecond
-    ? `${what}: the previous read missed others, so nothing is removed until two reads agree`
+    ? `${what}: the previous read missed other records, so nothing is removed until two reads agree`
     : `${what}: they are removed if a second read agrees`
 }

@@ -114,7 +114,7 @@ describeWithRedis('check looks at the store that instances share', () => {
     const { status, problems, warnings } = await check(redis.url)
     expect([status, problems]).toEqual([0, []])
     expect(warnings).toEqual([
-      "cluster.url: the store's maxmemory-policy is allkeys-lru: it may throw the snapshot away; noeviction does not",
+      "cluster.url: the store's maxmemory-policy is allkeys-lru, which may evict the snapshot; set it to noeviction",
     ])
   })
 
@@ -166,8 +166,8 @@ describeWithRedis('check looks at the store that instances share', () => {
       told.push(warnings)
     }
     expect(told).toEqual([
-      [expect.stringMatching(/^cluster\.name: entry 7-0 cannot be read: .*replace a log that nobody leads/) as string],
-      [expect.stringMatching(/^cluster\.name: instances are there, and none leads: there is no log/) as string],
+      [expect.stringMatching(/^cluster\.name: entry 7-0 cannot be read: .*replace a log that has no leader/) as string],
+      [expect.stringMatching(/^cluster\.name: there are instances, but none leads: there is no log/) as string],
     ])
   })
 

@@ -151,7 +151,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       expect(performance.now() - begunMs).toBeGreaterThan(9900)
       for (const { status, stderr } of ended) {
         expect(stderr).toMatch(
-          /^nothing was accepted: no leader answered within 10 s; one that comes back may still do .*; http:\S+\/status says/,
+          /^nothing was accepted: no leader answered within 10 s; a leader that comes back may still accept .*; http:\S+\/status says/,
         )
         expect(status).toBe(1)
       }

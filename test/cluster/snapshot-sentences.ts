@@ -92,7 +92,7 @@ export const SNAPSHOT_SENTENCES: Readonly<Record<string, () => Promise<void>>> =
     const first = await begun(fleet)
     await fleet.pass(MAX_AGE_MS)
     const undo = override(fleet.store, 'write', () => () => {
-      throw new StoreFailure('full', 'the store takes no more: OOM')
+      throw new StoreFailure('full', 'the store accepts no more data: OOM')
     })
     await fleet.pass(4 * MAX_AGE_MS)
     assert.ok(snapshotsIn(fleet).size <= 2)

@@ -62,7 +62,7 @@ describe('nonces that nobody believes (instances: Security)', () => {
       writeJunk(fleet, many)
       for (const [name, text] of held) fleet.store.nonces.set(name, text)
       const refused = (): string | null => first.cluster.member.publisher?.refusedNonces ?? null
-      await must(fleet, () => refused() === `${many} nonces of instances: those that stand still are dropped`, 5000)
+      await must(fleet, () => refused() === `${many} nonces of instances: those that do not change are dropped`, 5000)
       await must(fleet, () => fleet.store.nonces.size === 2, 40_000)
       await must(fleet, () => refused() === null, 2 * token.heartbeatMs)
       expect(fleet.store.nonces.has(real ?? '')).toBeTrue()

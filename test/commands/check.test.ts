@@ -152,7 +152,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     using folder = lists(`${HEADER}\n${drafts.join('')}${row(50_001, 'Ball,2036-07-12 19:30,soon,yes,1')}`)
     const { status, stdout, stderr } = await runCommand(['check'], { cwd: folder.path })
     expect(status).toBe(0)
-    expect(stderr).toBe('warning: no events at all would be served: every row is withheld\n')
+    expect(stderr).toBe('warning: no events would be served: every row is withheld\n')
     const lines = stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThan(40)
     expect(lines[2]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
@@ -355,7 +355,7 @@ crm:
     expect([events, withheld, warnings]).toEqual([1, [], ['events.csv: 3 blank rows are skipped']])
     using other = lists(`sep=,\n${HEADER}\n${row(1, GOOD)}`)
     expect((await runCommand(['check'], { cwd: other.path })).stderr).toContain(
-      'the line sep=, is for Excel alone; delete it',
+      'the line sep=, is an instruction for Excel only; delete it',
     )
     using titled = lists(`Season${blank}${HEADER}\n${row(1, GOOD)}`)
     const { stderr, status } = await runCommand(['check'], { cwd: titled.path })
@@ -369,14 +369,16 @@ crm:
     expect(status).toBe(0)
     expect(stderr).toBe(
       [
-        'warning: no events at all would be served: every row is withheld',
+        'warning: no events would be served: every row is withheld',
         'warning: the events have no field "Strat"; did you mean Start?',
         'warning: the events have no field "Ticket Capacity"; did you mean TicketCapacity?',
-        'warning: Start is read from no column: no event can be served (1 event; add a column Start, or name the one that there is in crm.events.fields)',
-        'warning: TicketCapacity and TicketsAvailable are read from no column: every event is sold out (1 event; if that is meant, say so by crm.events.fields: { TicketCapacity: null, TicketsAvailable: null })\n',
+        'warning: Start is read from no column: no event can be served (1 event; add a column Start, or name the existing one in crm.events.fields)',
+        'warning: TicketCapacity and TicketsAvailable are read from no column: every event is sold out (1 event; if this is intended, set crm.events.fields: { TicketCapacity: null, TicketsAvailable: null })\n',
       ].join('\n'),
     )
-    expect(stdout).toContain('events: columns "Strat", "Ticket Capacity" are not used; used are Id, Name, VenueId, ')
+    expect(stdout).toContain(
+      'events: columns "Strat", "Ticket Capacity" are not used; the columns used are Id, Name, VenueId, ',
+    )
     expect(stdout).toMatch(/Start: 1 event, nothing there.* See events\.csv, line 2/)
   })
 
@@ -395,7 +397,7 @@ crm:
     [
       'two lists of one name',
       { 'crm/events.csv': HEADER, 'crm/events.json': '[]' },
-      /holds events\.json and events\.csv, and only one/,
+      /holds events\.json and events\.csv, but only one/,
     ],
     ['zero bytes', { 'crm/events.json': '' }, /events\.json has zero bytes; an empty list is \[\]/],
     [
@@ -406,17 +408,17 @@ crm:
     [
       'a cell too many',
       { 'crm/events.csv': `${HEADER}\n${row(1, `${GOOD},x`)}` },
-      /events\.csv, line 2: 7 cells are expected.* 8 are found/,
+      /events\.csv, line 2: the row has 8 cells, but the header row has 7/,
     ],
     [
       'semicolons for commas',
       { 'crm/events.csv': `\ufeff${HEADER.replaceAll(',', ';')}\r\n` },
-      /events\.csv, line 1: cells are separated by semicolons here, and commas are expected/,
+      /events\.csv, line 1: cells are separated by semicolons instead of commas/,
     ],
     [
       'Windows-1252',
       { 'crm/events.csv': Buffer.from(`${HEADER}\n${ID},Soir\u00e9e,1,2,yes,1\n`, 'latin1') },
-      /events\.csv, line 2: the bytes are no UTF-8; save the file as UTF-8/,
+      /events\.csv, line 2: the bytes are not UTF-8; save the file as UTF-8/,
     ],
     [
       'a header named twice',
@@ -426,7 +428,7 @@ crm:
     [
       'a comma too many in JSON',
       { 'crm/events.json': '[\n{"Id": 1,}\n]' },
-      /events\.json, line 2: a name in double quotes is expected, and "}" is found/,
+      /events\.json, line 2: expected a name in double quotes, found "}"/,
     ],
     [
       'JSON that is no list',

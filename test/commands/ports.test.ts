@@ -41,7 +41,7 @@ describe.each(RUNTIMES)('ports that are said outside of the configuration, on %s
       ask(['--operations-port', String(operations), 'explain', 'x']),
     ])
     expect([ready.status, ready.stdout, accepted.status]).toEqual([0, 'ready\n', 0])
-    expect(explained.stdout).toContain(`the running instance was asked, at http://127.0.0.1:${operations}`)
+    expect(explained.stdout).toContain(`answered by the running instance at http://127.0.0.1:${operations}`)
     expect(await child.stop()).toBe(0)
   })
 

@@ -59,7 +59,7 @@ describe('the commands that ask the running instance (SURFACE: Commands)', () =>
     const { status, stdout, stderr } = await ask(['explain', SHOWN])
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toStartWith(
-      `The event ${SHOWN} is on the web (the running instance was asked, at http://127.0.0.1:${port}).\n`,
+      `The event ${SHOWN} is on the web (answered by the running instance at http://127.0.0.1:${port}).\n`,
     )
     const json = await ask(['explain', SHOWN, '--json'])
     expect(Object.keys(JSON.parse(json.stdout) as object)).toEqual(['id', 'kind', 'shown', 'steps'])
@@ -78,7 +78,7 @@ describe('the commands that ask the running instance (SURFACE: Commands)', () =>
       const { status, stdout, stderr } = await ask(['explain', id])
       expect([id, status, stderr]).toEqual([id, 1, ''])
       expect(stdout).toStartWith(
-        `${JSON.stringify(id).replace('\u2028', '\\u2028')} is not on the web (the running instance was asked`,
+        `${JSON.stringify(id).replace('\u2028', '\\u2028')} is not on the web (answered by the running instance`,
       )
     }
     const { status, stdout, stderr } = await ask(['explain', '..'])
@@ -93,7 +93,7 @@ describe('the commands that ask the running instance (SURFACE: Commands)', () =>
     ])
     const refused = `http://127.0.0.1:${port} refused the token: operations.token must be what the instance was started with`
     expect([accepted.status, accepted.stdout, accepted.stderr]).toEqual([1, '', `nothing was accepted: ${refused}\n`])
-    expect([explained.status, explained.stderr]).toEqual([0, `warning: the CRM is asked, as ${refused}\n`])
+    expect([explained.status, explained.stderr]).toEqual([0, `warning: the CRM is read instead: ${refused}\n`])
     expect(explained.stdout).toContain('the CRM was read now')
     expect(JSON.stringify([accepted, explained])).not.toContain('wr0ng')
     const without = await ask(['accept', '--config', 'no-token.yaml'])
@@ -114,7 +114,7 @@ describe('the commands that ask the running instance, where there is none to ask
       [`{ port: ${unused} }`, `nothing answers on http://127.0.0.1:${unused} (operations.host, operations.port)`],
       [`{ host: localhost, port: ${unused} }`, `nothing answers on http://localhost:${unused} `],
       ['null', 'its operations listener is switched off (operations: null)'],
-      ['{ port: 0 }', 'operations.port is 0, so only the first line of the running instance says which port it took'],
+      ['{ port: 0 }', 'operations.port is 0, so only the first log line of the running instance has its port'],
     ] as const
     for (const [operations, says] of cases) {
       using folder = new WorkFolder({ 'marquee.yaml': configuration(operations) })
@@ -150,7 +150,7 @@ describe('the commands that ask the running instance, where there is none to ask
     ])
     const explained = await runCommand(['explain', SHOWN], { cwd: folder.path })
     const why = `no response within 5 s on http://127.0.0.1:${port} (operations.host, operations.port)`
-    expect([explained.status, explained.stderr]).toEqual([0, `warning: the CRM is asked, as ${why}\n`])
+    expect([explained.status, explained.stderr]).toEqual([0, `warning: the CRM is read instead: ${why}\n`])
     expect(explained.stdout).toContain('(the CRM was read now)')
     other.closeAllConnections()
     other.close()
@@ -167,7 +167,7 @@ describe('the commands that ask the running instance, where there is none to ask
         const [ready, explained] = await Promise.all([run(folder, 'ready'), run(folder, 'explain', SHOWN)])
         expect([ready.status, ready.stdout]).toEqual([1, ''])
         expect(ready.stderr).toMatch(/^not ready: .*127\.0\.0\.1.*\n$/)
-        expect([explained.status, explained.stderr.split(' as ')[0]]).toEqual([0, 'warning: the CRM is asked,'])
+        expect([explained.status, explained.stderr.split(': ')[1]]).toEqual([0, 'the CRM is read instead'])
         expect(explained.stdout).toContain('(the CRM was read now)')
       }
     })

@@ -127,7 +127,7 @@ describe('a full read fails', () => {
 
   it('where a page brings only rows of earlier pages', async () => {
     expect(await faultOf(listOf(() => [asBatch(rowsFrom(1, 2)), asBatch(rowsFrom(1, 2))]))).toBe(
-      'broken: events: page 2 brings only rows of earlier pages; does paging.by fit?',
+      'broken: events: page 2 has only rows of earlier pages; is paging.by right?',
     )
   })
 
@@ -384,7 +384,7 @@ describe('a list with since and ids', () => {
     const reader = new Reader(opened.events)
     await reader.full()
     expect(opened.notices).toEqual([
-      `events, id ${idNumbered(2)}: updatedAt lies in the future, so such changes are seen only when all rows are compared, every 15 s`,
+      `events, id ${idNumbered(2)}: updatedAt is in the future, so such changes are seen only when all rows are compared, every 15 s`,
     ])
     await reader.changes()
     expect(other.asked.at(-1)).toBe('since 2026-10-31T23:59:00Z')

@@ -162,7 +162,7 @@ describe('check of a connector', () => {
     const { said, status } = await check([], (text) => text.replace('api: 1,', own))
     expect(said).toContain('warning: read from 127.0.0.1')
     expect(said).toMatch(
-      /The events are read in full every 0\.2 s, about 72,000 requests an hour: 230 rows, 3 pages, 100 rows on page 1; the end was an empty page\./,
+      /The events are read in full every 0\.2 s, about 72,000 requests an hour: 230 rows, 3 pages, 100 rows on page 1; the list ended with an empty page\./,
     )
     expect(status).toBe(0)
   })

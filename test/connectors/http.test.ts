@@ -133,7 +133,7 @@ describe('endless paging', () => {
       BY_PAGE,
     )
     expect((await readList(crm.venues)).failure).toBe(
-      'broken: venues: page 3 brings only rows of earlier pages; does paging.by fit?',
+      'broken: venues: page 3 has only rows of earlier pages; is paging.by right?',
     )
   })
 

@@ -130,7 +130,7 @@ describe('paging', () => {
   it('by offset fails if the API does not know the parameter, or gives single rows', async () => {
     server.answer = () => ({ json: table.slice(0, 10) })
     expect(await faultOf(idsOf(byOffset))).toBe(
-      'broken: a page brings only rows of the page before; does the API know {offset}?',
+      'broken: a page has only rows of the previous page; does the API know {offset}?',
     )
     server.answer = ({ query }) => ({
       json: table.slice(numberIn(query, 'offset', 0), numberIn(query, 'offset', 0) + 1),

@@ -165,7 +165,7 @@ describe('a list in Dataverse', () => {
     standIn.query.largestPage = 10
     for (let number = 1; number <= 15; number++) events.change(idOf(number), { msevtmgt_name: 'Changed' })
     standIn.query.faults.withoutDeltaLink = true
-    const message = 'msevtmgt_events: the last page of the changes has no link to go on from'
+    const message = 'msevtmgt_events: the last page of the changes has no link to continue from'
     const failure = { kind: 'broken', message, retryAfterMs: null } as const
     const begun = systemTime.now()
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: false, failure })

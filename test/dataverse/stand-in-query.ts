@@ -23,7 +23,7 @@ export class QueryFaults {
   wholeSetOnDelta = false
   /** A request for changes without any is answered with `{}`. */
   emptyJsonWithoutChanges = false
-  /** The last page of a tracked read, or of changes, has no link to go on from. */
+  /** The last page of a tracked read, or of changes, has no link to continue from. */
   withoutDeltaLink = false
   /** Is put behind every link to go on from. */
   afterDeltaLinks = ''

@@ -44,7 +44,7 @@ describe('on Bun and on Node alike', () => {
       { 'crm/events.csv': 'ERROR: connection to server failed\n' },
       'no column has a name',
     ],
-    ['a file of zeros', { 'crm/events.csv': '\u0000'.repeat(4096) }, 'U+0000 stands here'],
+    ['a file of zeros', { 'crm/events.csv': '\u0000'.repeat(4096) }, 'the file contains U+0000'],
     ['UTF-16 without a mark', { 'crm/events.csv': Buffer.from(TEXT, 'utf16le') }, 'it is most likely UTF-16LE'],
     ['a compressed file', { 'crm/events.csv': gzipSync(TEXT) }, 'this is a compressed file (gzip)'],
   ] as const)('check refuses %s', async (_, files, sentence) => {
@@ -65,8 +65,8 @@ describe('on Bun and on Node alike', () => {
     const row = `{"Id":"${ID}",${TIMES},"TicketCapacity":"1.000","Price":"1.250"}`
     const { report } = await checked({ 'crm/events.ndjson': `${row}\n` })
     const told = report.suspicious.map(({ column, what }) => `${column} ${what}`).join('\n')
-    expect(told).toContain('TicketCapacity ends in .000, most likely a thousand')
-    expect(told).toContain('Price has three digits after its point, and may be thousands')
+    expect(told).toContain('TicketCapacity ends in .000 and is read as a decimal fraction')
+    expect(told).toContain('Price has three digits after its point, which may separate thousands')
   })
 
   it('check shows the times and numbers of a workbook as Excel does', async () => {
@@ -101,7 +101,7 @@ describe('on Bun and on Node alike', () => {
       'crm/events.ndjson': `${row}\n`,
     })
     expect((await onBoth(['check'], folder)).stderr).toContain(
-      'Start names a time that the clocks skip as they go forward',
+      'Start is a time that does not exist, because clocks go forward then',
     )
   })
 

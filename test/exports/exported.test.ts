@@ -311,14 +311,14 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     write('Spielplan.csv', `sep=;\r\nNr;Titel;Beginn;Ende\r\n7;Figaro;${DAY}\r\n`)
     expect(eventIn(await read(EVENTS), '7')).toMatchObject({ Name: 'Figaro' })
     expect(eventIn(await read(`texts: { delimiter: tab }, ${EVENTS}`), '7')).toBe(
-      'Spielplan.csv, line 1: cells are separated by semicolons as this line says, and by tabs as crm.texts.delimiter says',
+      'Spielplan.csv, line 1: this line says that semicolons separate cells, but crm.texts.delimiter says tabs',
     )
   })
 
   it('guesses no separator', async () => {
     write('Spielplan.csv', `Nr;Titel;Beginn;Ende\n7;Figaro;${DAY}\n`)
     expect(eventIn(await read(EVENTS), '7')).toBe(
-      "Spielplan.csv, line 1: the one name here holds semicolons; do they separate cells? Then say crm.texts.delimiter: ';'",
+      "Spielplan.csv, line 1: the header row has only one name, which contains semicolons; if they separate cells, set crm.texts.delimiter: ';'",
     )
   })
 

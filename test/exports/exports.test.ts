@@ -57,8 +57,7 @@ describe('exports that nobody made for Marquee', () => {
     const report = await checked('european')
     expect(report).toMatchObject({ ok: false, events: 0, venues: 0, withheld: [] })
     expect(report.problems).toHaveLength(2)
-    for (const problem of report.problems)
-      expect(problem).toContain('separated by semicolons here, and commas are expected')
+    for (const problem of report.problems) expect(problem).toContain('separated by semicolons instead of commas')
   })
 
   it('a nightly NDJSON: ids in another form, nulls, whole numbers with a point, columns of its own', async () => {
@@ -78,7 +77,7 @@ describe('exports that nobody made for Marquee', () => {
     const report = await checked('german', '')
     expect(report).toMatchObject({ ok: false, zone: { name: 'UTC', set: false } })
     expect(report.problems.join('\n')).toMatch(
-      /events\.csv, line 2: the bytes are no UTF-8.*Windows-1252.*\n.*events\.csv, line 1: .*semicolons/,
+      /events\.csv, line 2: the bytes are not UTF-8.*Windows-1252.*\n.*events\.csv, line 1: .*semicolons/,
     )
     expect(report.problems).toHaveLength(4)
     const groups = report.groups.map(({ column, count, found, remedy }) => [column, count, found[0]?.value, remedy])
@@ -115,8 +114,8 @@ describe('exports that nobody made for Marquee', () => {
   it('an English one with a title row tells in one round all that has to change, where it stands in the file', async () => {
     const report = await checked('titled')
     expect(report.problems.map((problem) => problem.replace(/^.*read: /, ''))).toEqual([
-      'events.csv: line 1 is above the header row, which is line 3; delete what stands above it, or say crm.texts.headerRow: 3',
-      'venues.csv: line 1 is above the header row, which is line 2; delete what stands above it, or say crm.texts.headerRow: 2',
+      'events.csv: line 1 is above the header row, which is line 3; delete everything above it, or set crm.texts.headerRow: 3',
+      'venues.csv: line 1 is above the header row, which is line 2; delete everything above it, or set crm.texts.headerRow: 2',
     ])
     expect(report.groups.map(({ column, count }) => [column, count])).toEqual([
       ['TicketCapacity', 6],
@@ -126,14 +125,16 @@ describe('exports that nobody made for Marquee', () => {
     ])
     expect(report.groups[0]?.examples[0]?.where).toBe('events.csv, line 4')
     expect(report.groups[3]?.remedy).toContain('write 12.00, without the currency for "£12.00"')
-    expect(report.warnings.join('\n')).toMatch(/"Name "; did you mean Name\? There is a blank.*\n.*"tags".*Tags\? Case/)
+    expect(report.warnings.join('\n')).toMatch(/"Name "; did you mean Name\? It begins or ends with a blank.*\n.*"tags".*Tags\? Names are case/)
   })
 
   it('a workbook that is called .csv is known by its first bytes, and a file that is almost named like a list is named', async () => {
     const { problems } = await checked('workbook')
     expect(problems).toEqual([
       expect.stringMatching(/events\.csv, line 1: this is an Excel .*save it as CSV UTF-8, separated by commas$/),
-      expect.stringMatching(/there is no venues\.json, .*; Venues\.CSV is almost that: rename it to venues\.csv$/),
+      expect.stringMatching(
+        /there is no venues\.json, .*; Venues\.CSV has almost the right name: rename it to venues\.csv$/,
+      ),
     ])
   })
 })

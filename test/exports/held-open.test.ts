@@ -61,7 +61,7 @@ describe('a workbook that somebody has open in Excel (SURFACE: Files as they are
       // A save in place that has come half way: the index of a ZIP file is at its end.
       const next = season('Tosca')
       writeFileSync(path(file), next.subarray(0, next.length / 2))
-      await said(`${file}: this is not a whole .xlsx workbook`)
+      await said(`${file}: this is not a complete .xlsx workbook`)
       expect(await title()).toBe('Figaro')
       writeFileSync(path(file), next)
       await eventually(title, (name) => name === 'Tosca')

@@ -61,12 +61,12 @@ describe('check of a file as it was exported speaks of its columns and its words
     expect(groups.map(({ column, count, remedy }) => [column, count, remedy])).toEqual([
       ['Beginn', 1, expect.stringContaining('add DD.MM.YYYY hh.mm Uhr to crm.texts.dates') as never],
       ['Preis', 1, 'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.'],
-      ['Web', 1, 'Mark what should be on the web: x in Web, a column in this very spelling.'],
+      ['Web', 1, 'To publish a row, write x in Web; the column must be spelt exactly like this.'],
     ])
     expect(suspicious.map(({ column, what }) => `${column} ${what}`)).toEqual([
-      'Sparte holds a comma, and no row has the semicolon that separates tags: each is read as one tag',
+      'Sparte contains a comma, but no row has the semicolon that separates tags: each is read as one tag',
       'Frei is above Plätze',
-      'Plätze ends in .000, most likely a thousand, and is read as a whole number without it',
+      'Plätze ends in .000 and is read as a decimal fraction (1.000 is 1); most likely a thousand is meant',
       'Tag + Ende is before Beginn',
       'Beginn has no offset and timeZone is not set, so it is read as UTC',
       'Tag + Ende has no offset and timeZone is not set, so it is read as UTC',

@@ -52,7 +52,7 @@ describe('what check says to do works when it is done to the letter', () => {
     const groups = await groupsOf([GOOD, GOOD.replace('1;', '2;').replace('18,50 €', 'ab 12,50 €')])
     expect(remedies(groups)).toEqual([
       expect.stringMatching(
-        /^Correct Preis: a number with a decimal comma, such as 1\.250,00 \(crm\.texts\.decimal\), with or without € \(crm\.texts\.currency\) is expected\.$/,
+        /^Correct Preis \(expected: a number with a decimal comma, such as 1\.250,00 \(crm\.texts\.decimal\), with or without € \(crm\.texts\.currency\)\)\.$/,
       ) as never,
     ])
   })
@@ -92,7 +92,7 @@ describe('what check says to do works when it is done to the letter', () => {
     ])
     expect(remedies(groups)).toEqual([
       expect.stringMatching(
-        /^Correct Tag and Zeit, which are read together: .* is expected, or add DD\.MM\.YYYY hh:mm to crm\.texts\.dates\.$/,
+        /^Correct Tag and Zeit, which are read together \(expected: .*\), or add DD\.MM\.YYYY hh:mm to crm\.texts\.dates\.$/,
       ) as never,
       'Fill in Tag and Zeit, which are read together.',
     ])

@@ -34,8 +34,10 @@ const ROW = {
   Finish: '2036-06-21T22:30:00Z',
   ShowOnWeb: true,
 }
-const THOUSAND = 'TicketCapacity ends in .000, most likely a thousand, and is read as a whole number without it'
-const PRICE = 'Price has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
+const THOUSAND =
+  'TicketCapacity ends in .000 and is read as a decimal fraction (1.000 is 1); most likely a thousand is meant'
+const PRICE =
+  'Price has three digits after its point, which may separate thousands: set crm.texts.decimal to say what the point means'
 
 it.each([
   ['"1.000"', '"1.250"', [THOUSAND, PRICE]],

@@ -30,11 +30,11 @@ function events(...places: readonly string[]): string {
 const PLACES = ['Oper', ' Oper', 'Oper\u00a0', 'Stadthale', 'Stadthalle', 'Stadthale', 'Zirkus', 'Keller', '']
 const TEXTS = [
   [
-    'is "Stadthale", which no venue has; the nearest is "Stadthalle"',
+    'is "Stadthale", which matches no venue; the nearest is "Stadthalle"',
     2,
     'Spielplan.csv, line 5; Spielplan.csv, line 7',
   ],
-  ['is "Zirkus", which no venue has; none is similar', 1, 'Spielplan.csv, line 8'],
+  ['is "Zirkus", which matches no venue; none is similar', 1, 'Spielplan.csv, line 8'],
 ] as const
 
 interface Told {
@@ -63,7 +63,7 @@ describe('an event names a venue by the text of its id (SURFACE: Further fields,
     ])
     const { stderr } = await runCommand(['check'], { cwd: folder.path, runtime })
     expect(stderr).toContain(
-      'warning: Ort is "Stadthale", which no venue has; the nearest is "Stadthalle" (2 events; Spielplan.csv, line 5; Spielplan.csv, line 7)\n',
+      'warning: Ort is "Stadthale", which matches no venue; the nearest is "Stadthalle" (2 events; Spielplan.csv, line 5; Spielplan.csv, line 7)\n',
     )
   })
 
@@ -114,13 +114,13 @@ describe('an event names a venue by the text of its id (SURFACE: Further fields,
       return asTexts(status.lists.events.suspicious)
     }
     const logged = (): readonly string[] =>
-      child.stdout.split('\n').filter((line) => line.includes('which no venue has'))
+      child.stdout.split('\n').filter((line) => line.includes('which matches no venue'))
     expect(await eventually(told, (texts) => texts.length > 0)).toEqual(TEXTS as never)
     expect(logged().map((line) => JSON.parse(line) as unknown)).toMatchObject([
       {
         level: 'warn',
         message:
-          'suspicious in the events: Ort is "Stadthale", which no venue has; the nearest is "Stadthalle" (2 rows, first at Spielplan.csv, line 5)',
+          'suspicious in the events: Ort is "Stadthale", which matches no venue; the nearest is "Stadthalle" (2 rows, first at Spielplan.csv, line 5)',
       },
       { level: 'warn' },
     ])

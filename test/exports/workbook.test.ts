@@ -169,7 +169,8 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     const skipped = ROW.with(2, '2036-03-30').with(3, '02:30').with(4, '02:45')
     const { event, suspicious } = await read(book(skipped))
     expect(event).toMatchObject({ Start: '2036-03-30T03:30:00+02:00', Finish: '2036-03-30T03:45:00+02:00' })
-    const what = 'names a time that the clocks skip as they go forward, and is read as the time after the change'
+    const what =
+      'is a time that does not exist, because clocks go forward then, and is read as the time after the change'
     expect(suspicious).toEqual([
       `Datum + Von ${what}: Saison.xlsx, row 2: Datum + Von is "2036-03-30 02:30"`,
       `Datum + Bis ${what}: Saison.xlsx, row 2: Datum + Bis is "2036-03-30 02:45"`,
@@ -255,13 +256,13 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     const { event, suspicious } = await read(book(ROW.with(6, '1.000')))
     expect(event).toMatchObject({ TicketCapacity: 1 })
     expect(suspicious).toEqual([
-      'Plätze ends in .000, most likely a thousand, and is read as a whole number without it: Saison.xlsx, row 2: Plätze is "1.000"',
+      'Plätze ends in .000 and is read as a decimal fraction (1.000 is 1); most likely a thousand is meant: Saison.xlsx, row 2: Plätze is "1.000"',
     ])
     expect((await read(book(ROW.with(6, 1)))).suspicious).toEqual([])
     const comma = await read(book(ROW.with(6, '1,000')), { texts: "decimal: ','" })
     expect(comma.event).toMatchObject({ TicketCapacity: 1 })
     expect(comma.suspicious).toEqual([
-      'Plätze ends in ,000, most likely a thousand, and is read as a whole number without it: Saison.xlsx, row 2: Plätze is "1,000"',
+      'Plätze ends in ,000 and is read as a decimal fraction (1,000 is 1); most likely a thousand is meant: Saison.xlsx, row 2: Plätze is "1,000"',
     ])
     expect((await read(book(ROW.with(6, '1.000')), { texts: "decimal: ','" })).suspicious).toEqual([])
   })
@@ -269,7 +270,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
   it('finds a price suspicious whose text may be thousands, until somebody says what its point is', async () => {
     const rows = book(ROW.with(5, '1.250'))
     expect((await read(rows)).suspicious).toEqual([
-      'Preis has three digits after its point, and may be thousands: crm.texts.decimal says what the point is: Saison.xlsx, row 2: Preis is "1.250"',
+      'Preis has three digits after its point, which may separate thousands: set crm.texts.decimal to say what the point means: Saison.xlsx, row 2: Preis is "1.250"',
     ])
     expect((await read(rows, { texts: "decimal: '.'" })).suspicious).toEqual([])
     for (const price of ['12.50', '0.125', '1250.000', '1.2500', 1.25]) {
@@ -281,7 +282,9 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     writeFileSync(join(folder, '~$e.xlsx'), 'x')
     expect((await read(book(ROW), { from: 'e.xlsx' })).said).toBe(`there is no e.xlsx in ${folder}`)
     writeFileSync(join(folder, 'e.XLSX'), 'x')
-    expect((await read(book(ROW), { from: 'e.xlsx' })).said).toEndWith('e.XLSX is almost that: rename it to e.xlsx')
+    expect((await read(book(ROW), { from: 'e.xlsx' })).said).toEndWith(
+      'e.XLSX has almost the right name: rename it to e.xlsx',
+    )
   })
 
   it('reads the sheet that is named, and the first one otherwise', async () => {
@@ -379,7 +382,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(large, { memory: '20KB' })).said).toContain('limits.memory')
     // It says less than it is.
     const lying = zip([['xl/workbook.xml', `<workbook>${' '.repeat(50_000_000)}</workbook>`]], 100)
-    expect((await read(lying)).said).toContain('not a whole .xlsx workbook')
+    expect((await read(lying)).said).toContain('not a complete .xlsx workbook')
   })
 
   it('serves rows that the workbook hides, and finds them suspicious; of a row that is withheld nothing is said', async () => {

@@ -366,7 +366,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     )
     expect(await files.seen()).toEqual(['waiting', 5, '1234.50'])
     expect(files.replica.events.lastFailure?.message).toStartWith(
-      `venues that events refer to: venues.${format} may be half-written`,
+      `the venues that events refer to: venues.${format} may be half-written`,
     )
     writeFileSync(venues, header + venue(100) + venue(101))
     expect(await files.seen(5000)).toEqual(['ok', 5, '99'])

@@ -60,7 +60,7 @@ const HOSTILE: Readonly<Record<string, readonly [file: () => Buffer, problem: st
   ],
   'a cell of 1 MB': [
     () => inRow(`<c t="str"><v>${'x'.repeat(1e6)}</v></c>`),
-    `${SHEET} is not XML as Excel writes it (more than 256 KB stand between two of its tags)`,
+    `${SHEET} is not XML as Excel writes it (it has more than 256 KB between two tags)`,
   ],
   'a cell of many runs': [
     () => inRow(`<c t="inlineStr"><is>${`<r><t>${'x'.repeat(2e5)}</t></r>`.repeat(60)}</is></c>`),
@@ -72,23 +72,23 @@ const HOSTILE: Readonly<Record<string, readonly [file: () => Buffer, problem: st
   ],
   'a text between comments': [
     () => inRow(`<c t="str"><v>${`${'x'.repeat(1e5)}<!---->`.repeat(100)}</v></c>`),
-    `${SHEET} is not XML as Excel writes it (more than 256 KB stand between two of its tags)`,
+    `${SHEET} is not XML as Excel writes it (it has more than 256 KB between two tags)`,
   ],
   'a name without end': [
     () => inRow(`<${'x'.repeat(1e6)}`),
-    `${SHEET} is not XML as Excel writes it (more than 256 KB stand between two of its tags)`,
+    `${SHEET} is not XML as Excel writes it (it has more than 256 KB between two tags)`,
   ],
   'an attribute without end': [
     () => inRow(`<a b="${'x'.repeat(1e6)}`),
-    `${SHEET} is not XML as Excel writes it (more than 256 KB stand between two of its tags)`,
+    `${SHEET} is not XML as Excel writes it (it has more than 256 KB between two tags)`,
   ],
   'a comment without end': [
     () => inRow(`<!--${'x'.repeat(1e6)}`),
-    `${SHEET} is not XML as Excel writes it (more than 256 KB stand between two of its tags)`,
+    `${SHEET} is not XML as Excel writes it (it has more than 256 KB between two tags)`,
   ],
   'an entity without end': [
     () => inRow(`&${'x'.repeat(1e6)}`),
-    `${SHEET} is not XML as Excel writes it (more than 256 KB stand between two of its tags)`,
+    `${SHEET} is not XML as Excel writes it (it has more than 256 KB between two tags)`,
   ],
   '300,000 cells in a row': [
     () => inRow('<c/>'.repeat(3e5)),

@@ -186,7 +186,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium, state by state', 
     const { page } = await dashboards.opened(DESK, running)
     await running.child.stop()
     await page.waitForSelector('body.silent')
-    expect(await page.textContent('#state')).toMatch(/^The service does not answer\. What is below it said at /)
+    expect(await page.textContent('#state')).toMatch(/^The service does not answer\. The data below is from /)
     expect(await faults(page)).toEqual([])
     await page.context().close()
   })

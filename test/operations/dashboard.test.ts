@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   it('shows what is served and withheld, and why', async () => {
     const { page, complaints } = await dashboards.opened(DESK, small)
     expect(await page.textContent('#state.warn')).toBe(
-      'Callers are answered with data at most 10 s old; 5 events are withheld for mistakes, listed below.',
+      'Callers get data at most 10 s old; 5 events are withheld for mistakes, listed below.',
     )
     await page.waitForSelector('#withheld-rows li')
     expect(await page.textContent('#withheld-count')).toBe('5 withheld events; shown are 1 to 5.')

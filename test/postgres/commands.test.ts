@@ -188,7 +188,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
         53.8 AS latitude, '1' AS telephone, nullif(name, name) AS description, 'x' AS website, active, updated_at FROM crm.public_venues;
       GRANT SELECT ON crm.whole_events, crm.whole_venues TO marquee`)
       const crm = { events: { from: 'crm.whole_events' }, venues: { from: 'crm.whole_venues' } }
-      const suspicious = [{ kind: 'venue', column: 'description', what: 'is there, and blank in every row', count: 1 }]
+      const suspicious = [{ kind: 'venue', column: 'description', what: 'exists, but is blank in every row', count: 1 }]
       expect((await check(runtime, { crm })).report).toMatchObject({ suspicious, warnings: [] })
       const venues = { from: 'crm.whole_venues', fields: { Description: null } }
       const strict = marquee(runtime, ['check', '--strict'], { crm: { ...crm, venues } })
@@ -265,7 +265,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       const crm = { events: { from: 'crm.odd' } }
       const { status, report } = await check(runtime, { crm })
       expect(status).toBe(0)
-      expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: updated_at lies in the future (by 24 h)`)
+      expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: updated_at is in the future (by 24 h)`)
       expect(report.events).toBe(2)
       expect(JSON.stringify(report.withheld)).toContain(idOf(2))
       const explain = marquee(runtime, ['explain', idOf(2)], { crm })

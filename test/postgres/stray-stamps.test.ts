@@ -49,14 +49,14 @@ describeWithPostgres('a stamp that is not of its time', () => {
 
   it.each([
     ['by an hour', "now() + interval '1 hour'", /\(by (?:59|60) min\)/],
-    ['for ever', "'infinity'", /lies in the future \(infinity\), so/],
-  ])('hides and slows no other where it lies in the future %s, and is named', async (_, future, by) => {
+    ['for ever', "'infinity'", /is in the future \(infinity\), so/],
+  ])('hides and slows no other where it is in the future %s, and is named', async (_, future, by) => {
     await world.fill(1000)
     await stamp(future, 3)
     reads = await Reads.open(world, UNSWEPT)
     let { cursor } = await reads.full().well()
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain(`crm.public_events, id ${idOf(3)}: updated_at lies in the future`)
+    expect(reads.notices[0]).toContain(`crm.public_events, id ${idOf(3)}: updated_at is in the future`)
     expect(reads.notices[0]).toMatch(by)
     for (let round = 0; round < 3; round++) {
       await world.query('UPDATE crm.event SET title = $1 WHERE event_id = $2', [`Round ${round}`, idOf(7)])
@@ -82,12 +82,12 @@ describeWithPostgres('a stamp that is not of its time', () => {
     expect(again.name).toBe('unchanged')
     expect(reads.notices).toHaveLength(1)
     expect(reads.notices[0]).toContain(
-      'lies in the future (by 3 days), so its changes are seen only when all rows are compared',
+      'is in the future (by 3 days), so its changes are seen only when all rows are compared',
     )
     // And again where there are many more.
     await stamp("now() + interval '1 hour'", 10, 19)
     await changed(again.cursor, 3)
-    expect(reads.notices[1]).toContain(`id ${idOf(3)} and 10 more: updated_at lies in the future`)
+    expect(reads.notices[1]).toContain(`id ${idOf(3)} and 10 more: updated_at is in the future`)
     expect(reads.notices).toHaveLength(2)
   })
 
@@ -117,9 +117,9 @@ describeWithPostgres('a stamp that is not of its time', () => {
     reads = await Reads.open(world, { ...UNSWEPT, crm: { events } })
     await reads.full().well()
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain('299 more: updated_at lies in the future')
+    expect(reads.notices[0]).toContain('299 more: updated_at is in the future')
     expect(reads.notices[0]).toContain(
-      "wall time in America/New_York: if it is another zone's, name that in crm.events.updatedAtIn",
+      'wall time in America/New_York; if its zone is another one, set crm.events.updatedAtIn',
     )
     await reads.close()
     for (const zone of ['configured', 'set for the role']) {
@@ -147,7 +147,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
       cursor = found.cursor
     }
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain(`id ${idOf(3)} and others change with a updated_at that is older`)
+    expect(reads.notices[0]).toContain(`id ${idOf(3)} and other rows changed with a updated_at that is older`)
     expect(reads.notices[0]).toContain('(by 5 h)')
   })
 })

@@ -207,7 +207,7 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
       const child = service.spawn(runtime, "trap '' XFSZ; ulimit -f 100")
       await service.untilAnswered(`/api/events/${hex(1)}`)
       expect(await untilSaid(child, 'snapshot-not-written')).toMatchObject({
-        reason: 'no file may be that large here (ulimit -f)',
+        reason: 'it exceeds the largest file allowed here (ulimit -f)',
       })
       await service.untilAnswered(`/api/events/${hex(2)}`)
       expect(await child.stop()).toBe(0)

@@ -304,13 +304,13 @@ describe('a snapshot is written', () => {
     other.aheadMs += 400_000
     await other.read()
     await other.stop()
-    expect(other.said).toEqual(['snapshot-not-written: a file stands where its directory should be'])
+    expect(other.said).toEqual(['snapshot-not-written: a file has the name of its directory'])
   })
 
   it.if(process.platform === 'linux')('not where no directory can be made, which is said in words', async () => {
     const rig = await new Rig(tables(), { directory: '/proc/marquee' }).start()
     await until(() => rig.said.length > 0)
     await rig.stop()
-    expect(rig.said).toEqual(['snapshot-not-written: its directory cannot be made'])
+    expect(rig.said).toEqual(['snapshot-not-written: its directory cannot be created'])
   })
 })

@@ -91,12 +91,10 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     expect(await readWith((head) => head)).toBe('')
     expect(await readWith((head) => ({ ...head, format: 2 }))).toContain('it is of format 2, and this release reads 1')
     expect(await readWith((head) => ({ ...head, fingerprint: 'aaaaaaaaaaaa' }))).toContain(
-      'it is of another fingerprint',
+      'it belongs to another CRM or mapping',
     )
     for (const wrong of [{ lists: null }, { chunks: [null] }, { chunks: [{ bytes: 1e12 }] }, { writtenAtMs: 'now' }]) {
-      expect(await readWith((head) => ({ ...head, ...wrong }))).toContain(
-        'its head does not say what a snapshot must say',
-      )
+      expect(await readWith((head) => ({ ...head, ...wrong }))).toContain('its header is incomplete or invalid')
     }
     expect(await readWith(() => 'no JSON')).toContain('SyntaxError')
     expect(await readWith(() => 'null')).toContain('it is of format undefined')
@@ -169,11 +167,11 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     expect(rig.replica.lists.events.size).toBe(1)
   })
 
-  it('where it holds more than limits.memory, as long as nothing is amiss otherwise', async () => {
+  it('where it contains more than limits.memory allows, as long as nothing is amiss otherwise', async () => {
     const { before } = await scene()
     const rig = new Rig(tables(0, 0), { directory: before.directory, memoryBytes: 200_000 })
     await rig.keeper.load()
-    expect(rig.said).toEqual(['snapshot-ignored: it holds more than limits.memory'])
+    expect(rig.said).toEqual(['snapshot-ignored: it contains more than limits.memory allows'])
     expect(rig.replica.events.list.size).toBe(0)
   })
 })

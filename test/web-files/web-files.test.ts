@@ -296,7 +296,7 @@ describe('a redirect', () => {
     const { crm } = await rigOf('"https://crm.test/a.csv"', `proxy: "http://127.0.0.1:${port}", ca: ${ca.path},`)
     const { failure } = await readWeb(crm.events)
     expect(failure).toContain('broken: crm.test redirects to 127.0.0.1:')
-    expect(failure).toContain('a private address, which is not followed from outside')
+    expect(failure).toContain('a private address, which Marquee does not follow from a public one')
     expect([outer.seen.length, inner.seen.length]).toEqual([1, 0])
     rmSync(ca.directory, { recursive: true })
   })

@@ -39,7 +39,7 @@ const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
 const MOST_OTHERS = 50
 
 const UNUSABLE =
-  'cluster.url was read again, and may not be used: it must be as at a start, rediss://user:password@host:6379/0'
+  'cluster.url was read again and cannot be used: it must have the form rediss://user:password@host:6379/0'
 
 type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
 

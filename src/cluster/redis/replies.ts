@@ -58,7 +58,7 @@ const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid pass
 const FULL = ['OOM', 'MISCONF']
 
 export function strange(): StoreFailure {
-  return new StoreFailure('lost', 'what answers for the store is neither Redis nor Valkey')
+  return new StoreFailure('lost', 'the server at cluster.url is neither Redis nor Valkey')
 }
 
 /** @param key the key that was requested */
@@ -72,12 +72,12 @@ export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
     .slice(0, 200)
   if (!(cause instanceof ErrorReply)) return new StoreFailure('lost', whyLost(cause))
   const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
-  if (begins(FULL)) return new StoreFailure('full', `the store takes no more: ${message}`)
+  if (begins(FULL)) return new StoreFailure('full', `the store accepts no more data: ${message}`)
   if (begins(['WRONGTYPE'])) {
     const todo = 'choose another cluster.name, or delete that key if nothing needs it'
-    return new StoreFailure('foreign', `the key ${key} holds what another application wrote (WRONGTYPE): ${todo}`)
+    return new StoreFailure('foreign', `the key ${key} contains data of another application (WRONGTYPE): ${todo}`)
   }
-  if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses: ${message}`)
+  if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses a command: ${message}`)
   if (/^ERR unknown command/i.test(message))
     return new StoreFailure('refused', `the store does not know a command: ${message}`)
   return new StoreFailure('lost', message)
@@ -88,7 +88,7 @@ function whyLost(cause: Error): string {
   const why = code === null ? null : whyNotReached(code)
   if (why !== null) return `the store ${why}`
   if (code !== null && CERTIFICATE.test(code)) {
-    return `the store's certificate is not trusted (${code}): name its issuer's in cluster.ca, and the host it is made out to in cluster.url`
+    return `the store's certificate is not trusted (${code}): put its issuer's certificate into cluster.ca, and use the certificate's host name in cluster.url`
   }
   if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
     return 'the store closed the connection'

@@ -28,8 +28,8 @@ describe('finding where a text ceases to be JSON', () => {
     ['{"a":01}', 5, 'a value'],
     ['{"a":True}', 5, 'a value'],
     ['{"a":1} x', 8, 'nothing more'],
-    ['{"a":"x\ty"}', 7, 'the end of the text, or an escape such as \\n,'],
-    ['{"a":"C:\\dir"}', 8, 'an escape sequence of JSON, or \\\\ for a backslash,'],
+    ['{"a":"x\ty"}', 7, 'the end of the text, or an escape such as \\n'],
+    ['{"a":"C:\\dir"}', 8, 'an escape sequence of JSON, or \\\\ for a backslash'],
     ['{"a":"x', 7, 'a quote that closes the text'],
     ['{"a":1', 6, 'a comma or }'],
   ])('finds that of %j at %d', (text, offset, expected) => {

@@ -6,7 +6,7 @@ export class JsonFault extends SyntaxError {
   readonly expected: string
 
   constructor(offset: number, expected: string) {
-    super(`${expected} is expected at ${offset}`)
+    super(`expected ${expected} at ${offset}`)
     this.offset = offset
     this.expected = expected
   }
@@ -210,10 +210,10 @@ function textOf(text: string, from: number, to: number): string {
 function textFault(text: string, from: number): JsonFault {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code < 0x20) return new JsonFault(at, 'the end of the text, or an escape such as \\n,')
+    if (code < 0x20) return new JsonFault(at, 'the end of the text, or an escape such as \\n')
     if (code !== BACKSLASH) continue
     if (!ESCAPE.test(text.slice(at, at + 6)))
-      return new JsonFault(at, 'an escape sequence of JSON, or \\\\ for a backslash,')
+      return new JsonFault(at, 'an escape sequence of JSON, or \\\\ for a backslash')
     at++
   }
   return new JsonFault(text.length, 'a quote that closes the text')

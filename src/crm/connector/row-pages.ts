@@ -58,7 +58,7 @@ export class Tally {
     if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
     const isOld = batch.rows.length > 0 && this.ids.size + this.nameless === before && this.answers > 1 && !batch.goesOn
-    return isOld ? `page ${this.answers} brings only rows of earlier pages; does paging.by fit?` : null
+    return isOld ? `page ${this.answers} has only rows of earlier pages; is paging.by right?` : null
   }
 
   /** What the read of a whole list has shown. */

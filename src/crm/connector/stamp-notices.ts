@@ -21,7 +21,7 @@ export class StampNotices {
     if (!this.#ahead.isNew(ahead, aheadId)) return
     const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
     this.#tell(
-      `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt lies in the future, so ${this.#until}`,
+      `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt is in the future, so ${this.#until}`,
     )
   }
 

@@ -47,7 +47,7 @@ export class ConnectorRun {
   ): ConnectorRun | string {
     const outline = outlineOf(given)
     if (typeof outline === 'string') return `${name} ${outline}`
-    if (!isConnector(given)) return `${name} is no connector`
+    if (!isConnector(given)) return `${name} is not a connector`
     const checked = settingsFor(given, settings)
     if (typeof checked === 'string') return checked
     const budget = budgetOf(given)

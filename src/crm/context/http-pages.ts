@@ -59,7 +59,7 @@ async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pag
     if (before !== null && before.length < size) {
       // Some servers give their last page for every number after it.
       if (isDeepStrictEqual(rows, before))
-        throw new FetchFault('broken', `page ${page} brings only rows of earlier pages; does paging.by fit?`)
+        throw new FetchFault('broken', `page ${page} has only rows of earlier pages; is paging.by right?`)
       // If a server gives fewer rows than requested, its page numbers may count either size, so rows may be skipped.
       const sentence = `asked for ${size} rows a page, got ${before.length}: set paging.size to ${before.length}`
       throw new FetchFault('misconfigured', sentence)
@@ -104,7 +104,7 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
     }
     if (isOverlapping && rows.length === 1) return
     if (isOverlapping && ids.length === known.length && ids.every((id, at) => id === known[at])) {
-      throw new FetchFault('broken', 'a page brings only rows of the page before; does the API know {offset}?')
+      throw new FetchFault('broken', 'a page has only rows of the previous page; does the API know {offset}?')
     }
     if (++steps > MOST_STEPS_BACK)
       throw new FetchFault('broken', 'rows move between the pages: sort them by something that does not change')

@@ -12,11 +12,11 @@ const FRAME_CHARS = 1024 * 1024
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_ID = 256
 
-/** Asks the connector what the operator should know. */
+/** Runs the connector's `check`, and yields its warnings for the operator. */
 export async function* runCheck(connector: Connector, context: Context): AsyncGenerator<RowFrame, null, void> {
   const said: unknown = await connector.check?.(context)
   if (!Array.isArray(said) || !said.every((one) => typeof one === 'string'))
-    throw new FetchFault('broken', 'check gave something that is no list of sentences')
+    throw new FetchFault('broken', 'check returned something that is not a list of texts')
   yield { ...plainBatch([]), rows: said.map((one) => JSON.stringify(one)), goesOn: false }
   return null
 }

@@ -64,7 +64,7 @@ export class DataverseClient {
    */
   linkFault(link: string): string | null {
     // A link is sent unchanged, so it must fit into a request line (RFC 9112 §3); node:http throws at other characters.
-    if (link.length > LONGEST_LINK || !/^[!-~]+$/.test(link)) return 'contains a link that no request can carry'
+    if (link.length > LONGEST_LINK || !/^[!-~]+$/.test(link)) return 'contains an invalid link'
     const url = URL.parse(link)
     const isOwn = url?.origin === this.#settings.origin && url.username === '' && link.startsWith(url.protocol)
     return isOwn ? null : 'contains a link to another host, which must not get the token'
@@ -89,7 +89,7 @@ export class DataverseClient {
       if (!token.ok) return unanswered(token.failure)
       const closedForMs = this.#gate.closedForMs
       if (closedForMs > 0) {
-        const message = 'Dataverse asked for a pause, and gets no requests until it is over'
+        const message = 'Dataverse asked for a pause; Marquee sends no requests until it is over'
         return unanswered(failureOf('throttled', message, closedForMs))
       }
       const answered = await this.#send(url, prefer, token.text, signal)

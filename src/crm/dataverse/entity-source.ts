@@ -187,7 +187,7 @@ export class EntitySource<Item> implements Source<Item> {
       if (!ended.ok) return this.#changesFailed(ended.failure)
       const isWhole = ended.requests === 1
       if (ended.deltaLink === null && !isWhole) {
-        const message = `${reader.table.from}: the last page of the changes has no link to go on from`
+        const message = `${reader.table.from}: the last page of the changes has no link to continue from`
         return this.#changesFailed(failureOf('broken', message))
       }
       link = ended.deltaLink ?? link

@@ -121,7 +121,7 @@ const MEANINGS = {
   unasked: [
     'broken',
     ({ origin }) =>
-      `${origin} answered with a status that fits no request of Marquee: does a proxy answer in its place?`,
+      `${origin} answered with a status that Dataverse does not send here: does a proxy answer in its place?`,
   ],
   outage: ['unreachable', ({ origin }) => `${origin} answered with a server error`],
   other: ['broken', ({ origin }) => `${origin} refused the request`],

@@ -101,7 +101,7 @@ function tooLarge(url: string): Failure {
 }
 
 function noToken(authority: string): NoToken {
-  const message = `${new URL(authority).host} answered the request for a token with something else; is crm.authority right?`
+  const message = `${new URL(authority).host} answered the request for a token with something that is not a token; is crm.authority right?`
   return failed('broken', message)
 }
 

@@ -27,7 +27,7 @@ export async function parsePageBody(text: string, rest: Rest = inSlices()): Prom
   }
   const body = parsed.cell
   if (!isObject(body)) return 'is not a JSON object'
-  if (Object.hasOwn(body, 'error')) return 'holds an error though its status is a success'
+  if (Object.hasOwn(body, 'error')) return 'contains an error although its status means success'
   const value = split?.rows ?? body['value'] ?? null
   if (value !== null && !isList(value)) return 'has no list of rows as its value'
   if (value !== null && value.length > MOST_ROWS) return TOO_MANY_ROWS
@@ -51,7 +51,7 @@ const END = /\}(?:,\{|\])/g
 const MOST_TRIES = 8
 /** Marquee asks for 1,000 rows a page, for 5,000 with three columns; Dataverse sends 5,000 at most. */
 const MOST_ROWS = 100_000
-const TOO_DEEP = 'is nested deeper, or has larger objects or longer texts, than any that Dataverse writes'
+const TOO_DEEP = 'is nested deeper, or has larger objects or longer texts, than any answer of Dataverse'
 const TOO_MANY_ROWS = `has more than ${MOST_ROWS} rows`
 /** Longer rows have one try: if they end elsewhere, the page as a whole is parsed. */
 const LONG = 32_768

@@ -159,4 +159,4 @@ export class UnlabelledRows {
   }
 }
 
-const REMEDY = 'give its option a label again, or take it off the row'
+const REMEDY = 'give its option a label again, or remove it from the row'

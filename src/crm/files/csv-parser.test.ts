@@ -42,7 +42,7 @@ describe('reading CSV', () => {
     ] as const) {
       const { fault } = await run(`${header}\nx,y\nz\n`)
       expect(fault?.line).toBe(1)
-      expect(fault?.problem).toContain(`separated by ${name} here, and commas are expected`)
+      expect(fault?.problem).toContain(`separated by ${name} instead of commas`)
     }
     expect((await run('Id\nx\n')).fault).toBe(null)
     expect((await run('Id,a;b\nx,y\n')).fault).toBe(null)
@@ -77,18 +77,18 @@ describe('reading CSV', () => {
     ['', 1, 'a header row is expected'],
     ['\n\n', 1, 'a header row is expected'],
     ['a,b,a\n', 1, 'the header names "a" twice'],
-    ['a,b\n1,2\n\n1\n', 4, '2 cells are expected, as in the header row, and 1 are found'],
-    ['a,b\n1,2,3\n1,2', 2, '2 cells are expected, as in the header row, and 3 are found'],
+    ['a,b\n1,2\n\n1\n', 4, 'the row has 1 cells, but the header row has 2'],
+    ['a,b\n1,2,3\n1,2', 2, 'the row has 3 cells, but the header row has 2'],
     ['a,b\n1,2\n"x,2\n3,4\n', 3, 'the row that begins here has an unclosed quote'],
     [
       'a,b\n1,2\n"x"y,2\n',
       3,
-      'a comma or the end of the line is expected after a quote that closes a cell; a quote in a cell is doubled',
+      'a comma or the end of the line must follow a quote that closes a cell; write a quote inside a cell twice',
     ],
     [
       'a,b\n12" vinyl,2\n',
       2,
-      'a quote is inside a cell that does not begin with one; quote the cell and double the quote',
+      'a cell contains a quote but does not begin with one; enclose the cell in quotes and write the quote twice',
     ],
   ])('refuses %j in line %d: %s', async (text, line, problem) => {
     expect((await run(text)).fault).toEqual({ line, problem })

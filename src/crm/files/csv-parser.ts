@@ -77,7 +77,7 @@ export class CsvParser implements RowParser {
     const [line = '', own = null] = first ?? []
     const said = this.#texts?.delimiter ?? null
     if (own !== null && said !== null && said !== own) {
-      const problem = `cells are separated by ${nameOf(own)} as this line says, and by ${nameOf(said)} as crm.texts.delimiter says`
+      const problem = `this line says that ${nameOf(own)} separate cells, but crm.texts.delimiter says ${nameOf(said)}`
       return { line: 1, problem }
     }
     if (own !== null) this.#rowLine++
@@ -153,7 +153,7 @@ export class CsvParser implements RowParser {
     // Spreadsheets write more or fewer blank columns, depending on which cells were ever edited.
     const isWhole = this.#texts !== null && row.length >= this.#named && row.slice(this.#width).every(isBlank)
     if (isWhole) return this.#onRow(row, line)
-    const problem = `${this.#width} cells are expected, as in the header row, and ${row.length} are found`
+    const problem = `the row has ${row.length} cells, but the header row has ${this.#width}`
     return { line, problem }
   }
 
@@ -177,7 +177,7 @@ export class CsvParser implements RowParser {
     }
     const own = /^sep=(.?)/i.exec(header[0] ?? '')
     if (own !== null && this.#texts === null) {
-      return { line, problem: `the line ${own[0]} is for Excel alone; delete it` }
+      return { line, problem: `the line ${own[0]} is an instruction for Excel only; delete it` }
     }
     const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined && separator !== ',' && this.#texts === null) {
@@ -186,8 +186,8 @@ export class CsvParser implements RowParser {
       return { line, problem: notCommas(separator) }
     }
     if (separator !== undefined && this.#texts !== null) {
-      const fact = `the one name here holds ${nameOf(separator)}`
-      return { line, problem: `${fact}; do they separate cells? Then say ${delimiterKey(separator)}` }
+      const fact = `the header row has only one name, which contains ${nameOf(separator)}`
+      return { line, problem: `${fact}; if they separate cells, set ${delimiterKey(separator)}` }
     }
     await pace.rest()
     this.#width = header.length
@@ -212,8 +212,9 @@ const MANY = 1000
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'the row that begins here has an unclosed quote',
   CSV_INVALID_CLOSING_QUOTE:
-    'a comma or the end of the line is expected after a quote that closes a cell; a quote in a cell is doubled',
-  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not begin with one; quote the cell and double the quote',
+    'a comma or the end of the line must follow a quote that closes a cell; write a quote inside a cell twice',
+  INVALID_OPENING_QUOTE:
+    'a cell contains a quote but does not begin with one; enclose the cell in quotes and write the quote twice',
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 256 KB; most likely a quote is not closed',
 }
 
@@ -234,8 +235,8 @@ function delimiterKey(separator: string): string {
 
 /** Says which separator a file uses instead of commas, and what to do. */
 export function notCommas(separator: string): string {
-  const fact = `cells are separated by ${nameOf(separator)} here, and commas are expected`
-  return `${fact}; export it as CSV with commas, or say ${delimiterKey(separator)}`
+  const fact = `cells are separated by ${nameOf(separator)} instead of commas`
+  return `${fact}; export the file as CSV with commas, or set ${delimiterKey(separator)}`
 }
 
 /** Returns a function that makes repeated names unique with a number, as spreadsheets do. */
@@ -290,7 +291,7 @@ export function csvRows<Item>(
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
       // Not an empty list either: most likely an error message, or another file.
       const fact = `no column has a name that Marquee knows (${list.columns.join(', ')})`
-      const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
+      const remedy = 'put the header row first, without a title above it, or set crm.texts.headerRow'
       return { line: headerLine, problem: `${fact}; ${remedy}` }
     }
     const cellOf = (column: string): ((row: RowCells) => Cell) => {

@@ -34,20 +34,20 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
     // Finds the first line that is not UTF-8.
     const gate = new Utf8Gate()
     gate.pass(bytes)
-    const fact = `line ${wide === null ? gate.line : 1}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
-    problems.push(`${fact}, or say crm.texts.encoding: ${otherwise.toLowerCase()}`)
+    const fact = `line ${wide === null ? gate.line : 1}: the bytes are not UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
+    problems.push(`${fact}, or set crm.texts.encoding: ${otherwise.toLowerCase()}`)
   }
   const lines = text.split(/\r\n|\n|\r/)
   const own = /^sep=(.?)/i.exec(lines[0] ?? '')
   if (own !== null) {
-    problems.push(`line 1: the line ${own[0]} is for Excel alone; delete it`)
+    problems.push(`line 1: the line ${own[0]} is an instruction for Excel only; delete it`)
     lines[0] = ''
   }
   const { line: header, delimiter } = headerOf(lines, list.columns)
   const above = lines.slice(0, header).flatMap((line, index) => (/^[\s,;"]*$/.test(line) ? [] : [index + 1]))
   if (above.length > 0) {
     const which = above.length === 1 ? `line ${above.join('')} is` : `lines ${above.join(', ')} are`
-    const remedy = `delete what stands above it, or say crm.texts.headerRow: ${header + 1}`
+    const remedy = `delete everything above it, or set crm.texts.headerRow: ${header + 1}`
     problems.push(`${which} above the header row, which is line ${header + 1}; ${remedy}`)
   }
   if (delimiter !== ',') problems.push(`line ${header + 1}: ${notCommas(delimiter)}`)

@@ -202,12 +202,15 @@ export class Download {
 
   /** Explains why a redirect is not followed; `null` if it is. */
   async #redirectFault(first: URL, next: URL): Promise<string | null> {
-    if (next.username !== '' || next.password !== '') return 'with a user in the address, which is not followed'
+    if (next.username !== '' || next.password !== '')
+      return 'an address with a user name, which Marquee does not follow'
     const isLoopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(next.hostname)
-    if (next.protocol !== 'https:' && !(next.protocol === 'http:' && isLoopback)) return 'not by https'
+    if (next.protocol !== 'https:' && !(next.protocol === 'http:' && isLoopback)) return 'an address without https'
     if (next.origin === first.origin) return null
     const isPrivate = await this.#isPrivate(next)
-    return !isPrivate || (await this.#isPrivate(first)) ? null : 'a private address, which is not followed from outside'
+    return !isPrivate || (await this.#isPrivate(first))
+      ? null
+      : 'a private address, which Marquee does not follow from a public one'
   }
 
   /**

@@ -171,9 +171,9 @@ describe('the files CRM: the formats', () => {
   })
 })
 
-const ZERO = 'U+0000 stands here, which is in no text; most likely the file is not whole, or not a list'
+const ZERO = 'the file contains U+0000, which no text does; most likely it is incomplete, or not a list'
 const NO_COLUMN =
-  'no column has a name that Marquee knows (Id, Name, VenueId, TicketCapacity, TicketsAvailable, Start, Finish, Price, Tags, Links, Active, ShowOnWeb); the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
+  'no column has a name that Marquee knows (Id, Name, VenueId, TicketCapacity, TicketsAvailable, Start, Finish, Price, Tags, Links, Active, ShowOnWeb); put the header row first, without a title above it, or set crm.texts.headerRow'
 
 describe('the files CRM: rows of more than 256 KB', () => {
   const large = { ...event(1), Name: 'x'.repeat(256 * 1024) }
@@ -203,19 +203,15 @@ describe('the files CRM: what fails a read', () => {
     ['events.csv', '', 'events.csv has zero bytes; an empty list is a header row alone'],
     ['events.ndjson', '\ufeff', 'events.ndjson, line 1: the file is empty; an empty list is one blank line'],
     ['events.json', '{}', 'events.json, line 1: a list in [ ] is expected'],
-    ['events.json', '[\n{"a":1},\n]', 'events.json, line 3: an item is expected after the comma, and ] is found'],
-    ['events.json', '[{"a":1}]\nx', 'events.json, line 2: nothing is expected after the list'],
-    ['events.json', '[\n{"a":1,\n"b":tru}]', 'events.json, line 3: a value is expected, and "t" is found'],
-    ['events.json', '[{"a":1},\n{"a":', 'events.json, line 2: a value is expected, and the end is found'],
-    [
-      'events.ndjson',
-      '{"a":1}\n{"a":1,}\n',
-      'events.ndjson, line 2: a name in double quotes is expected, and "}" is found',
-    ],
-    ['events.ndjson', '[\n', 'events.ndjson, line 1: a value is expected, and the end is found'],
+    ['events.json', '[\n{"a":1},\n]', 'events.json, line 3: expected an item after the comma, found ]'],
+    ['events.json', '[{"a":1}]\nx', 'events.json, line 2: the file continues after the end of the list'],
+    ['events.json', '[\n{"a":1,\n"b":tru}]', 'events.json, line 3: expected a value, found "t"'],
+    ['events.json', '[{"a":1},\n{"a":', 'events.json, line 2: expected a value, found the end'],
+    ['events.ndjson', '{"a":1}\n{"a":1,}\n', 'events.ndjson, line 2: expected a name in double quotes, found "}"'],
+    ['events.ndjson', '[\n', 'events.ndjson, line 1: expected a value, found the end'],
     ['events.csv', '\n', 'events.csv, line 1: a header row is expected'],
     ['events.csv', 'Id,Id\n', 'events.csv, line 1: the header names "Id" twice'],
-    ['events.csv', 'Id,Name\n1\n', 'events.csv, line 2: 2 cells are expected, as in the header row, and 1 are found'],
+    ['events.csv', 'Id,Name\n1\n', 'events.csv, line 2: the row has 1 cells, but the header row has 2'],
     ['events.csv', 'Id,Name\n1,"x\n', 'events.csv, line 2: the row that begins here has an unclosed quote'],
     ['events.csv', 'ERROR: connection to server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
     ['events.csv', 'ERROR: connection\nto server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
@@ -237,7 +233,7 @@ describe('the files CRM: what fails a read', () => {
       write(name, Buffer.concat([Buffer.from(lines), Buffer.from([0xe9]), Buffer.from('"\n]')]))
       const [kind, message] = failureOf((await read(crm.events)).outcome) ?? []
       expect(kind).toBe('broken')
-      expect(message).toStartWith(`${name}, line 2: the bytes are no UTF-8`)
+      expect(message).toStartWith(`${name}, line 2: the bytes are not UTF-8`)
     },
   )
 
@@ -248,7 +244,7 @@ describe('the files CRM: what fails a read', () => {
     const big = Buffer.from(little).swap16()
     const wide = (encoding: string): readonly string[] => [
       'broken',
-      `${name}, line 1: this is ${encoding.toUpperCase()}, and UTF-8 is expected; save the file as UTF-8, or say crm.texts.encoding: ${encoding}`,
+      `${name}, line 1: this is ${encoding.toUpperCase()}, not UTF-8; save the file as UTF-8, or set crm.texts.encoding: ${encoding}`,
     ]
     for (const [bytes, expected] of [
       [little, wide('utf-16le')],
@@ -302,7 +298,7 @@ describe('the files CRM: what fails a read', () => {
     write('events.json', '[]')
     expect(failureOf((await read(crm.events)).outcome)).toEqual([
       'unreachable',
-      'DIR holds events.json and events.csv, and only one of them can be the list',
+      'DIR holds events.json and events.csv, but only one of them can be the list',
     ])
   })
 

@@ -43,7 +43,7 @@ export async function findFile(directory: string, candidates: readonly Candidate
   }
   if (second !== undefined) {
     const names = present.map(({ name }) => name).join(' and ')
-    return failureOf('unreachable', `${directory} holds ${names}, and only one of them can be the list`)
+    return failureOf('unreachable', `${directory} holds ${names}, but only one of them can be the list`)
   }
   const { name, format, found } = first
   if (typeof found === 'string') return failureOf('unreachable', `${name} cannot be read: ${reasonOf(found)}`)
@@ -142,9 +142,9 @@ async function hintFor(directory: string, candidates: readonly Candidate[]): Pro
   }
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
-  if (meant !== undefined) return `${shown} is almost that: rename it to ${meant.name}`
+  if (meant !== undefined) return `${shown} has almost the right name: rename it to ${meant.name}`
   if (/\.gz$/i.test(near)) return `${shown} is compressed: unpack it`
-  if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
+  if (!/\.xls[xmb]?$/i.test(near)) return `${shown} has almost the right name, but another ending`
   const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
   const said = /\.xlsx$/i.test(near) ? `, or name it in crm.${stem}.from` : ''
   return `${shown} is an Excel workbook: ${save}${said}`

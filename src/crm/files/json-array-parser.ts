@@ -52,7 +52,7 @@ export class JsonArrayParser implements RowParser {
 
   finish(): Taken {
     if (this.#phase === 'after') return null
-    if (this.#phase === 'before') return this.#fault('a list in [ ] is expected, and the file holds nothing')
+    if (this.#phase === 'before') return this.#fault('a list in [ ] is expected, but the file is empty')
     const cutShort = this.#fault('the file ends before the list does: ] is expected')
     if (this.#phase !== 'item') return cutShort
     if (this.#carried.length > LARGEST_ROW_BYTES) {
@@ -84,7 +84,7 @@ export class JsonArrayParser implements RowParser {
       this.#phase = 'first'
       return index + 1
     }
-    if (this.#phase === 'after') return this.#fault('nothing is expected after the list')
+    if (this.#phase === 'after') return this.#fault('the file continues after the end of the list')
     if (this.#phase === 'after-item') {
       if (byte !== COMMA && byte !== CLOSE_LIST) {
         return this.#fault(`a comma or ] is expected after item ${this.#item}`)
@@ -93,13 +93,13 @@ export class JsonArrayParser implements RowParser {
       return index + 1
     }
     if (byte === COMMA || byte === CLOSE_OBJECT) {
-      return this.#fault(`an item is expected, and ${String.fromCharCode(byte)} is found`)
+      return this.#fault(`expected an item, found ${String.fromCharCode(byte)}`)
     }
     if (byte !== CLOSE_LIST) {
       this.#begin()
       return index
     }
-    if (this.#phase === 'next') return this.#fault('an item is expected after the comma, and ] is found')
+    if (this.#phase === 'next') return this.#fault('expected an item after the comma, found ]')
     this.#phase = 'after'
     return index + 1
   }

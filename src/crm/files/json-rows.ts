@@ -125,5 +125,5 @@ function syntaxFault(text: string, line: number, offset: number, expected: strin
   let breaks = 0
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) breaks++
   const found = offset < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0)) : 'the end'
-  return { line: line + breaks, problem: `${expected} is expected, and ${found} is found` }
+  return { line: line + breaks, problem: `expected ${expected}, found ${found}` }
 }

@@ -57,7 +57,7 @@ export class PartParser {
     this.#bytes += bytes
     return this.#faultIn((parser) => {
       parser.write(text)
-      if (this.#bytes > LONGEST_TEXT_BYTES) parser.fail('more than 256 KB stand between two of its tags')
+      if (this.#bytes > LONGEST_TEXT_BYTES) parser.fail('it has more than 256 KB between two tags')
     })
   }
 

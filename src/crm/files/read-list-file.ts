@@ -105,14 +105,14 @@ async function* readText<Item>(
   return fault
 }
 
-const ZERO = 'U+0000 stands here, which is in no text; most likely the file is not whole, or not a list'
+const ZERO = 'the file contains U+0000, which no text does; most likely it is incomplete, or not a list'
 
 /** Describes a UTF-16 file that is read in another encoding; `null` if it is not one. */
 function otherThan(encoding: string, head: Buffer): string | null {
   const found = encoding.startsWith('utf-16') ? null : utf16Of(head)
   if (found === null) return null
-  const expected = encoding === 'utf-8' ? 'UTF-8 is expected' : `${encoding} is expected, as crm.texts.encoding says`
-  return `this is ${found.toUpperCase()}, and ${expected}; save the file as UTF-8, or say crm.texts.encoding: ${found}`
+  const expected = encoding === 'utf-8' ? 'UTF-8' : `${encoding}, which crm.texts.encoding declares`
+  return `this is ${found.toUpperCase()}, not ${expected}; save the file as UTF-8, or set crm.texts.encoding: ${found}`
 }
 
 function breaksIn(bytes: Buffer): number {

@@ -20,7 +20,7 @@ describe('letting UTF-8 through', () => {
     expect(pass(Buffer.from('\ufeffa\ufeffé'), size)).toEqual({ text: 'a\ufeffé', brokenIn: null })
   })
 
-  it.each([1, 2, 3, 4, 1000])('says in which line the bytes are no UTF-8 (%d bytes a chunk)', (size) => {
+  it.each([1, 2, 3, 4, 1000])('says in which line the bytes are not UTF-8 (%d bytes a chunk)', (size) => {
     const windows1252 = Buffer.concat([Buffer.from('Id,Name\n1,Caf'), Buffer.from([0xe9]), Buffer.from('\n2,x\n')])
     expect(pass(windows1252, size).brokenIn).toBe(2)
     expect(pass(Buffer.from([0xff, 0xfe, 0x49, 0]), size).brokenIn).toBe(1)

@@ -23,7 +23,7 @@ export interface ByteGate {
 
 /** Passes UTF-8 on in whole characters, without a byte order mark. */
 export class Utf8Gate implements ByteGate {
-  readonly problem = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
+  readonly problem = 'the bytes are not UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
   line = 1
   #rest: Buffer = NOTHING
   #isFirst = true

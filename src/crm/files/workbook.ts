@@ -61,7 +61,7 @@ export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<
     if (cause instanceof Unreadable) return cause.fault
     if (errorCode(cause) !== null || !(cause instanceof Error)) throw cause
     // The library's error for bytes that are no workbook. A file that is still being written will be read again.
-    return { line: 0, problem: `this is not a whole .xlsx workbook (${cause.message.slice(0, 120)})` }
+    return { line: 0, problem: `this is not a complete .xlsx workbook (${cause.message.slice(0, 120)})` }
   }
 }
 

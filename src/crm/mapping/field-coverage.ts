@@ -149,11 +149,11 @@ function isServable(fields: readonly FieldName[]): boolean {
 
 function droppedIn(list: string, fields: readonly FieldName[]): string {
   const nulls = fields.map((field) => `${field}: null`).join(', ')
-  return `if that is meant, say so by crm.${list}.fields: { ${nulls} }`
+  return `if this is intended, set crm.${list}.fields: { ${nulls} }`
 }
 
 function namedIn(list: string, fields: readonly FieldName[]): string {
-  return `add a column ${fields.join(' and ')}, or name the one that there is in crm.${list}.fields`
+  return `add a column ${fields.join(' and ')}, or name the existing one in crm.${list}.fields`
 }
 
 function columnsOf(source: FieldSource | null | undefined): readonly string[] {

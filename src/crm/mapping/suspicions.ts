@@ -14,18 +14,19 @@ interface SuspiciousCell {
 }
 
 const NONE: readonly SuspiciousCell[] = []
-const COMMA = 'holds a comma, and no row has the '
+const COMMA = 'contains a comma, but no row has the '
 const THOUSAND = {
-  '.': 'ends in .000, most likely a thousand, and is read as a whole number without it',
-  ',': 'ends in ,000, most likely a thousand, and is read as a whole number without it',
+  '.': 'ends in .000 and is read as a decimal fraction (1.000 is 1); most likely a thousand is meant',
+  ',': 'ends in ,000 and is read as a decimal fraction (1,000 is 1); most likely a thousand is meant',
 } as const
 const THOUSANDS = { '.': /^\s*[+-]?\d+\.000\s*$/, ',': /^\s*[+-]?\d+,000\s*$/ } as const
-const SKIPPED = 'names a time that the clocks skip as they go forward, and is read as the time after the change'
+const SKIPPED =
+  'is a time that does not exist, because clocks go forward then, and is read as the time after the change'
 const MAYBE_THOUSAND =
-  'has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
+  'has three digits after its point, which may separate thousands: set crm.texts.decimal to say what the point means'
 const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
 const FAR_AHEAD = 'is more than 5 years ahead'
-const BLANK = 'is there, and blank in every row'
+const BLANK = 'exists, but is blank in every row'
 /** The most rows noted per suspicion while serving: if a whole list is wrong, they must not fill the memory. */
 const MOST_ROWS = 100_000
 const MOST_EXAMPLES = 20

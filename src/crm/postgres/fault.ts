@@ -31,11 +31,11 @@ const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['42703', ['misconfigured', 'a column is missing']],
   ['3F000', ['misconfigured', 'a schema is missing']],
   ['42883', ['misconfigured', 'the id or updatedAt column is of a type that cannot be compared']],
-  ['42809', ['misconfigured', 'what `from` names is neither a table nor a view']],
+  ['42809', ['misconfigured', '`from` names neither a table nor a view']],
   ['57014', ['timeout', 'a statement took longer than crm.requestTimeout']],
   ['55P03', ['timeout', 'a lock on the table was held for longer than crm.requestTimeout']],
-  ['25P04', ['timeout', 'the server ended a transaction that took long (transaction_timeout)', 'lost']],
-  ['25P03', ['timeout', 'the server ended a transaction that stood idle', 'lost']],
+  ['25P04', ['timeout', 'the server ended a transaction that took too long (transaction_timeout)', 'lost']],
+  ['25P03', ['timeout', 'the server ended an idle transaction', 'lost']],
   ['53300', ['unreachable', 'the server has no connection left for this role', 'lost']],
   ['57P01', ['unreachable', 'the server ended the connection', 'lost']],
   ['57P02', ['unreachable', 'the server ended the connection after a crash', 'lost']],
@@ -51,7 +51,7 @@ const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['28', ['refused', 'the server refuses the role', 'lost']],
   ['53', ['unreachable', 'the server is out of resources']],
   ['57', ['unreachable', 'the server was stopped', 'lost']],
-  ['58', ['unreachable', 'the server has trouble with its files']],
+  ['58', ['unreachable', 'the server has a file system error']],
   ['XX', ['unreachable', 'the server has an internal error']],
 ])
 

@@ -104,7 +104,7 @@ export class StrayNotices {
     this.#lateIdScans = count === 0 ? 0 : this.#lateIdScans + 1
     if (this.#lateIdScans !== USUAL_AFTER) return
     this.#tell(
-      `${known.placeOf(id)} and others change with a ${known.updatedAtColumn} that is older than what was read before (by ${duration(byMicros)}), so ${this.#until}; stamp rows as they are written, with clock_timestamp() and by one clock${this.#zone(known)}`,
+      `${known.placeOf(id)} and other rows changed with a ${known.updatedAtColumn} older than one that was already read (by ${duration(byMicros)}), so ${this.#until}; set it when the row is written, with clock_timestamp() of one clock${this.#zone(known)}`,
     )
   }
 
@@ -113,7 +113,7 @@ export class StrayNotices {
     if (!this.#ahead.isNew(count, id)) return
     const others = count === 1 ? '' : ` and ${count - 1} more`
     this.#tell(
-      `${known.placeOf(id)}${others}: ${known.updatedAtColumn} lies in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,
+      `${known.placeOf(id)}${others}: ${known.updatedAtColumn} is in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,
     )
   }
 
@@ -124,7 +124,7 @@ export class StrayNotices {
   #zone({ zone, list }: KnownTable<unknown>): string {
     return zone === null
       ? ''
-      : `. It is taken for wall time in ${zone}: if it is another zone's, name that in crm.${list.name}.updatedAtIn`
+      : `. It is read as local time in ${zone}; if its zone is another one, set crm.${list.name}.updatedAtIn`
   }
 }
 

@@ -61,7 +61,7 @@ export class Listening {
     const arrived = await notifies.alone((from) => listens.alone((to) => arrives(channel, from, to, time)))
     if (arrived !== false) return
     notice(
-      'crm.listen: a notification does not arrive, most likely because of a pooler such as PgBouncer in transaction mode: changes are seen with the next refresh. Have Marquee connect to the database itself, or in session mode',
+      'crm.listen: notifications do not arrive, most likely because of a pooler such as PgBouncer in transaction mode: changes are seen with the next refresh. Connect Marquee directly to the database, or to a pool in session mode',
     )
   }
 

@@ -33,7 +33,7 @@ async function* scan<Item>(
   }
 }
 
-const GAVE_WAY = 'the read of all rows gave way, for somebody waits for a lock on the table'
+const GAVE_WAY = 'the full read stopped because another session is waiting for a lock on the table'
 
 /** Reads all rows, in any order. */
 export async function* readFull<Item>(

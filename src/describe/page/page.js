@@ -62,7 +62,7 @@ function chooseList() {
     field.hidden = !isTaken
     field.querySelector('input, select').disabled = !isTaken
   }
-  // A calendar is one whatever Accept says.
+  // A calendar has only one media type.
   at('list-types').hidden = chosen === 'calendar'
 }
 

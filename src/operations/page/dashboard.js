@@ -47,7 +47,7 @@ async function poll() {
     say(byId('about'), `Marquee ${status.version}, running since ${dayText(status.startedAt)}.`)
   } catch (cause) {
     const known = cause instanceof Error && /^The (?:token|service) /.test(cause.message) ? cause.message : null
-    const since = lastAnswer === null ? '' : ` What is below it said at ${clockText(lastAnswer)}.`
+    const since = lastAnswer === null ? '' : ` The data below is from ${clockText(lastAnswer)}.`
     showState('silent bad', `${known ?? 'The service does not answer.'}${since}`)
   }
   setTimeout(() => void poll(), EVERY_MS)
@@ -78,11 +78,11 @@ async function accept() {
     showState(
       'warn',
       accepted.length === 0
-        ? 'No list was held back any more.'
+        ? 'No list was held back.'
         : `Accepted: the shorter list of ${accepted.join(' and ')} is read now.`,
     )
   } catch {
-    showState('bad', 'The service did not take that. Try again.')
+    showState('bad', 'The service did not accept this. Try again.')
   }
 }
 

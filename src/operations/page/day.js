@@ -37,7 +37,7 @@ function drawLine(id, values, words) {
   const known = values.map((value) => value ?? 0)
   const most = Math.max(...known, 0)
   const text = `${words(most)}, over ${spanText(known.length * EVERY_MS)}`
-  // A single minute is drawn as a line, too.
+  // A single minute is also drawn as a line.
   const drawn = known.length === 1 ? [...known, ...known] : known
   const points = drawn.map((value, index) => {
     const y = HEIGHT - 2 - (most === 0 ? 0 : (value / most) * (HEIGHT - 4))

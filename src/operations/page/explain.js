@@ -75,7 +75,7 @@ export function recordRow({ list, id, name, start, venue, where, changedAgoMs, r
   const row = where === null ? [] : [' (', crmText(where), ')']
   const standing =
     reason === null
-      ? [moment, ...place, `; as it is for ${spanText(changedAgoMs)}`]
+      ? [moment, ...place, `; unchanged for ${spanText(changedAgoMs)}`]
       : [...row, ', not on the web: it ', crmText(reason)]
   if (id === null) return element('li', {}, crmText(name), ` ${kind}`, ...standing)
   const link = element('a', { href: `?explain=${id}` }, crmText(name === '' ? id : name))

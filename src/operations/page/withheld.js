@@ -80,7 +80,7 @@ async function search(onExplain) {
     if (!response.ok) throw new Error(await response.text())
     show(await response.json(), onExplain)
   } catch {
-    if (!signal.aborted) say(byId('withheld-count'), 'The rows could not be asked for.')
+    if (!signal.aborted) say(byId('withheld-count'), 'The withheld rows could not be loaded. Try again.')
   }
 }
 

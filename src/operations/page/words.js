@@ -45,7 +45,7 @@ export function dayText(iso) {
   return DAY_AND_CLOCK.format(new Date(iso))
 }
 
-/** Describes the losses that the shrink guard refuses, and until when the old list is served. */
+/** Says which losses the shrink guard refuses, and until when the old list is served. */
 export function lossText(name, { until, absent, unreadable }) {
   const missing = absent === 0 ? [] : [`${numberText(absent)} ${name} are missing from the CRM's list`]
   const broken = unreadable === 0 ? [] : [`${numberText(unreadable)} ${name} became unreadable`]
@@ -76,29 +76,28 @@ export function stateOf(status) {
   const empty = lists.filter(([, list]) => list.served === 0 && list.withheld > 0)
   if (empty.length > 0) {
     const what = empty.map(([name, list]) => `none of the ${numberText(list.withheld)} ${name}`).join(' and ')
-    return ['warn', `Of the rows of the CRM ${what} is served: all are withheld. Why stands below.`]
+    return ['warn', `Of the rows of the CRM ${what} is served: all are withheld. The reasons are below.`]
   }
   const failing = lists.filter(([, list]) => list.lastError !== null && !list.waits)
   const stale = lists.filter(([, list]) => list.standing === 'stale')
   if (stale.length > 0) {
     const oldest = Math.max(...stale.map(([, list]) => list.confirmedAgeMs))
-    return ['warn', `The CRM cannot be read. Callers are still answered, with data ${spanText(oldest)} old.`]
+    return ['warn', `The CRM cannot be read. Callers still get answers, with data ${spanText(oldest)} old.`]
   }
   if (failing.length > 0)
-    return ['warn', `The CRM cannot be read; what is held is still within ${bound}: ${failing[0][1].lastError}.`]
+    return ['warn', `The CRM cannot be read; the data is still within ${bound}: ${failing[0][1].lastError}.`]
   const unfinished = lists.find(([, list]) => list.waits)
-  if (unfinished !== undefined)
-    return ['warn', `Callers are answered with data at most ${bound} old; ${unfinished[1].lastError}.`]
+  if (unfinished !== undefined) return ['warn', `Callers get data at most ${bound} old; ${unfinished[1].lastError}.`]
   const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
     const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
     const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
     const isNew = newMistakesAgeMs !== null && newMistakesAgeMs < DAY_MS
     return count > 0 ? [{ text: `${numberText(count)} ${name}`, isNew }] : []
   })
-  if (mistaken.length === 0) return ['good', `All is well: callers are answered with data at most ${bound} old.`]
+  if (mistaken.length === 0) return ['good', `All is well: callers get data at most ${bound} old.`]
   const what = mistaken.map(({ text }) => text).join(' and ')
   const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
-  return [kind, `Callers are answered with data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
+  return [kind, `Callers get data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
 }
 
 /** Describes why the last reload was refused. */
@@ -109,13 +108,13 @@ export function reloadText({ at, problems }) {
 /** Describes this instance's role in the cluster and who reads the CRM. */
 export function clusterText({ role, instance, leader, instances, candidates, connected, lastError }) {
   const roles = {
-    leader: 'It reads the CRM for all',
-    follower: `It follows ${leader ?? 'one that is not known'}, which reads the CRM`,
+    leader: 'It reads the CRM for all instances',
+    follower: `It follows ${leader ?? 'an unknown leader'}, which reads the CRM`,
     standalone: 'It reads the CRM for itself',
-    waiting: 'It has nothing to answer from yet',
+    waiting: 'It has no data yet',
   }
   const others = candidates.filter((name) => name !== instance).join(', ')
-  const inTurn = others === '' ? '' : ` Next in turn: ${others}.`
+  const inTurn = others === '' ? '' : ` Next candidates: ${others}.`
   const store = connected ? '' : ' The store does not answer.'
   const why = lastError === null ? '' : ` ${lastError}.`
   return `This is ${instance}, one of ${Math.max(1, instances)} instances. ${roles[role]}.${inTurn}${store}${why}`
