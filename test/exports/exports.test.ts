@@ -125,7 +125,9 @@ describe('exports that nobody made for Marquee', () => {
     ])
     expect(report.groups[0]?.examples[0]?.where).toBe('events.csv, line 4')
     expect(report.groups[3]?.remedy).toContain('write 12.00, without the currency for "£12.00"')
-    expect(report.warnings.join('\n')).toMatch(/"Name "; did you mean Name\? It begins or ends with a blank.*\n.*"tags".*Tags\? Names are case/)
+    expect(report.warnings.join('\n')).toMatch(
+      /"Name "; did you mean Name\? It begins or ends with a blank.*\n.*"tags".*Tags\? Names are case/,
+    )
   })
 
   it('a workbook that is called .csv is known by its first bytes, and a file that is almost named like a list is named', async () => {

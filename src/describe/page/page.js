@@ -14,7 +14,7 @@ function element(name, text, className = '') {
   return made
 }
 
-// Both are on one machine, and the dashboard is reachable from there alone.
+// The browser runs on the same machine, and only this machine can reach the dashboard.
 if (dashboard !== undefined && /^(?:127\.|localhost$|\[::1\]$)/.test(location.hostname)) {
   const address = new URL('/', location.href)
   address.port = dashboard
