@@ -39,7 +39,7 @@ export interface Marquee {
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
 
-/** Wraps the HTTP client, to show what is asked. */
+/** Wraps the HTTP client, to print each request. */
 type Traced = (open: OpenHttpClient) => OpenHttpClient
 
 interface AssembleOptions {
@@ -118,7 +118,7 @@ async function assembleWith<R extends Reading>(
   const formatter = new Formatter(representation)
   const readyBytes = (): number => limits.readyBodiesBytes ?? usualReadyBytes()
   const ready = new ReadyBodies(readyBytes())
-  // `feeds` takes effect at a restart alone.
+  // A change of `feeds` takes effect only at a restart.
   const { feeds: switches } = configuration
   const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar
   const reading = await openReading({
@@ -182,7 +182,7 @@ async function assembleWith<R extends Reading>(
   return marquee
 }
 
-/** The description of this instance; `null` if `describe` is off. */
+/** Returns the description of this instance; `null` if `describe` is off. */
 function descriptionIn(configuration: Configuration): Description | null {
   const { describe, listen, representation, lists, feeds, conditionalRequests, freshness, timeZone } = configuration
   if (!describe) return null

@@ -1,4 +1,7 @@
-/** By default, both end Bun, and SIGUSR1 opens a debugger on Node. An operator who sends one most likely means SIGHUP. */
+/**
+ * Ignored signals. By default, both end Bun, and SIGUSR1 opens a debugger on Node. Operators send them by mistake for
+ * SIGHUP.
+ */
 const MEANINGLESS = ['SIGUSR1', 'SIGUSR2'] as const
 
 type EarlySignal = 'SIGHUP' | (typeof MEANINGLESS)[number]

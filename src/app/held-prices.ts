@@ -3,7 +3,7 @@ import { ZERO } from '../domain/number.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { SERVED } from '../records/shard.ts'
 
-/** How many events are looked at; beyond these, no price is expected. */
+/** The most events examined for a price. */
 const MOST_LOOKED_AT = 1000
 
 /**

@@ -24,7 +24,9 @@ export interface Running {
   refused: RefusedReload | null
 }
 
-/** The page for browsers, which the dashboard links to if both listeners are on loopback: elsewhere it may not be reachable. */
+/**
+ * Returns the address of the page for browsers, if both listeners are on loopback: elsewhere it may not be reachable.
+ */
 function pageIn({ address, configuration: { describe, listen, operations } }: Running): string | null {
   const isHere = operations !== null && isLoopback(listen.host) && isLoopback(operations.host)
   return describe && isHere ? `${address}${listen.basePath === '/' ? '/' : `${listen.basePath}/`}` : null

@@ -10,10 +10,10 @@ import { withTimeout } from '../time/waiting.ts'
 
 /** How this instance gets its lists: it reads the CRM itself, or is a member of a cluster. */
 export interface Reading {
-  /** Returns the lists that are served now. A cut-over replaces them: hold this function, not its result. */
+  /** Returns the lists that are served now. A cut-over replaces them: keep this function, not its result. */
   readonly lists: () => ServedLists
   start(): void
-  /** Ends the reads and closes the CRM, then writes what the snapshot lacks. */
+  /** Ends the reads and closes the CRM, then brings the snapshot up to date. */
   stop(): Promise<void>
   /** Applies reloaded settings. The records stay. */
   adopt(change: SettingsChange): void
@@ -22,7 +22,10 @@ export interface Reading {
   untilRead(): Promise<void>
   /** Resolves when no refresh is running. */
   untilReadsEnd(): Promise<void>
-  /** Accepts shorter lists on the operator's word. Returns the names of those that were not believed; `null` if no leader answers. */
+  /**
+   * Accepts shorter lists at the operator's request. Returns the names of the lists that were held back; `null` if no
+   * leader answers.
+   */
   acceptShorter(): Promise<readonly string[] | null>
 }
 

@@ -1,4 +1,4 @@
-// The parts, put together. In: a configuration. Out: a service that runs, reloads and stops.
+// Puts the parts together. In: a configuration. Out: a service that runs, reloads and stops.
 
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
@@ -132,7 +132,7 @@ function watchedNow({ stopping, marquee, configuration }: Running): Watched | nu
   return { lists: reading.lists(), settings: configuration.freshness, waitForMs: limits.waitForMs }
 }
 
-/** Collects what the configuration names and the CRM does not have. Waiting would not help. */
+/** Returns the tables and columns that the configuration names and the CRM does not have. Waiting would not help. */
 function lacksOf(running: Running) {
   const messages = new Set<string>()
   const { promise: found, resolve } = Promise.withResolvers<void>()
@@ -185,7 +185,10 @@ function publicSide(
   }
 }
 
-/** The operations listener. It opens after the first reads, or soon: probes need it. If its port is taken, the service runs without it. */
+/**
+ * The operations listener. It opens after the first reads, or soon, because probes need it. If its port is taken, the
+ * service runs without it.
+ */
 function operationsSide(
   running: Running,
   firstReads: Promise<void>,
@@ -219,7 +222,7 @@ function operationsSide(
   }
 }
 
-/** Takes the signals that arrived since the process began, and those that come. */
+/** Handles the signals that have arrived since the process began, and all further ones. */
 function takeSignals(
   running: Running,
   { signals }: CommandContext,
@@ -257,7 +260,9 @@ function whyNotListening(
 /** Routes that need no record. */
 const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
 
-/** Whether records were or could have been served. From then on, a wrong configuration does not end the process. */
+/**
+ * Returns true if records were or could have been served. From then on, a wrong configuration does not end the process.
+ */
 function hasServed({ marquee, telemetry }: Running): boolean {
   const now = systemTime.now()
   const { events, venues } = marquee.reading.lists()
@@ -292,7 +297,7 @@ function untilSignal(
       return
     }
     firstMs = nowMs
-    // `/ready` says no from now on.
+    // From now on `/ready` answers 503.
     running.stopping = true
     const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })

@@ -12,10 +12,10 @@ type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events']
 type IdTexts = ListSuspicions['events']['venueTexts']
 
 const MOST_TEXTS = 20
-/** So few texts may all be mistakes in the right column. */
+/** Up to this many unmatched texts may all be mistakes in the right column. */
 const FEW_TEXTS = 3
 const SHOWN_NAMES = 3
-/** Comparing a text with more venues would delay requests. */
+/** The most venues that a text is compared with. More would delay requests. */
 const MOST_COMPARED = 2000
 
 /** Returns the VenueId texts that match no venue, most frequent first. Empty until both lists were read. */
@@ -61,7 +61,7 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   return told
 }
 
-/** One suspicion instead of one for each text: most likely VenueId is mapped to another column. */
+/** Returns one suspicion instead of one for each text: most likely VenueId is mapped to another column. */
 function wrongColumn(
   byCount: readonly (readonly [venue: Guid, count: number])[],
   lists: ServedLists,

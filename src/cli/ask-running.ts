@@ -3,7 +3,7 @@ import { type ConfigurationOptions, readConfiguration } from '../config/read-con
 import { type Reply, askRunning, whyRefused } from './running-instance.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
-/** Asks the running instance if it is ready. Probes use it in images without a shell. */
+/** Asks the running instance whether it is ready. Probes use this in images without a shell. */
 export async function ready(options: ConfigurationOptions, context: CommandContext): Promise<number> {
   const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
@@ -22,7 +22,7 @@ function whyNot(reply: Reply, on503: (address: string) => string): string {
   return reply.status === 503 ? on503(reply.address) : whyRefused(reply)
 }
 
-/** How long to wait: the instance may have to ask the leader. */
+/** How long to wait for the answer: the instance may have to ask the leader. */
 const ACCEPT_MS = 15_000
 
 /** Tells the running instance to accept shorter lists. */

@@ -24,7 +24,7 @@ const PROBE = 'probe'
 const LEAST_VERSION = '6.2'
 
 /**
- * Checks if the cluster's store can be used, trying each right on temporary keys.
+ * Checks whether the cluster's store can be used, by trying each right on temporary keys.
  *
  * @param recordBytes the memory that the CRM's records take
  */
@@ -42,7 +42,7 @@ export async function checkCluster(
     const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
       open.push(connection, probe)
       const info = await connection.info()
-      // That the store is a replica explains more than the commands it refuses.
+      // If the store is a replica, that explains why it refuses commands.
       const problems = problemsOf(info)
       if (problems.length === 0) await tryRights(probe)
       return { connection, info, problems }

@@ -3,10 +3,10 @@ import { howMany } from '../domain/printable.ts'
 import type { ListReading } from '../sync/port.ts'
 
 const HOUR_MS = 3_600_000
-/** The pause after a 429 or 503 that does not say how long. */
+/** The pause after a 429 or 503 without a `Retry-After`. */
 const PAUSE_MS = 10_000
 
-/** Describes how each list is read, and what its full read has shown. */
+/** Says how each list is read, and what the full read found. */
 export function readingLines(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
   return readings.map((reading) => {
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
@@ -62,7 +62,7 @@ function requestsAnHour({ ways, pages, isEndEmpty }: ListReading, freshness: Fre
   return Math.round(isBySince || ways.has('changes') ? refreshes + compared + inFull : refreshes * full)
 }
 
-/** Rows that were read by changes are compared with all others at half the maximum age. */
+/** Returns the interval of comparing all rows of a list that is read by changes: half the maximum age. */
 function comparedEveryMs({ maxAgeMs, refreshEveryMs }: Freshness): number {
   return Math.max(maxAgeMs / 2, refreshEveryMs)
 }

@@ -217,7 +217,7 @@ function ignoredColumns(
   return new Map(both.filter(([, columns]) => columns.length > 0))
 }
 
-/** Describes columns that no row has: a renamed column withholds all rows, and their faults do not name the cause. */
+/** Names columns that no row has: a renamed column withholds all rows, and their faults do not name the cause. */
 function nothingServed({ events, venues }: ServedLists): readonly string[] {
   return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
     const count = withheld + unidentified.length
@@ -251,7 +251,7 @@ function isCase(left: string, right: string): boolean {
   return left.toLowerCase() === right.trim().toLowerCase()
 }
 
-/** Warns of a zone that nobody chose, even if no date can be read yet. */
+/** Warns of a zone that is not configured, even if no date can be read yet. */
 function zoneToCome(
   groups: readonly FaultGroup[],
   { name, set }: ZoneReport,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 
-/** The types of connectors, as authors get them. The executable has them inside (scripts/build-executable.ts). */
+/** Returns the types for authors of connectors. The executable embeds them (scripts/build-executable.ts). */
 export function connectorTypes(): string {
   return readFileSync(new URL('../crm/connector/marquee-connector.d.ts', import.meta.url), 'utf8')
 }
 
-/** A connector to begin with. */
+/** A first connector, which `init` writes. */
 export const OUR_CRM = `// How Marquee reads our CRM. docs/crm/your-own.md explains each step; ./marquee check shows what comes of it.
 import type { Connector } from './marquee-connector.d.ts'
 

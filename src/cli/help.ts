@@ -80,7 +80,7 @@ export function helpAfter({ examples, status }: CommandHelp): string {
   return `\nFor example:\n${lines.join('\n')}\n\nExit status: ${status}`
 }
 
-/** Returns the text below the commands in `./marquee --help`. */
+/** The text below the commands in `./marquee --help`. */
 export const FIRST_STEPS = `
 First steps:
   ./marquee serve       serves a sample, and prints a link to try

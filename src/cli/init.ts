@@ -139,7 +139,7 @@ async function lookAtAll(
   return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
 }
 
-/** The configuration of a known API, or what is wrong. */
+/** Returns the configuration of a known API, or the problems. */
 async function presetFor(kind: string, preset: string): Promise<string | string[]> {
   if (kind !== 'http') return ['--preset only works with http: ./marquee init http --preset NAME']
   const { HTTP_PRESETS } = await import('./http-presets.ts')

@@ -14,7 +14,9 @@ export type Reply =
 const PATIENCE_MS = 5000
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
-/** Asks the running instance's operations listener. Uses node:http, because `fetch` would send the token to HTTP_PROXY. */
+/**
+ * Asks the running instance's operations listener. Uses node:http, because `fetch` would send the token to HTTP_PROXY.
+ */
 export async function askRunning(
   { operations }: Configuration,
   method: 'GET' | 'POST',
@@ -54,7 +56,7 @@ export async function askRunning(
     if (UNREACHABLE.has(codeOf(cause) ?? '')) fail('not-running', 'nothing answers')
     else fail('no-answer', 'the connection was lost')
   })
-  // An own timer, because a server may switch protocols or send only interim responses.
+  // A timer of our own, because a server may switch protocols or send only interim responses.
   const timer = setTimeout(() => fail('no-answer', `no response within ${patienceMs / 1000} s`), patienceMs)
   asked.end()
   const reply = await promise

@@ -7,7 +7,7 @@ import type { FollowedLists } from './followed-lists.ts'
 const NO_ANSWER_MS = 10_000
 
 /**
- * Passes an operator's acceptance of shorter lists from a follower to the leader: the follower's nonces carry it until
+ * Passes an operator's acceptance of shorter lists from a follower to the leader. The follower's nonces carry it until
  * a heartbeat confirms it.
  */
 export class Accepting {
@@ -49,7 +49,7 @@ export class Accepting {
     else if (shrunk.length === 0) this.answer([])
   }
 
-  /** Whether an operator is waiting. */
+  /** Whether an operator is waiting for the leader. */
   get isSaid(): boolean {
     return this.#waiting > 0
   }

@@ -34,7 +34,7 @@ export async function claimIfDue(member: Member, session: Session): Promise<void
   const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
   const topSeen = stored?.id ?? ''
   if (isAhead || (target === null && topSeen !== topSeenBy(member))) {
-    // A leader writes, so a snapshot to follow may come.
+    // A leader is writing, so there may soon be a snapshot to follow from.
     if (target === null) member.knows({ kind: 'waiting', topSeen })
     return election.heard()
   }
@@ -45,7 +45,7 @@ export async function claimIfDue(member: Member, session: Session): Promise<void
 export async function claim(member: Member, session: Session, top: LogEntry | null): Promise<void> {
   const { instance, election, options, target, own } = member
   const held = own === null ? (target?.isReached === true ? target.position : null) : own.after
-  // Do not claim without rows before the snapshot in the store was tried.
+  // An instance without rows tries the snapshot in the store before it claims.
   if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return
   const claimable = claimableAt(top?.position ?? null, held, own !== null)
   if (claimable === null) return

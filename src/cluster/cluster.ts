@@ -1,4 +1,4 @@
-// How instances follow one another: one reads the CRM and writes the changes to a store, the others follow (README.md).
+// The cluster: one instance reads the CRM and writes the changes to a store, and the others follow (README.md).
 // In: a store (store.ts), and a replica while this instance leads. Out: the lists to serve, with their age (nonces.ts).
 // No request ever waits for the store, and no two machines' clocks are compared.
 
@@ -19,7 +19,7 @@ import { Traffic } from './traffic.ts'
 
 /** A session that lived this long resets the back-off. */
 const SETTLED_MS = 1000
-/** After this many election times, any candidate has claimed, so the store is known to accept writes. */
+/** Within this many election times a candidate has claimed, which proves that the store accepts writes. */
 const PROVEN_TIMEOUTS = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
@@ -40,7 +40,7 @@ export class Cluster {
   readonly member: Member
   readonly #time: Time
   readonly #ended = new AbortController()
-  /** Aborts everything, including the last entries that a leader writes when it stops. */
+  /** Aborts everything, even the last entries that a leader writes when it stops. */
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
@@ -103,7 +103,7 @@ export class Cluster {
     if (this.isConnected) await withTimeout(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
   }
 
-  /** Deregisters this instance, on a separate connection: the main one may be blocked in XREAD. */
+  /** Deregisters this instance. Uses a separate connection, because the main one may be blocked in XREAD. */
   async #takeNonceAway(): Promise<void> {
     try {
       const session = await Session.open(this.#options.store, this.#time, LAST_WORDS_MS, new AbortController().signal)

@@ -2,8 +2,8 @@ import type { Moment, Time } from '../time/time.ts'
 import type { ServedList, ServedLists } from '../sync/served-list.ts'
 
 /**
- * Decides when other lists may replace the ones that are served: once each of them is confirmed as of a moment after
- * its predecessor last changed. So no caller sees a record go back to an older state.
+ * Decides when other lists may replace the served ones: once each of them is confirmed as of a moment after its
+ * predecessor's last change, so that no caller sees a record return to an older state.
  */
 export class CutOver {
   served: ServedLists
@@ -21,7 +21,7 @@ export class CutOver {
   offer(next: ServedLists): boolean {
     this.look()
     if (next === this.served) return true
-    // The same rows, now kept up to date in another way.
+    // The rows are the same, and are only kept up to date in another way.
     const isSame = next.events.list === this.served.events.list
     if (!isSame && !this.isLater(next)) return false
     const { events, venues } = this.served
@@ -30,7 +30,7 @@ export class CutOver {
     for (const list of [events, venues]) list.help()
     if (!isSame) {
       this.#changes = -1
-      // Bodies of the old lists must not take the room of the new ones'.
+      // Bodies of the old lists must not take room from those of the new lists.
       for (const { list } of [events, venues]) list.ready.clear()
     }
     return true

@@ -14,7 +14,7 @@ export interface ElectionSettings {
   readonly refreshEveryMs: number
 }
 
-/** Within this many heartbeats, a leader whose store was emptied has written again. */
+/** Within this many heartbeats, a leader writes again after its store was emptied. */
 const NEW_HEARTBEATS = 2
 /** An instance without an age claims this many heartbeats later than one with an age. */
 const UNCONFIRMED_TURNS = 4
@@ -27,7 +27,7 @@ export function electionTimeoutMs({ maxAgeMs, refreshEveryMs }: ElectionSettings
   return Math.max(4 * heartbeatMs, Math.min(refreshEveryMs / 2, maxAgeMs / 4))
 }
 
-/** What an instance has seen when it asks whether it is its turn to claim the leadership. */
+/** The observations from which an instance decides whether it is its turn to claim the leadership. */
 export interface ElectionView {
   /** How long the log has been silent. */
   readonly silentMs: number
@@ -43,16 +43,16 @@ export interface ElectionView {
   readonly instance: string
   /** Whether the lists here have an age. */
   readonly isConfirmed: boolean
-  /** Whether no log and no snapshot was ever seen here. */
+  /** Whether this instance has never seen a log or a snapshot. */
   readonly isNew: boolean
   /** From 0 to 1, drawn again for each silence. */
   readonly chance: number
 }
 
 /**
- * Whether it is this instance's turn to claim: the candidates first, in their order and a heartbeat apart, then the
- * others at random. An instance that was never confirmed comes last. One that has seen nothing waits a few heartbeats:
- * a live leader then writes a log again, and claims of others have higher epochs.
+ * Returns true if it is this instance's turn to claim: the candidates come first, in their order and a heartbeat apart,
+ * then the others at random. An instance that was never confirmed comes last. An instance that has seen nothing waits a
+ * few heartbeats: in that time a live leader writes the log again, and claims of other instances have higher epochs.
  */
 export function isTurn(view: ElectionView): boolean {
   const { silentMs, isVacant, timeoutMs, heartbeatMs, candidates, chance } = view
@@ -95,7 +95,7 @@ export class ElectionTimer {
     this.#leadersHeartbeatMs = heartbeatMs ?? LONGEST_DEFAULT_MS
   }
 
-  /** Notes that the leader leaves: only the order of the candidates remains to be waited for. */
+  /** Notes that the leader leaves. After that, only the order of the candidates decides how long to wait. */
   vacant(): void {
     this.heard()
     this.#isVacant = true
@@ -123,8 +123,8 @@ export class ElectionTimer {
   }
 
   /**
-   * By the monotonic clock, because a wall clock that is set or a machine that slept does not mean that the leader is
-   * silent.
+   * The length of the silence by the monotonic clock: a wall clock that is set, or a machine that slept, does not mean
+   * that the leader is silent.
    */
   get #silentMs(): number {
     const { monotonicMs } = this.#time.now()

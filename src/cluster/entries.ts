@@ -7,8 +7,8 @@ import type { Signing } from './log-identity.ts'
 import type { StoredEntry } from './store.ts'
 
 /**
- * The position of an entry in the log. The claim id is part of it: after the loss of a store, an epoch and number may
- * come again.
+ * The position of an entry in the log. It includes the claim id, because an epoch and number may occur again after a
+ * store was lost.
  */
 export interface LogPosition {
   readonly epoch: number
@@ -24,9 +24,9 @@ export interface Ages {
   readonly audited: number | null
 }
 
-/** What the leader reports about a list besides its rows. */
+/** The state of a list that the leader reports besides its rows. */
 export interface ListState {
-  /** `null` if there is none, or if it is useless to other instances. */
+  /** The cursor of the next read; `null` if there is none, or if other instances cannot use it. */
   readonly cursor: string | null
   /** Whether the list was read in full once. */
   readonly whole: boolean
@@ -34,7 +34,7 @@ export interface ListState {
   readonly withheld: number
   /** The number of rows without an id of their own, by fault in the order of `FAULTS`. */
   readonly unidentified: readonly number[]
-  /** What the shrink guard does not believe, and since when; `null` while the list is believed. */
+  /** The loss that the shrink guard does not believe, and since when; `null` while the list is believed. */
   readonly shrunk: ToldShrunk | null
   /** The number of records that left the web as unreadable since the last full read that was believed. */
   readonly lost: number
@@ -131,7 +131,7 @@ export function encodeEntry({ position, head, body }: LogEntry, signing: Signing
 }
 
 export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): LogEntry | RefusedEntry {
-  // Checked before the signature, because verifying an unlimited body would take too long.
+  // The size is checked before the signature, because verifying an unlimited body would take too long.
   if (b !== null && b.length > BODY_CEILING)
     return { refused: `entry ${id} has a body of ${b.length} bytes, which is too large` }
   if (!signing.believes(s, 'log', id, h, b ?? NO_BODY)) return { refused: `entry ${id} has a wrong signature` }
@@ -199,7 +199,7 @@ export function listStateOf(value: unknown): ListState {
     waiting: given['waiting'] === true,
     failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
-    // A release that does not report `askedMs` may mean either by `nextTryMs`.
+    // A release without `askedMs` includes that time in `nextTryMs`.
     askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),
   }
 }

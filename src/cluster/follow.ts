@@ -9,8 +9,8 @@ import type { Session } from './session.ts'
 import type { StoredEntry } from './store.ts'
 
 /**
- * The work of an instance that does not lead, during one heartbeat: writes its nonce, applies new entries or looks for a
- * snapshot to begin with, and claims the leadership if no instance has it.
+ * The work of an instance that does not lead, during one heartbeat: writes its nonce, applies new entries or looks for
+ * a snapshot to begin with, and claims the leadership if no instance has it.
  */
 export async function follow(member: Member, session: Session, signal: AbortSignal): Promise<void> {
   await member.nonce(session)
@@ -32,7 +32,7 @@ async function apply(member: Member, session: Session, lists: FollowedLists): Pr
   return isTaken
 }
 
-/** Loads the snapshot in the store. While there is none to follow from, notices a leader by a change of the last entry. */
+/** Loads the snapshot in the store. If there is none to follow from, looks whether a leader changes the last entry. */
 async function begin(member: Member, session: Session, signal: AbortSignal): Promise<boolean> {
   const lists = await member.resync.load(session, () => member.nonce(session))
   if (lists !== null) {
@@ -60,7 +60,7 @@ async function lookAgain(member: Member, session: Session, signal: AbortSignal):
   const fate = await unusable.look(session, options.heartbeat.ms, isDue(member), signal)
   member.offer()
   if (fate === 'led' || fate === 'changed') {
-    // If the last entry can be read, an earlier one cannot: this instance needs a snapshot.
+    // The last entry can be read, so an earlier one cannot: this instance needs a snapshot.
     unusable.clear()
     election.heard()
     const { target } = member
@@ -83,7 +83,7 @@ async function take(member: Member, session: Session, lists: FollowedLists, stor
   const { state } = member
   const isOurs = state.kind === 'claiming' && isSame(entry.position, state.position)
   if (isOurs && state.newLog) {
-    // Our own claim, whose answer was lost.
+    // This is our own claim, whose answer was lost.
     member.takeOver(entry.position, true)
     return false
   }
@@ -114,6 +114,6 @@ function tell({ options, cutOver, heartbeat }: Member, lists: FollowedLists, { h
   if (head.kind !== 'heartbeat' || head.refreshEveryMs === heartbeat?.refreshEveryMs) return
   const { maxAgeMs } = options.settings
   if (maxAgeMs >= 2 * head.refreshEveryMs) return
-  const why = `it is ${maxAgeMs / 1000} s, but must be at least twice the ${head.refreshEveryMs / 1000} s at which the leader reads`
+  const why = `it is ${maxAgeMs / 1000} s, but must be at least twice the interval at which the leader reads (${head.refreshEveryMs / 1000} s)`
   options.observe({ kind: 'cluster-changed', what: 'max-age-too-short', detail: why })
 }

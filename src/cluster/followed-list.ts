@@ -59,7 +59,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#told = this.#time.now()
   }
 
-  /** Confirms the list: at `noted`, it had these ages. */
+  /** Confirms the list: it had these ages at `noted`. */
   confirm(noted: Moment, { details, availability, audited }: Ages): void {
     this.#heardAt = noted
     if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
@@ -90,7 +90,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
   }
 
-  /** What a leader resumes from if it starts with these rows. */
+  /** The state that a leader resumes from if it starts with these rows. */
   get resumeState(): ResumeState {
     const { whole, cursor, unidentified, shrunk, lost, accepting, failures, askedMs } = this.#state
     const { lastFailure } = this
@@ -144,7 +144,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isLoaded && this.freshness.isConfirmedSince(moment)
   }
 
-  /** A request cannot make the leader read; it waits for the next heartbeat that helps. */
+  /** A request cannot make the leader read, so it waits for the next heartbeat that confirms the list. */
   readOnce(): Promise<void> {
     return this.#helped.promise
   }

@@ -57,7 +57,7 @@ export class FollowedLists implements ServedLists {
   readonly #until: LogPosition
   readonly #time: Time
   readonly #nonces: OwnNonces
-  /** Whether an applied entry may let waiting requests go on. */
+  /** Whether an applied entry may let waiting requests continue. */
   #hasNews = false
 
   constructor(options: FollowedListsOptions) {
@@ -84,8 +84,8 @@ export class FollowedLists implements ServedLists {
   }
 
   /**
-   * Wakes waiting callers once the whole batch has been applied: a failed read may be followed by a heartbeat that
-   * helps.
+   * Wakes waiting callers once the whole batch has been applied, because a heartbeat that confirms the lists may follow
+   * a failed read.
    */
   help(): void {
     if (this.#hasNews) for (const list of [this.events, this.venues]) list.help()
@@ -124,7 +124,7 @@ export class FollowedLists implements ServedLists {
     return this.isNext(position)
   }
 
-  /** Whether a claim that starts a new log includes exactly the rows held here. */
+  /** Returns true if a claim that starts a new log includes exactly the rows held here. */
   isGoneOnFrom(after: LogPosition | null): boolean {
     return isSame(after, this.position)
   }
@@ -139,7 +139,7 @@ export class FollowedLists implements ServedLists {
     this.events.isReached = this.venues.isReached = true
   }
 
-  /** Decodes all row records of an entry; `null` if any is unreadable, so that none is written. */
+  /** Decodes all row records of an entry; `null` if any is unreadable, so that no part of it is written. */
   #rowRecordsIn({ head, body }: LogEntry): readonly RowRecord[] | null {
     try {
       return head.kind === 'rows' ? wholeRowRecords(this.lists, body) : []

@@ -64,7 +64,7 @@ async function standing(
           unusable.moved()
           return found
         }
-        // What was refused may have been removed, or lost with the tail of the log.
+        // The entry that made the log refuse ours may have been removed, or lost with the tail of the log.
         if (found === 'new-log' || (await publisher.isTakenAgain(session))) {
           unusable.moved()
           return found
@@ -87,7 +87,7 @@ async function sendHeartbeat(member: Member, publisher: Publisher, session: Sess
   const { time, settings } = member.options
   await member.nonce(session)
   member.beats(await publisher.heartbeat(session))
-  // In one turn: changes after the start of a snapshot are reported in the log.
+  // Both happen in one turn, so the log reports all changes after the start of a snapshot.
   if (publisher.outbox.followLoaded()) member.snapshots?.want()
   member.snapshots?.tick(session)
   const now = time.now()

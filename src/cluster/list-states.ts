@@ -4,7 +4,7 @@ import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import type { Ages, ListState } from './entries.ts'
 
-/** What the leader reports about a list besides its rows, as of now. */
+/** Returns the state of a list that the leader reports besides its rows, as of now. */
 export function stateOf(replica: Replica, name: ListName, now: Moment): ListState {
   const { reader, list, refresh, lastFailure, nextTryInMs, askedMs } = replica[name]
   const { shrunk, acceptsShorter } = reader.guard
@@ -45,8 +45,8 @@ export function agesOf(replica: Replica, now: Moment): Readonly<Record<ListName,
 }
 
 /**
- * How long reads of the CRM have failed, for the worse of both lists; 0 if none fails. A shrunk list does not count:
- * another leader would not believe it either.
+ * Returns how long reads of the CRM have failed, for the worse of both lists; 0 if none fails. A shrunk list does not
+ * count, because another leader would not believe it either.
  */
 export function failsForMs(replica: Replica, sinceMs: number, now: Moment): number {
   const failing = LISTS.map((name) => replica[name]).filter(

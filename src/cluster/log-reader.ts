@@ -8,12 +8,12 @@ import { UnusableLog } from './unusable-log.ts'
 
 /** The number of entries read at once: a body may have 4 MB. */
 const MOST_ENTRIES = 16
-/** A single late answer may come from a store that was suspended. */
+/** The least number of late answers that count: a single one may come from a store that was suspended. */
 const LEAST_LATE = 2
 const REPLACED =
   'an instance replaces it once an election finds no leader; check which other program writes to the store'
 
-/** Reads the log, believes its entries or not, and notes what keeps it from being used. */
+/** Reads the log, verifies its entries, and notes why the log cannot be used. */
 export class LogReader {
   readonly unusable: UnusableLog
   readonly #options: ClusterOptions
@@ -23,7 +23,7 @@ export class LogReader {
   #entriesAtOnce = MOST_ENTRIES
   /** The position after which an entry is unreadable although an instance leads the log. */
   #unreadAt: LogPosition | null = null
-  /** Why the last entry is not believed. */
+  /** Why the last entry cannot be verified. */
   #refused: string | null = null
 
   constructor(options: ClusterOptions, election: ElectionTimer) {
@@ -38,7 +38,7 @@ export class LogReader {
     )
   }
 
-  /** What is wrong with the log, and what Marquee does about it; `null` if nothing is. */
+  /** The fault of the log, and what Marquee does about it; `null` if there is none. */
   get trouble(): string | null {
     if (this.unusable.why !== null) return `${this.unusable.why}; ${REPLACED}`
     return this.#refused === null ? null : `${this.#refused}; check which other program writes to the store`
@@ -55,7 +55,7 @@ export class LogReader {
     return { epoch: this.#highestEpoch, number: 0, claimId: drawName(this.#options.draw) }
   }
 
-  /** Decodes an entry; `null` if it must not be believed, which is reported once until another one is believed. */
+  /** Decodes an entry; `null` if it cannot be verified. Reports this once, and again only after a verified entry. */
   decode(stored: StoredEntry): LogEntry | null {
     const entry = decodeEntry(stored, this.#options.signing)
     if ('refused' in entry) {
@@ -72,7 +72,7 @@ export class LogReader {
     return entry
   }
 
-  /** Reads the next entries, or waits for them for a heartbeat. After a slow read, it requests fewer at once. */
+  /** Reads the next entries, or waits up to a heartbeat for them. After a slow read, it requests fewer at once. */
   async readAfter(session: Session, id: string): Promise<readonly StoredEntry[]> {
     const { time, heartbeat } = this.#options
     const count = this.#entriesAtOnce
@@ -95,7 +95,7 @@ export class LogReader {
   }
 
   /**
-   * Returns the last entry, decoded if it is believed. Notes what keeps it from being read.
+   * Returns the last entry, decoded if it can be verified. Notes why it cannot be read.
    * @param isOdd whether something else is wrong with the log
    */
   async top(
@@ -124,8 +124,8 @@ export class LogReader {
   }
 
   /**
-   * Notes that an entry after this position is unreadable although an instance leads the log. Returns whether that was
-   * noted of the same position before.
+   * Notes that an entry after this position is unreadable although an instance leads the log. Returns true if this was
+   * already noted for the same position.
    */
   isUnreadAgain(after: LogPosition | null): boolean {
     const isAgain = isSame(after, this.#unreadAt)

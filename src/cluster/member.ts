@@ -111,7 +111,7 @@ export class Member {
     return this.#isFit && this.#time.now().monotonicMs >= this.#restsUntilMs
   }
 
-  /** What is wrong with the content of the store, and what Marquee does about it; `null` if nothing is. */
+  /** The fault of the content of the store, and what Marquee does about it; `null` if there is none. */
   get trouble(): string | null {
     const { log, publisher, snapshots, role, resync } = this
     if (log.trouble !== null) return log.trouble
@@ -149,7 +149,7 @@ export class Member {
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.#isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
-    // A leader drops a foreign key; without a leader the nonce is not needed.
+    // A leader drops a key of another application; without a leader the nonce is not needed.
     await session.ask((store) => store.writeNonce(this.instance, nonce)).catch(onlyForeign)
   }
 
@@ -161,7 +161,7 @@ export class Member {
     this.accepting.told(head.accepted, lists.shrunk)
   }
 
-  /** Whether a heartbeat carries a nonce that was written since then, in monotonic ms. */
+  /** Returns true if a heartbeat carries a nonce of ours that was written since then, in monotonic ms. */
   wroteSince(sinceMs: number, { body }: LogEntry): boolean {
     return (this.#nonces.notedIn(body)?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
   }
@@ -183,7 +183,7 @@ export class Member {
     return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
   }
 
-  /** Follows the log from a loaded snapshot, or notes what else is known of it. */
+  /** Follows the log from a loaded snapshot, or records another state of the log. */
   knows(log: LogState): void {
     this.#state = withLog(this.#state, log)
   }
@@ -210,7 +210,7 @@ export class Member {
     this.#state = withoutClaim(this.#state)
   }
 
-  /** Notes an accepted claim. Everything before it is read first. */
+  /** Notes an accepted claim. This instance leads once it has read everything before it. */
   won({ position, newLog }: { readonly position: LogPosition; readonly newLog: boolean }): void {
     if (newLog) this.takeOver(position, true)
   }
@@ -246,7 +246,7 @@ export class Member {
     return own
   }
 
-  /** Starts to make snapshots, unless that has started, with the snapshot in the store as predecessor. */
+  /** Starts to make snapshots, if that has not started yet, with the snapshot in the store as predecessor. */
   async findSnapshot(session: Session): Promise<void> {
     if (this.snapshots !== null) return
     const manifest = await this.resync.read(session)
@@ -270,7 +270,7 @@ export class Member {
     this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings.maxAgeMs
   }
 
-  /** Stops leading. Its rows are served until those of the new leader are known to be later. */
+  /** Stops leading. Serves its own rows until those of the new leader are known to be later. */
   resign(why: string): void {
     this.own?.end()
     this.snapshots?.end()

@@ -5,23 +5,23 @@ import type { OwnReading } from './own-reading.ts'
 import type { Publisher } from './publisher.ts'
 import type { SnapshotMaker } from './snapshot-maker.ts'
 
-/** No log is followed: a snapshot to follow it from is looked for. */
+/** The instance follows no log, and looks for a snapshot to follow it from. */
 export interface Waiting {
   readonly kind: 'waiting'
   /** The id of the log's last entry when it was last looked at. */
   readonly topSeen: string
 }
 
-/** The log is followed, whether or not its lists are served yet. */
+/** The instance follows the log, whether or not its lists are served yet. */
 interface Following {
   readonly kind: 'following'
   readonly lists: FollowedLists
 }
 
-/** What an instance knows of the log, unless it leads. */
+/** The state of the log as an instance that does not lead sees it. */
 export type LogState = Waiting | Following
 
-/** The CRM is read here, for this instance alone. The log is followed beside it, and served again once it is later. */
+/** The instance reads the CRM for itself. It follows the log meanwhile, and serves it again once its data is later. */
 interface Standalone {
   readonly kind: 'standalone'
   readonly own: OwnReading
@@ -31,8 +31,8 @@ interface Standalone {
 type Unclaimed = LogState | Standalone
 
 /**
- * A claim was sent. It may be in the log although its answer was lost. A claim that continues the log is followed up
- * before this instance leads: all entries before it are applied.
+ * The instance has sent a claim. It may be in the log although its answer was lost. If the claim continues the log,
+ * this instance applies all entries before it, and only then leads.
  */
 export interface Claiming {
   readonly kind: 'claiming'
@@ -41,21 +41,21 @@ export interface Claiming {
   readonly before: Unclaimed
 }
 
-/** The CRM is read here for all instances, and its changes are written to the log. */
+/** The instance reads the CRM for all instances, and writes its changes to the log. */
 export interface Leading {
   readonly kind: 'leading'
   readonly own: OwnReading
   readonly publisher: Publisher
-  /** `null` until the snapshot in the store was looked for. */
+  /** `null` until this instance has looked for the snapshot in the store. */
   readonly snapshots: SnapshotMaker | null
 }
 
-/** What one instance of a cluster is. */
+/** The state of one instance of a cluster. */
 export type NodeState = Unclaimed | Claiming | Leading
 
 export const NOTHING_FOLLOWED: Waiting = { kind: 'waiting', topSeen: '' }
 
-/** Returns what is known of the log; `null` for its leader. */
+/** Returns the state of the log; `null` for its leader. */
 export function logOf(state: NodeState): LogState | null {
   switch (state.kind) {
     case 'waiting':
@@ -78,7 +78,7 @@ export function ownOf(state: NodeState): OwnReading | null {
   return state.kind === 'standalone' || state.kind === 'leading' ? state.own : null
 }
 
-/** Returns the state after something new is known of the log. A leader's does not change. */
+/** Returns the state with a new state of the log. The state of a leader does not change. */
 export function withLog(state: NodeState, log: LogState): NodeState {
   const placed = (before: Unclaimed): Unclaimed => (before.kind === 'standalone' ? { ...before, log } : log)
   if (state.kind === 'leading') return state

@@ -13,7 +13,7 @@ export function drawName(draw: Draw): string {
   return Buffer.from(draw(8)).toString('hex')
 }
 
-/** What an instance writes beside its number. */
+/** The information that an instance writes beside its number. */
 export interface NonceNotes {
   readonly version: string
   /** Whether it could read the CRM. */
@@ -26,7 +26,7 @@ export interface NonceNotes {
 }
 
 const MOST_OWN = 100
-/** If there are more nonces, none is read. */
+/** The most nonces. If there are more, none is read. */
 export const MOST_NONCES = 10_000
 /** The number of unverified nonces that are checked per heartbeat; each costs a signature. */
 const MOST_LOOKS = 1000
@@ -41,9 +41,9 @@ const LEAST_LIVING_MS = 2000
 const PAIR_BYTES = 16
 
 /**
- * The nonces of this instance, with the time at which each was made. A heartbeat that carries one was written after
- * that time, so data that it calls `age` old is at most that much older than the time. Delays make data look older,
- * never younger.
+ * The nonces of this instance, with the time at which each was made. A heartbeat that carries a nonce was written after
+ * that time. So if the heartbeat gives the data an age, the data is at most that much older than the time. Delays make
+ * data look older, never younger.
  */
 export class OwnNonces {
   readonly instance: string
@@ -88,10 +88,10 @@ interface SeenNonce extends NonceNotes {
 
 /** All instances' nonces as the leader sees them, the oldest instances first. */
 export class SeenNonces {
-  /** The number of nonces that are not believed, or not checked yet. */
+  /** The number of nonces that were refused, or not checked yet. */
   strange = 0
   readonly #seen = new Map<string, SeenNonce>()
-  /** Nonces that are not believed, with the time since when they are unchanged. */
+  /** Refused nonces, with the time since which they are unchanged. */
   readonly #strange = new Map<string, Pick<SeenNonce, 'text' | 'movedAt'>>()
   /** The members of `#seen` that changed within the last heartbeats. */
   #living: readonly (readonly [string, SeenNonce])[] = []

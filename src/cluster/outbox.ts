@@ -21,7 +21,7 @@ export class Outbox {
   readonly #dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly #time: Time
   readonly #states = new Set<ListName>(LISTS)
-  /** Lists of which only a cursor or a count is new: these wait for the next heartbeat. */
+  /** Lists with only a new cursor or count: these wait for the next heartbeat. */
   readonly #withHeartbeat = new Set<ListName>()
   /** The last reported state of each list that others act on. */
   readonly #told = new Map<ListName, string>()
@@ -82,7 +82,7 @@ export class Outbox {
     else this.#withHeartbeat.add(list)
   }
 
-  /** Queues what waited for the heartbeat, to be sent before it. */
+  /** Queues the states that waited for the heartbeat, to be sent before it. */
   tellWaiting(): void {
     for (const list of this.#withHeartbeat) this.#states.add(list)
   }
@@ -93,7 +93,7 @@ export class Outbox {
     this.#wake()
   }
 
-  /** Queues an entry again that is missing from the present log. */
+  /** Queues an entry again, because the current log lacks it. */
   again({ head, body }: LogEntry): void {
     if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.putBack(id)
   }
@@ -102,7 +102,7 @@ export class Outbox {
   next(): Pick<LogEntry, 'head' | 'body'> | null {
     const body = this.#rows()
     if (body !== null) return { head: { kind: 'rows', updatedAtMs: this.#updatedAtMs.splice(0, ENTRY_ROWS) }, body }
-    // Left over from rows that changed several times and were sent once.
+    // These times are left over from rows that changed several times and were sent once.
     this.#updatedAtMs = []
     // A cursor is sent after the rows that it covers.
     for (const list of this.#states) {
@@ -115,7 +115,10 @@ export class Outbox {
     return null
   }
 
-  /** What followers and their callers act on. A repeated failure is news too, because the next attempt changes. */
+  /**
+   * Returns the state that followers and their callers act on. A repeated failure is news too: the next attempt
+   * changes.
+   */
   #newsOf(list: ListName): { readonly isNews: boolean; readonly text: string } {
     const { whole, shrunk, accepting, lastError } = stateOf(this.#replica, list, this.#time.now())
     return { isNews: lastError !== null, text: JSON.stringify([whole, shrunk !== null, accepting, lastError]) }

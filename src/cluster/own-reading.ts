@@ -48,7 +48,7 @@ export class OwnReading {
     this.#note = note
   }
 
-  /** Starts no further read. Changes of a read under way are no longer reported. */
+  /** Starts no further reads. Changes of a running read are no longer reported. */
   end(): void {
     for (const dirtyRows of Object.values(this.dirtyRows)) dirtyRows.end()
     void this.replica.stop()

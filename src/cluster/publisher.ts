@@ -13,7 +13,7 @@ import { Outbox } from './outbox.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
-/** The state of the log as seen by the instance that wrote to it last. */
+/** The state of the log as its last writer sees it. */
 export type LogStanding = 'goes-on' | 'deposed' | 'new-log'
 
 export interface PublisherOptions extends Pick<
@@ -45,9 +45,9 @@ export class Publisher {
   sentBytes = 0
   readonly #options: PublisherOptions
   readonly #begun: Moment
-  /** The entries that first reported each list's present shrinkage. */
+  /** The entries that first reported the current loss of each shrunk list. */
   #shrunkToldAt: Partial<Record<ListName, LogPosition>> = {}
-  /** Sent, and not known to be in the log. */
+  /** The entry that was sent and is not known to be in the log. */
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
   /** The position that the log refused; `null` once the reason is known. */
@@ -55,7 +55,7 @@ export class Publisher {
   /** Why the nonces are to be dropped at the next heartbeat. */
   #noncesLate: string | null = null
   #marksDropped: string | null = null
-  /** Whether unbelieved nonces were reported. */
+  /** Whether refused nonces were reported. */
   #hasToldRefused = false
 
   constructor(options: PublisherOptions) {
@@ -141,7 +141,7 @@ export class Publisher {
     return entry
   }
 
-  /** Writes how old everything in the log is, for each instance by its own nonce. */
+  /** Writes the age of the data in the log. Each instance counts this age from the time of its own nonce. */
   async heartbeat(session: Session): Promise<HeartbeatEntry> {
     const nonces = await this.#readNonces(session)
     const dropped = nonces === null ? [] : this.nonces.take(nonces)
@@ -198,7 +198,7 @@ export class Publisher {
     return null
   }
 
-  /** Describes the nonces that are not believed; `null` if all are believed. */
+  /** Describes the refused nonces; `null` if there are none. */
   get refusedNonces(): string | null {
     if (this.#marksDropped !== null) return this.#marksDropped
     const { strange } = this.nonces

@@ -25,13 +25,13 @@ export class Resync {
   why: string | null = null
   /** Whether the store has no snapshot at all. */
   foundNone = false
-  /** The snapshot in the store, and since when it is known here. */
+  /** The snapshot in the store, and when this instance learned of it. */
   known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
   /** The number of resyncs, by reason. */
   readonly counts: Map<string, number> = new Map()
   readonly #options: ResyncOptions
   #notBeforeMs = Number.NEGATIVE_INFINITY
-  /** The snapshot that was tried last and could not be followed from. */
+  /** The last snapshot that could not be used. */
   #useless = ''
   #tried = ''
   /** Why the manifest did not arrive in time on the previous session. */
@@ -47,7 +47,7 @@ export class Resync {
     return this.#needsSnapshot
   }
 
-  /** Notes that this instance has what it needs. */
+  /** Notes that this instance follows the log and needs no snapshot. */
   satisfied(): void {
     this.#needsSnapshot = false
   }
@@ -64,7 +64,7 @@ export class Resync {
    * once.
    */
   begin(canAnswer: boolean): void {
-    // The same snapshot failed twice, so the fault may be in the log behind it.
+    // The same snapshot failed twice, so the fault may be in the log after it.
     if (this.#tried !== '' && this.#tried === this.#lost) {
       this.#useless = this.#tried
       this.#needsSnapshot = true

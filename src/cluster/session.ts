@@ -17,8 +17,8 @@ export function commandLimitMs({ maxAgeMs }: { readonly maxAgeMs: number }): num
  */
 export class Session {
   /**
-   * Whether an entry was written, or a nonce came back in a heartbeat. A store that only accepts connections or nonces
-   * is not usable yet.
+   * Whether an entry was written, or a heartbeat carried our nonce. A store that only accepts connections or nonces is
+   * not usable yet.
    */
   #isProven = false
   readonly openedAtMs: number

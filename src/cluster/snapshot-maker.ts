@@ -10,7 +10,7 @@ import { StoreFailure } from './store.ts'
 import { dropSnapshotsBut, isThere, type Manifest, setManifest, writeChunks } from './store-snapshot.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
-/** While a snapshot is made, or must not be made yet, the log may grow to this multiple. */
+/** The multiple of its usual length to which the log may grow while a snapshot is made or must not be made yet. */
 const MOST_TIMES = 2
 const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
@@ -25,11 +25,11 @@ export interface SnapshotMakerOptions extends Pick<
 }
 
 /**
- * Makes the snapshot that new followers start from, between heartbeats, and trims the log before the snapshot before
- * it.
+ * Makes the snapshot that new followers start from, in the time between heartbeats. Then trims the log up to the
+ * previous snapshot.
  */
 export class SnapshotMaker {
-  /** Why the snapshot could not be written; `null` once it was. */
+  /** Why the snapshot could not be written; `null` after a success. */
   failure: string | null = null
   readonly #options: SnapshotMakerOptions
   #last: Manifest | null
@@ -128,7 +128,7 @@ export class SnapshotMaker {
     await this.#tidy(session)
   }
 
-  /** Removes what former leaders left, and what no instance loads any more. */
+  /** Removes snapshots that former leaders left, and those that no instance loads any more. */
   async #tidy(session: Session): Promise<void> {
     const ofUse = () => [this.#making, this.#last?.from, this.#before?.from]
     await dropSnapshotsBut(session, ofUse, this.#options.signing)

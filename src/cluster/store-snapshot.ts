@@ -20,8 +20,8 @@ import { StoreFailure } from './store.ts'
 const MANIFEST = 'snapshot'
 
 /**
- * A snapshot consists of rows taken while they change, and the log to apply from `from`. It is a consistent state only
- * from `to` on.
+ * A snapshot consists of rows that changed while they were taken. With the log applied from `from` to `to`, it is a
+ * consistent state.
  */
 export interface Manifest extends SnapshotManifest<ListState> {
   readonly from: LogPosition
@@ -32,7 +32,7 @@ function chunkNames({ from, chunks }: Manifest): readonly string[] {
   return chunks.map((_, index) => chunkName(idOf(from), index))
 }
 
-/** Whether the whole snapshot is in the store, which may have evicted parts. */
+/** Returns true if the whole snapshot is in the store, which may have evicted parts of it. */
 export async function isThere(session: Session, manifest: Manifest): Promise<boolean> {
   const names = [MANIFEST, ...chunkNames(manifest)]
   return (await session.ask((store) => store.countBlobs(names))) === names.length

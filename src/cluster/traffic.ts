@@ -5,7 +5,7 @@ export type Direction = 'written' | 'read'
 const KINDS = ['claim', 'rows', 'read', 'heartbeat', 'leave'] as const
 const DIRECTIONS: readonly Direction[] = ['written', 'read']
 
-/** Counts what is written to the store and read from it. */
+/** Counts the entries and bytes that are written to the store and read from it. */
 export class Traffic {
   readonly entries: readonly { readonly kind: string; readonly direction: Direction; count: number }[] = KINDS.flatMap(
     (kind) => DIRECTIONS.map((direction) => ({ kind, direction, count: 0 })),

@@ -4,8 +4,8 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
 /**
- * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `changed`: the reason is
- * gone although nothing was added, so the log must be examined again. `waits`: not known yet.
+ * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `changed`: the log has
+ * become readable although nothing was added, so it must be examined again. `waits`: not known yet.
  */
 export type LogFate = 'led' | 'waits' | 'abandoned' | 'changed'
 
@@ -36,7 +36,7 @@ export class UnusableLog {
   #sinceMs = 0
   #looks = 0
   #late = 0
-  /** The check that began with the silence. */
+  /** The check that began together with the silence. */
   #asked: Asked | null = null
   #told: string | null = null
 
@@ -102,19 +102,19 @@ export class UnusableLog {
     }
     this.#looks++
     if (!mayDrop) return 'waits'
-    // Reading may take as long as the silence, so it begins with it.
+    // The check may take as long as the silence, so it begins with the silence.
     this.#asked ??= this.#ask()
     if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs()) return 'waits'
-    // The result of a short reading is from before the end of the silence.
+    // A check that has already ended is older than the end of the silence, so another one begins.
     const asked = this.#asked.isDone ? this.#ask() : this.#asked
     this.#asked = null
-    // Another instance may replace the log until the reading ends.
+    // Until the check ends, another instance may replace the log.
     do {
       if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     } while (!asked.isDone && !signal.aborted)
     if (await asked.isStill) return 'abandoned'
-    // The silence so far counts for the next reason too: during a second one, the lists of followers would become too
-    // old to answer from.
+    // The silence so far also counts for the next reason: during a second silence, the lists of followers would become
+    // too old to serve.
     this.why = null
     return 'changed'
   }

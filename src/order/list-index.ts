@@ -12,7 +12,7 @@ import { VenueNumbers } from './venue-numbers.ts'
 
 /** The number of bits of a slot within its shard. */
 const SLOT_BITS = 24
-/** The longest turn of building an index, and how many rows pass between two looks at the clock. */
+/** The longest slice of building an index, and the number of rows between two looks at the clock. */
 const TURN_MS = 5
 const ROWS_A_LOOK = 32
 /** Two neighbouring blocks are merged if together they have no more entries. */
@@ -68,7 +68,7 @@ export class ListIndex implements RowOrder {
     return bytes
   }
 
-  /** Adds the existing rows, in turns of a few milliseconds. Stops early if the index is no longer wanted. */
+  /** Adds the existing rows, in slices of a few milliseconds. Stops early if the index is no longer wanted. */
   async build(pause: () => Promise<void>, isUnwanted: () => boolean): Promise<void> {
     let turnEndsAt = performance.now() + TURN_MS
     for (const shard of this.#shards) {
@@ -116,7 +116,7 @@ export class ListIndex implements RowOrder {
     this.#remove(block, at)
   }
 
-  /** Returns the block and the place of the first entry at or after a position. */
+  /** Returns the block, and the offset in it, of the first entry at or after a position. */
   seek(start: Tick, words: Uint32Array): readonly [index: number, at: number] {
     let low = 0
     let high = this.blocks.length

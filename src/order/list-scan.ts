@@ -33,7 +33,7 @@ export interface Scanned {
 
 const NOTHING: Scanned = { rows: [], hasMore: false, goodUntilMs: Infinity }
 
-/** Returns the rows of one page. Walks over columns of numbers, skips past rows, and reads hardly any record. */
+/** Returns the rows of one page. Scans columns of numbers, skips events that are over, and reads hardly any record. */
 export function scan(index: ListIndex, { from, to, venues, tags, available, after, limit }: Wanted): Scanned {
   const filter = filterOf(index, { from, venues, tags, available })
   if (filter === null) return NOTHING
@@ -119,7 +119,7 @@ function isOver(index: ListIndex, handle: number, from: Tick): boolean {
   return isBefore(readSortKey(shard.read(slot)).end, from)
 }
 
-/** With more bits than this, most blocks would have one of them. */
+/** The most bits to check. With more, nearly every block would have one of them. */
 const MOST_BITS = 256
 
 /**

@@ -6,8 +6,8 @@ const WORD_BYTES = 160
 const MOST_HOLDERS = 10_000
 
 /**
- * Folds the case of a tag (contract §4.1). Through upper case, because that unites `ß` with `SS`, and both lower-case
- * sigmas.
+ * Folds the case of a tag (contract §4.1). The conversion goes through upper case, which gives `ß` and `SS` the same
+ * result, and both lower-case sigmas.
  *
  * @example foldTag('STRASSE') === foldTag('Straße') // true
  */

@@ -34,7 +34,7 @@ const READERS: Readonly<Record<FieldType | FurtherType, (texts: Texts) => FieldV
 
 type OwnName<Item> = Exclude<keyof Item, 'Links' | 'Further'>
 
-/** The table of the fields of a kind of record. */
+/** The table of the fields of one kind of record. */
 export type TableOf<Item> = RecordTable<readonly (Field & { readonly name: OwnName<Item> })[]>
 
 export type Packable<Item> = Readonly<Record<OwnName<Item>, FieldValue>> &

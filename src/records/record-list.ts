@@ -79,7 +79,10 @@ export class RecordList<Item> {
   unidentified: PackedRows = new PackedRows()
   /** Faults of rows that are served until the shrink guard has judged. */
   readonly kept: KeptFaults = new KeptFaults()
-  /** Rows withdrawn as unreadable since the last full read that was believed; and how many other processes withdrew. */
+  /**
+   * Rows withdrawn as unreadable since the last full read that was believed, and the number that other processes
+   * withdrew.
+   */
   readonly lost: Set<number> = new Set()
   lostElsewhere = 0
   /** Incremented by each change to the served rows. */
@@ -338,7 +341,7 @@ export class RecordList<Item> {
     yield batch
   }
 
-  /** Returns true if a served row's packed record satisfies `isIt`. Pauses between shards. */
+  /** Returns true if the packed record of any served row satisfies `isIt`. Pauses between shards. */
   async someServed(isIt: (packed: string) => boolean, pause: () => Promise<void>): Promise<boolean> {
     let sincePause = 0
     for (const shard of this.shards) {

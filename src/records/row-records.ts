@@ -11,8 +11,7 @@ import { type RecordList, slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 
 /**
- * What a row record says about its row. `version`: only the row's version changed. The order defines the numbers of the
- * kinds.
+ * The kinds of row records. `version`: only the row's version changed. The order defines the numbers of the kinds.
  */
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
 

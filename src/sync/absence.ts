@@ -14,7 +14,7 @@ export function* absentIds<Item>(list: RecordList<Item>, since: number): Generat
   }
 }
 
-/** A read of all rows. The rows it mentioned carry its number or a higher one. */
+/** A read of all rows. The rows that it mentioned have its number or a higher one. */
 export interface Sighting {
   readonly number: number
   readonly begunAt: number
@@ -22,8 +22,9 @@ export interface Sighting {
 }
 
 /**
- * Counts the served rows that a complete read neither mentioned nor could have seen: rows seen since it began do not
- * count. If the source lags, the count exceeds what would be removed, because rows seen after the source's moment stay.
+ * Counts the served rows that a complete read did not mention. Rows that another read has seen since it began do not
+ * count. If the source lags, fewer rows would be removed than are counted, because rows seen after the source's moment
+ * stay.
  *
  * @param before An earlier read. If given, only rows that were missing from it too are counted.
  * @returns `unreadable`: those of the missing rows that are served although their rows became unreadable.
@@ -76,7 +77,7 @@ export function servedRows<Item>(
   }
 }
 
-/** What a list reader holds, with the monotonic times since when; infinite if it holds nothing. */
+/** The state of a list reader, with monotonic times; infinite if it holds nothing. */
 interface HeldSince {
   readonly freshness: Freshness
   readonly loadedAtMs: number

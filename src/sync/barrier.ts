@@ -2,16 +2,17 @@ import type { Attempt } from './poller.ts'
 import { Mutex } from '../time/waiting.ts'
 
 /**
- * Lets one list wait until a read of the other has applied its pages, without its removals. The removals may be waiting
- * for the first list; changes that arrive in that time are read and applied beside the waiting read.
+ * Lets one list wait until a read of the other list has applied its pages. The read may not have removed rows yet,
+ * since its removals may wait for the first list. Changes that arrive in that time are read beside the waiting read.
  */
 export class Barrier {
-  /** The number of refreshes begun so far; below it, the number of the last refresh whose pages are applied. */
+  /** The number of refreshes begun so far. */
   begun = 0
+  /** The number of the last refresh whose pages are applied. */
   applied = 0
   /**
-   * The number of reads that have found removed rows and wait to apply that. Until then, a served row may be gone in
-   * the CRM.
+   * The number of reads that have found removed rows and are waiting to remove them. Until then, a served row may be
+   * gone in the CRM.
    */
   removals = 0
   /** A refresh has applied its pages and waits for the other list before it removes rows. */
@@ -49,7 +50,7 @@ export class Barrier {
     return this.#additions.run(async () => (this.#added = await read()))
   }
 
-  /** Handles a hint of a change. However many hints come, reads follow each other one at a time. */
+  /** Handles a hint of a change. However many hints arrive, one read runs at a time. */
   hint(read: () => Promise<Attempt>): void {
     if (!this.isWaiting || this.#isHinted) return
     this.#isHinted = true

@@ -44,7 +44,7 @@ export class Drift {
     const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
     const heldVersion = shard.version[slot] ?? Number.NaN
     if (Number.isNaN(heldVersion) || isNew) this.suspect(id, columns, at)
-    // The row changed and its version did not, so no read of changes can ever name it.
+    // The row changed without a new version, so no read of changes can ever name it.
     else if (heldVersion === version) this.suspect(id, columns, Number.NEGATIVE_INFINITY)
   }
 

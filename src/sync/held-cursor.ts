@@ -4,7 +4,7 @@ import type { Failure, Cursor } from './port.ts'
 /** After this many failed reads of changes in a row, the cursor is given up, whatever the failures were. */
 const MOST_FAILURES = 3
 
-/** Failures after which a full read would only burden the CRM, or has just been made. */
+/** Failures for which the cursor is not given up: a full read would only burden the CRM, or has just been made. */
 const NOT_THE_CURSOR: ReadonlySet<FailureKind> = new Set(['throttled', 'refused', 'shrunk', 'too-large'])
 
 /** The cursor for reads of changes, and whether it still works (architecture: A cursor that keeps failing). */

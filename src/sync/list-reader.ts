@@ -27,7 +27,7 @@ export interface ListReaderOptions<Item> {
   readonly observe: Observe
   /** Lets requests run between two slices of work. */
   readonly pause: () => Promise<void>
-  /** Returns true if the held data and `readingBytes` more would exceed limits.memory, or twice that for `shrinking` reads. */
+  /** Returns true if `readingBytes` more would exceed limits.memory, or twice that for `shrinking` reads. */
   readonly isTooLarge: (readingBytes: number, shrinking?: boolean) => boolean
   /** Returns true if events of the page refer to venues that are not served, and may have been created with them. */
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
@@ -42,7 +42,7 @@ interface ReaderSettings extends ShrinkGuardSetting {
   readonly fullReadEveryMs: number
 }
 
-/** One read and its progress. An addition only adds rows: it removes, confirms and remembers nothing. */
+/** One read and its progress. An addition only adds rows: it removes and confirms nothing, and keeps no cursor. */
 interface Read<Item> {
   readonly kind: ReadKind
   readonly purpose: ReadPurpose
@@ -175,13 +175,13 @@ export class ListReader<Item> {
     return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#readAll(purpose)
   }
 
-  /** Reads in full, and once more if so much is missing that a second read must agree. */
+  /** Reads in full, and once more if so many rows are missing that a second read must agree. */
   async #readAll(purpose: ReadPurpose): Promise<Attempt> {
     const attempt = await this.#read('full', purpose)
     return attempt.ok || attempt.failure.kind !== 'unconfirmed' ? attempt : this.#read('full', purpose)
   }
 
-  /** Reads the availability, never beside a refresh: overlapping pages would make each other's results older. */
+  /** Reads the availability. Never runs beside a refresh, because overlapping pages would make the results older. */
   async readAvailability(): Promise<Attempt> {
     return this.isLoaded ? this.#mutex.run(() => this.#read('availability', 'refresh')) : { ok: true }
   }
@@ -189,7 +189,7 @@ export class ListReader<Item> {
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
     const { list, time, source, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
-    // An audit begins between two refreshes: an earlier change is then either in them or found by the audit.
+    // An audit begins between two refreshes, so each earlier change is found by a refresh or by the audit.
     const begun = audit ? await this.#mutex.run(async () => this.#beginAudit()) : time.now()
     const applier = new PageApplier<Item>({
       list,
@@ -202,7 +202,7 @@ export class ListReader<Item> {
       idColumn: source.idColumn ?? 'Id',
       audit,
       timesChanges: this.isLoaded && !audit,
-      // If absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
+      // If a removed row shows only by its absence, a read that fails half-way must not have removed any.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
       // Before the list is first served, there are no old records to keep.
@@ -257,7 +257,7 @@ export class ListReader<Item> {
       const next = await pages.next()
       if (next.kind === 'end') {
         if (!next.outcome.ok) return next.outcome
-        // Nothing is answered from a list before its first full read, so it is enough to wait once, at the end.
+        // Callers get nothing from a list before its first full read, so one wait at its end is enough.
         const failure = isPointing && !isLoaded ? await beforePointing?.() : null
         if (failure) return { ok: false, failure }
         if (number !== null) barrier.tell(number)
@@ -292,7 +292,7 @@ export class ListReader<Item> {
     try {
       if (purpose === 'audit') await beforeRemoval(leaving)
       else {
-        // The wait held back the removals, and additions that failed may refer to removed venues: nothing is removed.
+        // If the additions failed, they may refer to venues that are about to be removed: nothing is removed.
         const added = await this.barrier.waitFor(() => beforeRemoval(leaving))
         if (!added.ok) return added
       }

@@ -107,7 +107,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     return attempt
   }
 
-  /** Applies changed settings: reads that are due too late by the new settings come sooner. */
+  /** Applies changed settings: brings forward reads that are due too late by the new settings. */
   hasten(): void {
     for (const poller of [this.refresh, this.audit, this.availability]) poller.hasten()
   }
@@ -119,7 +119,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     await Promise.all([this.refresh.stop(), this.audit.stop(), this.availability.stop()])
   }
 
-  /** Accepts a shorter list on the operator's word, and reads it at once. Returns the list's name. */
+  /** Accepts a shorter list at the operator's request, and reads it at once. Returns the list's name. */
   acceptShorter(): ListName {
     this.reader.acceptShorter()
     this.refresh.retryNow()
@@ -203,7 +203,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     const { begun } = barrier
     reader.confirmSince(this.#time.now())
     while (barrier.applied <= begun && !refresh.isBackingOff) {
-      // That read may itself be waiting for the caller's list, so waiting for it here would be a deadlock.
+      // That read may be waiting for the caller's list, so waiting for it here would be a deadlock.
       if (barrier.isWaiting) {
         const added = await reader.readAdditions()
         return added.ok ? null : added.failure

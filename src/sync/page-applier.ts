@@ -19,7 +19,7 @@ export interface PageApplierContext<Item> {
   /** When the read began, monotonic ms. */
   readonly begunAt: number
   readonly repeatedId: RepeatedId
-  /** What the CRM calls the column of the id. */
+  /** The CRM's name for the column of the id. */
   readonly idColumn: string
   /** The read is an audit: changes it finds that no read of changes had reported are drift. */
   readonly audit: boolean
@@ -75,7 +75,7 @@ export class PageApplier<Item> {
     this.number = this.#passNumber = context.nextNumber()
   }
 
-  /** The ids that are served only until `removePostponed` is called or the read is believed. */
+  /** The ids that are still served, but only until `removePostponed` is called or the read is believed. */
   get leavingIds(): readonly Guid[] {
     const { list } = this.#context
     const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
@@ -227,7 +227,7 @@ export class PageApplier<Item> {
     return true
   }
 
-  /** Only ever moves forward, because sources may lag differently. */
+  /** Records when the row was seen. The time only moves forward, because sources may lag differently. */
   #see(row: number, now: number = this.#now): void {
     const shard = this.#context.list.shardAt(row)
     const slot = slotOf(row)
@@ -277,7 +277,7 @@ export class PageApplier<Item> {
       return
     }
     const now = this.#now
-    // Not marked as seen: if the read fails, an audit must still be able to remove the row.
+    // The row is not marked as seen: if the read fails, an audit must still be able to remove it.
     if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
       list.kept.keep(row, { withheld, version, at: now, audit })
       return
@@ -305,7 +305,7 @@ export class PageApplier<Item> {
     else withhold()
   }
 
-  /** Yields the unreadable served rows that this read decides on: all after a full read, else those of refreshes. */
+  /** Yields the unreadable served rows that this read judges: all after a full read, otherwise those of refreshes. */
   *unreadableRows(): Generator<number, void> {
     const { list, kind } = this.#context
     for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row

@@ -6,7 +6,7 @@ type Next<Item> =
   | { readonly kind: 'page'; readonly page: Page<Item> }
   | { readonly kind: 'end'; readonly outcome: ReadOutcome }
 
-/** More pages than any list has: the paging of the CRM does not end. */
+/** The most pages of a read. No list has more, so the paging of the CRM does not end. */
 const MOST_PAGES = 20_000
 /** The least time that a read may take, however often the CRM is read in full. */
 const LEAST_MS = 60_000
@@ -63,7 +63,7 @@ export class Pages<Item> {
     }
   }
 
-  /** Ends the read. Pages that are still on the way are never used. */
+  /** Ends the read. Pages that arrive later are not used. */
   abandon(): void {
     this.#controller.abort()
     this.#pages.return(failed('internal', 'abandoned')).catch(() => {})

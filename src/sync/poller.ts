@@ -22,11 +22,9 @@ const RETRY_AFTER_CEILING_MS = 3_600_000
 
 /** Repeats one kind of read: one at a time, shared by all callers, with a random back-off after failures. */
 export class Poller {
-  /**
-   * Failures since the last success by this poller; and those before them by a previous reader, which lengthen the
-   * back-off.
-   */
+  /** The number of failures since the last success of this poller. */
   failures = 0
+  /** The failures of a previous reader before them. They lengthen the back-off. */
   #failuresElsewhere = 0
   /** The last attempt's failure, by this poller or a previous reader; `null` after a success. */
   lastFailure: Failure | null = null
@@ -36,7 +34,7 @@ export class Poller {
   #cancelLook: (() => void) | null = null
   /** When the timer fires, monotonic ms: setting the wall clock does not change that. */
   #dueAtMs = 0
-  /** Until when the CRM asked for no further requests, monotonic ms. */
+  /** The time until which the CRM asked for no requests, monotonic ms. */
   #askedUntilMs = 0
   /** Resolves when the next attempt ends. */
   #ended = Promise.withResolvers<void>()
@@ -88,7 +86,7 @@ export class Poller {
     return this.#running !== null
   }
 
-  /** Waiting for the next try after a failure: an attempt now would ignore the back-off. */
+  /** The poller waits for the next try after a failure: an attempt now would ignore the back-off. */
   get isBackingOff(): boolean {
     return this.#running === null && (this.failures > 0 || this.askedMs > 0)
   }

@@ -24,8 +24,8 @@ export interface Crm {
    */
   diagnose?(list: ListName): Promise<Diagnosis | null>
   /**
-   * Examines, for `check`, whether a connector does what it promises: with five requests, or thoroughly. Only connectors
-   * that are written against the kit's interface have it.
+   * Checks for `check` whether a connector does what it promises: with five requests, or thoroughly. Only connectors
+   * that use the kit's interface have this method.
    */
   conform?(isThorough: boolean): Promise<readonly Finding[]>
   /** How the lists were last read in full, for `check`. */
@@ -34,14 +34,14 @@ export interface Crm {
   close(): Promise<void>
 }
 
-/** What a broken list was most likely meant to contain. None of it is served. */
+/** The most likely intended contents of a broken list. Marquee does not serve them. */
 export interface Diagnosis<Item = unknown> {
   readonly problems: readonly string[]
   readonly changes: readonly Change<Item>[]
   readonly ignored: readonly string[]
 }
 
-/** How a list is read, and what its last full read has shown. */
+/** How a list is read, and the result of its last full read. */
 export interface ListReading {
   readonly list: ListName
   /** The methods that the connector has for the list. */
@@ -53,13 +53,13 @@ export interface ListReading {
   readonly pageRows: number
   /** Whether the last answer had no rows. */
   readonly isEndEmpty: boolean
-  /** How many rows the CRM told of; `null` if it did not. */
+  /** The number of rows according to the CRM; `null` if it gave none. */
   readonly total: number | null
   /** The most requests that both lists may send; `null` if the connector sends them by itself. */
   readonly budget: { readonly most: number; readonly perMs: number } | null
 }
 
-/** What is wrong with a connector: a sentence, and whether rows are lost by it. */
+/** A fault of a connector: a sentence, and whether rows are lost because of it. */
 export interface Finding {
   readonly sentence: string
   readonly losesRows: boolean

@@ -29,7 +29,7 @@ export interface ReplicaOptions {
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
-  /** Existing lists, and what is known of them. */
+  /** Existing lists to continue with; absent to create empty ones. */
   readonly lists?: RecordLists
   readonly resumeState?: Readonly<Record<ListName, ResumeState>>
 }
@@ -60,7 +60,7 @@ export class Replica {
     this.#pause = pause
     this.#time = time
     const { events, venues } = lists ?? newLists(formatter, ready)
-    // What was applied of a list that was too large stays until a smaller one was read, whose rows come on top of it.
+    // The applied part of a list that was too large stays until a smaller list has been read, so both count together.
     const isTooLarge = (readingBytes: number, shrinking = false): boolean => {
       return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes * (shrinking ? 2 : 1)
     }
@@ -114,7 +114,7 @@ export class Replica {
     }
   }
 
-  /** Keeps both lists in their order from now on. Existing rows are added in turns of a few milliseconds. */
+  /** Keeps both lists in their order from now on. Existing rows are added in slices of a few milliseconds. */
   async keepIndexes(): Promise<void> {
     await Promise.all([keepIndex(this.events.list, this.#pause), keepIndex(this.venues.list, this.#pause)])
   }
@@ -137,7 +137,7 @@ export class Replica {
     }
   }
 
-  /** Accepts shorter lists on the operator's word. Returns the names of those that were not believed. */
+  /** Accepts shorter lists at the operator's request. Returns the names of those that were not believed. */
   acceptShorter(): readonly ListName[] {
     return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map((list) => list.acceptShorter())
   }

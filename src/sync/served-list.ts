@@ -41,7 +41,9 @@ export interface ServedList<Item> {
   help(): void
 }
 
-/** Both lists as they are served at one moment. A cut-over replaces them, so callers hold a function that returns them. */
+/**
+ * Both lists as they are served at one moment. A cut-over replaces them, so callers keep a function that returns them.
+ */
 export interface ServedLists {
   readonly events: ServedList<EventRecord>
   readonly venues: ServedList<VenueRecord>
@@ -247,7 +249,7 @@ export class Admissions {
 
   /**
    * Waits until all lists may be answered from, or until it is certain that they cannot be (architecture: Freshness).
-   * `lists` returns those that are served now: others may replace them meanwhile.
+   * `lists` returns the lists that are served now, which may be replaced during the wait.
    */
   async wait(lists: () => readonly EitherList[], arrived: Moment): Promise<Admission> {
     if (this.waiting >= this.#limits.waiting) return this.#refusal(lists())
@@ -261,7 +263,7 @@ export class Admissions {
       )
       if (admission !== TIMED_OUT) return admission
       patience.over = true
-      // The awaited read may hang although another one, an audit, has confirmed the list meanwhile.
+      // The awaited read may hang while another read, an audit, has confirmed the list.
       return this.#unmet(lists(), arrived).length === 0 ? this.#leave(lists()) : this.#refusal(lists())
     } finally {
       this.waiting--

@@ -88,10 +88,10 @@ export class ShrinkGuard {
     const leaving = absent + Math.max(0, unreadableNow - gone.unreadable)
     const isShort = leaving > 0 && isTooMuch(leaving + lostCount, served + lostCount)
     const isHeld = circumstances.shrinkGuardMs !== null && isShort && !this.acceptsShorter
-    // If the guard holds already, a second read has agreed before.
+    // If the guard already holds the list, a second read has agreed before.
     if (!read.oneMoment && isMuch(absent, served) && !(isHeld && this.shrunk !== null)) {
       const unconfirmed = this.#unconfirmed
-      // The same change may have affected a read that began before the other had ended.
+      // A read that began before the other one ended does not count: the same change may have affected both.
       const isSecond = unconfirmed !== null && read.begunAt >= unconfirmed.endedAt
       if (!isSecond || isMuch(countMissing(list, read, unconfirmed.read).missing, served)) {
         const endedAt = circumstances.now.monotonicMs

@@ -77,7 +77,7 @@ describeWithRedis('check looks at the store that instances share', () => {
       )
       expect(status).toBe(1)
       const [problem = ''] = problems
-      expect(problem).toMatch(/^cluster\.url: the store refuses: NOPERM/)
+      expect(problem).toMatch(/^cluster\.url: the store refuses a command: NOPERM/)
       expect(problem).toContain(`'${right.slice(1)}'`)
       // What it may not take away goes of itself.
       for (const key of redis.ask('KEYS', '*').split('\n').filter(Boolean)) {
@@ -101,7 +101,7 @@ describeWithRedis('check looks at the store that instances share', () => {
       expect(told.map(({ status }) => status)).toEqual([1, 1, 1])
       expect(told.map(({ problems: [problem] }) => problem)).toEqual([
         'cluster.url: the store refused the connection',
-        'cluster.url: the store refuses: WRONGPASS invalid username-password pair or user is disabled.',
+        'cluster.url: the store refuses a command: WRONGPASS invalid username-password pair or user is disabled.',
         'cluster.url: this is a replica of 127.0.0.1; name the primary',
       ])
     } finally {
@@ -177,7 +177,7 @@ describeWithRedis('check looks at the store that instances share', () => {
     })
     expect(status).toBe(1)
     expect(problems.join()).toMatch(
-      /^cluster\.url: the key marquee:\{\w{12}\}:log holds what another application wrote/,
+      /^cluster\.url: the key marquee:\{\w{12}\}:log contains data of another application/,
     )
   })
 

@@ -172,7 +172,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       await eventually(
         () => Promise.resolve(process.child.stdout),
         (told) =>
-          told.includes('freshness.maxAge is too short on this instance: it is 1 s, and the leader reads every 1 s'),
+          told.includes('freshness.maxAge is too short on this instance: it is 1 s, but must be at least twice'),
         30_000,
       )
     },

@@ -186,7 +186,10 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       withServer(
         async (replica) => {
           const store = await storeAt(replica.url).connect()
-          await assert.rejects(store.append(entryOf('1-0'), true), failsAs('refused', /^the store refuses: READONLY/))
+          await assert.rejects(
+            store.append(entryOf('1-0'), true),
+            failsAs('refused', /^the store refuses a command: READONLY/),
+          )
           await assert.rejects(store.writeNonce('a', '1'), failsAs('refused'))
         },
         ['--replicaof', '127.0.0.1', String(primary.port)],
@@ -215,7 +218,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       const store = await storeAt(`redis://one:secret@127.0.0.1:${server.port}/0`).connect()
       await usable(store)
       server.ask('ACL', 'SETUSER', 'one', '-xadd')
-      await assert.rejects(usable(store), failsAs('refused', /^the store refuses: NOPERM/))
+      await assert.rejects(usable(store), failsAs('refused', /^the store refuses a command: NOPERM/))
     }),
 
   'reads a password again that was replaced, and tells none': () =>
@@ -228,7 +231,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       await usable(await store.connect())
       server.ask('ACL', 'SETUSER', 'one', 'resetpass', '>second')
       const said = await failureOf(store.connect())
-      assert.match(said, /^StoreFailure: the store refuses: WRONGPASS/)
+      assert.match(said, /^StoreFailure: the store refuses a command: WRONGPASS/)
       assert.doesNotMatch(said, /first|second/)
       password = 'second'
       await usable(await store.connect())
@@ -245,7 +248,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
         await first.end()
         await assert.rejects(store.connect(), failsAs('lost', /^the store refused the connection$/))
         for (text of ['redis://elsewhere.example:6379/0', 'REDIS://elsewhere.example', 'http://127.0.0.1', 'none']) {
-          await assert.rejects(store.connect(), failsAs('refused', /^cluster\.url was read again, and may not be used/))
+          await assert.rejects(store.connect(), failsAs('refused', /^cluster\.url was read again and cannot be used/))
         }
         text = second.url
         await usable(await store.connect())
@@ -320,7 +323,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       server.ask('DEL', LOG)
       server.ask('SET', LOG, 'a text')
       const named =
-        /^the key marquee:\{\w+\}:log holds what another application wrote \(WRONGTYPE\): choose another cluster\.name/
+        /^the key marquee:\{\w+\}:log contains data of another application \(WRONGTYPE\): choose another cluster\.name/
       await assert.rejects(store.top(), failsAs('foreign', named))
       await assert.rejects(store.readAfter('1-0', 0, 16), failsAs('foreign', named))
       await assert.rejects(store.append(entryOf('1-0'), true), failsAs('foreign', named))

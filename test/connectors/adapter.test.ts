@@ -125,7 +125,7 @@ describe('a full read fails', () => {
   const faultOf = async (stream: Stream, limits = {}): Promise<string> =>
     message(await new Reader((await openOwn(stream, limits)).events).full())
 
-  it('where a page brings only rows of earlier pages', async () => {
+  it('where a page has only rows of earlier pages', async () => {
     expect(await faultOf(listOf(() => [asBatch(rowsFrom(1, 2)), asBatch(rowsFrom(1, 2))]))).toBe(
       'broken: events: page 2 has only rows of earlier pages; is paging.by right?',
     )

@@ -94,7 +94,7 @@ describe('check of a connector', () => {
       'the same page for ever',
       (asked: Asked) => good({ ...asked, query: new URLSearchParams('page=1&per_page=100') }),
       1,
-      'brings only rows of earlier pages',
+      'has only rows of earlier pages',
     ],
     [
       'fewer rows than asked',

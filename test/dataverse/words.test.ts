@@ -77,7 +77,7 @@ describe('what is wrong is said in an admin’s words', () => {
     environment.standIn.trap('events', { kind: 'reply', reply: { status: 304, headers: {}, body: '' } })
     const found = await failure()
     expect(found.kind).toBe('broken')
-    expect(found.message).toContain('fits no request of Marquee')
+    expect(found.message).toContain('that Dataverse does not send here')
     expect(found.message).toContain('(304)')
     expect(found.message).not.toContain('redirect')
   })

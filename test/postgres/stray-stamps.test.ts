@@ -119,7 +119,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
     expect(reads.notices).toHaveLength(1)
     expect(reads.notices[0]).toContain('299 more: updated_at is in the future')
     expect(reads.notices[0]).toContain(
-      'wall time in America/New_York; if its zone is another one, set crm.events.updatedAtIn',
+      'local time in America/New_York; if its zone is another one, set crm.events.updatedAtIn',
     )
     await reads.close()
     for (const zone of ['configured', 'set for the role']) {
@@ -147,7 +147,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
       cursor = found.cursor
     }
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain(`id ${idOf(3)} and other rows changed with a updated_at that is older`)
+    expect(reads.notices[0]).toContain(`id ${idOf(3)} and other rows changed with an older updated_at than rows that`)
     expect(reads.notices[0]).toContain('(by 5 h)')
   })
 })

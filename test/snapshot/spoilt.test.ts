@@ -72,7 +72,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     for (let at = 0; at < bytes.length; at += at < 64 ? 1 : 211) {
       const flipped = Buffer.from(bytes)
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8))
-      expect(await refusalOf(rig, flipped)).toMatch(/^Error: (?:the sum of |it is cut short|it does not begin)/)
+      expect(await refusalOf(rig, flipped)).toMatch(/^Error: (?:the checksum of |it is cut short|it does not begin)/)
     }
     expect(await saidOf(both, before)).toHaveLength(1)
   })

@@ -206,7 +206,7 @@ describe('what a server answers instead of a list', () => {
     [
       'a redirect that is not encrypted',
       { status: 302, headers: { location: 'http://example.org/a.csv' } },
-      'broken: HOST redirects to example.org, not by https',
+      'broken: HOST redirects to example.org, an address without https',
     ],
   ])('%s', async (_, reply, sentence) => {
     const server = await serve(() => reply)

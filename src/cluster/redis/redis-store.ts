@@ -5,7 +5,7 @@ import { StoreFailure } from '../store.ts'
 import { bufferOf, entriesOf, listOf, namedIn, type RawReply, storeFailureOf, strange, textIn } from './replies.ts'
 import { readTrusted } from './trusted.ts'
 
-/** A secret URL whose source may replace it. */
+/** A secret URL that can be read again from its source. */
 export interface StoreAddress {
   reveal(): string
   refresh(): Promise<{ readonly ok: true; readonly secret: StoreAddress } | { readonly ok: false }>
@@ -20,22 +20,22 @@ export interface RedisSettings {
   readonly ca: string | null
   /** Separates several Marquees in one store. */
   readonly name: string
-  /** Whether to test the rights only: what cannot be removed expires within a minute, and no log is listed for it. */
+  /** Whether to test only the rights. Keys that cannot be removed then expire within a minute, and no log is listed. */
   readonly isProbe?: boolean
   /** A clock that is never set. */
   readonly nowMs?: () => number
 }
 
-/** Leftovers expire a day after a leader last wrote. Nothing relies on it. */
+/** Keys expire a day after a leader last wrote. Nothing relies on this. */
 const EXPIRES_MS = 24 * 3_600_000
 const PROBE_EXPIRES_MS = 60_000
-/** The expiry is renewed after this part of it. */
+/** The fraction of that time after which it is renewed. */
 const RENEWED_PART = 1 / 24
 /** The number of fields requested at once from a hash. */
 const SCAN_FIELDS = '1000'
 
 const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
-/** If there are more other logs, the rest is not examined. */
+/** The most other logs that are examined. */
 const MOST_OTHERS = 50
 
 const UNUSABLE =
@@ -161,7 +161,7 @@ export class RedisConnection implements StoreConnection {
       throw cause
     }
     const nowMs = this.#nowMs()
-    // By time, because a leader's heartbeats may be minutes apart.
+    // The interval is a time, not a number of heartbeats, because those may be minutes apart.
     if (nowMs - this.#renewedAtMs >= EXPIRES_MS * RENEWED_PART) {
       await this.#renew()
       this.#renewedAtMs = nowMs

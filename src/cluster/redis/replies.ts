@@ -52,7 +52,7 @@ export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   })
 }
 
-/** Errors that repeating a command does not help: an operator has to act. */
+/** Errors that an operator has to correct: repeating the command does not help. */
 const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
 /** Errors of a server without room, in memory or on its disk. */
 const FULL = ['OOM', 'MISCONF']
@@ -92,7 +92,7 @@ function whyLost(cause: Error): string {
   }
   if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
     return 'the store closed the connection'
-  // The class names the error; all its errors have the name Error.
+  // The client's errors are all named Error, so the class tells which one it is.
   return `the connection to the store failed (${code ?? cause.constructor.name})`
 }
 

@@ -55,7 +55,7 @@ export class LateTime {
 export class ErrorCell {
   /** What the workbook shows: `the error #REF!`. */
   readonly what: string
-  /** What a `CellFault` should expect instead, whatever the field's type. */
+  /** The expectation of the cell's fault, whatever the field's type. */
   readonly expected: Expected
 
   constructor(what: string, expected: Expected) {
@@ -73,7 +73,7 @@ export function isList(cell: Cell): cell is readonly Cell[] {
   return Array.isArray(cell)
 }
 
-/** Whether a cell is null or a text of white space. */
+/** Returns true if a cell is null or a text of white space. */
 export function isBlank(cell: Cell): boolean {
   return cell === null || (typeof cell === 'string' && trimWhiteSpace(cell) === '')
 }
@@ -90,14 +90,17 @@ export function plainText(cell: Cell): string | null {
   return cell instanceof LateTime ? cell.shown : sourceDigits(cell)
 }
 
-/** As `plainText`, but for text fields: an integer keeps the leading zeros it is shown with. */
+/** As `plainText`, but for text fields: an integer keeps the leading zeros that the workbook shows. */
 export function shownText(cell: Cell): string | null {
   return cell instanceof PaddedNumber ? cell.shown : plainText(cell)
 }
 
 const LONGEST = 80
 
-/** Shows a cell to a person: as JSON, cut to 80 characters, in a time independent of its size and depth. */
+/**
+ * Returns a cell as JSON for people, cut to 80 characters. The time it takes does not depend on the cell's size or
+ * depth.
+ */
 export function showCell(cell: Cell): string {
   return write(cell, LONGEST)
 }

@@ -3,7 +3,7 @@ import { type JsonBounds, JsonFault, numberCell, readJson } from './read-json.ts
 
 export type ParsedCell =
   | { readonly ok: true; readonly cell: Cell }
-  /** The text is not JSON from `offset` on. */
+  /** The text stops being valid JSON at `offset`. */
   | { readonly ok: false; readonly reason: 'syntax'; readonly offset: number; readonly expected: string }
   | { readonly ok: false; readonly reason: 'depth' }
 

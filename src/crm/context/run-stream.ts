@@ -159,7 +159,7 @@ export function outlineOf(connector: unknown): ConnectorOutline | string {
   const { events, venues } = lists
   if (typeof events !== 'string' && typeof connector.check === 'function')
     return typeof venues === 'string' ? venues : { venues, events: { ...events, ways: [...events.ways, 'check'] } }
-  return typeof events === 'string' || typeof venues === 'string' ? 'is no connector' : { events, venues }
+  return typeof events === 'string' || typeof venues === 'string' ? 'is not a connector' : { events, venues }
 }
 
 export function isConnector(given: unknown): given is Connector {

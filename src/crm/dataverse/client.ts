@@ -44,7 +44,7 @@ const LONGEST_LINK = 65_536
 /** The pause if a server asks for one without saying how long. */
 const DEFAULT_WAIT_MS = 10_000
 
-/** Sends all requests to one environment: with its token, few at once, and none during a pause that it asked for. */
+/** Sends all requests to one environment, with its token. Sends few at once, and none during a requested pause. */
 export class DataverseClient {
   readonly #settings: ClientSettings
   readonly #gate: Gate
@@ -141,7 +141,7 @@ export class DataverseClient {
   }
 }
 
-/** The result of a request without a usable response. */
+/** Returns the result of a request without a usable response. */
 export function unanswered(failure: Failure): Refused {
   return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
 }

@@ -46,7 +46,7 @@ const MOST_ROUNDS = 5
 
 const ENDED = { ok: true, complete: false, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
 
-/** Errors caused by the link, or that a full read explains better. */
+/** Errors that the link caused, or that a full read explains better. */
 const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
   'expired-token',
   'not-tracked',
@@ -71,7 +71,7 @@ export class EntitySource<Item> implements Source<Item> {
     this.availabilityEveryMs = settings.availabilityEveryMs
   }
 
-  /** Long reads wait out short outages. The last try must end within it, or its reason would be lost. */
+  /** The time limit of a page. Long reads wait out short outages, and the last try must end within this limit. */
   get patienceMs(): number {
     return patienceWithWaits(patienceOf(this.#settings.limits))
   }
@@ -165,7 +165,7 @@ export class EntitySource<Item> implements Source<Item> {
       const message = `${reader.table.from} has no working change tracking, and more full reads would exceed Dataverse's limits`
       return failed('throttled', message, waitMs)
     }
-    // The second read that confirms a shrunken list follows at once if the list is short.
+    // If the list is short, the second read, which confirms a large loss, follows at once.
     await sleep(waitMs, time, signal)
     return null
   }
@@ -244,7 +244,7 @@ function pageSize(rows: number): string {
 function refusalOf(first: PageAnswer): string | null {
   if (first.kind === 'error') return LINK_IS_AT_FAULT.has(first.error) ? first.failure.message : null
   const { rows, isDelta } = first.page
-  // The whole list in place of changes cannot tell what was deleted; only a full read can.
+  // The whole list in place of changes does not show deletions; only a full read does.
   return rows !== null && !isDelta ? 'Dataverse sent the whole list instead of its changes' : null
 }
 

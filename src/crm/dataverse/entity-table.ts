@@ -67,7 +67,7 @@ const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 /** Shorter texts are counted as if their characters were ASCII. */
 const SHORT_TEXT = 1024
 
-/** The bytes of a cell as JSON, near enough; counts no further than `most`. */
+/** Returns the approximate bytes of a cell as JSON. Stops counting at `most`. */
 function bytesOf(cell: Cell, most: number): number {
   if (typeof cell === 'string') return 2 + (cell.length <= SHORT_TEXT ? cell.length : Buffer.byteLength(cell))
   let bytes = 2

@@ -70,7 +70,7 @@ export function errorKind(status: number, { code, message }: ErrorBody): ErrorKi
   return status >= 500 || status === 408 ? 'outage' : 'other'
 }
 
-/** The column that the message says does not exist; `null` if it names none. */
+/** Returns the column that does not exist according to the message; `null` if it names none. */
 export function unknownColumn(message: string): string | null {
   return /property named '([^']+)'/.exec(message)?.[1] ?? null
 }
@@ -80,8 +80,8 @@ function unknownTable(message: string): string | null {
 }
 
 /**
- * Names the privilege that the message says is missing, for example `prvReadmsevtmgt_Event`. Names over 100 characters
- * are omitted.
+ * Returns the missing privilege that the message names, for example `prvReadmsevtmgt_Event`. Omits names over 100
+ * characters.
  */
 function missingPrivilege(message: string): string {
   const privilege = /\bprv[A-Z]\w{1,96}\b/.exec(message)?.[0]

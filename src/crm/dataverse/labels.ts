@@ -100,7 +100,7 @@ export class Labels {
   }
 
   /**
-   * Whether rows that were read before hold a code whose label has been found since. Looks up missing labels at
+   * Returns true if rows read before contain a code whose label has been found since. Looks up missing labels at
    * intervals.
    */
   async haveGrown(signal: AbortSignal): Promise<boolean> {
@@ -112,13 +112,13 @@ export class Labels {
     return this.finds > this.#appliedFinds
   }
 
-  /** The label of each code in a cell; `null` if it has none. */
+  /** Returns the label of each code in a cell; `null` if a code has none. */
   wordsOf(column: string, cell: Cell): readonly (string | null)[] {
     const words = this.#columns.get(column)?.words
     return codesOf(cell).map((code) => words?.get(code) ?? null)
   }
 
-  /** The codes in a cell that have no label. */
+  /** Returns the codes in a cell that have no label. */
   missingIn(column: string, cell: Cell): readonly string[] {
     const words = this.#columns.get(column)?.words
     return codesOf(cell).filter((code) => words?.has(code) !== true)

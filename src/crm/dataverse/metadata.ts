@@ -61,7 +61,7 @@ export async function readLabels(
   { table, column, type: known, language }: Choice,
   signal: AbortSignal,
 ): Promise<{ readonly words: ReadonlyMap<string, string>; readonly type: ChoiceType } | Failure> {
-  // Whether Dataverse itself says that it finds nothing: a proxy in between may not know these URLs at all.
+  // Whether the answer comes from Dataverse itself: a proxy in between may not know these URLs at all.
   let isSaid = true
   for (const type of known === null ? CHOICES : new Set([known, ...CHOICES])) {
     const path = `EntityDefinitions(LogicalName='${table}')/Attributes(LogicalName='${column}')/Microsoft.Dynamics.CRM.${type}AttributeMetadata?$select=LogicalName&$expand=OptionSet,GlobalOptionSet`
@@ -111,7 +111,7 @@ function addLabel(labels: Map<string, string>, option: Cell, code: string | null
   if (value !== null && text !== null) labels.set(value, text)
 }
 
-/** The label in the requested language, else in any language: that is better than none. */
+/** Returns the label in the requested language, else in any language: that is better than none. */
 function labelText(label: Cell, language: number): string | null {
   if (!isObject(label)) return null
   const { LocalizedLabels = null, UserLocalizedLabel = null } = label
@@ -138,7 +138,7 @@ export async function readRows(
     const page = got.kind === 'text' ? await parsePageBody(got.text) : 'is empty'
     if (typeof page === 'string') return failureOf('broken', `the answer ${page}`)
     if (page.rows === null) return failureOf('broken', 'the answer has no value')
-    // Not a spread: a page may have more rows than a call can have arguments.
+    // Not a spread, because a page may have more rows than a call can have arguments.
     for (const row of page.rows) rows.push(row)
     next = page.nextLink
     const fault = next === null ? null : client.linkFault(next)

@@ -53,7 +53,7 @@ const MOST_TRIES = 8
 const MOST_ROWS = 100_000
 const TOO_DEEP = 'is nested deeper, or has larger objects or longer texts, than any answer of Dataverse'
 const TOO_MANY_ROWS = `has more than ${MOST_ROWS} rows`
-/** Longer rows have one try: if they end elsewhere, the page as a whole is parsed. */
+/** A longer row gets only one try. If it does not end there, the page is parsed as a whole. */
 const LONG = 32_768
 /** Characters of rows between two looks at the clock. */
 const STEP = 16_384
@@ -117,7 +117,7 @@ function rowFrom(text: string, from: number): FoundRow | null {
     const isLast = match[0] === '}]'
     const next = isLast ? end : end + 1
     const row = text.slice(from, end)
-    // Rows that are withheld as too large may be parsed slowly: in slices, as part of the page.
+    // Rows that are withheld as too large are parsed in slices with the whole page, which may be slow.
     if (row.length > LARGEST_ROW_BYTES) return null
     const parsed = parseCell(row)
     if (parsed.ok) return { cell: parsed.cell, next, isLast }

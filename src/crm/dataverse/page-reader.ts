@@ -17,7 +17,10 @@ const FIRST_WAIT_MS = 1000
 const MOST_WAITS = 5
 const MOST_PATIENCE = 1024
 
-/** Returns how long a page may take whose exchange, with its repetition, may take `exchangeMs`: all tries and waits. */
+/**
+ * Returns the time limit of a page with all tries and waits. `exchangeMs`: the limit of one exchange with its
+ * repetition.
+ */
 export function patienceWithWaits(exchangeMs: number): number {
   return exchangeMs * (MOST_WAITS + 1) + LONGEST_WAIT_MS
 }
@@ -89,7 +92,7 @@ export class PageReader<Item> {
     }
   }
 
-  /** Records a complete full read, after some of which larger pages are tried again: the large rows may be gone. */
+  /** Records a complete full read. After some of them, larger pages are tried again: the large rows may be gone. */
   readInFull(): void {
     if (this.pageRows === PAGE_ROWS || --this.#readsLeft > 0) return
     this.pageRows = Math.min(PAGE_ROWS, this.pageRows * 2)

@@ -6,7 +6,7 @@ import { withheldRow } from '../mapping/map-row.ts'
 import type { FoundFile } from './found-file.ts'
 import type { Extent } from './half-written.ts'
 
-/** The least bytes assumed per row when room is reserved: the first rows may be the smallest by far. */
+/** The row size assumed at least when memory is reserved: the first rows may be much smaller than the rest. */
 const ROW_BYTES = 400
 
 /** Collects the rows of one file, in order, until they are taken as pages. */
@@ -14,7 +14,7 @@ export class Batch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
   /** The number of rows without a value, between and below the others. */
   blankRows = 0
-  /** How much of the file the rows so far took. */
+  /** The bytes of the file that the rows so far took. */
   readBytes = 0
   /** The length of the texts in a sheet's cells, including texts that are stored once for many cells. */
   textBytes = 0
@@ -57,7 +57,7 @@ export class Batch<Item> {
     return this.isCut && this.extent === 'whole-lines'
   }
 
-  /** Announces a last line without a line end; returns whether to take its row. */
+  /** Notes that the last line has no line end. Returns whether to take its row. */
   cut(isOpen = false): boolean {
     this.isCut = true
     this.isOpen = isOpen

@@ -19,7 +19,7 @@ export function contentOf(bytes: Buffer): Content {
   return /\p{Cc}/u.test(text.replaceAll(/\s/g, '')) ? 'other' : 'text'
 }
 
-/** What a file is that is not a workbook, and what to do with it: the rest of a sentence that begins with `this is`. */
+/** Names each kind of file other than a workbook, and the remedy: the end of a sentence that begins with `this is`. */
 export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
   zip: 'a ZIP file, as an Excel workbook is; name it .xlsx',
   ole: 'an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
@@ -31,7 +31,7 @@ export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
 }
 
 /**
- * The kind of UTF-16, by a byte order mark or by the zero bytes of ASCII letters; `null` if the bytes are not UTF-16.
+ * Returns the kind of UTF-16, by a byte order mark or by the zero bytes of ASCII letters; `null` if it is not UTF-16.
  */
 export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const mark = bytes.toString('hex', 0, 2)
@@ -46,7 +46,7 @@ export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   return low > some && high === 0 ? 'utf-16le' : high > some && low === 0 ? 'utf-16be' : null
 }
 
-/** Says that a file which should be text is of another kind; `null` if it may be text. */
+/** Returns a sentence if a file that should be text is of another kind; `null` if it may be text. */
 export function disguiseOf(bytes: Buffer): string | null {
   const content = contentOf(bytes)
   if (content === 'gzip') return `this is ${OTHER_THAN_WORKBOOKS.gzip}`
@@ -57,7 +57,7 @@ export function disguiseOf(bytes: Buffer): string | null {
   return `${fact}; name it .xlsx and set from of its list to the new name, or save it as CSV UTF-8, separated by commas`
 }
 
-/** The actual format of a mapped list's file: only a workbook named .csv differs from its name. */
+/** Returns the actual format of a mapped list's file. It differs from the name only for a workbook named .csv. */
 export async function formatIn(file: Pick<OpenFile, 'read'>, named: FileFormat): Promise<FileFormat> {
   if (named !== 'csv') return named
   const head = Buffer.alloc(4)

@@ -270,7 +270,7 @@ export type CsvRow = readonly (string | null)[]
 /** The cells of a row, side by side. In a sheet, a blank cell may be absent. */
 export type RowCells = readonly (Cell | undefined)[]
 
-/** Takes a row below the header. `isHidden` tells whether its sheet hides it; `link` is the web address it links to. */
+/** Takes a row below the header. `isHidden`: its sheet hides it. `link`: the web address that it links to. */
 export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?: string | null) => Taken
 
 /** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
@@ -289,7 +289,7 @@ export function csvRows<Item>(
     // The rows below are not read: all would be withheld for the missing columns.
     if (lacking !== null) return { line: headerLine, problem: lacking, lacking }
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
-      // Not an empty list either: most likely an error message, or another file.
+      // Such a file does not count as an empty list: most likely it is an error message or another file.
       const fact = `no column has a name that Marquee knows (${list.columns.join(', ')})`
       const remedy = 'put the header row first, without a title above it, or set crm.texts.headerRow'
       return { line: headerLine, problem: `${fact}; ${remedy}` }

@@ -14,8 +14,8 @@ const MOST_BYTES = 64 * 1024 * 1024
 const MOST_ABOVE = 20
 
 /**
- * Reads a refused CSV file leniently, to find everything that is wrong with the file and its rows. Used for diagnosis
- * only: what is served is never guessed. Returns `null` if there is nothing to add.
+ * Reads a refused CSV file leniently, to find all faults of the file and its rows. Only `check` uses this: Marquee
+ * never serves guesses. Returns `null` if there is nothing to add.
  */
 export async function diagnose<Item>(directory: string, list: ListFile<Item>): Promise<Diagnosis<Item> | null> {
   // With `texts` configured, the file's format is known.

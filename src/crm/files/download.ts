@@ -65,7 +65,7 @@ export class Download {
     return shownUrl(new URL(this.#url.reveal()), this.#url.isReferred)
   }
 
-  /** The bytes of the last copy; `null` once its cursor came back. */
+  /** The bytes of the last copy; `null` once the list has been read from them. */
   get bytes(): Buffer | null {
     return this.#bytes
   }
@@ -131,7 +131,7 @@ export class Download {
     return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, validators })
   }
 
-  /** Measures Last-Modified against the same server's Date: its clock may be hours away from ours. */
+  /** Returns the time of Last-Modified by our clock, using the same server's Date: its clock may be hours off. */
   #writtenAtMs({ headers }: HttpReply, known: WebCopy | null): number {
     const writtenAtMs = httpDateMs(headers['last-modified'] ?? '')
     if (writtenAtMs === null) return known?.writtenAtMs ?? Number.NaN

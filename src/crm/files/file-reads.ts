@@ -54,7 +54,7 @@ const HELD_BACK_BYTES = 64 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
 const NO_VERSION = (): number => Number.NaN
 
-/** Reads the versions of one list's file, and keeps what later reads need to know of earlier ones. */
+/** Reads the versions of one list's file, and keeps the results that later reads need. */
 export class FileReads<Item> {
   readonly halfWritten: HalfWritten
   readonly #settings: FileReadsSettings<Item>
@@ -72,7 +72,7 @@ export class FileReads<Item> {
     this.halfWritten = new HalfWritten(settings.list.name, settings.limits)
   }
 
-  /** Whether this process has mapped every row: a snapshot does not say what is suspicious or ignored in a file. */
+  /** Whether this process has mapped every row: a snapshot does not contain suspicions and unused columns. */
   get hasMappedAll(): boolean {
     return this.#hasMappedAll
   }
@@ -84,8 +84,8 @@ export class FileReads<Item> {
 
   /**
    * Reads a version in full.
-   * @param isKnown whether the list was read from this version, so that every row is mapped once more
-   * @param isWhole tells at the end of the file if its bytes are those of this version
+   * @param isKnown whether the list was read from this version before: every row is then mapped again
+   * @param isWhole called at the end of the file: whether its bytes are still those of this version
    */
   async *read(
     version: FileVersion,
@@ -139,7 +139,7 @@ export class FileReads<Item> {
     return { ok: true, isLeftOut: rows.isLeftOut }
   }
 
-  /** Reports what is new in a file that was read completely. */
+  /** Reports unused columns and blank rows that have not been reported yet. */
   #tell(name: string, ignored: readonly string[], blankRows: number): void {
     const { list, observe } = this.#settings
     const columns = ignored.filter((column) => !this.#told.has(column))
@@ -153,7 +153,7 @@ export class FileReads<Item> {
   }
 }
 
-/** Explains why a file that was read to its end, or to a fault, is no list; `null` if it is one. */
+/** Returns why a file, read to its end or to a fault, is not a list; `null` if it is one. */
 function failureIn<Item>(
   list: ListFile<Item>,
   { found: { name, format }, count }: Batch<Item>,
@@ -170,7 +170,7 @@ function failureIn<Item>(
   return failureOf('broken', `${place}: ${fault.problem}`)
 }
 
-/** The outcome of a read of a file, or of a look that found it unchanged. */
+/** Returns the outcome of a read, or of a check that found the file unchanged. */
 export function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }
 }

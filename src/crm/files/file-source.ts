@@ -17,7 +17,7 @@ export interface FileSourceSettings<Item> extends FileReadsSettings<Item> {
 }
 
 const MOST_ATTEMPTS = 5
-// File systems may record times in steps as coarse as this, so a change soon after another may leave no trace.
+/** Some file systems record times in steps this coarse, so a change soon after another may leave no trace. */
 const SETTLING_MS = 2000
 /** Ends a cursor of a file that may still change unnoticed, so the file is read again. */
 const UNSETTLED = ':unsettled'
@@ -33,11 +33,11 @@ export class FileSource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-first'
   readonly #settings: FileSourceSettings<Item>
   readonly #reads: FileReads<Item>
-  /** What the last look found: the file's fingerprint, or why there is no file. */
+  /** The result of the last search: the file's fingerprint, or why there is no file. */
   #lookedAt: string | null = null
   /**
-   * Whether this process has confirmed or read the rows. After a start from a snapshot, a look at the file confirms
-   * them, and the file is read once after the first answers, since a snapshot does not say what is suspicious in it.
+   * Whether this process has confirmed or read the rows. After a start from a snapshot, the file's fingerprint confirms
+   * them. The file is read once after the first answers, since a snapshot does not contain suspicions.
    */
   #hasLooked = false
 
@@ -54,7 +54,7 @@ export class FileSource<Item> implements Source<Item> {
     return patienceOf(this.#settings.limits)
   }
 
-  /** Looks for the file. Returns why it cannot be read, or `null`. */
+  /** Searches for the file. Returns why it cannot be read; `null` if it can. */
   async examine(): Promise<Failure | null> {
     const { directory, list, descriptors } = this.#settings
     const found = await findFile(directory, list.candidates)
@@ -177,7 +177,7 @@ export class FileSource<Item> implements Source<Item> {
     const named = await findFile(directory, list.candidates)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
-    // Not compared: the ctime changes when the file is renamed or removed.
+    // The ctime is not compared, because it changes when the file is renamed or removed.
     const isSameInside = withoutChangeTime(fingerprintOf(name, opened)) === withoutChangeTime(fingerprint)
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'

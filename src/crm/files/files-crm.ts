@@ -19,7 +19,7 @@ import type { WebFiles, WebFilesSettings } from './web-source.ts'
 
 export type FilesContext = Omit<ConnectorContext, 'limits'> & {
   readonly limits: FileLimits
-  /** What reads the lists that have a URL; `null` if none has. */
+  /** The reader of lists that have a URL; `null` if none has. */
   readonly webFiles?: WebFiles | null
 }
 
@@ -67,7 +67,7 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   }
 }
 
-/** Opens what reads the lists that have a URL; `null` if none has, so that no client is loaded. */
+/** Opens the reader of lists that have a URL; `null` if none has, so no HTTP client is loaded. */
 export async function openWebFiles(
   settings: CrmSettings<'files'>,
   context: Omit<WebFilesSettings, 'openHttpClient' | 'proxy' | 'ca' | 'maxFileAgeMs'>,

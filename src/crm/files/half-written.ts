@@ -4,7 +4,7 @@ import type { FileFormat } from './file-format.ts'
 /** Which part of a file to take: all of it, or only lines with a line end. */
 export type Extent = 'all' | 'whole-lines'
 
-/** What a search for the list's file found: its fingerprint and inode, or only the inode if it is empty. */
+/** The result of a search for the list's file: its fingerprint and inode, or only the inode if it is empty. */
 interface Look {
   readonly fingerprint?: string
   readonly inode?: string
@@ -24,7 +24,7 @@ interface Watched {
   readonly fingerprint: string
   /** When this state was first seen, in monotonic ms. */
   readonly sinceMs: number
-  /** Whether the file of this name was another one before, so it was moved into place. */
+  /** Whether the name belonged to another file before: this one was moved into place. */
   readonly isRenamed: boolean
   believed: Extent | null
   /** Why the file is not believed yet; null before its first read. */
@@ -47,7 +47,9 @@ export class HalfWritten {
   readonly #limits: { readonly maxAgeMs: number }
   #inode: string | null = null
   #watched: Watched | null = null
-  /** When the first file was seen of those that were not believed in a row, monotonic ms. */
+  /**
+   * When Marquee saw the first of the files that it has not believed since the last one that it believed; monotonic ms.
+   */
   #doubtedSinceMs: number | null = null
   #usualReadMs = SHORTEST_READ_MS
 
@@ -65,7 +67,7 @@ export class HalfWritten {
     this.#inode = inode ?? null
   }
 
-  /** Which part to take of the file that was seen last. */
+  /** Returns the part to take of the file that was seen last. */
   extentOf(format: FileFormat, served: ServedRows | null, nowMs: number): Extent {
     const watched = this.#watched
     if (watched === null || served === null || watched.believed === 'all' || !OPEN_ENDED.has(format)) return 'all'
@@ -129,7 +131,10 @@ export class HalfWritten {
     return sinceMs + this.#standstillMs
   }
 
-  /** A list that the shrink guard serves on may wait past the maximum age, but not longer than that for one writer. */
+  /**
+   * Returns when to stop waiting. If the shrink guard keeps serving the old list, that may be past the maximum age, but
+   * one writer delays it by no more than the maximum age.
+   */
   #lastLookMs({ sinceMs }: Watched, { tooOldAtMs, servedOnUntilMs = null }: ServedRows): number {
     const waitedOutMs = (this.#doubtedSinceMs ?? sinceMs) + this.#limits.maxAgeMs
     const guardedMs = servedOnUntilMs === null ? tooOldAtMs : Math.min(waitedOutMs, servedOnUntilMs)

@@ -74,7 +74,7 @@ export class JsonArrayParser implements RowParser {
     return this.#carried.end(bytes, from, end, this.#itemLine)
   }
 
-  /** Takes a byte between two items; leaves the first byte of an item to it. */
+  /** Handles a byte between two items. The first byte of an item is left to the item. */
   #between(bytes: Buffer, index: number): number | SyntaxFault {
     const byte = bytes[index]
     if (byte === LINE_FEED) this.#line++
@@ -113,7 +113,7 @@ export class JsonArrayParser implements RowParser {
   }
 
   /**
-   * The position where the item ends; UNFINISHED if it goes on, BROKEN if a text is not closed on its line.
+   * Returns the position where the item ends; UNFINISHED if it continues, BROKEN if a text is not closed on its line.
    * @param from the position of its next byte
    */
   #itemEnd(bytes: Buffer, from: number): number {

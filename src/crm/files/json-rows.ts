@@ -77,7 +77,7 @@ function idTextFinder({
   let searched: Buffer | null = null
   let key = -1
   return (bytes, from, to) => {
-    // Search each chunk once, not again for each row without an id: that would take quadratic time.
+    // Each chunk is searched once. A search for each row without an id would take quadratic time.
     if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(name, from)
     searched = bytes
     if (key === -1 || key >= to) return null
@@ -98,7 +98,7 @@ function afterBlanks(bytes: Buffer, from: number): number {
   return at
 }
 
-/** The end of a plain number; `from` if there is none. */
+/** Returns the end of a plain number; `from` if there is none. */
 function numberEnd(bytes: Buffer, from: number): number {
   let at = from
   for (let byte = bytes[at] ?? 0; (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e;)
@@ -109,7 +109,7 @@ function numberEnd(bytes: Buffer, from: number): number {
 /** Reads the cell of a column. A name such as `constructor` must not find an inherited property. */
 export function jsonCell(column: string): (row: CellObject) => Cell {
   if (column in Object.prototype) return (row) => (Object.hasOwn(row, column) ? (row[column] ?? null) : null)
-  // Without the check, which costs as much as everything else here.
+  // The check for an own property is omitted: it would cost as much as everything else here.
   return (row) => row[column] ?? null
 }
 

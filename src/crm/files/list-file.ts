@@ -26,11 +26,11 @@ type FileSettings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespac
 /** How unchanged lines are recognized. */
 export interface KnownLines {
   readonly idColumn: string
-  /** Whether ids are derived from texts that are no GUIDs. */
+  /** Whether ids are derived from texts that are not GUIDs. */
   readonly isDerived: boolean
   /** All columns that the id is derived from. */
   readonly idColumns: readonly string[]
-  /** Derives the id from its text; `null` if the text is no id. */
+  /** Derives the id from its text; `null` if the text is not an id. */
   readonly idOf: (text: string) => Guid | null
   /** A hash of the mapping: with another mapping, the same bytes become other records. */
   readonly seed: number
@@ -42,7 +42,7 @@ export interface ListFile<Item> {
   /** The files that may hold the list; exactly one must exist. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
-  /** The column that is served as the address its cells link to; `null` if there is none. */
+  /** The column whose cells are served as the addresses that they link to; `null` if there is none. */
   readonly linkColumn: string | null
   /** Whether the configuration has a section for the list. */
   readonly isMapped: boolean
@@ -50,7 +50,7 @@ export interface ListFile<Item> {
   readonly texts: TextSettings | null
   /** All columns that are read. */
   readonly columns: readonly string[]
-  /** The columns that must exist because the configuration names them, with the keys that do. */
+  /** The columns that must exist because the configuration names them, with their keys. */
   readonly named: ReadonlyMap<string, string>
   readonly lines: KnownLines
   /** The name of the id's source in messages. */
@@ -147,13 +147,13 @@ function settingOfList(table: RecordTable, block: Block | null, further: readonl
   }
 }
 
-/** Whether a block names no column; it may still drop some. */
+/** Returns true if a block names no column; it may still set fields to null. */
 function mapsNothing({ fields = {} }: Block): boolean {
   return Object.values(fields).every((source) => source === null)
 }
 
 /**
- * Adds a date format without time for workbooks, if the configured formats have one: there, dates appear in one form.
+ * Adds the ISO date to formats that include a date without time, because workbooks give every date in ISO form.
  */
 function withDays(texts: TextSettings): TextSettings {
   const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
@@ -171,7 +171,7 @@ function candidatesOf(list: ListName, block: Block | null): readonly Candidate[]
   return formats.map((known) => ({ name: `${list}.${known}`, format: known }))
 }
 
-/** The columns that the block names in fields and conditions, with their keys. */
+/** Returns the columns that the block names in fields and conditions, with their keys. */
 function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
   const fields = mapsNothing(block) ? {} : setting.fields
   const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
@@ -189,7 +189,7 @@ function stockSetting({ list, fields }: RecordTable, further: readonly FurtherFi
   }
 }
 
-/** The columns read of a list, for messages; `isMapped` tells whether the configuration names them. */
+/** Returns the columns that are read of a list, for messages. `isMapped`: the configuration names them. */
 export function columnsRead(
   crm: CrmSettings,
   list: ListName,
@@ -217,7 +217,7 @@ export interface ColumnsBefore {
 
 /** Collects the unused columns of a file. Their number is limited: a file may have a new one in each row. */
 export class IgnoredColumns {
-  /** The names that are read in a row or in its links. */
+  /** The names that Marquee reads in a row or in its links. */
   readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()

@@ -33,7 +33,7 @@ export class NdjsonParser implements RowParser {
 
   finish(onCut?: OnCut): Taken {
     const isTaken = this.#carried.length > 0 || this.#isEmpty ? (onCut?.() ?? true) : true
-    // A file without a whole line is no empty list either.
+    // A file without a complete line does not count as an empty list.
     if (this.#isEmpty || (!isTaken && this.#line === 1)) {
       return { line: 1, problem: 'the file is empty; an empty list is one blank line' }
     }

@@ -1,6 +1,6 @@
 import { civilFromDays } from '../../domain/civil.ts'
 
-/** What kind of value a number format of Excel shows (ECMA-376 part 1, 18.8.30 and 18.17.4). */
+/** The kind of value that a number format of Excel shows (ECMA-376 part 1, 18.8.30 and 18.17.4). */
 export type NumberShape = 'number' | MomentShape | ZeroPadded
 
 type MomentShape = 'date' | 'time' | 'date-time' | 'hours'
@@ -22,7 +22,7 @@ const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape
   [50, 58, 'date'],
 ]
 
-/** @param own the formats that the workbook defines */
+/** Returns the kind of value of a format by its number. @param own the formats that the workbook defines */
 export function shapeOfFormat(id: number, own: ReadonlyMap<number, NumberShape>): NumberShape {
   const shape = own.get(id)
   if (shape !== undefined) return shape
@@ -57,9 +57,7 @@ const EPOCH_DAYS_1904 = -24_107
 /** The most hours that Excel treats as a time; a larger number is a date. */
 const MOST_HOURS = 9999
 
-/**
- * The whole days in a number shown as hours: 1 for `25:30`. `null` if it is a date, which cannot be added to another.
- */
+/** Returns the whole days in a number shown as hours: 1 for `25:30`. `null` if it is a date, not a time. */
 export function daysOfHours(serial: number): number | null {
   const days = Math.floor(Math.round(serial * DAY_SECONDS) / DAY_SECONDS)
   return days >= 0 && days * 24 <= MOST_HOURS ? days : null
@@ -69,8 +67,8 @@ export function daysOfHours(serial: number): number | null {
 export const END_OF_DATES = 2_958_466
 
 /**
- * The text of a number shown as a date or time, to the second: `2026-12-24`, `19:30:00` or `2026-12-24 19:30:00`.
- * `null` if there is no such date.
+ * Returns the text of a number shown as a date or time, to the second: `2026-12-24`, `19:30:00` or `2026-12-24
+ * 19:30:00`. `null` if there is no such date.
  */
 export function serialText(serial: number, shape: MomentShape, is1904: boolean): string | null {
   if (!(serial >= 0 && serial < END_OF_DATES)) return null

@@ -3,12 +3,11 @@ import { setImmediate } from 'node:timers/promises'
 /** The length of a time slice without load, in ms: a request that arrives then may have to wait this long. */
 const LONGEST_MS = 2
 const SHORTEST_MS = 0.1
-/** A pause shorter than this means that no request waited, in ms. */
+/** If a pause is shorter than this, no request waited, in ms. */
 const NOTHING_WAITED_MS = 0.1
 
 /**
- * The length of a time slice, relative to the duration of the requests before it: short at first, longer if the read
- * takes long, so it ends.
+ * The length of a time slice, relative to the duration of the requests before it. A long read gets more, so it ends.
  */
 const GENTLE_SHARE = 1 / 6
 const FIRM_SHARE = 1
@@ -33,7 +32,7 @@ export class Pace {
   #sliceMs = LONGEST_MS
   #begunMs: number
 
-  /** @param isFirst whether no request can be answered before this read ends, so requests need no share */
+  /** @param isFirst whether requests need no share, because none can be answered before this read ends */
   constructor(
     isFirst = false,
     nowMs: () => number = () => performance.now(),

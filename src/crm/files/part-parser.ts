@@ -52,7 +52,7 @@ export class PartParser {
     })
   }
 
-  /** Parses the next part of the text. Returns the first fault; `null` if there is none. */
+  /** Parses the next piece of the text. Returns the first fault; `null` if there is none. */
   feed(text: string, bytes: number): Error | null {
     this.#bytes += bytes
     return this.#faultIn((parser) => {

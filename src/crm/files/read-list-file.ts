@@ -10,7 +10,7 @@ import type { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 
-/** One list in an open file, and where its rows go. */
+/** One list in an open file, and the batch that takes its rows. */
 interface RowReading<Item> {
   readonly file: Pick<OpenFile, 'read'>
   readonly list: ListFile<Item>
@@ -52,9 +52,11 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
 }
 
-/** Size of one read of the file, which the parser waits for. Small, so that a slow share shows progress. */
+/** The size of one read from the file. It is small, so a slow network drive shows progress. */
 const CHUNK_BYTES = 128 * 1024
-/** Bytes that are decoded and whose lines are counted at once. This takes a few ms, even if each byte is a line feed. */
+/**
+ * Bytes that are decoded and whose lines are counted at once. This takes a few ms, even if each byte is a line feed.
+ */
 const PIECE_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
@@ -107,7 +109,7 @@ async function* readText<Item>(
 
 const ZERO = 'the file contains U+0000, which no text does; most likely it is incomplete, or not a list'
 
-/** Describes a UTF-16 file that is read in another encoding; `null` if it is not one. */
+/** Returns a sentence about a UTF-16 file that is read in another encoding; `null` for any other file. */
 function otherThan(encoding: string, head: Buffer): string | null {
   const found = encoding.startsWith('utf-16') ? null : utf16Of(head)
   if (found === null) return null
@@ -121,7 +123,7 @@ function breaksIn(bytes: Buffer): number {
   return count
 }
 
-/** The bytes up to the last line feed, if there is one: a row cut in two would have to be copied. */
+/** Returns the bytes up to the last line feed, if there is one: a row cut in two would have to be copied. */
 function wholeLines(bytes: Buffer): Buffer {
   const last = bytes.lastIndexOf(LINE_FEED)
   return last === -1 ? bytes : bytes.subarray(0, last + 1)

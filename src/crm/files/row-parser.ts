@@ -19,8 +19,8 @@ export type OnCut = (openSince?: number) => boolean
 export type Taken = SyntaxFault | null
 
 /**
- * Takes a row: the bytes from `from` to before `to`, and the line it begins in. The memory is reused afterwards. No
- * view is created, since that would cost as much as recognizing an unchanged row.
+ * Takes a row: the bytes from `from` to before `to`, and the line it begins in. The memory is reused afterwards. The
+ * row is not passed as a view, because creating one costs as much as recognizing an unchanged row.
  */
 export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) => Taken
 
@@ -28,13 +28,13 @@ export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) =>
 export interface SyntaxFault {
   readonly line: number
   readonly problem: string
-  /** Replaces `problem` if the file is complete but lacks a column that the configuration names. */
+  /** The message instead of `problem` if the file is complete but lacks a column that the configuration names. */
   readonly lacking?: string
 }
 
 /** Passes on rows, including rows that span several chunks. */
 export class CarriedRow {
-  /** The number of bytes carried over of the current row: one more than a row may have, if it is larger. */
+  /** The bytes carried over of the current row. If the row is too large: one more than a row may have. */
   length = 0
   #parts: Buffer[] = []
   readonly #onRow: TakeRow
@@ -43,7 +43,7 @@ export class CarriedRow {
     this.#onRow = onRow
   }
 
-  /** Carries over a copy of the bytes: the chunk's memory is reused. What makes a row too large is dropped. */
+  /** Carries over a copy of the bytes, since the chunk's memory is reused. Drops bytes beyond the largest row. */
   carry(bytes: Buffer): void {
     const kept = bytes.subarray(0, LARGEST_ROW_BYTES + 1 - this.length)
     if (kept.length === 0) return

@@ -7,8 +7,8 @@ interface Block {
 const BLOCK = 1024
 
 /**
- * The texts that a workbook's cells share, stored as bytes: a hundred thousand strings would take twice the memory, and
- * garbage collection time.
+ * The texts that a workbook's cells share, stored as bytes: a hundred thousand strings would take twice the memory and
+ * slow down garbage collection.
  */
 export class SharedTexts {
   readonly #blocks: Block[] = []

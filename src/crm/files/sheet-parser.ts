@@ -50,7 +50,7 @@ export function stringsParser(strings: SharedTexts): PartParser {
 const LONGEST_CODE = 255
 const MOST_FORMATS = 65_490
 
-/** Collects what each cell style makes of a number. */
+/** Collects how each cell style shows a number. */
 export function stylesParser(shapes: NumberShape[]): PartParser {
   const own = new Map<number, NumberShape>()
   let isCell = false
@@ -87,7 +87,7 @@ export interface SheetRow {
   readonly bytes: number
 }
 
-/** Finds the rows of a sheet that have a value. */
+/** Returns a parser that finds the rows of a sheet with at least one value. */
 export function sheetParser(
   { strings, shapes, is1904, isLinked }: SheetParts,
   onRow: (found: SheetRow) => void,
@@ -199,7 +199,7 @@ export function sheetParser(
 
 const LONGEST_FORMULA = 8192
 
-/** The web address of a formula that calls HYPERLINK with a literal. */
+/** Returns the web address in a formula that calls HYPERLINK with a literal. */
 function linkIn(formula: string): string | undefined {
   if (formula.length > LONGEST_FORMULA) return undefined
   const address = /^\s*HYPERLINK\(\s*"([^"]+)"\s*[,)]/i.exec(formula)?.[1]

@@ -3,7 +3,10 @@ import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText } fr
 import { partChecks } from './conditions.ts'
 import { linkedCell } from './linked-cell.ts'
 
-/** Reads the cell of a column: its label, what `pick` makes of several cells, blank in rows that `onlyWhere` excludes. */
+/**
+ * Returns a reader of a column's cell: its label if configured, one value of several cells with `pick`, and blank in
+ * rows that `onlyWhere` excludes.
+ */
 export function columnCell<Row>(
   field: string,
   { column, label, pick, onlyWhere = [] }: ColumnSource,
@@ -37,7 +40,10 @@ function order(left: Cell, right: Cell): number {
   return Number.isNaN(difference) ? (one < other ? -1 : Number(one > other)) : difference
 }
 
-/** Adds digit by digit, as a float would round. The first cell that is no number stands for the sum, so the fault shows it. */
+/**
+ * Returns the exact sum, which a float would round. If a cell is not a number, returns that cell, so that the fault
+ * shows it.
+ */
 function sumOf(cells: readonly Cell[]): Cell {
   let [units, places] = [0n, 0]
   for (const cell of cells) {

@@ -9,7 +9,7 @@ import type { Conversions } from './written.ts'
 const BLANK: Expected = { kind: 'blank' }
 const SCALAR: Expected = { kind: 'scalar' }
 
-/** A column that says yes or no, and what a blank cell means. */
+/** A column of yes or no, and the meaning of a blank cell. */
 export interface FlagColumn {
   readonly column: string
   readonly whenBlank: boolean
@@ -17,7 +17,7 @@ export interface FlagColumn {
 
 type Check<Row> = (row: Row) => RowFault | null
 
-/** Returns checks that say why a row is withheld; `fault` names why. */
+/** Returns the checks of a condition. Each returns the fault of a row to withhold; `fault` is that fault's kind. */
 export function conditionsOf<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
@@ -41,7 +41,7 @@ export function partChecks<Row>(
   })
 }
 
-/** Reads a value that passed a `not` condition; `null` if the cell is blank or the row is withheld. */
+/** Returns the value that passed a `not` condition; `null` if the cell is blank or the row is withheld. */
 export interface LetPass<Row> {
   readonly column: string
   readonly valueIn: (row: Row) => string | null

@@ -7,7 +7,7 @@ import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zo
 import { type Cell, type RowAccess, LateTime, CellFault, isBlank } from '../cells/cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
-/** What a cell should hold if it holds no date-time at all. */
+/** The expectation of a cell that must contain a date-time but contains nothing. */
 export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
@@ -96,7 +96,10 @@ export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: 
   if (kind === 'wall' && !hasZone) notes.wallTimes++
 }
 
-/** The instant of a date. @param notes notes of the cell's own field; absent when the date is read for another field */
+/**
+ * Returns the instant of a date.
+ * @param notes the notes of the cell's own field; absent when the date is read for another field
+ */
 export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNotes, cell: Cell = null): Instant {
   if (parsed.kind !== 'wall') return parsed.instant
   const instant = instantOfWall(parsed.wall, wallZone)
@@ -139,7 +142,7 @@ export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries
 const MOST_NAMES = 1000
 const opened = new Map<string, Zone>()
 
-/** The zone that a cell names; `null` if it names none. */
+/** Returns the zone that a cell names; `null` if it names none. */
 export function zoneNamedBy(cell: Cell): Zone | null {
   return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
 }

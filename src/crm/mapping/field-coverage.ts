@@ -5,7 +5,7 @@ import type { Suspicion } from '../../domain/suspicion.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 
-/** Which column a field is read from, and how many rows have a value there. */
+/** The source of a field, and the number of rows with a value there. */
 export interface FieldFound {
   readonly field: string
   /** The columns, or the constant; `null` if nothing reads the field. */
@@ -42,7 +42,7 @@ interface Counts {
   rows: number
 }
 
-/** Tracks what a list's fields are read from, and how many rows have a value in each. */
+/** Tracks the source of each field of a list, and the number of rows with a value in it. */
 export class FieldCoverage {
   #table: RecordTable | null = null
   #sources: FieldSources = {}
@@ -74,7 +74,7 @@ export class FieldCoverage {
     this.#sources = fields
   }
 
-  /** Returns a counter to be called with each row. Used by `check` only: it costs time that serving cannot spare. */
+  /** Returns a counter to be called with each row. Only `check` uses it, because it is too slow for serving. */
   counter<Row>(access: RowAccess<Row>): (row: Row) => void {
     const fields = Object.entries(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
@@ -97,7 +97,7 @@ export class FieldCoverage {
   }
 
   /**
-   * Reports needed fields that nothing reads and the configuration does not drop.
+   * Reports needed fields that no column or constant sets and that the configuration does not set to null.
    * @param isThere tells whether any row has the column
    */
   missed(isThere: (column: string) => boolean, rows: number): readonly Suspicion[] {
@@ -118,7 +118,10 @@ export class FieldCoverage {
     return columns.length > 0 && !columns.some(isThere)
   }
 
-  /** Whether a column, or the configuration, gives the field a value. @param isThere tells whether any row has the column */
+  /**
+   * Whether a column, or the configuration, gives the field a value. @param isThere tells whether any row has the
+   * column
+   */
   reads(field: FieldName, isThere: (column: string) => boolean): boolean {
     const source = this.#sources[field] ?? null
     const columns = columnsOf(source)

@@ -4,7 +4,7 @@ import type { Zone } from '../../domain/zone.ts'
 import { type Cell, type Reader, CellFault, isBlank } from '../cells/cell.ts'
 import { ANY_DATE_TIME, type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
-/** Where a date of a row is read from, and how. */
+/** The source of a date, and how it is parsed. */
 export interface DateOrigin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell

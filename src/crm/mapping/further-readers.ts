@@ -40,7 +40,8 @@ export function furtherReadersOf<Row>(
           : read(conversions.int32, toInt32),
       decimal: () => read(conversions.decimal, toDecimal),
       'date-time': () => {
-        // Distinct from the notes on the contract's own dates, whose names another list may declare.
+        // The prefix keeps these notes apart from those on the contract's dates: a further field of one list may have
+        // the name of a contract field of the other.
         const notes = context.suspicions.datesIn(`further ${name}`, nameOfColumn(name, source))
         return dateReader(dateOriginOf(name, source, access, context, notes), showIn, () => null)
       },
@@ -51,7 +52,7 @@ export function furtherReadersOf<Row>(
   })
 }
 
-/** Reads the further fields of a row up to the first that cannot be read. */
+/** Reads the further fields of a row, and stops at the first that cannot be read. */
 export function furtherOf<Row>(
   readers: readonly Reader<Row, FurtherValue>[],
   row: Row,

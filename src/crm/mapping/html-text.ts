@@ -10,7 +10,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
 /** Elements whose content is not text for people. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'iframe'])
 const CELLS: ReadonlySet<string> = new Set(['td', 'th'])
-/** Deeper elements take the parser more than linear time, and no editor writes them. */
+/** The deepest nesting of elements. The parser takes more than linear time for deeper ones, which no editor writes. */
 const DEEPEST = 500
 
 /**
@@ -48,7 +48,7 @@ export function htmlText(html: string): string | null {
   return isTooDeep ? null : lines.text
 }
 
-/** The white space that HTML collapses, which a no-break space is not. */
+/** The white space that HTML collapses. It does not include the no-break space. */
 const COLLAPSED = /[ \t\n\r\f]+/
 
 /** The lines of a text, without white space at their ends. */

@@ -1,9 +1,9 @@
 import type { Guid } from '../../domain/guid.ts'
 
-/** An id as the CRM writes it, and the rows that hold it. */
+/** An id as the CRM writes it, and the rows that contain it. */
 interface IdText {
   readonly text: string
-  /** Locations of some of the rows that hold it, by row id. */
+  /** The locations of some of these rows, by row id. */
   readonly rows: Map<Guid, string>
 }
 
@@ -12,7 +12,8 @@ const MOST_ROWS = 10
 const LONGEST = 80
 
 /**
- * Venue ids as the CRM writes them: in the list of venues each row's own, in the list of events those of their venues.
+ * Venue ids as the CRM writes them: the rows' own ids in the list of venues, the ids of their venues in the list of
+ * events.
  */
 export class IdTexts {
   /** The CRM's name for the column. */

@@ -9,20 +9,22 @@ const GUID: Expected = { kind: 'guid', mayBeBlank: false }
 const GUID_OR_NOTHING: Expected = { kind: 'guid', mayBeBlank: true }
 const ID: Expected = { kind: 'id' }
 
-/** The id of a row. The empty GUID is not an id (contract §1.1). */
+/** Converts a cell to a row's id. The empty GUID is not an id (contract §1.1). */
 export function toId(cell: Cell): Guid | CellFault {
   return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new CellFault(GUID, cell)
 }
 
-/** The id of an event's venue. A blank cell, or the empty GUID, means that no venue is assigned yet. */
+/**
+ * Converts a cell to the id of an event's venue. A blank cell or the empty GUID means that no venue is assigned yet.
+ */
 export function toVenueId(cell: Cell): Guid | CellFault {
   if (isBlank(cell)) return EMPTY_GUID
   return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new CellFault(GUID_OR_NOTHING, cell)
 }
 
 /**
- * Converts ids that are not GUIDs: the UUID of the text in `namespace`, separate for each table. Leading and trailing
- * blanks do not count.
+ * Returns a function that derives a UUID in `namespace` from the table and an id that is not a GUID. Leading and
+ * trailing blanks are ignored.
  */
 export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | CellFault {
   const idOf = namedIds(namespace, `${from}/`)
@@ -47,7 +49,7 @@ export function remembered(named: (cell: Cell) => Guid | CellFault, most: number
   const known: { readonly cell: Cell; readonly id: Guid }[] = []
   let next = 0
   return (cell) => {
-    // A list that is read again has its ids in the same order. Looking each of them up would take a third of the read.
+    // A list has its ids in the same order at each read, so most need no look-up, which would take a third of the read.
     const at = known[next]?.cell === cell ? next : places.get(cell)
     const before = at === undefined ? undefined : known[at]
     if (before !== undefined && at !== undefined) {
@@ -64,7 +66,7 @@ export function remembered(named: (cell: Cell) => Guid | CellFault, most: number
   }
 }
 
-/** The name-based UUID of a name in a namespace (RFC 9562 §5.5). */
+/** Returns the name-based UUID of a name in a namespace (RFC 9562 §5.5). */
 export function uuidV5(namespace: Guid, name: string): Guid {
   return namedIds(namespace, '')(name)
 }

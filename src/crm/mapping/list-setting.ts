@@ -17,7 +17,7 @@ export interface ListSetting {
   readonly further?: readonly FurtherField[]
 }
 
-/** The further fields of a setting, left out if there are none: a setting without them stays what it was. */
+/** Returns the member `further` of a setting; no member if no further field is declared. */
 export function declaring(further: readonly FurtherField[]): Pick<ListSetting, 'further'> {
   return further.length === 0 ? {} : { further }
 }
@@ -41,7 +41,7 @@ export interface MappingContext {
   /** The zone of dates without an offset, unless their field names another. */
   readonly zone: Zone
   readonly showIn: Zone
-  /** Whether the source has lists, or texts that hold several values. */
+  /** `native` if the source has lists, `text` if one text contains several values. */
   readonly lists: 'native' | 'text'
   /** How the source writes its texts, if the configuration describes it. */
   readonly texts?: TextSettings | null

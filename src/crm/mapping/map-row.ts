@@ -23,14 +23,14 @@ import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
  */
 export const RECORDS = 3
 
-/** A kind of record: how its fields make one, and what may be wrong with it. */
+/** A kind of record: how it is made from its fields, and which of its values are suspicious. */
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
-  /** The field that holds a venue's id, and that id in a record. */
+  /** The field with a venue's id, and the function that returns this id of a record. */
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | RowFault | null
-  /** Reads the dates of a row, which counts them. */
+  /** Reads the dates of a row, so that they are counted. */
   readonly readDates: <Row>(readers: Readers<Row, Item>, row: Row) => void
   /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
   readonly suspiciousIn: (
@@ -91,7 +91,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly suspicions: Suspicions
   /** Reads the CRM's own id; `null` if it is the id itself. */
   readonly idText: ((row: Row) => string | null) | null
-  /** The row's value in the field that holds a venue's id. */
+  /** Returns the row's text in the field with a venue's id. */
   readonly venueText: (row: Row) => string | null
   /** Looks for columns that no row has had yet; `null` once nothing is left to look for. */
   probe: ((row: Row) => boolean) | null
@@ -101,7 +101,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly isHidden: ((row: Row) => boolean) | null
 }
 
-/** What the CRM calls the column of a list's id. */
+/** Returns the CRM's name for the column of a list's id. */
 export function idColumnOf({ fields }: Pick<ListSetting, 'fields'>): string {
   return nameOfColumn('Id', fields.Id ?? null)
 }
@@ -150,8 +150,8 @@ export function listMapping<Row, Item>(
 export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
 
 /**
- * Maps a row to its record, or to why it is withheld. Reads its id, its conditions, then its values; a withheld row
- * gets all its faults.
+ * Maps a row to its record, or to the faults for which it is withheld. Reads the id first, then the conditions, then
+ * the values. A withheld row gets all its faults.
  */
 export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
   mapping: ListMapping<Row, Item>,
@@ -168,7 +168,7 @@ export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
   const [starts, finishes] = [start.wallTimes, finish.wallTimes]
   const mapped = mapShortly(mapping, row, where, version)
   if (mapped.kind === 'record') return mapped
-  // A row that is withheld was read up to its first fault: its dates count as those of any other row do.
+  // A withheld row was read only up to its first fault, but its dates count like those of any other row.
   ;[start.wallTimes, finish.wallTimes] = [starts, finishes]
   kind.readDates(readers, row)
   return withAllFaults(mapping, row, mapped)
@@ -200,7 +200,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid } & Extended>(
     : { kind: 'record', id, record, version, idText: idText(row) }
 }
 
-/** As `mapShortly`, for `check`, which serves nothing: also notes what is suspicious in withheld rows. */
+/** As `mapShortly`, for `check`: also notes the suspicious values of withheld rows. */
 function mapThoroughly<Row, Item extends { readonly Id: Guid } & Extended>(
   mapping: ListMapping<Row, Item>,
   row: Row,
@@ -292,7 +292,7 @@ function suspiciousEventCells(
   ]
 }
 
-/** A coordinate that is on no map: most likely its point was read as a separator of thousands. */
+/** Returns impossible coordinates: most likely a decimal point was read as a thousands separator. */
 function suspiciousVenueCells(
   { Longitude, Latitude }: VenueRecord,
   nameOf: NameOf,
@@ -311,7 +311,7 @@ export function withheldRow(reason: RowFault, id: Guid | null, where: string, ve
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
 }
 
-/** Reads the fields of a row up to the first that cannot be read. */
+/** Reads the fields of a row, and stops at the first that cannot be read. */
 function recordOf<Row, Item>({ fields, further, blank }: ListMapping<Row, Item>, row: Row, id: Guid): Item | RowFault {
   const record: Record<string, unknown> = { ...blank, Id: id }
   for (const { name, read } of fields) {

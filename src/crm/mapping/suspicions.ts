@@ -37,19 +37,19 @@ export const MOST_SHOWN = 1000
 /** The most blank prices noted before a row with a price is read: a list without prices is no mistake. */
 const MOST_BLANK_PRICES = 10_000
 const YEAR_SECONDS = 365.25 * 86_400
-/** How many more starts far ahead than other starts are noted. */
+/** Starts far ahead are noted until they outnumber the other starts by this many. */
 const MOST_FAR = 1000
-/** Marquee stops looking for a column that is in none of this many first rows. */
+/** If a column is in none of the first rows, Marquee stops looking for it after this many. */
 const ROWS_TO_APPEAR = 64
 
 /** Counts of one read of all rows. */
 interface Columns {
   /** Notes on dates, by field. */
   readonly dates: Map<string, DateNotes>
-  /** Columns that exist, and columns of which some cell held a value. */
+  /** The columns that exist, and those of which some cell had a value. */
   readonly there: Set<string>
   readonly held: Set<string>
-  /** How many cells hold each value that passes a `not` condition, by column. */
+  /** The number of cells with each value that passes a `not` condition, by column. */
   readonly passed: Map<string, Map<string, number>>
   rows: number
   hasPrice: boolean
@@ -170,7 +170,7 @@ export class Suspicions {
     }
   }
 
-  /** Whether most events start far ahead, as in the sample, so that it is no mistake. */
+  /** Whether most events start far ahead, as in the sample, so a far start is not a mistake. */
   get #isOfTheFuture(): boolean {
     const { far, near } = this.#isPartial ? this.#before : this.#columns
     return far > near
@@ -181,7 +181,7 @@ export class Suspicions {
   }
 
   seeUnsaidPrice(column: string, cell: Cell): void {
-    // A workbook number is no text, so its digits are not ambiguous.
+    // A number in a workbook is not a text, so its digits are not ambiguous.
     if (typeof cell !== 'string' || cell.length < 5) return
     if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#suspect(column, MAYBE_THOUSAND, cell)
   }
@@ -277,7 +277,10 @@ export class Suspicions {
     return found
   }
 
-  /** Whether prices of events are read: some row has a column that Price is mapped to; `null` while no row is known, as in followers. */
+  /**
+   * Whether prices of events are read: some row has a column that Price is mapped to. `null` while this process has
+   * read no row, as in followers.
+   */
   get readsPrice(): boolean | null {
     const columns = this.#isPartial || this.#columns.rows === 0 ? this.#before : this.#columns
     const { rows, there, held } = columns

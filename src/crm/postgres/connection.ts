@@ -147,7 +147,7 @@ export class Connection {
     })
   }
 
-  /** Closes the connection with a message to the server unless a statement is still running. */
+  /** Closes the connection. Tells the server first, unless a statement is still running. */
   async close(): Promise<void> {
     if (this.lost) return
     this.onLost = () => {}
@@ -167,7 +167,7 @@ export class Connection {
   }
 }
 
-/** The answer of the last statement of several. */
+/** Returns the answer of the last statement of several. */
 function answerOf(result: QueryArrayResult<TextRow> | readonly QueryArrayResult<TextRow>[]): QueryAnswer {
   const last = [result].flat().at(-1)
   return { rows: last?.rows ?? [], oids: (last?.fields ?? []).map((field) => field.dataTypeID) }

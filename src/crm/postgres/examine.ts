@@ -70,8 +70,8 @@ export async function examineTable<Item>(
 }
 
 /**
- * Whether the server can find changes by an index. An index may exist and still be useless to a view that computes its
- * rows.
+ * Returns true if the server can find changes by an index. An index may exist and still be useless to a view that
+ * computes its rows.
  */
 async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | Fault> {
   // PostgreSQL scans a small table even if an index exists, so ask for the plan with scans disabled.

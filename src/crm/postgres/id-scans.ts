@@ -104,7 +104,7 @@ export class StrayNotices {
     this.#lateIdScans = count === 0 ? 0 : this.#lateIdScans + 1
     if (this.#lateIdScans !== USUAL_AFTER) return
     this.#tell(
-      `${known.placeOf(id)} and other rows changed with a ${known.updatedAtColumn} older than one that was already read (by ${duration(byMicros)}), so ${this.#until}; set it when the row is written, with clock_timestamp() of one clock${this.#zone(known)}`,
+      `${known.placeOf(id)} and other rows changed with an older ${known.updatedAtColumn} than rows that were already read (by ${duration(byMicros)}), so ${this.#until}; set it when the row is written, with clock_timestamp() of one clock${this.#zone(known)}`,
     )
   }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** Why a connection was closed for its size limits; the message is the rest of a sentence. */
+/** The error of a connection that was closed because a message was too large. Its message is the end of a sentence. */
 export class TooMuch extends Error {
   readonly kind: 'broken' | 'too-large'
 

@@ -84,8 +84,8 @@ function isRefusal({ code }: Fault): boolean {
 }
 
 /**
- * Whether the other attempt of `prefer` or `allow` may succeed: the server has no TLS, or pg_hba.conf requires the
- * other.
+ * Returns true if the other attempt of `prefer` or `allow` may succeed: the server has no TLS, or pg_hba.conf requires
+ * the other kind of connection.
  */
 function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): boolean {
   return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')

@@ -43,7 +43,7 @@ export async function* readFull<Item>(
   givesWay: () => boolean,
 ): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
-  // An empty table yields no other page to say how far the server lags.
+  // The pages report the server's lag, and an empty table yields no other page.
   yield emptyPage(transaction.moment)
   return yield* scan(opened, known.select(), {
     givesWay,
@@ -80,7 +80,7 @@ const MOST_WANTED = 10_000
 export async function* scanIds<Item>(opened: Opened<Item>, held: Held, strays: Strays): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
   const { moment } = transaction
-  // An empty table yields no other page to say how far the server lags.
+  // The pages report the server's lag, and an empty table yields no other page.
   yield { ...emptyPage(moment), pass: PASS }
   const answers = transaction.scan(known.select([known.idColumn, known.updatedAtColumn]))
   let wanted: string[] = []

@@ -14,7 +14,7 @@ export interface RowBatch {
   readonly isLast: boolean
 }
 
-/** A batch ends at this size even within a page: rows may suddenly be wider than those before. */
+/** A batch ends at this size even within a page, because rows may suddenly be wider than the previous ones. */
 const MOST_BYTES = 4_000_000
 
 /**

@@ -118,8 +118,8 @@ export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
 }
 
 /**
- * The time zone setting for new connections: the role's, the database's or the server's. Writers most likely use it
- * too.
+ * Returns the time zone setting for new connections: that of the role, the database or the server. Writers most likely
+ * use it too.
  */
 export async function zoneOf(transaction: Transaction): Promise<string | Fault> {
   const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
