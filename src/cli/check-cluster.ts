@@ -55,7 +55,7 @@ export async function checkCluster(
     const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMsOf(settings.heartbeatMs, configuration.freshness.maxAgeMs))
     const signing = new Signing(dataFingerprint(configuration), key?.reveal() ?? null)
     const trouble = await withTimeout(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
-    const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE_WHO_WRITES}`
+    const late = `the log could not be read within ${PATIENCE_MS / 1000} s. ${SEE_WHO_WRITES}`
     if (trouble !== null) warnings.push(`cluster.name: ${trouble === TIMED_OUT ? late : trouble}`)
     if (trouble === TIMED_OUT) return { server: serverOf(info), problems, warnings }
     const looked = otherLogsInUse(connection, systemTime, usedMs, new AbortController().signal)

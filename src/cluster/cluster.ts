@@ -213,7 +213,8 @@ export class Cluster {
   }
 }
 
-export const SEE_WHO_WRITES = 'The instances replace a log that nobody leads; see who else writes to the store'
+export const SEE_WHO_WRITES =
+  'The instances replace a log that has no leader; check which other program writes to the store'
 
 /** Returns why instances could not use the log or its nonces; `null` if they can. */
 export async function logTrouble(
@@ -235,5 +236,5 @@ export async function logTrouble(
   const after = await look()
   if (before.top?.id !== after.top?.id || before.moved === after.moved) return null
   const end = before.top === null ? 'there is no log' : `the log ends with ${before.top.id} and does not move`
-  return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
+  return `there are instances, but none leads: ${end}. /status of each instance says why; the log is replaced unless an election finds a leader`
 }

@@ -1,18 +1,18 @@
-// What makes a log one's own: its name and the signatures of its entries. Instances with another key, mapping or release
-// have another log, which is looked for here.
+// The identity of a log: its name and the signatures of its entries. Instances with another key, mapping or release have
+// another log, which this file looks for.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Buffer } from 'node:buffer'
 import type { Time } from '../time/time.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../time/waiting.ts'
 
-/** A part of what is signed together. */
+/** A part of a signed message. */
 type Part = string | Uint8Array
 
 const KEY_DIGITS = 8
 
 /**
  * Returns the name of the log for these records. Instances with another key have another log, which this one never
- * touches. So everything in the log comes from instances with the same key, or from a stranger without one.
+ * touches. So an entry that cannot be verified comes from another program, not from an instance with another key.
  */
 export function logNameOf(fingerprint: string, key: string | null): string {
   if (key === null) return fingerprint
@@ -27,7 +27,7 @@ export function whyOtherLog(name: string, own: string): string {
     : 'it is from another release, CRM or mapping, which is normal during a roll-out'
 }
 
-/** Signs what goes to the store, and verifies what comes from it. Without a key nothing is signed. */
+/** Signs the data for the store, and verifies the data from it. Without a key nothing is signed. */
 export class Signing {
   readonly #fingerprint: string
   readonly #key: string | null

@@ -40,7 +40,7 @@ export function expectedWords(expected: Expected): string {
     case 'object':
       return 'an object'
     case 'shallow-object':
-      return 'lists and objects that are nested less deeplyly'
+      return 'lists and objects that are nested less deeply'
     case 'stored':
       return STORED[expected.instead]
     default:
