@@ -4,7 +4,6 @@ import type { ListName } from '../domain/field.ts'
 import { type IdsOf, idsOf } from '../crm/mapping/ids.ts'
 import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
-import type { OpenHttpClient } from '../crm/web/http-client.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
 import { Description } from '../http/description.ts'
@@ -39,15 +38,15 @@ export interface Marquee {
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
 
-/** Wraps the HTTP client, to print each request. */
-type Traced = (open: OpenHttpClient) => OpenHttpClient
-
 interface AssembleOptions {
   readonly watch?: RequestWatch
   /** `null` if the runtime keeps no descriptors back. */
   readonly reserve?: DescriptorReserve | null
   readonly suspicions?: ListSuspicions
-  readonly traced?: Traced
+  /** Prints each request to the CRM. */
+  readonly trace?: (line: string) => void
+  /** The longest pause to wait for if the CRM asks for one; any if absent. */
+  readonly longestPauseMs?: number
 }
 
 /** Creates the parts of a Marquee from the configuration, and starts none of them. */
@@ -79,7 +78,7 @@ async function assembleWith<R extends Reading>(
   configuration: Configuration,
   time: Time,
   observe: Observe,
-  { watch, reserve = null, suspicions = listSuspicions(), traced = (open) => open }: AssembleOptions,
+  { watch, reserve = null, suspicions = listSuspicions(), trace, longestPauseMs }: AssembleOptions,
   openReading: (parts: ReadingOptions) => Promise<R>,
 ): Promise<Marquee & { readonly reading: R }> {
   const { listen, timeZone } = configuration
@@ -104,16 +103,18 @@ async function assembleWith<R extends Reading>(
         const { maxAgeMs } = freshness
         return maxAgeMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(maxAgeMs / 3, REQUEST_TIMEOUT_CEILING_MS)
       },
+      ...(longestPauseMs === undefined ? {} : { longestPauseMs }),
     },
     loadWeb: async () => {
       const { openHttpClient } = await import('../runtime/outgoing.ts')
-      return traced((wayOut) => openHttpClient(wayOut, reserve))
+      return (wayOut) => openHttpClient(wayOut, reserve)
     },
     env: process.env,
     suspicions,
     time,
     observe,
     ...(reserve === null ? {} : { descriptors: reserve }),
+    ...(trace === undefined ? {} : { trace }),
   })
   const formatter = new Formatter(representation)
   const readyBytes = (): number => limits.readyBodiesBytes ?? usualReadyBytes()
@@ -222,15 +223,25 @@ export interface CrmRead {
   readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
 }
 
+/** Somebody waits for the result: a longer pause ends the read, and its sentence says how long it is. */
+const LONGEST_PAUSE_MS = 15_000
+
 /** Reads both lists in full once, reports all faults of each row, and serves nothing. */
 export async function readCrm(
   configuration: Configuration,
-  { isThorough = false, traced }: { readonly isThorough?: boolean; readonly traced?: Traced | undefined } = {},
+  {
+    isThorough = false,
+    trace,
+  }: { readonly isThorough?: boolean; readonly trace?: AssembleOptions['trace'] | undefined } = {},
 ): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
   const silent = { ...configuration, describe: false }
-  const options = { suspicions: listSuspicions(true), ...(traced === undefined ? {} : { traced }) }
+  const options = {
+    suspicions: listSuspicions(true),
+    longestPauseMs: LONGEST_PAUSE_MS,
+    ...(trace === undefined ? {} : { trace }),
+  }
   const marquee = await assembleAlone(silent, systemTime, observe, options)
   const lists = marquee.reading.replica
   const { venues, events } = lists

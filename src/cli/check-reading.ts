@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { howMany } from '../domain/printable.ts'
+import { Secret } from '../domain/secret.ts'
 import type { ListReading } from '../sync/port.ts'
 
 const HOUR_MS = 3_600_000
@@ -39,6 +40,18 @@ export function readingWarnings(readings: readonly ListReading[], { freshness }:
         ]
       : []),
   ]
+}
+
+/** Names the secrets of the CRM and their sources, never their values; `null` if there are none. */
+export function secretsLine({ crm }: Pick<Configuration, 'crm'>): string | null {
+  const named = secretsAt(crm, 'crm').map(([key, { from }]) => `${key}, from ${from}`)
+  return named.length === 0 ? null : `Secrets: ${named.join('; ')}.`
+}
+
+function secretsAt(value: unknown, key: string): readonly (readonly [string, Secret])[] {
+  if (value instanceof Secret) return value.isReferred ? [[key, value]] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => secretsAt(inner, `${key}.${name}`))
 }
 
 type Freshness = Pick<Configuration['freshness'], 'maxAgeMs' | 'refreshEveryMs' | 'fullReadEveryMs'>

@@ -6,7 +6,7 @@ import { codeOf } from '../domain/system-error.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import { fieldTable } from './check-fields.ts'
-import { readingLines, readingWarnings } from './check-reading.ts'
+import { readingLines, readingWarnings, secretsLine } from './check-reading.ts'
 import type { StoreChecked } from './check-cluster.ts'
 import { loadFound } from '../config/read-configuration.ts'
 import { systemTime } from '../time/time.ts'
@@ -43,9 +43,7 @@ export async function check(
     return WRONG_USAGE
   }
   if (!json) out(`Checking ${printable(found.from)}.`)
-  const tracer = trace ? await import('./trace-requests.ts') : null
-  const traced = tracer === null ? undefined : tracer.tracedBy(found.configuration.crm, error)
-  const crm = await readCrm(found.configuration, { isThorough: connector, traced })
+  const crm = await readCrm(found.configuration, { isThorough: connector, trace: trace ? error : undefined })
   const { cluster } = found.configuration
   const { lists } = crm
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
@@ -77,8 +75,7 @@ export async function check(
     printReport({ ...report, ok: read.ok }, asides, found.configuration, context)
     if (store.server !== null) out(printable(`Cluster store: ${store.server}, reachable, all rights granted.`))
     for (const told of readingLines(crm.readings, found.configuration)) out(told)
-    const line = notYetOverLine(crm)
-    if (line !== null) out(line)
+    for (const line of [notYetOverLine(crm), secretsLine(found.configuration)]) if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
     for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO

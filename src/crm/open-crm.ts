@@ -8,6 +8,7 @@ import type { Crm, PageStream, Source } from '../sync/port.ts'
 import { htmlReader } from './mapping/list-setting.ts'
 import { type ConnectorContext, limitsOf } from './kit/crm-limits.ts'
 import type { OpenHttpClient } from './web/http-client.ts'
+import { secretsIn, tracedClient } from './web/trace-requests.ts'
 
 export interface CrmContext extends ConnectorContext {
   /** Loads the runtime's HTTP client, which not every CRM needs. */
@@ -19,7 +20,12 @@ export async function openCrm(settings: CrmSettings, context: CrmContext): Promi
   const { events, venues } =
     settings.kind === 'files' ? { events: settings.events.block, venues: settings.venues.block } : settings
   const html = await htmlReader([events ?? {}, venues ?? {}])
-  const crm = await open(settings, { ...context, ...html })
+  const { trace, loadWeb } = context
+  const loadTraced = async (): Promise<OpenHttpClient> => {
+    const openHttpClient = await loadWeb()
+    return trace === undefined ? openHttpClient : tracedClient(openHttpClient, secretsIn(settings), trace)
+  }
+  const crm = await open(settings, { ...context, ...html, loadWeb: loadTraced })
   // The Dataverse connector counts its own requests: one read of a list takes many.
   if (settings.kind === 'dataverse') return crm
   countReads(crm.events, context.observe)

@@ -70,6 +70,18 @@ describe.each(RUNTIMES)('check, on %s', (runtime) => {
     expect([status, said.includes('crm.events.fields.Changed is missing')]).toEqual([2, true])
   })
 
+  it('prints the requests of a module with --trace, and names its secrets, but never shows them', async () => {
+    server.answer = (asked) => ({ ...good(asked), headers: { 'x-key': SECRET } })
+    const edit = (text: string): string => text.replaceAll('/events`', '/events?key=${settings.token}`')
+    const { status, said } = await check(['--trace'], edit, runtime)
+    expect(status).toBe(0)
+    expect(said).toContain(`> GET ${server.url}/events?key=[secret]&page=4&per_page=100`)
+    expect(said).toContain('< 200 application/json {"data":[]}')
+    expect(said).toContain('Secrets: crm.settings.token, from the file ./crm.key.')
+    expect(said).not.toContain(SECRET)
+    expect((await check([], undefined, runtime)).said).not.toContain('> GET')
+  })
+
   it('reads by the connector that init writes, and examines it', async () => {
     const { status, said } = await check(['--connector'], undefined, runtime)
     expect(said).toContain('230 events and 1 venue would be served.')
@@ -79,7 +91,13 @@ describe.each(RUNTIMES)('check, on %s', (runtime) => {
 
 describe('check of a connector', () => {
   it.each([
-    ['a wrong key', () => ({ status: 401 }), 1, 'refuses the key (401)'],
+    ['a wrong key', () => ({ status: 401 }), 1, 'refuses the key (401); the file ./crm.key is read again'],
+    [
+      'a long pause',
+      () => ({ status: 429, headers: { 'retry-after': '120' } }),
+      1,
+      'asks for fewer requests (429): try again in 120 s',
+    ],
     ['a wrong path', () => ({ status: 404 }), 2, 'has no /events, or this key may not see it (404)'],
     ['HTML', () => ({ text: '<html>' }), 1, 'HTML or XML in place of JSON'],
     [

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, setDefaultTimeout } from '
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { runCommand } from '../commands/run-command.ts'
 import { ROOT } from '../support/child.ts'
 import { type Asked, JsonServer } from './json-server.ts'
 import { type TestRow, eventRow, idNumbered } from './own-crm.ts'
@@ -108,6 +109,15 @@ describe('a command', () => {
     ['python3 -c "x = b\'a\' * 300000000; import time; time.sleep(30)"; wait', 'more than crm.memory, and was ended'],
   ])('that does %s is told of, and costs no caller anything', async (script, sentence) => {
     await withCommand(script, (service) => service.says(sentence))
+  })
+
+  it('is shown by check --trace with what it is started with and the beginning of its output', async () => {
+    const script = `printf '%s\\n' '${JSON.stringify(eventRow(1))}'`
+    const kind = `kind: command\nrun: [sh, crm.sh]\nevents: { ${FIELDS} }\n${VENUES}`
+    using folder = new ConnectorFolder(server, { 'crm.sh': SHELL, 'events.sh': script }, kind)
+    const { status, stderr } = await runCommand(['check', '--trace', '--config', folder.configuration])
+    expect(status).toBe(0)
+    expect(stderr).toContain(`> sh crm.sh events full\n< {"id":"${idNumbered(1)}","name":"event 1",`)
   })
 
   it('may print an empty list only by saying so', async () => {

@@ -3,6 +3,7 @@ import { HttpRequests } from '../../src/crm/context/http-context.ts'
 import type { Http, PagesOptions, Row } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 
 let server: JsonServer
@@ -19,11 +20,11 @@ beforeEach(async () => {
 
 afterEach(() => server.close())
 
-function open(budget: { most: number; perMs: number }, reading = new AbortController()): Http {
+function open(budget: { most: number; perMs: number }, reading = new AbortController(), limits = {}): Http {
   return new HttpRequests({
     web: openHttpClient({ ca: [], proxyOf: () => null }),
     time: systemTime,
-    limits: { requestTimeoutMs: 1000 },
+    limits: { requestTimeoutMs: 1000, ...limits },
     origins: new Set([server.url]),
     allowInsecure: false,
     atOnce: 3,
@@ -339,6 +340,35 @@ describe('requests', () => {
     server.answer = () => ({ status: 429, headers: { 'retry-after': '0' } })
     expect(await faultOf(http.get(`${server.url}/a`))).toContain('throttled: ')
     expect(server.asked).toHaveLength(4)
+  })
+
+  it('pay one pause together if the API refuses several that were sent at once', async () => {
+    server.answer = async () => {
+      await Bun.sleep(50)
+      return { status: 429 }
+    }
+    const reading = new AbortController()
+    const bound = open({ most: 10, perMs: 1000 }, reading)
+    const asked = [faultOf(bound.get(`${server.url}/a`)), faultOf(bound.get(`${server.url}/b`))]
+    await eventually(
+      async () => waits.length,
+      (count) => count === 2,
+    )
+    reading.abort()
+    await Promise.all(asked)
+    expect(waits.map((wait) => Math.round(Number.parseFloat(wait)))).toEqual([10, 10])
+  })
+
+  it('wait for no longer than the longest pause, and say when to try again', async () => {
+    const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 })
+    server.answer = () => ({ status: 429 })
+    const sentence = `throttled: 127.0.0.1:${server.port} asks for fewer requests (429): try again in 10 s`
+    expect([await faultOf(hasty.get(`${server.url}/a`)), await faultOf(hasty.get(`${server.url}/b`))]).toEqual([
+      sentence,
+      sentence,
+    ])
+    // The pause holds for the second request too, which is not sent.
+    expect(server.asked).toHaveLength(1)
   })
 
   it('keep to the budget in any period of its length', async () => {

@@ -167,6 +167,8 @@ class ModelHost<Item> implements RowHost {
     }
   }
 
+  readonly rereadNote = ''
+
   async refreshSecrets(): Promise<boolean> {
     return false
   }

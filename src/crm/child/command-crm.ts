@@ -5,6 +5,7 @@ import { basename } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
+import { printable } from '../../domain/printable.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
@@ -16,6 +17,7 @@ import type { ProcessContext } from './module-crm.ts'
 /** How many request time limits may pass without output. */
 const PATIENCE = 3
 const WATCH_EVERY_MS = 100
+const TRACED_BYTES = 2048
 
 /** Opens a connector that is a command. Each read starts the command once. */
 export function openCommandCrm(settings: CrmSettings<'command'>, context: ProcessContext): Promise<Crm> {
@@ -60,6 +62,7 @@ class CommandHost implements RowHost {
     const { words, folder } = this.#settings.run
     const [program = '', ...first] = words
     const given = argument === null ? [] : typeof argument === 'string' ? [argument] : argument
+    this.#trace(`> ${[...words, list, way, ...given].join(' ')}`)
     const child = spawnBare(program, [...first, list, way, ...given], folder)
     this.#running.add(child)
     const { promise: closed, resolve } = Promise.withResolvers<string | null>()
@@ -96,10 +99,11 @@ class CommandHost implements RowHost {
     const output = new CommandOutput(this.name, way, (word) => this.#tellUnknown(word))
     const chunks = stdout[Symbol.asyncIterator]()
     const silent = failed('timeout', `${this.name} printed nothing for ${patienceMs / 1000} s, and was ended`)
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const next = await withTimeout(time, patienceMs, chunks.next())
       if (next === TIMED_OUT) return silent
       if (next.done === true) break
+      if (isFirst) this.#trace(`< ${next.value.toString('utf8', 0, TRACED_BYTES)}`)
       yield* output.take(next.value)
       if (output.failure !== null) return this.#masked(output.failure)
     }
@@ -109,6 +113,11 @@ class CommandHost implements RowHost {
     if (output.failure !== null) return this.#masked(output.failure)
     if (how !== null) return whyKilled() ?? failed('internal', `${this.name} ${how}`)
     return output.outcome
+  }
+
+  /** Shows what is started and the beginning of what it prints: its requests to the CRM are not known. */
+  #trace(text: string): void {
+    this.#context.trace?.(printable(this.#given.mask(text), TRACED_BYTES))
   }
 
   #masked({ failure }: Failed): Failed {
@@ -163,6 +172,10 @@ class CommandHost implements RowHost {
 
   refreshSecrets(): Promise<boolean> {
     return this.#given.refresh()
+  }
+
+  get rereadNote(): string {
+    return this.#given.rereadNote
   }
 
   onHint(): () => void {

@@ -8,6 +8,8 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConnectorRun, whereThrown } from '../context/connector-run.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
+import { tracedClient } from '../web/trace-requests.ts'
+import type { SentSettings } from '../context/given-settings.ts'
 import { FRAME_MARK } from './frame-reader.ts'
 import type { FromHost, ToHost } from './host-messages.ts'
 
@@ -116,7 +118,7 @@ class ConnectorHost {
     this.#send({ is: 'unusable', message })
   }
 
-  async #start({ key, path, digest, settings, limits, allowInsecure, ca, proxy, env }: Start): Promise<void> {
+  async #start({ key, path, digest, settings, limits, ca, proxy, env, ...start }: Start): Promise<void> {
     this.#key = key
     const name = basename(path)
     this.name = name
@@ -128,9 +130,9 @@ class ConnectorHost {
     const run = ConnectorRun.start(given, {
       name,
       settings,
-      web: trustingHttpClient(this.#openHttpClient, ca, { configured: proxy, env }),
+      web: trustingHttpClient(this.#clientFor(start.isTraced, settings), ca, { configured: proxy, env }),
       limits,
-      allowInsecure,
+      allowInsecure: start.allowInsecure,
       onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),
     })
     if (typeof run === 'string') return this.#unusable(run)
@@ -138,6 +140,12 @@ class ConnectorHost {
     this.#send({ is: 'ready', ...run.outline })
     for (const list of ['events', 'venues'] as const)
       run.watch(list, () => this.#send({ is: 'hint', list }), new AbortController().signal)
+  }
+
+  #clientFor(isTraced: boolean, settings: SentSettings): OpenHttpClient {
+    if (!isTraced) return this.#openHttpClient
+    const secrets = Object.values(settings).flatMap(({ value, isReference }) => (isReference ? [String(value)] : []))
+    return tracedClient(this.#openHttpClient, secrets, (line) => this.#send({ is: 'traced', line }))
   }
 
   #open({ read, list, way, argument }: Extract<ToHost, { do: 'open' }>): void {

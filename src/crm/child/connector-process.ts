@@ -22,6 +22,8 @@ export interface ProcessParts {
   readonly time: Time
   readonly observe: Observe
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Prints each request to the CRM; absent if nobody asked for that. */
+  readonly trace?: (line: string) => void
   /** Called when a list's connector hints at a change. */
   readonly onHint: (list: ListName) => void
 }
@@ -71,10 +73,10 @@ const NOTED_WAIT_MS = 10_000
 export class ConnectorProcess {
   /** The longest time that the connector blocked its event loop during reads, in ms. */
   heldMs = 0
+  readonly given: GivenSettings
   readonly #parts: ProcessParts
   readonly #name: string
   readonly #prints: ChildPrints
-  readonly #given: GivenSettings
   #alive: Alive | null = null
   #reads = 0
   /** How many times the process has ended without a successful read. */
@@ -86,8 +88,8 @@ export class ConnectorProcess {
   constructor(parts: ProcessParts) {
     this.#parts = parts
     this.#name = basename(parts.settings.path.file)
-    this.#given = new GivenSettings(parts.settings.settings)
-    this.#prints = new ChildPrints(this.#name, this.#given, parts.observe, parts.time)
+    this.given = new GivenSettings(parts.settings.settings)
+    this.#prints = new ChildPrints(this.#name, this.given, parts.observe, parts.time)
   }
 
   /** Starts the process if none is running. Returns what the connector declares about its lists. */
@@ -144,8 +146,8 @@ export class ConnectorProcess {
 
   /** Reads the secrets again, after the CRM has refused them. */
   async refreshSecrets(): Promise<boolean> {
-    const hasChanged = await this.#given.refresh()
-    if (hasChanged) this.#tell({ do: 'settings', settings: this.#given.sent })
+    const hasChanged = await this.given.refresh()
+    if (hasChanged) this.#tell({ do: 'settings', settings: this.given.sent })
     return hasChanged
   }
 
@@ -162,6 +164,7 @@ export class ConnectorProcess {
   #start(): Alive {
     const { settings, limits, env, time } = this.#parts
     const { path, ca, proxy, allowInsecure } = settings
+    const { requestTimeoutMs, longestPauseMs } = limits
     const child = spawnBare(process.execPath, hostArguments(), dirname(path.file))
     const key = randomBytes(12).toString('hex')
     const { promise, resolve } = Promise.withResolvers<ConnectorOutline | Failure>()
@@ -213,8 +216,9 @@ export class ConnectorProcess {
       key,
       path: path.file,
       digest: path.sha256,
-      settings: this.#given.sent,
-      limits: { requestTimeoutMs: limits.requestTimeoutMs },
+      settings: this.given.sent,
+      limits: { requestTimeoutMs, ...(longestPauseMs === undefined ? {} : { longestPauseMs }) },
+      isTraced: this.#parts.trace !== undefined,
       allowInsecure,
       ca,
       proxy: proxy?.reveal() ?? null,
@@ -229,11 +233,12 @@ export class ConnectorProcess {
     if (!isFromHost(head)) return
     if (head.is === 'ready') return ready(head)
     if (head.is === 'hint') return this.#parts.onHint(head.list)
+    if (head.is === 'traced') return this.#parts.trace?.(this.given.mask(head.line))
     if (head.is === 'closed') return void alive.closing.delete(head.read)
     if (head.is === 'unusable') {
-      ready(failureOf('misconfigured', this.#given.mask(head.message)))
+      ready(failureOf('misconfigured', this.given.mask(head.message)))
       // End the process and try again later: the connector may work then, for example once a package is installed.
-      return this.#kill(alive, failureOf('misconfigured', this.#given.mask(head.message)))
+      return this.#kill(alive, failureOf('misconfigured', this.given.mask(head.message)))
     }
     if (head.is === 'pong') {
       ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
@@ -248,7 +253,7 @@ export class ConnectorProcess {
     const waiting = alive.waiting.get(head.read)
     alive.waiting.delete(head.read)
     if (head.is !== 'failed') return waiting?.settle({ ok: true, frame, head })
-    waiting?.settle({ ok: false, failure: failureOf(head.kind, this.#given.mask(head.message), head.retryAfterMs) })
+    waiting?.settle({ ok: false, failure: failureOf(head.kind, this.given.mask(head.message), head.retryAfterMs) })
   }
 
   #noteWait({ forMs, why }: Extract<FromHost, { is: 'waiting' }>): void {

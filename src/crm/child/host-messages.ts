@@ -2,6 +2,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { Failure } from '../../sync/port.ts'
 import type { ConnectorOutline, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import type { SentSettings } from '../context/given-settings.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
 
 /** A message from the service to the connector's process: one line of JSON. */
 export type ToHost =
@@ -13,12 +14,14 @@ export type ToHost =
       /** The SHA-256 that the file must have. */
       readonly digest: string
       readonly settings: SentSettings
-      readonly limits: { readonly requestTimeoutMs: number }
+      readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
       readonly allowInsecure: boolean
       readonly ca: string | null
       readonly proxy: string | null
       /** The environment variables for proxies. */
       readonly env: Readonly<Record<string, string>>
+      /** Whether to tell of each request. */
+      readonly isTraced: boolean
     }
   | {
       readonly do: 'open'
@@ -44,4 +47,6 @@ export type FromHost =
   | { readonly is: 'closed'; readonly read: number }
   | { readonly is: 'hint'; readonly list: ListName }
   | { readonly is: 'waiting'; readonly forMs: number; readonly why: string }
+  /** A request to the CRM, or the beginning of its answer. */
+  | { readonly is: 'traced'; readonly line: string }
   | { readonly is: 'pong'; readonly residentBytes: number; readonly heldMs: number }

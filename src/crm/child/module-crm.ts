@@ -81,6 +81,10 @@ class ModuleHost implements RowHost {
     return this.#process.refreshSecrets()
   }
 
+  get rereadNote(): string {
+    return this.#process.given.rereadNote
+  }
+
   onHint(list: ListName, callback: () => void): () => void {
     this.#hints[list].add(callback)
     return () => this.#hints[list].delete(callback)

@@ -67,6 +67,8 @@ export interface RowHost {
   rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows
   /** Reads the connector's secrets again; returns whether any has changed. */
   refreshSecrets(): Promise<boolean>
+  /** Names the files of secrets that are read again, as the rest of a sentence; empty if there are none. */
+  readonly rereadNote: string
   /** Calls back when the connector hints at a change. Returns a function that stops this. */
   onHint(list: ListName, callback: () => void): () => void
   /** The longest time that the connector blocked its event loop, in ms; absent if not measured. */

@@ -71,9 +71,12 @@ export class RowStream {
         isOver = true
         const ended = next.value
         if (ended.ok) return ended
-        const isRefused = ended.failure.kind === 'refused' && (await this.#host.refreshSecrets())
-        if (!isRefused || !isUntouched || tries > 1)
-          return { ok: false, failure: { ...ended.failure, message: `${this.name}: ${ended.failure.message}` } }
+        const isRefused = ended.failure.kind === 'refused'
+        const isReplaced = isRefused && (await this.#host.refreshSecrets())
+        if (!isReplaced || !isUntouched || tries > 1) {
+          const message = `${this.name}: ${ended.failure.message}${isRefused ? this.#host.rereadNote : ''}`
+          return { ok: false, failure: { ...ended.failure, message } }
+        }
       } finally {
         if (!isOver) await rows.return({ ok: true, cursor: null })
       }

@@ -17,7 +17,7 @@ export interface RunParts {
   readonly name: string
   readonly settings: SentSettings
   readonly web: HttpClient
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
   readonly allowInsecure: boolean
   readonly time?: Time
   /** Called when requests have to wait because the CRM or its budget says so. */

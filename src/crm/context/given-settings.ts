@@ -43,6 +43,14 @@ export class GivenSettings {
     return hasChanged
   }
 
+  /** Names the files whose secrets are read again, as the rest of a sentence; empty if there are none. */
+  get rereadNote(): string {
+    const secrets = [...this.#given.values()].filter((value) => value instanceof Secret)
+    const names = new Set(secrets.filter(({ isReread }) => isReread).map(({ from }) => from))
+    if (names.size === 0) return ''
+    return `; ${[...names].join(' and ')} ${names.size === 1 ? 'is' : 'are'} read again`
+  }
+
   /** Removes the secrets from a text. */
   mask(text: string): string {
     let masked = text

@@ -15,7 +15,7 @@ import { KeptAnswers } from './kept-answers.ts'
 export interface HttpSettings {
   readonly web: HttpClient
   readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
   /** The origins to which requests may be sent. */
   readonly origins: ReadonlySet<string>
   readonly allowInsecure: boolean
@@ -67,11 +67,26 @@ export class HttpRequests {
         this.#waitMs = FIRST_WAIT_MS
         return answerOf(url, reply, options)
       }
-      const askedMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
-      this.#gate.closeFor(askedMs ?? this.#waitMs)
-      if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
-      if (tries === MOST_TRIES) return answerOf(url, reply, options)
+      const pauseMs = this.#pauseAfter(reply)
+      if (reply.status === 429 && pauseMs > this.#longestPauseMs) throw pauseFault(url, pauseMs)
+      if (tries === MOST_TRIES || pauseMs > this.#longestPauseMs) return answerOf(url, reply, options)
     }
+  }
+
+  get #longestPauseMs(): number {
+    return this.#settings.limits.longestPauseMs ?? Infinity
+  }
+
+  /** Holds requests back because an answer says so. Returns for how long, in ms. */
+  #pauseAfter(reply: HttpReply): number {
+    const askedMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
+    const closedMs = this.#gate.closedForMs
+    // Requests that were sent at once get the same answer: together they cost one pause.
+    if (askedMs === null && closedMs > 0) return closedMs
+    const pauseMs = askedMs ?? this.#waitMs
+    if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
+    this.#gate.closeFor(pauseMs)
+    return pauseMs
   }
 
   /** Holds requests back if the answer says that none are left. */
@@ -141,11 +156,17 @@ export class HttpRequests {
       const closedMs = this.#gate.closedForMs
       const ms = closedMs > 0 ? closedMs : this.#budget.take(time.now().monotonicMs)
       if (ms <= 0) return
+      if (closedMs > this.#longestPauseMs) throw pauseFault(url, closedMs)
       onWait(ms, closedMs > 0 ? `${url.host} asks for a pause` : 'the budget of requests is used up')
       await sleep(ms, time, signal)
       if (signal.aborted) throw givenUp()
     }
   }
+}
+
+function pauseFault({ host }: URL, pauseMs: number): FetchFault {
+  const seconds = Math.ceil(pauseMs / 1000)
+  return new FetchFault('throttled', `${host} asks for fewer requests (429): try again in ${seconds} s`, 429, pauseMs)
 }
 
 function givenUp(): FetchFault {

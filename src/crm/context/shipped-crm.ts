@@ -97,6 +97,10 @@ class ShippedHost implements RowHost {
     return true
   }
 
+  get rereadNote(): string {
+    return this.#given.rereadNote
+  }
+
   onHint(list: ListName, callback: () => void): () => void {
     const watching = new AbortController()
     this.#run.watch(list, callback, watching.signal)

@@ -18,6 +18,8 @@ export interface CrmLimits {
   readonly memoryBytes?: number
   /** The interval of full reads, which is also the longest that one may take; 15 minutes if absent. */
   readonly fullReadEveryMs?: number
+  /** The longest pause that a read waits for if the CRM asks for one, in ms; any if absent. */
+  readonly longestPauseMs?: number
 }
 
 /** The limits and services that every connector gets. */
@@ -34,6 +36,8 @@ export interface ConnectorContext {
   readonly further?: FurtherFields
   /** Reads cells that are HTML; absent if no field has any. */
   readonly htmlText?: HtmlText
+  /** Prints a line for each request to the CRM and for its answer; absent if nobody asked for that. */
+  readonly trace?: (line: string) => void
 }
 
 const UNLIMITED_BYTES = 2e9
@@ -50,8 +54,10 @@ export function limitsOf(
   limits: CrmLimits,
 ): CrmLimits {
   if (requestTimeoutMs === null) return limits
+  const { longestPauseMs } = limits
   return {
     requestTimeoutMs,
+    ...(longestPauseMs === undefined ? {} : { longestPauseMs }),
     get maxAgeMs() {
       return limits.maxAgeMs
     },

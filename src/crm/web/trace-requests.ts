@@ -1,20 +1,25 @@
-import { Secret } from '../domain/secret.ts'
-import type { OpenHttpClient } from '../crm/web/http-client.ts'
-import { printable } from '../domain/printable.ts'
+import { printable } from '../../domain/printable.ts'
+import { Secret } from '../../domain/secret.ts'
+import type { OpenHttpClient } from './http-client.ts'
 
 const SHOWN_BYTES = 2048
 const SHORTEST_MASKED = 4
 
-/** Prints each request to the CRM and the beginning of its answer, without the secrets of the configuration. */
-export function tracedBy(settings: unknown, print: (line: string) => void): (open: OpenHttpClient) => OpenHttpClient {
-  const secrets = secretsIn(settings).filter((secret) => secret.length >= SHORTEST_MASKED)
-  const forms = secrets.flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+/** Prints each request to the CRM and the beginning of its answer, without the secrets. */
+export function tracedClient(
+  open: OpenHttpClient,
+  secrets: readonly string[],
+  print: (line: string) => void,
+): OpenHttpClient {
+  const forms = secrets
+    .filter((secret) => secret.length >= SHORTEST_MASKED)
+    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
   const masked = (text: string): string =>
     forms
       .reduce((rest, form) => rest.replaceAll(form, '[secret]'), text)
       .replaceAll(/("(?:access|refresh|id)_token"\s*:\s*")[^"]*/g, '$1[secret]')
   const shown = (text: string): string => printable(masked(text), SHOWN_BYTES)
-  return (open) => (options) => {
+  return (options) => {
     const web = open(options)
     return {
       async send(request) {
@@ -35,7 +40,8 @@ export function tracedBy(settings: unknown, print: (line: string) => void): (ope
   }
 }
 
-function secretsIn(value: unknown): readonly string[] {
+/** The secrets of a configuration. */
+export function secretsIn(value: unknown): readonly string[] {
   if (value instanceof Secret) return [value.reveal()]
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(secretsIn)
