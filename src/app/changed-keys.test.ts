@@ -36,6 +36,28 @@ it('names what only a restart changes, secrets and zones by their keys alone', a
   expect(await changes(POSTGRES, `${POSTGRES}operations: null`)).toMatchObject({ fixed: ['operations'] })
 })
 
+it('names a changed mapping by the keys that the file has', async () => {
+  const of = (keys: string): string => `crm: { kind: files, directory: ., events: { ${keys} } }`
+  const before = of('fields: { Id: a, Start: b, Name: c }, active: { State: [open] }')
+  const after = of('fields: { Id: a, Start: { join: [b, d] }, Name: e }, active: { State: [open, full] }, from: x.csv')
+  expect(await changes(before, after)).toMatchObject({
+    fixed: ['crm.events.from', 'crm.events.active', 'crm.events.fields.Name', 'crm.events.fields.Start'],
+  })
+  const decimal = of(`fields: { Id: a, Start: b, Name: c }, active: { State: [open] }, texts: { decimal: ',' }`)
+  expect(await changes(before, decimal)).toMatchObject({ fixed: ['crm.events.texts.decimal'] })
+  const whole = 'crm: { kind: files, directory: . }'
+  expect(await changes(whole, of('active: null'))).toMatchObject({ fixed: ['crm.events'] })
+})
+
+it('names another kind of CRM by that alone', async () => {
+  expect(await changes(POSTGRES, 'crm: { kind: files, directory: . }')).toMatchObject({ fixed: ['crm.kind'] })
+})
+
+it('has a time zone that is now written, and is the same, wait for a restart', async () => {
+  const after = `${POSTGRES}timeZone: UTC\nlists: on`
+  expect(await changes(POSTGRES, after)).toEqual({ changed: ['lists'], fixed: [], later: ['timeZone'] })
+})
+
 it('lets the representation change, but not which further fields there are, nor their order', async () => {
   const of = (further: string, namespace: string): string =>
     `crm: { kind: files, directory: . }\nrepresentation: { namespace: ${namespace}, further: { events: { ${further} } } }`

@@ -22,16 +22,24 @@ const AT_RESTART: ReadonlyMap<string, string> = new Map([
   ['cluster.key', 'cluster.key'],
   ['crm.path.sha256', 'the changed file of crm.path'],
   ['crm.run.files', 'a changed file of crm.run'],
+  ['isTimeZoneSet', 'timeZone'],
 ])
+
+/** A setting of a list whose parts have no keys in the file: the mapping of a field, or a condition. */
+const MAPPED = /^(crm\.(?:events|venues)\.(?:fields\.[^.]+|active|showOnWeb))\..+$/
 
 /** Returns the keys whose values differ. A change of `fixed` keys requires a restart; `later` keys wait for one. */
 export function changedKeys(
   before: Configuration,
   after: Configuration,
 ): { readonly changed: readonly string[]; readonly fixed: readonly string[]; readonly later: readonly string[] } {
-  const all = differences(before, after, '')
+  const isOtherCrm = before.crm.kind !== after.crm.kind
+  const all = isOtherCrm
+    ? [...differences({ ...before, crm: null }, { ...after, crm: null }, ''), 'crm.kind']
+    : differences(before, after, '')
   const later = all.map((key) => AT_RESTART.get(key)).filter((key) => key !== undefined)
-  const changed = all.filter((key) => !AT_RESTART.has(key))
+  const named = [...new Set(all.filter((key) => !AT_RESTART.has(key)).map(keyInFile))]
+  const changed = named.filter((key) => !named.some((above) => key.startsWith(`${above}.`)))
   return {
     changed,
     later,
@@ -62,7 +70,12 @@ function isSame(before: Secret, after: Secret, key: string): boolean {
   return rotates || before.reveal() === after.reveal()
 }
 
-/** Returns the key as the file spells it: names of settings carry a unit. */
+/** Returns the key under which the file has the setting. */
+function keyInFile(key: string): string {
+  return key.replace(/^(crm\.(?:events|venues))\.block\b/, '$1').replace(MAPPED, '$1')
+}
+
+/** Returns the name as the file spells it: names of settings carry a unit. */
 function nameOf(name: string): string {
   return name.replace(/(?:Ms|Bytes)$/, '')
 }

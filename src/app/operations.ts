@@ -13,6 +13,8 @@ import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 /** A serving process. */
 export interface Running {
   configuration: Configuration
+  /** The origin of the configuration at the start, as the end of a sentence. */
+  readonly from: string
   readonly marquee: Marquee
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch

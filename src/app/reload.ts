@@ -44,7 +44,8 @@ export function onHangUp(
     if (fixed.length > 0) {
       const verb = fixed.length === 1 ? 'has' : 'have'
       const problem = `${fixed.join(', ')} ${verb} changed, which takes effect only when the service is started again`
-      return refuse([problem])
+      // A file that is gone, or a new one, is the cause that the operator does not see in the keys.
+      return refuse([found.from === running.from ? problem : `${problem}; the configuration is now ${found.from}`])
     }
     for (const message of warnings) observe({ kind: 'crm-noticed', message })
     if (changed.length > 0 || later.length > 0) {

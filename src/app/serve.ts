@@ -56,7 +56,16 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   const marquee = await assemble(configuration, systemTime, observe, { watch: watchOf(telemetry), reserve, suspicions })
   const { reading } = marquee
   const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
-  const running: Running = { configuration, marquee, telemetry, watched, address: '', stopping: false, refused: null }
+  const running: Running = {
+    configuration,
+    from,
+    marquee,
+    telemetry,
+    watched,
+    address: '',
+    stopping: false,
+    refused: null,
+  }
   const outages = new OutageWatch(() => watchedNow(running), telemetry.observe, systemTime)
   const lacks = lacksOf(running)
   observers.push(

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'bun:test'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { Child } from '../support/child.ts'
+import { join } from 'node:path'
+import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import { serve } from '../support/marquee-process.ts'
+import { serve, untilListening } from '../support/marquee-process.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
@@ -137,6 +138,16 @@ describe.each(RUNTIMES)('SIGHUP on %s', (runtime) => {
     configure(directory, { freshness: { maxAge: '1s' } })
     expect(await reload(child)).toContain('"event":"reloaded"')
     expect(await status()).not.toHaveProperty('reload')
+    await child.stop()
+    directory.remove()
+  })
+
+  it('names the configuration that counts now, where the file that was found at the start is gone', async () => {
+    const directory = new FilesDirectory(SETTINGS, { events: JSON.stringify([EVENT]), venues: '[]' })
+    const args = [join(ROOT, 'src/main.ts'), 'serve', '--port', '0', '--operations-port', '0']
+    const { child } = await untilListening(new Child(programOf(runtime), args, { cwd: directory.path }))
+    renameSync(directory.configuration, `${directory.configuration}.away`)
+    expect(await reload(child)).toContain('the configuration is now the sample, as there is no marquee.yaml here')
     await child.stop()
     directory.remove()
   })
