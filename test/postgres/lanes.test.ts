@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Secret } from '../../src/domain/secret.ts'
+import type { Connection } from '../../src/crm/postgres/connection.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
+import { Listening } from '../../src/crm/postgres/listening.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import type { Transaction } from '../../src/crm/postgres/read-session.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { TableReader } from '../../src/crm/postgres/table-reader.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../src/time/waiting.ts'
+import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'
 import { World, idOf } from './world.ts'
@@ -14,7 +17,7 @@ import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
 
 let world: World
 
-function sessionOf(greet: ((connection: unknown) => Promise<void>) | null = null): ReadSession {
+function sessionOf(greet: ((connection: Connection) => Promise<void>) | null = null): ReadSession {
   const url = new Secret(world.url, { name: 'a test', reread: null })
   const opener = new Opener({
     url,
@@ -53,6 +56,39 @@ describeWithPostgres('the connections of a lane', () => {
     expect(await changes.well()).toMatchObject({ complete: true, confirms: true })
     expect([changes.rows.has(3), changes.rows.get(4)]).toEqual([false, 'unchanged'])
     await reads.close()
+  })
+
+  it('listen for notifications only once somebody has subscribed, also on a connection opened before', async () => {
+    const notices: string[] = []
+    const listening = new Listening({
+      channel: 'marquee',
+      time: systemTime,
+      onPayload: () => {},
+      notice: (message) => notices.push(message),
+    })
+    const session = sessionOf((connection) => listening.greet(connection))
+    const listens = async (): Promise<readonly (string | null)[]> => {
+      const transaction = await begun(session)
+      const channels = await transaction.query('SELECT pg_listening_channels()')
+      await transaction.end()
+      return channels instanceof Fault ? [channels.failure.message] : channels.rows.map(([channel]) => channel ?? null)
+    }
+    expect(await listens()).toEqual([])
+    let hints = 0
+    const end = listening.subscribe(() => void hints++, session)
+    expect(await listens()).toEqual(['marquee'])
+    await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'marquee'")
+    expect(await listens()).toEqual(['marquee'])
+    const before = hints
+    await world.query('NOTIFY marquee')
+    await eventually(
+      async () => hints,
+      (count) => count > before,
+    )
+    end()
+    listening.close()
+    await session.close()
+    expect(notices).toEqual([])
   })
 
   it('are free for the next read where the first statements on a connection end in an error of ours', async () => {

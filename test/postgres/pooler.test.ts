@@ -59,7 +59,7 @@ describe.skipIf(!IS_THERE)('PgBouncer before the database', () => {
     const { warnings, failures } = await checked(given)
     expect(failures).toEqual([])
     expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toMatch(/^crm\.listen: a notification does not arrive, most likely because of a pooler/)
+    expect(warnings[0]).toMatch(/^crm\.listen: notifications do not arrive, most likely because of a pooler/)
     const running = await world.start({
       ...given,
       freshness: { maxAge: '6s', refreshEvery: '200ms', fullReadEvery: '300ms' },
@@ -91,7 +91,7 @@ describe.skipIf(!IS_THERE)('PgBouncer before the database', () => {
       env: { DATABASE_URL: url },
     })
     const line = await child.line((text) => text.includes('"event":"crm-noticed"'))
-    expect(line).toContain('a notification does not arrive')
+    expect(line).toContain('notifications do not arrive')
     expect(await child.stop()).toBe(0)
     rmSync(folder, { recursive: true })
   })

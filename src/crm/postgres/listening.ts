@@ -24,6 +24,8 @@ export interface ListeningSettings {
 export class Listening {
   readonly #settings: ListeningSettings
   readonly hints: Hints
+  /** A connection that was opened before the first subscription. */
+  #unheard: Connection | null = null
   #isRefused = false
   #cancelReconnect: () => void = () => {}
   #closed = false
@@ -33,8 +35,25 @@ export class Listening {
     this.hints = new Hints(settings.time)
   }
 
-  /** Starts listening on a newly opened connection. */
+  /**
+   * Subscribes to hints. It listens from the first subscription on: an instance of a cluster that does not read the
+   * lists itself would be woken by each change in vain.
+   */
+  subscribe(callback: () => void, session: ReadSession): () => void {
+    const end = this.hints.add(callback)
+    const connection = this.#unheard
+    this.#unheard = null
+    // If the session has replaced the connection, the new one already listens.
+    if (connection !== null) void session.alone(async (open) => open === connection && this.greet(open))
+    return end
+  }
+
+  /** Starts listening on a newly opened connection, if anyone has subscribed. */
   async greet(connection: Connection): Promise<void> {
+    if (!this.hints.areWanted) {
+      this.#unheard = connection
+      return
+    }
     const { channel, time, onPayload, notice } = this.#settings
     connection.onNotification(channel, (payload) => {
       onPayload(payload)
@@ -103,6 +122,10 @@ export class Hints {
   add(callback: () => void): () => void {
     this.#callbacks.add(callback)
     return () => void this.#callbacks.delete(callback)
+  }
+
+  get areWanted(): boolean {
+    return this.#callbacks.size > 0
   }
 
   hint(): void {

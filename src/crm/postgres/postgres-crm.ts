@@ -44,7 +44,7 @@ export function openPostgresCrm(
   function onHint(callback: () => void): () => void {
     if (!isTested) void listening?.test(venuesSession, auditSession)
     isTested = true
-    return listening?.hints.add(callback) ?? (() => {})
+    return listening?.subscribe(callback, venuesSession) ?? (() => {})
   }
   const { further = NO_FURTHER, htmlText } = extras
   const html = htmlText === undefined ? {} : { htmlText }
