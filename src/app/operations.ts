@@ -59,7 +59,7 @@ export async function openOperations(
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),
-    // A reload takes a new digest, but not the new program.
+    // Read once: a reload gives the configuration the digest of the new file, but the old program continues to run.
     connector: ownCode(running.configuration.crm),
     hasOwnAvailability: (list) => crm[list].availabilityEveryMs !== null,
     idsOf,

@@ -113,8 +113,8 @@ export class UnusableLog {
       if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     } while (!asked.isDone && !signal.aborted)
     if (await asked.isStill) return 'abandoned'
-    // The silence so far also counts for the next reason: during a second silence, the lists of followers would become
-    // too old to serve.
+    // If the log is unusable for another reason next, the silence so far counts. Waiting for a second silence would make
+    // the lists of followers too old to serve.
     this.why = null
     return 'changed'
   }

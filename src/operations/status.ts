@@ -118,7 +118,7 @@ export interface StatusOptions extends Pick<
   readonly watched: {
     readonly zone: Status['zone']
     readonly found: Readonly<Record<ListName, readonly Suspicion[]>>
-    /** When a row of each list was last newly withheld for a mistake, monotonic ms. */
+    /** The last time at which a row of each list became withheld because of a mistake, monotonic ms. */
     readonly mistakenAtMs: Readonly<Record<ListName, number>>
   }
 }

@@ -17,7 +17,7 @@ export interface KeptFault {
 }
 
 const FIRST_PLACES = 16
-/** An estimate for a number in a Map of numbers. */
+/** An estimate of the memory of an entry in a Map of numbers, bytes. */
 const ENTRY_BYTES = 40
 
 /**

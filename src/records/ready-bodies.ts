@@ -4,7 +4,7 @@ import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from '../domain/columns
 
 /** Small segments, because they are allocated one by one, as bodies are requested. */
 const SEGMENT_BYTES = 1024 * 1024
-/** Larger bodies do not go into the ring. */
+/** The largest body in the segments. Larger ones are allocated separately. */
 const LARGE_BYTES = 64 * 1024
 /** The fraction of the ceiling for large bodies. */
 const LARGE_SHARE = 1 / 4

@@ -15,7 +15,7 @@ type Found = (cause: NodeJS.ErrnoException | null, address: string | LookupAddre
 export class DescriptorReserve {
   readonly #size: number
   readonly #held: number[] = []
-  /** The last addresses of each host. A lookup takes descriptors for longer than our code runs. */
+  /** The last addresses of each host. A lookup keeps descriptors open while other code runs. */
   readonly #addresses = new Map<string, readonly [string | LookupAddress[], number | undefined]>()
 
   constructor(size: number) {

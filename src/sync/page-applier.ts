@@ -29,7 +29,7 @@ export interface PageApplierContext<Item> {
   readonly postponeRemovals: boolean
   /** Served rows that became unreadable stay unchanged until the shrink guard has judged. */
   readonly keepsFaults: boolean
-  /** Counts rows that are withheld because of a mistake and were not before. */
+  /** Counts rows that are newly withheld because of a mistake. */
   readonly newlyWithheld: FaultCounts
   readonly now: () => number
 }

@@ -124,7 +124,7 @@ export interface ReadRequest {
   readonly cursor: Cursor | null
   readonly held: Held
   /**
-   * All changes must be known now, for a request past the maximum age or for the other list. A source whose usual reads
+   * The read must report all changes, because a request past the maximum age or the other list waits for it. A source whose usual reads
    * confirm nothing then makes an id scan.
    */
   readonly mustConfirm?: boolean

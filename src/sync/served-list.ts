@@ -179,7 +179,7 @@ export interface RefreshSettings extends AnswerAgeLimits {
   readonly fullReadEveryMs: number
 }
 
-/** Returns until when the old list is served, wall ms. */
+/** Returns the time until which the old list is served, wall ms. */
 export function untilOf({ since }: Shrunk, shrinkGuardMs: number, now: Moment): number {
   return now.wallMs - elapsedMs(since, now) + shrinkGuardMs
 }

@@ -64,7 +64,7 @@ export function timestampText(micros: number): string {
 
 /**
  * How far a read of changes goes back before the newest known updatedAt: transactions may commit out of order, and some
- * columns hold whole seconds. Id scans find what is later still.
+ * columns hold whole seconds. Id scans find rows that appear even later.
  */
 const OVERLAP_MICROS = 5_000_000
 /** How far writers' clocks may be ahead of the server's. Rows that are further ahead are found by id scans. */
