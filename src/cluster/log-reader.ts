@@ -4,7 +4,7 @@ import { drawName } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
 import { commandLimitMs, Session } from './session.ts'
 import { type StoredEntry, StoreFailure } from './store.ts'
-import { UnusableLog } from './unusable-log.ts'
+import { type LogFinding, UnusableLog } from './unusable-log.ts'
 
 /** The number of entries read at once: a body may have 4 MB. */
 const MOST_ENTRIES = 16
@@ -109,7 +109,7 @@ export class LogReader {
     const entry = stored === null ? null : this.decode(stored)
     if (stored !== null && entry === null) {
       this.unusable.found(`the last entry of the log, ${stored.id}, cannot be verified`, (other) =>
-        this.#isUnread(other),
+        this.#checkTop(other),
       )
     }
     return { stored, entry }
@@ -118,7 +118,7 @@ export class LogReader {
   /** Awaits entries that are being read, and notes a failure. */
   async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
     return asked.catch((cause: unknown) => {
-      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#isUnread(other))
+      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#checkTop(other))
       throw cause
     })
   }
@@ -133,12 +133,14 @@ export class LogReader {
     return isAgain
   }
 
-  async #isUnread(session: Session): Promise<boolean> {
+  async #checkTop(session: Session): Promise<LogFinding> {
     try {
       const stored = await session.ask((store) => store.top())
-      return stored !== null && 'refused' in decodeEntry(stored, this.#options.signing)
+      return stored !== null && 'refused' in decodeEntry(stored, this.#options.signing) ? 'unusable' : 'usable'
     } catch (cause) {
-      return cause instanceof StoreFailure && (cause.fault === 'late' || cause.fault === 'foreign')
+      if (!(cause instanceof StoreFailure)) return 'usable'
+      if (cause.fault === 'foreign') return 'unusable'
+      return cause.fault === 'late' ? 'late' : 'usable'
     }
   }
 
@@ -148,7 +150,7 @@ export class LogReader {
     this.unusable.found(why, async (session) => {
       const isPrimary = await session.ask((store) => store.isPrimary())
       const top = await session.ask((store) => store.top())
-      return isPrimary && top?.id === lastId
+      return isPrimary && top?.id === lastId ? 'unusable' : 'usable'
     })
   }
 

@@ -9,12 +9,14 @@ import { StoreFailure } from './store.ts'
  */
 export type LogFate = 'led' | 'waits' | 'abandoned' | 'changed'
 
-/** Checks once more, before the log is dropped, whether it is still unusable. */
-type IsStill = (session: Session) => Promise<boolean>
+/** What a check of the log found. `late`: it could not be read within the time limit. */
+export type LogFinding = 'usable' | 'unusable' | 'late'
 
-/** One check of whether the log is still unusable. */
-interface Asked {
-  readonly isStill: Promise<boolean>
+/** Checks, before the log is dropped, whether it is still unusable. */
+type Check = (session: Session) => Promise<LogFinding>
+
+interface PendingCheck {
+  readonly finding: Promise<LogFinding>
   readonly isDone: boolean
 }
 
@@ -31,13 +33,13 @@ export class UnusableLog {
   readonly #open: () => Promise<Session>
   readonly #electionMs: () => number
   readonly #tell: (why: string) => void
-  #isStill: IsStill = () => Promise.resolve(false)
+  #check: Check = () => Promise.resolve('usable')
   #session: Session | null = null
   #sinceMs = 0
   #looks = 0
   #late = 0
   /** The check that began together with the silence. */
-  #asked: Asked | null = null
+  #pending: PendingCheck | null = null
   #told: string | null = null
 
   constructor(time: Time, open: () => Promise<Session>, electionMs: () => number, tell: (why: string) => void) {
@@ -47,10 +49,10 @@ export class UnusableLog {
     this.#tell = tell
   }
 
-  found(why: string, isStill: IsStill): void {
+  found(why: string, check: Check): void {
     if (this.why !== null) return
     this.why = why
-    this.#isStill = isStill
+    this.#check = check
     if (this.#told !== why) this.#tell(why)
     this.#told = why
   }
@@ -59,11 +61,11 @@ export class UnusableLog {
    * Notes that entries could not be read.
    * @param leastLate how many reads must have timed out before the log counts as unusable
    */
-  failed(cause: unknown, leastLate: number, isStill: IsStill): void {
+  failed(cause: unknown, leastLate: number, check: Check): void {
     if (!(cause instanceof StoreFailure)) return
-    if (cause.fault === 'foreign') this.found(cause.message, isStill)
+    if (cause.fault === 'foreign') this.found(cause.message, check)
     if (cause.fault === 'late' && ++this.#late >= leastLate) {
-      this.found(`an entry of the log could not be read: ${cause.message}`, isStill)
+      this.found(`an entry of the log could not be read: ${cause.message}`, check)
     }
   }
 
@@ -98,41 +100,44 @@ export class UnusableLog {
       this.#session = session
       this.#sinceMs = monotonicMs - waitMs
       this.#looks = 0
-      this.#asked = null
+      this.#pending = null
     }
     this.#looks++
     if (!mayDrop) return 'waits'
     // The check may take as long as the silence, so it begins with the silence.
-    this.#asked ??= this.#ask()
+    this.#pending ??= this.#begin()
     if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs()) return 'waits'
     // A check that has already ended is older than the end of the silence, so another one begins.
-    const asked = this.#asked.isDone ? this.#ask() : this.#asked
-    this.#asked = null
+    const pending = this.#pending.isDone ? this.#begin() : this.#pending
+    this.#pending = null
     // Until the check ends, another instance may replace the log.
     do {
       if (await this.#moves(session, waitMs, signal)) return this.#isLed()
-    } while (!asked.isDone && !signal.aborted)
-    if (await asked.isStill) return 'abandoned'
+    } while (!pending.isDone && !signal.aborted)
+    let finding = await pending.finding
+    // The log may have become usable since then. A late check is not repeated, because followers wait for it too.
+    if (finding === 'unusable') finding = await this.#check(session)
+    if (finding !== 'usable') return 'abandoned'
     // If the log is unusable for another reason next, the silence so far counts. Waiting for a second silence would make
     // the lists of followers too old to serve.
     this.why = null
     return 'changed'
   }
 
-  #ask(): Asked {
-    const asked = { isStill: this.#isStillSo(), isDone: false }
-    void asked.isStill.then(() => (asked.isDone = true))
-    return asked
+  #begin(): PendingCheck {
+    const pending = { finding: this.#checkApart(), isDone: false }
+    void pending.finding.then(() => (pending.isDone = true))
+    return pending
   }
 
   /** Uses a separate connection, because the one on which the silence was observed must keep answering. */
-  async #isStillSo(): Promise<boolean> {
+  async #checkApart(): Promise<LogFinding> {
     const session = await this.#open().catch(() => null)
-    if (session === null) return false
+    if (session === null) return 'usable'
     try {
-      return await this.#isStill(session)
+      return await this.#check(session)
     } catch {
-      return false
+      return 'usable'
     } finally {
       session.close()
     }

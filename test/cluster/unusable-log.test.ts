@@ -87,6 +87,32 @@ describe('a log whose last entry is deleted while its leader examines it', () =>
   }, 120_000)
 })
 
+/** When the entry goes, against the end of the silence, ms: before, during and after the last wait. */
+const GONE_ABOUT_MS = [-400, -200, 0, 100, 200, 300, 400, 500, 600, 700, 800, 900]
+
+describe('a log whose last entry was not believed, and is lost just before the log would be dropped', () => {
+  it('is used again: its leader drops nothing that can be read', async () => {
+    for (const seed of SEEDS) {
+      let used = 0
+      for (const goneAboutMs of GONE_ABOUT_MS) {
+        const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+        const first = await begun(fleet)
+        await follower(fleet)
+        await fleet.pass(MAX_AGE_MS)
+        fleet.store.forge({ id: `${topTerm(fleet.store.log)}-999999`, h: '{}', b: null, s: 'x' })
+        await must(fleet, () => first.cluster.member.log.trouble !== null, MAX_AGE_MS)
+        await fleet.pass(first.cluster.member.election.lengthMs + goneAboutMs)
+        if (fleet.news['log-replaced'] === undefined) used++
+        fleet.store.loseTail(1)
+        await fleet.pass(MAX_AGE_MS)
+        expect(first.cluster.role).toBe('leader')
+        expect(fleet.checker.wrong).toEqual([])
+      }
+      expect(used).toBeGreaterThan(3)
+    }
+  }, 120_000)
+})
+
 describe('a log that ends with an entry too large to be read', () => {
   it('is replaced after the time limit of a command and one silence: it is read again during the silence', async () => {
     for (const seed of SEEDS) {
