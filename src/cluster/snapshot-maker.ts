@@ -1,3 +1,4 @@
+import { howMany } from '../domain/printable.ts'
 import { type ListName, LISTS } from '../domain/field.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import { allRowRecords, sizeOf } from '../snapshot/snapshot-chunks.ts'
@@ -168,7 +169,11 @@ export class SnapshotMaker {
     made(manifest)
     this.failure = null
     const { rows, bytes } = sizeOf(manifest)
-    observe({ kind: 'cluster-changed', what: 'snapshot-written', detail: `${rows} rows in ${bytes} bytes` })
+    observe({
+      kind: 'cluster-changed',
+      what: 'snapshot-written',
+      detail: `${howMany(rows, 'row')} in ${howMany(bytes, 'byte')}`,
+    })
     const cut = idOf((this.#before ?? manifest).from)
     await session.ask((store) => store.trimBefore(cut))
   }

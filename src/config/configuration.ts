@@ -119,7 +119,8 @@ const RULES: readonly Rule[] = [
     because: 'freshness.refreshEvery',
     reads: ['freshness', 'freshness.maxAge'],
     isBroken: ({ freshness: { refreshEveryMs, fullReadEveryMs } }) => fullReadEveryMs < refreshEveryMs,
-    message: 'must not be shorter than freshness.refreshEvery, which is at most 5s by default',
+    message:
+      'must not be shorter than freshness.refreshEvery (default: 5s, or half of freshness.maxAge if that is less)',
   },
   {
     key: 'crm.idScanEvery',

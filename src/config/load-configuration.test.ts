@@ -387,7 +387,7 @@ crm:
 
   it('is told that a fullReadEvery below refreshEvery would do nothing', async () => {
     const rule =
-      'freshness.fullReadEvery must not be shorter than freshness.refreshEvery, which is at most 5s by default'
+      'freshness.fullReadEvery must not be shorter than freshness.refreshEvery (default: 5s, or half of freshness.maxAge if that is less)'
     expect(await sentences(`${CRM}freshness:\n  refreshEvery: 30s\n  fullReadEvery: 29999ms`)).toEqual([
       `marquee.yaml:4: ${rule}`,
     ])

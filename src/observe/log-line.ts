@@ -1,7 +1,7 @@
 import { unreachable } from '../domain/unreachable.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { Observation, ReadReport, RequestReport, ClusterChange } from './observation.ts'
-import { printable } from '../domain/printable.ts'
+import { howMany, printable } from '../domain/printable.ts'
 import type { WithheldCount } from '../domain/fault-counts.ts'
 
 type Level = 'info' | 'warn' | 'error'
@@ -91,7 +91,7 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message: seen.message, fields: {} }
     case 'snapshot-read': {
       const durationMs = Math.round(seen.durationMs)
-      const message = `${seen.rows} rows were loaded in ${durationMs} ms from a snapshot that is ${Math.round(seen.ageMs / 1000)} s old: they are served once the changes since then are known`
+      const message = `${howMany(seen.rows, 'row')} ${seen.rows === 1 ? 'was' : 'were'} loaded in ${durationMs} ms from a snapshot that is ${Math.round(seen.ageMs / 1000)} s old: served once the changes since then are known`
       return { level: 'info', message, fields: { ...fields, ageMs: Math.round(seen.ageMs), durationMs } }
     }
     case 'snapshot-ignored': {
@@ -99,7 +99,7 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message, fields }
     }
     case 'snapshot-written': {
-      const message = `a snapshot of ${seen.rows} rows was written (${seen.bytes} bytes): the next start continues from it`
+      const message = `a snapshot of ${howMany(seen.rows, 'row')} was written (${howMany(seen.bytes, 'byte')}): the next start continues from it`
       return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
     }
     case 'snapshot-not-written': {
@@ -178,14 +178,14 @@ function readLine(read: ReadReport): LogLine | null {
   const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
   if (read.servesNothing || mistakes.length > 0) {
     const counts = (read.servesNothing ? read.newlyWithheld : mistakes).map(countText).join(', ')
-    const nothing = `no ${list} are served: all ${withheld} rows are withheld`
-    const more = `${sumOf(mistakes)} more rows of the ${list} are withheld because of mistakes, ${withheld} in all; ${served} are served`
+    const nothing = `no ${list} are served: ${withheld === 1 ? 'the only row is' : `all ${withheld} rows are`} withheld`
+    const more = `${howMany(sumOf(mistakes), 'more row')} of the ${list} ${sumOf(mistakes) === 1 ? 'is' : 'are'} withheld because of mistakes, ${withheld} in all; ${served} ${served === 1 ? 'is' : 'are'} served`
     const fact = read.servesNothing ? nothing : more
     const message = `${fact}${counts === '' ? '' : `; new: ${counts}`}. \`./marquee check\` lists all mistakes`
     return { level: 'warn', message, fields: { ...fields, newlyWithheld: read.newlyWithheld } }
   }
   if (changed === 0) return null
-  const took = `${rows} rows in ${durationMs} ms (${kind})`
+  const took = `${howMany(rows, 'row')} in ${durationMs} ms (${kind})`
   const message = `${list}: ${served} served, ${withheld} withheld, ${changed} changed; read ${took}`
   return { level: 'info', message, fields }
 }

@@ -13,6 +13,7 @@ import {
   YES_WORDS,
 } from './field-names.ts'
 import { type Line, counted, OPEN, quoted } from './line.ts'
+import { howMany } from '../domain/printable.ts'
 
 const FEW = 8
 
@@ -121,6 +122,6 @@ function conditionLine(key: string, column: Column, wanted: Wanted): Line {
       : 'oneOf' in wanted
         ? [listed(wanted.oneOf), count(wanted.oneOf)]
         : [`{ not: ${listed(wanted.not)} }`, rows - count(wanted.not)]
-  const evidence = `${counted(passing)} of ${counted(rows)} rows match; ${heldBy(column)}`
+  const evidence = `${counted(passing)} of ${howMany(rows, 'row')} match${passing === 1 ? 'es' : ''}; ${heldBy(column)}`
   return { key, value: `{ ${quoted(name)}: ${value} }`, evidence }
 }

@@ -1,6 +1,7 @@
 import { type Column, isMoment, rowsOf } from './column.ts'
 import { EVENT_NAMES, named } from './field-names.ts'
 import { type Line, counted, example, lineOf, OPEN, quoted } from './line.ts'
+import { howMany } from '../domain/printable.ts'
 
 /** Whether the column has a different value in each row, apart from a few blank ones such as a sum below the list. */
 export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
@@ -31,9 +32,10 @@ export function idLine(id: Column | null, columns: readonly Column[]): Line {
     return { key: 'Id', value: OPEN, evidence: `${question}${candidatesFor(columns)}` }
   }
   const { rows, filled, isGuid, others } = id
-  const blank = rows === filled ? '' : ` in ${counted(rows)} rows`
-  const compared = others === 0 ? '' : `, of which ${counted(filled - others)} were compared`
-  const evidence = `${counted(filled)} different values${blank}${compared}${isGuid ? ', all GUIDs' : ''}; ${example(id)}`
+  const blank = rows === filled ? '' : ` in ${howMany(rows, 'row')}`
+  const compared =
+    others === 0 ? '' : `, of which ${counted(filled - others)} ${filled - others === 1 ? 'was' : 'were'} compared`
+  const evidence = `${howMany(filled, 'different value')}${blank}${compared}${isGuid ? ', all GUIDs' : ''}; ${example(id)}`
   return lineOf('Id', id, evidence)
 }
 
@@ -50,7 +52,7 @@ function candidatesFor(columns: readonly Column[]): string {
   const all = [...new Set([...(called === null ? [] : [called]), ...byDistinct])]
   const facts = all
     .slice(0, SOME)
-    .map(({ name, distinct, rows }) => `${name} has ${counted(distinct)} different values in ${counted(rows)} rows`)
+    .map(({ name, distinct, rows }) => `${name} has ${howMany(distinct, 'different value')} in ${howMany(rows, 'row')}`)
   const pair = filled.some(hasOneEach) ? null : joinedId(all)
   const joined = pair === null ? '' : `; or { join: [${pair.map(({ name }) => quoted(name)).join(', ')}] }`
   return facts.length === 0 ? '' : ` (${facts.join('; ')})${joined}`

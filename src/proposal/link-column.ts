@@ -3,6 +3,7 @@ import { type Column, isMoment } from './column.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'
 import { hasOneEach } from './id-columns.ts'
 import { type Line, counted, example, lineOf, OPEN } from './line.ts'
+import { howMany } from '../domain/printable.ts'
 
 /** How events refer to venues: `from` in the events holds the values of `id` in the venues. */
 export interface VenueLink {
@@ -62,6 +63,6 @@ export function venueIdOf(columns: readonly Column[], link: VenueLink | null, ve
     link === null || link.nearly === link.found
       ? ''
       : ` (${counted(link.nearly)} if case and blanks are ignored, but ids must match exactly)`
-  const held = `${counted(link?.found ?? 0)} of ${counted(from.filled)} rows match a row of the venues file${nearly}`
+  const held = `${counted(link?.found ?? 0)} of ${howMany(from.filled, 'row')} ${link?.found === 1 ? 'matches' : 'match'} a row of the venues file${nearly}`
   return { key: 'VenueId', value: OPEN, evidence: `Is it ${from.name}? ${held}. Name the column here, or write null.` }
 }

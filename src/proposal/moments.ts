@@ -55,7 +55,7 @@ function joined(day: Column, days: readonly Column[], times: readonly Column[], 
   if (begins === null) {
     const finish = openFinish([...days, ...times].filter((one) => one !== day))
     if (times.length > 0) return { lines: [openStart([day, ...times]), finish], formats: [], dayOnly: null }
-    const evidence = `${counted(day.fit)} of ${counted(day.filled)} fit; ${example(day)}`
+    const evidence = `${counted(day.fit)} of ${counted(day.filled)} ${day.fit === 1 ? 'fits' : 'fit'}; ${example(day)}`
     const line = { key: 'Start', value: quoted(day.name), evidence }
     return { lines: [line, finish], formats: day.formats, dayOnly: day }
   }
@@ -164,5 +164,5 @@ function evidenceOf(texts: readonly CountedText[], formats: readonly DateFormat[
     all += count
     if (secondsOf(text, formats) !== null) fit += count
   }
-  return `${counted(fit)} of ${counted(all)} fit; ${example({ texts })}`
+  return `${counted(fit)} of ${counted(all)} ${fit === 1 ? 'fits' : 'fit'}; ${example({ texts })}`
 }

@@ -7,6 +7,7 @@ import { EVENT_NAMES, isNamed, named } from './field-names.ts'
 import { type FurtherProposal, furtherColumns } from './further-columns.ts'
 import { idLine, idField } from './id-columns.ts'
 import { type Line, counted, example, byName, lineOf, OPEN, quoted } from './line.ts'
+import { howMany } from '../domain/printable.ts'
 import { type VenueLink, linkOf, venueIdOf } from './link-column.ts'
 import { momentRole } from './moment-names.ts'
 import { datesOf } from './moments.ts'
@@ -129,7 +130,7 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
   }
   if (take('Price', numbers, fits) === null)
     ask('Price', 'Which column is the price? Name it here, or write null: every price is then 0')
-  const tags = take('Tags', texts, (column) => `${counted(column.distinct)} different texts; ${example(column)}`)
+  const tags = take('Tags', texts, (column) => `${howMany(column.distinct, 'different text')}; ${example(column)}`)
   return {
     table,
     fields,
@@ -185,5 +186,5 @@ function venuesOf(table: Table, link: VenueLink | null): ListProposal {
 }
 
 function fits(column: Column): string {
-  return `${counted(column.fit)} of ${counted(column.filled)} are numbers; ${example(column)}`
+  return `${counted(column.fit)} of ${counted(column.filled)} ${column.fit === 1 ? 'is a number' : 'are numbers'}; ${example(column)}`
 }

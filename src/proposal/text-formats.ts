@@ -1,6 +1,7 @@
 import type { DateFormat } from '../domain/date-format.ts'
 import { type Column, currenciesOf, decimalSign } from './column.ts'
-import { type Line, counted, example, OPEN, quoted } from './line.ts'
+import { type Line, example, OPEN, quoted } from './line.ts'
+import { howMany } from '../domain/printable.ts'
 import type { Dates } from './moments.ts'
 import type { Table } from './table.ts'
 
@@ -23,7 +24,7 @@ export function textLines(
     add(
       'delimiter',
       SIGNS.get(table.delimiter ?? ',') ?? quoted(table.delimiter ?? ','),
-      `${counted(table.columns.length)} columns in ${counted(table.rows)} rows`,
+      `${howMany(table.columns.length, 'column')} in ${howMany(table.rows, 'row')}`,
     )
     const { sure, candidates } = table.encoding
     if (sure === null) {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
 import type { Guid } from '../domain/guid.ts'
-import { type Line, comment, counted, OPEN, quoted } from './line.ts'
+import { type Line, comment, OPEN, quoted } from './line.ts'
+import { howMany } from '../domain/printable.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
 
@@ -70,7 +71,7 @@ function nameOf({ file, sheet }: Table): string {
 }
 
 function rowsOf({ rows, isWorkbook, file }: Table): string {
-  const count = rows === 1 ? '1 row' : `${counted(rows)} rows`
+  const count = howMany(rows, 'row')
   return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; an Excel workbook despite its name` : count
 }
 

@@ -382,6 +382,18 @@ crm:
     expect(stdout).toMatch(/Start: 1 event, nothing there.* See events\.csv, line 2/)
   })
 
+  it('names a declared further field that no column has, in a file without blocks', async () => {
+    using folder = lists(`${HEADER}\n${row(1, GOOD)}`, 'Id,Name,StepFree\n')
+    const further = 'representation: { further: { events: { Doors: date-time }, venues: { StepFree: flag } } }'
+    folder.write('marquee.yaml', `timeZone: UTC\n${further}\n${CONFIGURATION}`)
+    const { status, stderr } = await runCommand(['check', '--strict'], { cwd: folder.path })
+    expect(status).toBe(1)
+    expect(stderr).toContain(
+      'warning: Doors is read from no column: no event has it (1 event; add a column Doors, or remove it from representation.further.events)',
+    )
+    expect(stderr).not.toContain('StepFree')
+  })
+
   it('tells of events whose venue is not served', async () => {
     using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION })
     folder.copySample('crm')

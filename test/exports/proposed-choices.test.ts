@@ -213,7 +213,7 @@ describe('what init says of columns that it cannot use as they are', () => {
       'Nr;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;halle ;2036-12-11 19:30;2036-12-11 22:00\n3;C;Zelt;2036-12-11 19:30;2036-12-11 22:00\n',
     )
     expect(said).toContain(
-      'VenueId: Is it Ort? 1 of 3 rows match a row of the venues file (2 if case and blanks are ignored, but ids must match exactly)',
+      'VenueId: Is it Ort? 1 of 3 rows matches a row of the venues file (2 if case and blanks are ignored, but ids must match exactly)',
     )
     await expectRefused('crm.events.fields.VenueId')
   })
@@ -224,7 +224,21 @@ describe('what init says of columns that it cannot use as they are', () => {
       'Name;Stadt\nHalle;Ulm\n',
     )
     expect(text).toContain('Id: Numer   # 3 different values')
-    expect(text).toContain('Id: Name   # 1 different values')
+    expect(text).toContain('Id: Name   # 1 different value;')
+  })
+})
+
+describe('what init counts', () => {
+  it('is in the singular if there is one', async () => {
+    const { text, said } = await proposed(
+      'Nr;Titel;Ort;Beginn;Ende;Preis;Sparte\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00;5;Oper, Ballett\n',
+      'Name;Stadt\nHalle;Ulm\n',
+    )
+    expect(text).toContain("delimiter: ';'   # 7 columns in 1 row\n")
+    expect(text).toContain('# 1 of 1 fits;')
+    expect(text).toContain('Tags: Sparte   # 1 different text;')
+    expect(`${text}${said}`).not.toMatch(/\b1 (?:different )?(?:rows|columns|values|texts)\b(?! matches)/)
+    expect(`${text}${said}`).not.toMatch(/\b1 are\b/)
   })
 })
 

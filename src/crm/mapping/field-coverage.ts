@@ -97,21 +97,28 @@ export class FieldCoverage {
   }
 
   /**
-   * Reports needed fields that no column or constant sets and that the configuration does not set to null.
+   * Reports needed fields, and declared further fields, that no column or constant sets and that the configuration does
+   * not set to null.
    * @param isThere tells whether any row has the column
    */
   missed(isThere: (column: string) => boolean, rows: number): readonly Suspicion[] {
     if (this.#table === null || rows === 0) return []
     const { kind, list } = this.#table
-    return NEEDED[kind].flatMap(([fields, what]) => {
+    const needed = NEEDED[kind].flatMap(([fields, what]) => {
       if (!fields.every((field) => this.#isMissed(field, isThere))) return []
       const example = isServable(fields) ? droppedIn(list, fields) : namedIn(list, fields)
       return [{ column: fields.join(' and '), what, count: rows, example, where: null }]
     })
+    const declared = this.#further.flatMap(({ name }) => {
+      if (!this.#isMissed(name, isThere)) return []
+      const example = `add a column ${name}, or remove it from representation.further.${list}`
+      return [{ column: name, what: `is read from no column: no ${kind} has it`, count: rows, example, where: null }]
+    })
+    return [...needed, ...declared]
   }
 
-  #isMissed(field: FieldName, isThere: (column: string) => boolean): boolean {
-    const source = this.#sources[field]
+  #isMissed(field: string, isThere: (column: string) => boolean): boolean {
+    const source = new Map<string, FieldSource | null | undefined>(Object.entries(this.#sources)).get(field)
     if (source === undefined) return true
     const columns = columnsOf(source)
     if ((this.#counts.tallies.get(field)?.filled ?? 0) > 0) return false
