@@ -5,7 +5,7 @@ import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
 import { type Cell, type CellObject, DecimalText, isList, shownText } from '../cells/cell.ts'
 import { rowIn } from './list-rows.ts'
 import { cellAt } from './path-access.ts'
-import type { Rows, StreamShape, Way, WayArgument } from './row-host.ts'
+import type { RowsEnd, StreamBatch, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
 import { farAheadLike, isEarlierStamp } from './stamps.ts'
 
@@ -18,6 +18,7 @@ const ABORTED_WITHIN_MS = 1000
 const UNDER_WAY_MS = 20
 /** Up to this many differences may be changes made during the examination. */
 const FEW_CHANGES = 20
+const CUT = { ok: true, cursor: null } as const
 
 /** What is compared of the rows of one read. */
 class Seen {
@@ -88,7 +89,11 @@ class Examined {
   }
 
   #lose(sentence: string): void {
-    this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: true })
+    this.#lost(`${this.#name}: ${sentence}`)
+  }
+
+  #lost(sentence: string): void {
+    this.#findings.push({ sentence, losesRows: true })
   }
 
   #warn(sentence: string): void {
@@ -97,42 +102,38 @@ class Examined {
 
   /** Takes what the connector's own `check` says. */
   async #ownCheck(): Promise<void> {
-    const rows = this.#stream.open('check', null, new AbortController().signal)
-    let next = await rows.next()
-    for (; next.done !== true; next = await rows.next()) {
-      for (const bytes of next.value.rows)
+    const ended = await this.#open('check', null, ({ rows }) => {
+      for (const bytes of rows)
         this.#findings.push({ sentence: String(JSON.parse(bytes.toString('utf8'))), losesRows: false })
+    })
+    if (!ended.ok) this.#findings.push({ sentence: `${ended.failure.message} (check)`, losesRows: false })
+  }
+
+  /** Reads the list in one way, to its end or until `onBatch` returns false. */
+  async #open(
+    way: Way,
+    argument: WayArgument,
+    onBatch: (batch: StreamBatch) => boolean | void = () => {},
+  ): Promise<RowsEnd> {
+    const rows = this.#stream.open(way, argument, new AbortController().signal)
+    for (;;) {
+      const next = await rows.next()
+      if (next.done === true) return next.value
+      if (onBatch(next.value) !== false) continue
+      await rows.return(CUT)
+      return CUT
     }
-    if (!next.value.ok) this.#findings.push({ sentence: `${next.value.failure.message} (check)`, losesRows: false })
   }
 
   /** Reads the list in one way. If that fails, reports a finding and returns null. */
   async #read(way: Way, argument: WayArgument, mostBatches: number = Number.POSITIVE_INFINITY): Promise<Seen | null> {
     const seen = new Seen()
-    const ended = await this.#readInto(
-      seen,
-      this.#stream.open(way, argument, new AbortController().signal),
-      mostBatches,
-    )
-    if (ended === null) return seen
-    this.#findings.push({ sentence: `${ended} (${way})`, losesRows: true })
-    return null
-  }
-
-  async #readInto(seen: Seen, rows: Rows, mostBatches: number): Promise<string | null> {
     const idOf = cellAt(this.#shape.fields.Id?.kind === 'column' ? this.#shape.fields.Id.column : 'Id')
     const { updatedAt } = this.#shape
     const stampOf = updatedAt === null ? null : cellAt(updatedAt)
     let startsAnswer = true
-    for (let count = 0; ; count++) {
-      if (count >= mostBatches) {
-        seen.isCut = true
-        await rows.return({ ok: true, cursor: null })
-        return null
-      }
-      const next = await rows.next()
-      if (next.done === true) return next.value.ok ? null : next.value.failure.message
-      const { value: batch } = next
+    let count = 0
+    const ended = await this.#open(way, argument, (batch) => {
       if (startsAnswer && batch.rows.length > 0) seen.answers++
       startsAnswer = !batch.goesOn
       seen.hasTotal ||= batch.total !== null
@@ -145,7 +146,12 @@ class Examined {
         const id = isList(row) ? null : shownText(idOf(row))
         if (id !== null) seen.stamps.set(id, stampOf === null ? null : shownText(stampOf(row)))
       }
-    }
+      seen.isCut = ++count >= mostBatches
+      return !seen.isCut
+    })
+    if (ended.ok) return seen
+    this.#lost(`${ended.failure.message} (${way})`)
+    return null
   }
 
   #checkPaging({ answers, rows, hasTotal, isCut }: Seen): void {
@@ -191,20 +197,13 @@ class Examined {
 
   async #checkIds(first: Seen): Promise<void> {
     const ids = new Set<string>()
-    const rows = this.#stream.open('ids', null, new AbortController().signal)
-    for (let next = await rows.next(); ; next = await rows.next()) {
-      if (next.done === true) {
-        if (!next.value.ok) {
-          this.#findings.push({ sentence: `${next.value.failure.message} (ids)`, losesRows: true })
-          return
-        }
-        break
-      }
-      for (const bytes of next.value.rows) {
+    const ended = await this.#open('ids', null, ({ rows }) => {
+      for (const bytes of rows) {
         const pair: unknown = JSON.parse(bytes.toString('utf8'))
         if (Array.isArray(pair)) ids.add(String(pair[0]))
       }
-    }
+    })
+    if (!ended.ok) return this.#lost(`${ended.failure.message} (ids)`)
     const lacking = [...first.stamps.keys()].filter((id) => !ids.has(id))
     const more = [...ids].filter((id) => !first.stamps.has(id))
     if (lacking.length > 0)
@@ -219,15 +218,9 @@ class Examined {
    * Returns the cursor from which changes begin now. If the connector gives none, reports a finding and returns null.
    */
   async #cursorNow(): Promise<string | null> {
-    const rows = this.#stream.open('changes', null, new AbortController().signal)
-    let next = await rows.next()
-    while (next.done !== true) next = await rows.next()
-    const ended = next.value
+    const ended = await this.#open('changes', null)
     if (ended.ok && ended.cursor !== null) return ended.cursor
-    this.#findings.push({
-      sentence: ended.ok ? `${this.#name}: changes gives no cursor` : `${ended.failure.message} (changes)`,
-      losesRows: true,
-    })
+    this.#lost(ended.ok ? `${this.#name}: changes gives no cursor` : `${ended.failure.message} (changes)`)
     return null
   }
 
@@ -259,7 +252,7 @@ class Examined {
     await sleep(UNDER_WAY_MS, this.#time, signal)
     reading.abort()
     const ended = await withTimeout(this.#time, ABORTED_WITHIN_MS, pending)
-    if (ended !== TIMED_OUT) await rows.return({ ok: true, cursor: null })
+    if (ended !== TIMED_OUT) await rows.return(CUT)
     for (let waitedMs = 0; this.#unfinished > others && waitedMs < ABORTED_WITHIN_MS; waitedMs += UNDER_WAY_MS)
       await sleep(UNDER_WAY_MS, this.#time, signal)
     if (ended === TIMED_OUT || this.#unfinished > others)
