@@ -141,6 +141,7 @@ function ofPostgres(): readonly string[] {
       showIn: zoneOf('Europe/Berlin'),
       lists: 'text',
       suspicions: new Suspicions(),
+      further: [],
     })
     const { columns, mapRow } = table.rowReading({ columns: { has: () => true }, nulls: new Set() })
     const rows = eventRows().map((row, index) => ({

@@ -4,9 +4,8 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Crm } from '../../sync/port.ts'
 import { withTimeout } from '../../time/waiting.ts'
-import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
-import { listSuspicions } from '../mapping/suspicions.ts'
+import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
+import { type RowKind, EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { ConnectorSource } from './connector-source.ts'
 import type { RowHost } from './row-host.ts'
 import { RowStream } from './row-stream.ts'
@@ -29,36 +28,27 @@ const LOOP_HELD_MS = 50
 /** Makes a CRM of a connector, which runs in this process or in another. */
 export async function connectorCrm(
   host: RowHost,
-  { idNamespace, timeZone, availability, ...lists }: ConnectorSettings,
-  { showIn, suspicions = listSuspicions(), further = NO_FURTHER, ...surroundings }: ConnectorContext,
+  { idNamespace, timeZone: zone, availability, ...lists }: ConnectorSettings,
+  context: ConnectorContext,
 ): Promise<Crm> {
-  const partsOf = (list: 'events' | 'venues') => ({
-    idNamespace,
-    zone: timeZone,
-    showIn,
-    suspicions: suspicions[list],
-    further: further[list],
-  })
+  const { time, limits, observe, further = NO_FURTHER } = context
+  const contexts = listContexts(context)
   const events = new RowStream('events', host, lists.events, further)
   const venues = new RowStream('venues', host, lists.venues, further)
   // Whether a list reports changes has to be known before its reads are planned.
-  await withTimeout(surroundings.time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
+  await withTimeout(time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
   const isAsked = availability !== null || events.known?.ways.has('availability') === true
+  const sourceOf = <Item extends { readonly Id: Guid }>(
+    kind: RowKind<Item>,
+    stream: RowStream,
+    availabilityEveryMs: number | null,
+  ): ConnectorSource<Item> => {
+    const parts = { idNamespace, zone, ...contexts[stream.name] }
+    return new ConnectorSource({ time, limits, observe, kind, stream, parts, availabilityEveryMs })
+  }
   const sources = {
-    events: new ConnectorSource({
-      ...surroundings,
-      kind: EVENT_ROWS,
-      stream: events,
-      parts: partsOf('events'),
-      availabilityEveryMs: isAsked ? (availability?.everyMs ?? USUAL_AVAILABILITY_MS) : null,
-    }),
-    venues: new ConnectorSource({
-      ...surroundings,
-      kind: VENUE_ROWS,
-      stream: venues,
-      parts: partsOf('venues'),
-      availabilityEveryMs: null,
-    }),
+    events: sourceOf(EVENT_ROWS, events, isAsked ? (availability?.everyMs ?? USUAL_AVAILABILITY_MS) : null),
+    venues: sourceOf(VENUE_ROWS, venues, null),
   }
   return {
     ...sources,
@@ -70,7 +60,6 @@ export async function connectorCrm(
       return { problems: asked.filter((problem) => problem !== null), warnings: [] }
     },
     async conform(isThorough) {
-      const { time } = surroundings
       const { examineList } = await import('./conformance.ts')
       const found = [
         await examineList('events', events, time, isThorough),

@@ -8,10 +8,18 @@ import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, type CellObject, CellFault, isList, isObject, shownText } from '../cells/cell.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
-import { EVENT_ROWS, type ListMapping, type RowKind, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
+import {
+  type AvailabilityMapping,
+  type ListMapping,
+  type RowKind,
+  availabilityMapping,
+  listMapping,
+  mapRow,
+  tooLargeRow,
+  withheldRow,
+} from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import { digestOf, seedOf } from '../cells/row-digest.ts'
-import { Suspicions } from '../mapping/suspicions.ts'
 import { PATH_ACCESS, cellAt, rowPaths, whereIs } from './path-access.ts'
 import type { StreamShape } from './row-host.ts'
 
@@ -46,8 +54,8 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   readonly shape: StreamShape
   readonly #mapping: ListMapping<CellObject, Item>
   readonly #columns: ReturnType<typeof mappedColumns>
-  /** Reads TicketCapacity and TicketsAvailable; `null` for venues. */
-  readonly #counted: ReturnType<typeof countedMapping> | null
+  /** `null` for venues. */
+  readonly #availability: AvailabilityMapping<CellObject> | null
   readonly #stampOf: ((row: CellObject) => Cell) | null
   readonly #idCell: (row: CellObject) => Cell
   /** Part of every version: with another mapping, the same row becomes another record. */
@@ -58,17 +66,12 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const { fields, active, showOnWeb, updatedAt, htmlText } = shape
     const { further, ...context } = parts
     const setting: ListSetting = { from: list, fields, active, showOnWeb, ...declaring(further) }
-    const html = htmlText === undefined ? {} : { htmlText }
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
-    this.#mapping = listMapping(kind, setting, PATH_ACCESS, {
-      ...context,
-      ...html,
-      venuesFrom: 'venues',
-      lists: 'native',
-    })
-    this.#counted = list === 'events' ? countedMapping(setting, parts) : null
+    const rules = { ...context, htmlText, venuesFrom: 'venues', lists: 'native' } as const
+    this.#mapping = listMapping(kind, setting, PATH_ACCESS, rules)
+    this.#availability = list === 'events' ? availabilityMapping(setting, PATH_ACCESS, rules) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
     this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
     this.#idCell = cellAt(this.idColumn)
@@ -84,12 +87,14 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   /** @param row the row's number in this read, from 1 */
   read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> {
     const whereUnknown = `${this.name}, row ${row}`
-    if (bytes.length > LARGEST_ROW_BYTES) return withheld(new RowFault('too-large', null, null), whereUnknown)
+    if (bytes.length > LARGEST_ROW_BYTES)
+      return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null, idText: null }
     const parsed = parseShallow(bytes.toString('utf8'))
     if (!parsed.ok || !isObject(parsed.cell)) {
       const kind = !parsed.ok && parsed.reason === 'depth' ? 'shallow-object' : 'object'
       const found = parsed.ok ? parsed.cell : bytes.toString('utf8', 0, 100)
-      return withheld(new RowFault('unreadable', null, new CellFault({ kind }, found)), whereUnknown)
+      const reason = new RowFault('unreadable', null, new CellFault({ kind }, found))
+      return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null, idText: null }
     }
     const cells = parsed.cell
     const idCell = this.#idCell(cells)
@@ -113,13 +118,10 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   /** Reads a row of the separate read of availability; `null` if it lacks a column. */
   availabilityIn(bytes: Buffer): Change<Item> | null {
     const row = rowIn(bytes)
-    if (this.#counted === null || row === null) return null
-    const { readers, columns } = this.#counted
+    if (this.#availability === null || row === null) return null
     // A missing column must not be read as 0.
-    if (columns.some(({ column }) => whereIs(row, column) === 'nowhere')) return null
-    const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
-    if (id instanceof RowFault || capacity instanceof RowFault || available instanceof RowFault) return null
-    return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
+    const lacksColumn = this.#availability.columns.some((column) => whereIs(row, column) === 'nowhere')
+    return lacksColumn ? null : this.#availability.changeOf(row)
   }
 
   /** The row's `updatedAt`; `null` if it has none. */
@@ -192,16 +194,4 @@ const MOST_SHOWN = 40
 /** A row with only the id in it, at the id's path. */
 function rowOfId(column: string, cell: Cell): CellObject {
   return { [column]: cell }
-}
-
-function withheld(reason: RowFault, where: string): ConnectorRow<never> {
-  return { change: withheldRow(reason, null, where, Number.NaN), stamp: null, idText: null }
-}
-
-/** The mapping of the separate read of availability. Its rows have few columns, so its notes are not reported. */
-function countedMapping(setting: ListSetting, parts: ListParts) {
-  const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
-  const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
-  const context = { ...parts, suspicions: new Suspicions(), venuesFrom: 'venues', lists: 'native' } as const
-  return { readers: listMapping(EVENT_ROWS, counted, PATH_ACCESS, context).readers, columns: mappedColumns(counted) }
 }

@@ -40,7 +40,7 @@ export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
 export interface StreamShape extends ListShape {
   readonly ways: ReadonlySet<Way>
   /** Reads cells that are HTML; absent if no field has any. */
-  readonly htmlText?: HtmlText
+  readonly htmlText?: HtmlText | undefined
 }
 
 /** What a connector declares before any read. */

@@ -4,16 +4,14 @@
 
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
-import { NO_FURTHER } from '../../domain/further.ts'
 import type { Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../sync/port.ts'
-import type { ConnectorContext } from '../kit/crm-limits.ts'
+import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { listSuspicions } from '../mapping/suspicions.ts'
-import { VENUE_ROWS } from '../mapping/map-row.ts'
+import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels } from './labels.ts'
-import { type EntityTable, type TableParts, entityTable, eventsTable } from './entity-table.ts'
+import { type EntityTable, type TableParts, entityTable } from './entity-table.ts'
 import { type NoTracking, FullReadPace, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { PageReader } from './page-reader.ts'
@@ -33,17 +31,8 @@ export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNa
 /** Opens the connector for two tables of a Dataverse environment. */
 export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
-  const {
-    showIn,
-    limits,
-    time,
-    observe,
-    openHttpClient,
-    env,
-    suspicions = listSuspicions(),
-    further = NO_FURTHER,
-    htmlText,
-  } = context
+  const { limits, time, observe, openHttpClient, env } = context
+  const contexts = listContexts(context)
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingHttpClient(openHttpClient, ca, proxies)
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
@@ -58,15 +47,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     const onMissing = (column: string, codes: number): void =>
       observe({ kind: 'labels-missing', table: from, column, codes })
     const labels = new Labels({ client, time, from, language: settings.labels, columns, onMissing })
-    return {
-      labels,
-      zones,
-      showIn,
-      zone: settings.timeZone,
-      venuesFrom: settings.venues.from,
-      suspicions: suspicions[list],
-      ...(htmlText === undefined ? {} : { htmlText }),
-    }
+    return { ...contexts[list], labels, zones, zone: settings.timeZone, venuesFrom: settings.venues.from }
   }
   const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {
     const { name: list, from } = table
@@ -77,13 +58,13 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
       pace: new FullReadPace(limits, time),
       time,
       limits,
-      availabilityEveryMs: table.availabilityColumns.length === 0 ? null : (availability?.everyMs ?? null),
+      availabilityEveryMs: table.availability === null ? null : (availability?.everyMs ?? null),
     })
   }
-  const events = eventsSetting(settings.events, further.events)
-  const venues = venuesSetting(settings.venues, further.venues)
+  const events = eventsSetting(settings.events, contexts.events.further)
+  const venues = venuesSetting(settings.venues, contexts.venues.further)
   const tables = {
-    events: eventsTable(events, partsOf(events, 'events')),
+    events: entityTable(EVENT_ROWS, events, partsOf(events, 'events')),
     venues: entityTable(VENUE_ROWS, venues, partsOf(venues, 'venues')),
   }
   const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }

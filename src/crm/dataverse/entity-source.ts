@@ -219,14 +219,15 @@ export class EntitySource<Item> implements Source<Item> {
 
   async *#readAvailability({ signal }: ReadRequest): PageStream<Item> {
     const { reader } = this.#settings
-    const { table } = reader
+    const { availability } = reader.table
+    if (availability === null) throw new Error('venues have no availability')
     const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
-    const first = await reader.first(table.availabilityColumns, prefer, signal)
+    const first = await reader.first(availability.columns, prefer, signal)
     const changesOf = async (rows: readonly CellObject[], rest: Rest): Promise<readonly RowChange<Item>[]> => {
       const changes: RowChange<Item>[] = []
       for (const [index, row] of rows.entries()) {
         if (index % STEP === 0) await rest()
-        const change = table.mapAvailability(row)
+        const change = availability.changeOf(row)
         if (change !== null) changes.push({ row, change })
       }
       return changes

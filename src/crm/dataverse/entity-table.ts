@@ -1,11 +1,18 @@
-import { RowFault } from '../../domain/withheld.ts'
-import type { EventRecord } from '../../domain/event.ts'
 import type { Guid } from '../../domain/guid.ts'
+import { RowFault } from '../../domain/withheld.ts'
 import type { Change } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, type CellObject, isList, isObject } from '../cells/cell.ts'
-import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
-import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow, withheldRow } from '../mapping/map-row.ts'
+import type { ListSetting, MappingContext } from '../mapping/list-setting.ts'
+import {
+  type AvailabilityMapping,
+  type ListMapping,
+  type RowKind,
+  availabilityMapping,
+  listMapping,
+  mapRow,
+  tooLargeRow,
+} from '../mapping/map-row.ts'
 import type { Labels } from './labels.ts'
 import { TableRows, UnlabelledRows } from './table-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
@@ -18,11 +25,9 @@ export interface EntityTable<Item> {
   readonly labels: Labels
   readonly unlabelled: UnlabelledRows
   readonly mapping: ListMapping<CellObject, Item>
-  /** The columns of a read of availability; empty if availability is not read separately. */
-  readonly availabilityColumns: readonly string[]
+  /** `null` for venues. */
+  readonly availability: AvailabilityMapping<CellObject> | null
   mapRow(row: CellObject, where: () => string, version: number): Change<Item>
-  /** Maps a row of a read of availability; `null` if its values cannot be read. */
-  mapAvailability(row: CellObject): Change<Item> | null
 }
 
 export interface TableParts extends Pick<MappingContext, 'zone' | 'showIn' | 'venuesFrom' | 'suspicions' | 'htmlText'> {
@@ -37,10 +42,11 @@ export function entityTable<Item extends { readonly Id: Guid }>(
 ): EntityTable<Item> {
   const rows = new TableRows(setting, labels, zones)
   const unlabelled = new UnlabelledRows()
-  const mapping = listMapping(kind, setting, rows, { ...parts, idNamespace: null, lists: 'text' })
+  const context = { ...parts, idNamespace: null, lists: 'text' } as const
+  const mapping = listMapping(kind, setting, rows, context)
   const tooLarge = (row: CellObject, where: string, version: number): Change<Item> => {
     const id = mapping.readers.Id(row)
-    return withheldRow(TOO_LARGE, id instanceof RowFault ? null : id, where, version)
+    return tooLargeRow(id instanceof RowFault ? null : id, where, version)
   }
   return {
     name: kind.table.list,
@@ -49,7 +55,7 @@ export function entityTable<Item extends { readonly Id: Guid }>(
     labels,
     unlabelled,
     mapping,
-    availabilityColumns: [],
+    availability: kind.table.list === 'events' ? availabilityMapping(setting, rows, context) : null,
     mapRow(row, where, version) {
       const change =
         bytesOf(row, LARGEST_ROW_BYTES) > LARGEST_ROW_BYTES
@@ -59,11 +65,9 @@ export function entityTable<Item extends { readonly Id: Guid }>(
       if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
       return change
     },
-    mapAvailability: () => null,
   }
 }
 
-const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 /** Shorter texts are counted as if their characters were ASCII. */
 const SHORT_TEXT = 1024
 
@@ -78,21 +82,4 @@ function bytesOf(cell: Cell, most: number): number {
       if ((bytes += 4 + name.length + bytesOf(cell[name] ?? null, most - bytes)) > most) break
   }
   return bytes
-}
-
-/** The table of events, whose availability can be read separately. */
-export function eventsTable(setting: ListSetting, parts: TableParts): EntityTable<EventRecord> {
-  const table = entityTable(EVENT_ROWS, setting, parts)
-  const { readers } = table.mapping
-  const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
-  const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
-  return {
-    ...table,
-    availabilityColumns: mappedColumns(counted).map(({ column }) => column),
-    mapAvailability(row) {
-      const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
-      if (id instanceof RowFault || capacity instanceof RowFault || available instanceof RowFault) return null
-      return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
-    },
-  }
 }

@@ -1,8 +1,7 @@
-import { RowFault } from '../../domain/withheld.ts'
 import { type Change, type Page, PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import type { Guid } from '../../domain/guid.ts'
-import { withheldRow } from '../mapping/map-row.ts'
+import { tooLargeRow } from '../mapping/map-row.ts'
 import type { FoundFile } from './found-file.ts'
 import type { Extent } from './half-written.ts'
 
@@ -71,7 +70,7 @@ export class Batch<Item> {
 
   /** Withholds a row for its size. */
   addTooLarge(line: number): null {
-    this.add(withheldRow(new RowFault('too-large', null, null), null, this.whereNext(line), Number.NaN), line)
+    this.add(tooLargeRow(null, this.whereNext(line), Number.NaN), line)
     return null
   }
 

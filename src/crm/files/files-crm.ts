@@ -7,10 +7,9 @@ import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Crm, Failure, Source } from '../../sync/port.ts'
-import { type ConnectorContext, limitsOf } from '../kit/crm-limits.ts'
+import { type ConnectorContext, limitsOf, listContexts } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
-import { listSuspicions } from '../mapping/suspicions.ts'
 import type { OpenHttpClient } from '../web/http-client.ts'
 import type { FileLimits } from './file-reads.ts'
 import { FileSource } from './file-source.ts'
@@ -32,15 +31,15 @@ interface ExaminedSource<Item> extends Source<Item> {
 }
 
 export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
-  const { showIn, descriptors = PLENTY, suspicions = listSuspicions(), webFiles = null, ...others } = context
+  const { time, limits, observe, descriptors = PLENTY, webFiles = null } = context
   // The configuration requires a directory, unless both lists have a URL.
   const directory = settings.directory ?? '.'
   let closed = false
-  const { further, htmlText } = context
-  const extras = { ...(further === undefined ? {} : { further }), ...(htmlText === undefined ? {} : { htmlText }) }
-  const shared = { ...others, directory, descriptors, maxFileAgeMs: settings.maxFileAgeMs, isClosed: () => closed }
-  const events = listFile(EVENT_ROWS, settings, showIn, suspicions.events, extras)
-  const venues = listFile(VENUE_ROWS, settings, showIn, suspicions.venues, extras)
+  const { maxFileAgeMs } = settings
+  const shared = { time, limits, observe, directory, descriptors, maxFileAgeMs, isClosed: () => closed }
+  const contexts = listContexts(context)
+  const events = listFile(EVENT_ROWS, settings, contexts.events)
+  const venues = listFile(VENUE_ROWS, settings, contexts.venues)
   const sourceOf = <Item>(list: ListFile<Item>): ExaminedSource<Item> => {
     const url = webFileOf(settings, list.name)
     if (url === null) return new FileSource({ ...shared, list })
@@ -52,8 +51,7 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
     ...sources,
     async examine() {
       const asked = [await sources.events.examine(), await sources.venues.examine()]
-      const problems = asked.filter((problem) => problem !== null)
-      return { problems, warnings: webFiles?.warnings ?? [] }
+      return { problems: asked.filter((problem) => problem !== null), warnings: webFiles?.warnings ?? [] }
     },
     async diagnose(list) {
       if (webFileOf(settings, list) !== null) return null

@@ -4,12 +4,11 @@ import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
-import { type FurtherField, type FurtherFields, NO_FURTHER } from '../../domain/further.ts'
+import type { FurtherField, FurtherFields } from '../../domain/further.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { Zone } from '../../domain/zone.ts'
 import { printable } from '../../domain/printable.ts'
-import type { ConnectorContext } from '../kit/crm-limits.ts'
+import type { ListContext } from '../kit/crm-limits.ts'
 import { type RowAccess, CellFault } from '../cells/cell.ts'
 import { zoneNamedBy } from '../mapping/dates.ts'
 import { remembered, toNamedId } from '../mapping/ids.ts'
@@ -71,16 +70,14 @@ export interface ListFile<Item> {
 export function listFile<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   settings: FileSettings,
-  showIn: Zone,
-  suspicions: Suspicions,
-  { further = NO_FURTHER, htmlText }: Pick<ConnectorContext, 'further' | 'htmlText'> = {},
+  { showIn, suspicions, further, htmlText }: ListContext,
 ): ListFile<Item> {
   const { table } = kind
   const { block, texts } = settings[table.list]
   const { idNamespace, timeZone } = settings
-  const setting = settingOfList(table, block, further[table.list])
+  const setting = settingOfList(table, block, further)
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
-  const context = { idNamespace, venuesFrom, zone: timeZone, showIn, ...(htmlText === undefined ? {} : { htmlText }) }
+  const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
   const { Id: id, Website: website } = setting.fields
   const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
   const rulesFor = (lists: MappingContext['lists'] | 'sheet') => ({

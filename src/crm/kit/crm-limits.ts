@@ -1,13 +1,14 @@
 // What all connectors share. In: the limits and services of the process. Out: a connector's context, and its time
 // limits.
 
-import type { FurtherFields } from '../../domain/further.ts'
+import type { ListName } from '../../domain/field.ts'
+import { type FurtherField, type FurtherFields, NO_FURTHER } from '../../domain/further.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
 import type { Descriptors } from './file-descriptors.ts'
-import type { HtmlText } from '../mapping/list-setting.ts'
-import type { ListSuspicions } from '../mapping/suspicions.ts'
+import type { HtmlText, MappingContext } from '../mapping/list-setting.ts'
+import { type ListSuspicions, listSuspicions } from '../mapping/suspicions.ts'
 
 /** Limits that a reload may change: connectors read them at each exchange and keep no copy. */
 export interface CrmLimits {
@@ -33,11 +34,28 @@ export interface ConnectorContext {
   /** Collects suspicious values in the rows. */
   readonly suspicions?: ListSuspicions
   /** The fields that the organisation declared; absent if there are none. */
-  readonly further?: FurtherFields
+  readonly further?: FurtherFields | undefined
   /** Reads cells that are HTML; absent if no field has any. */
-  readonly htmlText?: HtmlText
+  readonly htmlText?: HtmlText | undefined
   /** Prints a line for each request to the CRM and for its answer; absent if nobody asked for that. */
   readonly trace?: (line: string) => void
+}
+
+/** What the process gives the mapping of one list. */
+export interface ListContext extends Pick<MappingContext, 'showIn' | 'suspicions' | 'htmlText'> {
+  readonly further: readonly FurtherField[]
+}
+
+export function listContexts({
+  showIn,
+  suspicions = listSuspicions(),
+  further = NO_FURTHER,
+  htmlText,
+}: Pick<ConnectorContext, 'showIn' | 'suspicions' | 'further' | 'htmlText'>): Readonly<Record<ListName, ListContext>> {
+  return {
+    events: { showIn, htmlText, suspicions: suspicions.events, further: further.events },
+    venues: { showIn, htmlText, suspicions: suspicions.venues, further: further.venues },
+  }
 }
 
 const UNLIMITED_BYTES = 2e9

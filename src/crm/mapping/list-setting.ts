@@ -50,7 +50,7 @@ export interface MappingContext {
   /** Collects what is suspicious in the list. */
   readonly suspicions: Suspicions
   /** Reads cells that are HTML; absent if no field has any. */
-  readonly htmlText?: HtmlText
+  readonly htmlText?: HtmlText | undefined
 }
 
 /** Returns the text of HTML; `null` if it cannot be read. */

@@ -11,9 +11,10 @@ const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
 const plain = { block: null, texts: null }
 const SETTINGS = { idNamespace: null, timeZone: utc, events: plain, venues: plain }
-const mapEvent = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>({ cell: jsonCell }, 'native')
+const context = { showIn: utc, suspicions: new Suspicions(), further: [] }
+const mapEvent = listFile(EVENT_ROWS, SETTINGS, context).mapper<CellObject>({ cell: jsonCell }, 'native')
 /** Maps rows that may lack a column. */
-const mapThere = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>(
+const mapThere = listFile(EVENT_ROWS, SETTINGS, context).mapper<CellObject>(
   { cell: jsonCell, isThere: (column) => (row) => Object.hasOwn(row, column) },
   'native',
 )

@@ -15,7 +15,7 @@ import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
 import { type Reader, type RowAccess } from '../cells/cell.ts'
-import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
+import { MOST_SHOWN, Suspicions } from './suspicions.ts'
 
 /**
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
@@ -309,6 +309,40 @@ function suspiciousVenueCells(
 export function withheldRow(reason: RowFault, id: Guid | null, where: string, version: number): MappedRow<never> {
   const { fault, column, expected, found } = reason
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
+}
+
+const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
+
+/** Withholds a row for its size. */
+export function tooLargeRow(id: Guid | null, where: string, version: number): MappedRow<never> {
+  return withheldRow(TOO_LARGE, id, where, version)
+}
+
+/** How the rows of a separate read of availability become changes. */
+export interface AvailabilityMapping<Row> {
+  /** The columns that the read needs. */
+  readonly columns: readonly string[]
+  /** Maps a row; `null` if a value cannot be read. */
+  changeOf(row: Row): Extract<Change<never>, { readonly kind: 'availability' }> | null
+}
+
+export function availabilityMapping<Row>(
+  setting: ListSetting,
+  access: RowAccess<Row>,
+  context: Omit<MappingContext, 'suspicions'>,
+): AvailabilityMapping<Row> {
+  const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
+  const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
+  // The rows have few columns, so their notes are not reported.
+  const { readers } = listMapping(EVENT_ROWS, counted, access, { ...context, suspicions: new Suspicions() })
+  return {
+    columns: mappedColumns(counted).map(({ column }) => column),
+    changeOf(row) {
+      const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
+      if (id instanceof RowFault || capacity instanceof RowFault || available instanceof RowFault) return null
+      return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
+    },
+  }
 }
 
 /** Reads the fields of a row, and stops at the first that cannot be read. */

@@ -1,8 +1,7 @@
-import { RowFault } from '../../domain/withheld.ts'
 import type { Change, Page } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell } from '../cells/cell.ts'
-import { withheldRow } from '../mapping/map-row.ts'
+import type { Cell } from '../cells/cell.ts'
+import { tooLargeRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
@@ -84,7 +83,7 @@ export class KnownTable<Item> {
       const id = row[0] ?? null
       const version = this.#updatedAtIndex === -1 ? Number.NaN : microsOf(row[this.#updatedAtIndex] ?? null)
       const change = isTooLarge(row)
-        ? withheldRow(TOO_LARGE, id === null ? null : this.reading.idOf(id), this.placeOf(id), version)
+        ? tooLargeRow(id === null ? null : this.reading.idOf(id), this.placeOf(id), version)
         : this.reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
       return { change, version, id }
     })
@@ -132,7 +131,6 @@ export class KnownTable<Item> {
   }
 }
 
-const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 /** The most bytes of a character in UTF-8, counted in UTF-16 code units. */
 const WIDEST = 3
 

@@ -46,8 +46,7 @@ export interface RowReading<Item> {
   readonly mapRow: (row: Cells, where: () => string, version: number) => Change<Item>
 }
 
-/** @property further the further fields of the list; absent if none is declared */
-type TableContext = MappingContext & Pick<ListSetting, 'further'>
+type TableContext = MappingContext & { readonly further: readonly FurtherField[] }
 
 export function listTable<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
@@ -55,7 +54,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
   context: TableContext,
 ): ListTable<Item> {
   const { from, updatedAt, updatedAtIn } = settings
-  const { further = [] } = context
+  const { further } = context
   return {
     name: kind.table.list,
     table: tableName(from),

@@ -4,12 +4,9 @@
 
 import { resolve } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
-import { NO_FURTHER } from '../../domain/further.ts'
 import type { Crm, Examination } from '../../sync/port.ts'
-import type { ConnectorContext } from '../kit/crm-limits.ts'
+import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
-import { declaring } from '../mapping/list-setting.ts'
-import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { ReadSession } from './read-session.ts'
 import { listTable } from './list-table.ts'
@@ -24,7 +21,7 @@ import { TableSource } from './table-source.ts'
  */
 export function openPostgresCrm(
   { url, addressIn, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: CrmSettings<'postgres'>,
-  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions(), ...extras }: ConnectorContext,
+  { limits, time, observe, descriptors = PLENTY, ...context }: ConnectorContext,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
@@ -46,22 +43,21 @@ export function openPostgresCrm(
     isTested = true
     return listening?.subscribe(callback, venuesSession) ?? (() => {})
   }
-  const { further = NO_FURTHER, htmlText } = extras
-  const html = htmlText === undefined ? {} : { htmlText }
-  const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text', ...html } as const
+  const contexts = listContexts(context)
+  const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, lists: 'text' } as const
   // Computed at each use, since a reload may change the maximum age.
   const idScansEveryMs = (): number => idScanEveryMs ?? Math.floor(limits.maxAgeMs / 2)
   const shared = { auditSession, time, idScansEveryMs, limits, onHint, notice }
   const sources = {
     events: new TableSource({
       ...shared,
-      list: listTable(EVENT_ROWS, events, { ...mapping, ...declaring(further.events), suspicions: suspicions.events }),
+      list: listTable(EVENT_ROWS, events, { ...mapping, ...contexts.events }),
       session: eventsSession,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
-      list: listTable(VENUE_ROWS, venues, { ...mapping, ...declaring(further.venues), suspicions: suspicions.venues }),
+      list: listTable(VENUE_ROWS, venues, { ...mapping, ...contexts.venues }),
       session: venuesSession,
       suspects: suspects.venues,
     }),
