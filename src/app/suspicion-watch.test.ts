@@ -3,7 +3,7 @@ import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import { Formatter } from '../formats/format.ts'
 import type { ReadReport } from '../observe/observation.ts'
-import { newLists } from '../sync/replica.ts'
+import { newLists } from '../records/row-records.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 
 type Row = Readonly<Record<string, string | null>>

@@ -7,7 +7,7 @@ import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import { systemTime } from '../time/time.ts'
 import type { Status } from '../operations/status.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import { unmatchedVenues } from './venue-references.ts'
+import { unmatchedVenues } from '../faults/venue-references.ts'
 
 /**
  * Collects the suspicions about both lists after each read. Logs each kind once, until a full read no longer finds it.

@@ -14,8 +14,8 @@ import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from '../app/assemble.ts'
 import { type FieldReport, fieldReports } from './check-fields.ts'
 import { type FaultGroup, faultGroups } from '../faults/fault-groups.ts'
-import type { TextKeyFor } from '../faults/text-keys.ts'
-import { withheldVenues } from '../app/venue-references.ts'
+import type { TextKeyFor } from '../proposal/text-keys.ts'
+import { withheldVenues } from '../faults/venue-references.ts'
 
 interface WithheldReport extends WithheldWords {
   readonly kind: 'event' | 'venue'

@@ -15,8 +15,8 @@ import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/com
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from '../faults/fault-groups.ts'
-import { unmatchedVenues } from '../app/venue-references.ts'
-import type { TextKeyFor } from '../faults/text-keys.ts'
+import { unmatchedVenues } from '../faults/venue-references.ts'
+import type { TextKeyFor } from '../proposal/text-keys.ts'
 
 export interface CheckOptions {
   readonly config?: string
@@ -58,7 +58,7 @@ export async function check(
   const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
   // Imported on demand: most lists have no unreadable cells.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
-  const keyFor: TextKeyFor = isClean ? () => null : (await import('../faults/text-keys.ts')).textKeyFor
+  const keyFor: TextKeyFor = isClean ? () => null : (await import('../proposal/text-keys.ts')).textKeyFor
   const { report: read, asides } = reportOf(
     crm,
     found.configuration,

@@ -118,9 +118,8 @@ async function lookAtAll(
 ): Promise<WrittenProposal | string[]> {
   if (kind !== 'files') return [`--from only works with files: ./marquee init files --from FILE`]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
-  const [{ lookAt }, { propose }, { writeProposal }] = await Promise.all([
+  const [{ lookAt }, { writeProposal }] = await Promise.all([
     import('../proposal/table.ts'),
-    import('../proposal/propose.ts'),
     import('../proposal/write-proposal.ts'),
   ])
   const files: (FileTables | string)[] = []
@@ -136,7 +135,10 @@ async function lookAtAll(
   const hidden = looked.flatMap((file) =>
     file.hidden.map((sheet) => `${file.tables[0]?.file}: not used: the hidden sheet ${JSON.stringify(sheet)}`),
   )
-  return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
+  return writeProposal(
+    looked.flatMap(({ tables }) => tables),
+    { cwd, hidden, idNamespace },
+  )
 }
 
 /** Returns the configuration of a known API, or the problems. */

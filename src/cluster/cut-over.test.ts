@@ -3,12 +3,13 @@ import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
 import type { Source } from '../sync/port.ts'
-import { newLists, Replica } from '../sync/replica.ts'
+import { Replica } from '../sync/replica.ts'
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import type { ListState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
 import { CutOver } from './cut-over.ts'
+import { newLists } from '../records/row-records.ts'
 
 const WHOLE: ListState = {
   cursor: null,

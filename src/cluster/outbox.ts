@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import { DirtyRows } from '../records/dirty-rows.ts'
+import { DirtyRows } from '../records/row-records.ts'
 import { RowRecordWriter, readRowRecords } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Time } from '../time/time.ts'

@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import { DirtyRows } from '../records/dirty-rows.ts'
+import { DirtyRows } from '../records/row-records.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { ResumeState } from '../sync/served-list.ts'
 import type { Replica } from '../sync/replica.ts'

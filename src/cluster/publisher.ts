@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import type { DirtyRows } from '../records/dirty-rows.ts'
+import type { DirtyRows } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import type { HeartbeatEntry, LogEntry, Head, LogPosition } from './entries.ts'

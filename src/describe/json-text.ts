@@ -1,4 +1,4 @@
-import { jsonString } from '../formats/escape.ts'
+import { jsonString } from '../domain/escape.ts'
 
 /** Finished JSON text. A number in it keeps its digits. */
 export class WrittenJson {

@@ -1,4 +1,4 @@
-import { xmlAttribute, xmlText } from '../formats/escape.ts'
+import { xmlAttribute, xmlText } from '../domain/escape.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
 import { type Listing, LIST_PARAMETERS } from '../http/list-query.ts'
 import { routeLabel } from '../http/route.ts'

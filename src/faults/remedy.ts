@@ -1,19 +1,9 @@
 import type { Expected, ExpectedNumber } from '../domain/expected.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
-
-const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
-const NO = /^(?:nein|falsch|non|faux|falso|nee|onwaar|n|f|off|-|–|✗)$/i
+import { isNo, isYes } from '../domain/flag-words.ts'
 
 const FREE =
   /^(?:free|free admission|gratis|kostenlos|frei|eintritt frei|gratuit|entr[ée]e libre|gratuito|gratuita|ingresso libero|entrada libre)$/i
-
-export function isYes(found: string): boolean {
-  return YES.test(found.trim())
-}
-
-export function isNo(found: string): boolean {
-  return NO.test(found.trim())
-}
 
 /** Returns what to write instead of an unreadable value, as an instruction; `null` if that is not evident. */
 export function insteadOf(found: string, expected: Expected | null): string | null {

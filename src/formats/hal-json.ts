@@ -1,5 +1,5 @@
 import { type Link, isTemplated } from '../domain/link.ts'
-import { jsonString } from './escape.ts'
+import { jsonString } from '../domain/escape.ts'
 import { jsonFields } from './plain-json.ts'
 import type { Resource } from './resource.ts'
 

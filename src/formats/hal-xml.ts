@@ -1,5 +1,5 @@
 import { clockText } from '../domain/date-time.ts'
-import { xmlAttribute, xmlText } from './escape.ts'
+import { xmlAttribute, xmlText } from '../domain/escape.ts'
 import { distinctLinks, resolveHref } from './hal-json.ts'
 import type { Resource } from './resource.ts'
 

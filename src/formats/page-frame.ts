@@ -1,7 +1,7 @@
 import type { ListName } from '../domain/field.ts'
 import { untitled } from '../domain/link.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { xmlAttribute } from './escape.ts'
+import { xmlAttribute } from '../domain/escape.ts'
 import { linkObject, resolveHref } from './hal-json.ts'
 import { XML_DECLARATION } from './hal-xml.ts'
 import type { Shape } from './media-types.ts'

@@ -1,5 +1,5 @@
 import { type Link, isTemplated } from '../domain/link.ts'
-import { jsonString, jsonStrings } from './escape.ts'
+import { jsonString, jsonStrings } from '../domain/escape.ts'
 import type { Resource, WrittenField, WrittenValue } from './resource.ts'
 
 /**

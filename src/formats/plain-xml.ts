@@ -1,5 +1,5 @@
 import type { Link } from '../domain/link.ts'
-import { xmlAttribute, xmlText, xmlTexts } from './escape.ts'
+import { xmlAttribute, xmlText, xmlTexts } from '../domain/escape.ts'
 import type { Resource } from './resource.ts'
 
 const HAL_NAMESPACE = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'

@@ -1,5 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import { jsonString, xmlText } from '../formats/escape.ts'
+import { jsonString, xmlText } from '../domain/escape.ts'
 
 interface Shape {
   readonly status: number

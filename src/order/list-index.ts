@@ -3,8 +3,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { SortKeyReader } from '../records/list-kinds.ts'
-import type { SortKey } from '../records/packing.ts'
 import type { RecordList, RowOrder } from '../records/record-list.ts'
 import { type Shard, SERVED } from '../records/shard.ts'
 import { TagSets } from './tag-sets.ts'
@@ -17,6 +15,9 @@ const TURN_MS = 5
 const ROWS_A_LOOK = 32
 /** Two neighbouring blocks are merged if together they have no more entries. */
 const MERGED_ENTRIES = BLOCK_ENTRIES / 2
+
+type SortKeyReader = RecordList<unknown>['kind']['sortKeys']
+type SortKey = ReturnType<SortKeyReader['sortKeyOf']>
 
 interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'order'> {
   readonly kind: { readonly sortKeys: SortKeyReader }

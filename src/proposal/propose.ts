@@ -1,6 +1,3 @@
-// Proposes a configuration for list files, for `init --from`. In: tables. Out: the lines of a configuration, with
-// evidence.
-
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'

@@ -1,9 +1,12 @@
+// Proposes a configuration for list files, for `init --from`. In: tables. Out: the lines of a configuration, with
+// evidence.
+
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
 import type { Guid } from '../domain/guid.ts'
 import { type Line, comment, OPEN, quoted } from './line.ts'
 import { howMany } from '../domain/printable.ts'
-import type { ListProposal, Proposal } from './propose.ts'
+import { type ListProposal, propose } from './propose.ts'
 import type { Table } from './table.ts'
 
 /** The `crm` section of a configuration with evidence as comments, its open questions, and notes on what is missing. */
@@ -21,10 +24,12 @@ export interface ProposalContext {
   readonly idNamespace: Guid | null
 }
 
+/** Finds out how the tables have to be read, and writes it. */
 export function writeProposal(
-  { events, venues, needsNamespace, needsZone, unused }: Proposal,
+  tables: readonly Table[],
   { cwd, hidden, idNamespace }: ProposalContext,
 ): WrittenProposal {
+  const { events, venues, needsNamespace, needsZone, unused } = propose(tables)
   const lists = [events, venues].filter((list) => list !== null)
   const local = lists.find(({ table }) => !table.isOnWeb)
   const directory = local === undefined ? cwd : dirname(local.table.path)

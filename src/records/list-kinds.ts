@@ -31,7 +31,7 @@ export interface ListKind<Item> {
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
 }
 
-export interface SortKeyReader {
+interface SortKeyReader {
   readonly sortKeyOf: (packed: string) => SortKey
   /** Returns the Start of a packed record. */
   readonly startOf: (packed: string) => Tick

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type ListName, LISTS } from '../domain/field.ts'
-import type { DirtyRows } from '../records/dirty-rows.ts'
+import type { DirtyRows } from '../records/row-records.ts'
 import {
   applyRowRecord,
   fieldsOf,

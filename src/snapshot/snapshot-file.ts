@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SnapshotLists } from '../sync/served-list.ts'
-import type { DirtyRows } from '../records/dirty-rows.ts'
+import type { DirtyRows } from '../records/row-records.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Moment } from '../time/time.ts'
 import {

@@ -4,7 +4,7 @@
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../domain/system-error.ts'
 import type { SnapshotLists } from '../sync/served-list.ts'
-import { DirtyRows } from '../records/dirty-rows.ts'
+import { DirtyRows } from '../records/row-records.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment, type Time } from '../time/time.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
-import { newLists } from './replica.ts'
+import { newLists } from '../records/row-records.ts'
 import { type Admission, type ServedList, type Shrunk, Admissions, Freshness } from './served-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 

@@ -7,15 +7,13 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { RecordLists } from '../records/row-records.ts'
+import { type RecordLists, newLists } from '../records/row-records.ts'
 import { ListReplica } from './list-replica.ts'
 import type { RefreshSettings, ResumeState, SnapshotLists } from './served-list.ts'
 import type { Formatter } from '../formats/format.ts'
-import { eventKind, venueKind } from '../records/list-kinds.ts'
 import { readVenueId } from '../records/packing.ts'
 import { type Crm, failureOf } from './port.ts'
-import { ReadyBodies } from '../records/ready-bodies.ts'
-import { RecordList } from '../records/record-list.ts'
+import type { ReadyBodies } from '../records/ready-bodies.ts'
 import type { Time } from '../time/time.ts'
 
 export interface ReplicaOptions {
@@ -32,11 +30,6 @@ export interface ReplicaOptions {
   /** Existing lists to continue with; absent to create empty ones. */
   readonly lists?: RecordLists
   readonly resumeState?: Readonly<Record<ListName, ResumeState>>
-}
-
-/** Returns both lists, empty. They share the room for ready bodies. */
-export function newLists(formatter: Formatter, ready: ReadyBodies = new ReadyBodies()): RecordLists {
-  return { events: new RecordList(eventKind(formatter), ready), venues: new RecordList(venueKind(formatter), ready) }
 }
 
 /**

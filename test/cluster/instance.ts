@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Observe } from '../../src/observe/observation.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
 import type { Crm } from '../../src/sync/port.ts'
-import { newLists, Replica } from '../../src/sync/replica.ts'
+import { Replica } from '../../src/sync/replica.ts'
 import { isSame, NO_BODY } from '../../src/cluster/entries.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { Cluster } from '../../src/cluster/cluster.ts'
@@ -13,6 +13,7 @@ import type { Setting } from '../model/setting.ts'
 import type { StoredEntry } from '../../src/cluster/store.ts'
 import type { MemoryStore, Wire } from '../support/memory-store.ts'
 import type { Machine } from './machine.ts'
+import { newLists } from '../../src/records/row-records.ts'
 
 export interface InstanceOptions {
   readonly name: string

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { ResumeState } from '../../src/sync/served-list.ts'
-import { DirtyRows } from '../../src/records/dirty-rows.ts'
+import { DirtyRows } from '../../src/records/row-records.ts'
 import { RowRecordWriter } from '../../src/records/row-records.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'

@@ -7,7 +7,6 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { type MapTree, type Tree, parseYaml } from '../../src/config/tree.ts'
 import { EVENTS } from '../../src/domain/event.ts'
 import { VENUES } from '../../src/domain/venue.ts'
-import { propose } from '../../src/proposal/propose.ts'
 import { lookAt } from '../../src/proposal/table.ts'
 import { writeProposal } from '../../src/proposal/write-proposal.ts'
 
@@ -118,7 +117,7 @@ describe('what init writes of files (SURFACE: init)', () => {
           const looked = await Promise.all(files.map(({ path }) => lookAt(path)))
           const tables = looked.flatMap((found) => (typeof found === 'string' ? [] : found.tables))
           if (tables.length === 0) return
-          const { text } = writeProposal(propose(tables), {
+          const { text } = writeProposal(tables, {
             cwd: folder,
             hidden: [`${sheet} is hidden`],
             idNamespace: null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { textKeyFor } from '../../src/faults/text-keys.ts'
+import { textKeyFor } from '../../src/proposal/text-keys.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 

@@ -1,5 +1,5 @@
 import { type Cell, type CellObject, type RowAccess, isList, isObject } from '../cells/cell.ts'
-import { zoneNamedBy } from '../mapping/dates.ts'
+import { zoneNamedBy } from '../../domain/named-zone.ts'
 
 /** Reads cells of JSON rows by path. Also finds a column whose name contains a point. */
 export const PATH_ACCESS: RowAccess<CellObject> = {

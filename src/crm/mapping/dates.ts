@@ -3,9 +3,8 @@ import type { Expected } from '../../domain/expected.ts'
 import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
+import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type RowAccess, LateTime, CellFault, isBlank } from '../cells/cell.ts'
-import windowsZones from './windows-zones.json' with { type: 'json' }
 
 /** The expectation of a cell that must contain a date-time but contains nothing. */
 export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
@@ -130,29 +129,4 @@ export function wallZoneOf<Row>(
     const cell = cellOf(row)
     return access.zoneOf(cell) ?? new CellFault(expected, cell)
   }
-}
-
-/**
- * IANA time zones by the Windows registry's name, each the one for no particular territory. Generated from
- * windowsZones.json (territory 001) of Unicode CLDR 48, as in the npm package cldr-core 48.2.0: © 2004-2026 Unicode,
- * Inc., Unicode License v3 (windows-zones.LICENSE).
- */
-export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries(windowsZones))
-
-const MOST_NAMES = 1000
-const opened = new Map<string, Zone>()
-
-/** Returns the zone that a cell names; `null` if it names none. */
-export function zoneNamedBy(cell: Cell): Zone | null {
-  return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
-}
-
-/** Opens the zone of an IANA or Windows name; `null` if it is neither. Zones are cached, as every row asks. */
-export function openNamedZone(name: string): Zone | null {
-  const known = opened.get(name)
-  if (known !== undefined) return known
-  const zone = openZone(WINDOWS_ZONES.get(name) ?? name)
-  // No CRM has more zones; a CRM with a thousand spellings of a name must not fill the memory.
-  if (zone !== null && opened.size < MOST_NAMES) opened.set(name, zone)
-  return zone
 }

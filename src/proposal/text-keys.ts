@@ -1,8 +1,8 @@
 import type { Expected } from '../domain/expected.ts'
-import { columnOfTexts, currenciesOf, decimalSign } from '../proposal/column.ts'
-import { isNo, isYes } from './remedy.ts'
-import { quoted } from '../proposal/line.ts'
-import { isMonthFirst } from '../proposal/text-formats.ts'
+import { columnOfTexts, currenciesOf, decimalSign } from './column.ts'
+import { isNo, isYes } from '../domain/flag-words.ts'
+import { quoted } from './line.ts'
+import { isMonthFirst } from './text-formats.ts'
 
 export type TextKeyFor = (found: readonly string[], expected: Expected) => string | null
 
