@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fetchWebFile } from '../crm/files/fetch-web-file.ts'
+import { fetchWebFile } from '../crm/files/whole-file.ts'
 import { type FileTables, lookAt } from '../proposal/table.ts'
 import { openHttpClient } from '../runtime/outgoing.ts'
 

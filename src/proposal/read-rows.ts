@@ -1,19 +1,11 @@
 import { Buffer } from 'node:buffer'
-import { constants } from 'node:fs'
-import { basename } from 'node:path'
 import { CsvError, parse } from 'csv-parse'
-import { PLENTY } from '../crm/kit/file-descriptors.ts'
-import { type RowCells, numbering } from '../crm/files/csv-parser.ts'
-import { openFile } from '../crm/files/found-file.ts'
-import { Batch } from '../crm/files/batch.ts'
-import { JsonArrayParser } from '../crm/files/json-array-parser.ts'
-import { NdjsonParser } from '../crm/files/ndjson-parser.ts'
-import { Pace } from '../crm/files/pace.ts'
-import type { TakeRow } from '../crm/files/row-parser.ts'
+import { type SheetsFound, jsonParser, readWholeSheet } from '../crm/files/whole-file.ts'
 import { type Cell, isBlank, isList, isObject, plainText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
 import type { Column } from './column.ts'
 import { TableTally } from './tally.ts'
+import { numbering } from '../domain/numbering.ts'
 
 /** The contents of a table. */
 export interface TableContent {
@@ -87,7 +79,7 @@ export async function jsonTable(
   format: 'json' | 'ndjson',
 ): Promise<TableContent | string> {
   const tally = new TableTally()
-  const take: TakeRow = (part, from, to, line) => {
+  const parser = jsonParser(format, (part, from, to, line) => {
     const parsed = parseCell(part.toString('utf8', from, to))
     if (!parsed.ok) return { line, problem: 'an object is expected' }
     if (!isObject(parsed.cell)) return null
@@ -99,8 +91,7 @@ export async function jsonTable(
     }
     tally.endRow()
     return null
-  }
-  const parser = format === 'json' ? new JsonArrayParser(take) : new NdjsonParser(take)
+  })
   for (const text of textOf(bytes, decoder)) {
     const fault = parser.feed(Buffer.from(text))
     if (fault !== null) return `is not JSON: line ${fault.line}: ${fault.problem}`
@@ -110,52 +101,20 @@ export async function jsonTable(
   return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames }
 }
 
-/** The most bytes that a workbook may unpack to. */
-const MOST_UNPACKED_BYTES = 1e9
-
-export interface SheetFound {
+export interface SheetFound extends SheetsFound {
   readonly table: TableContent
-  readonly sheets: readonly { readonly name: string; readonly isHidden: boolean }[]
-  readonly problem: string | null
 }
 
 /** Reads a sheet of a workbook. @param sheet `null` for the first one */
 export async function sheetTable(path: string, sizeBytes: number, sheet: string | null): Promise<SheetFound> {
-  const { readSheet } = await import('../crm/files/workbook.ts')
-  const file = openFile(path, constants.O_RDONLY, PLENTY)
-  const found = new SheetRows()
-  let sheets: SheetFound['sheets'] = []
-  const add = (cells: RowCells, row: number): null => {
-    found.add(
+  const rows = new SheetRows()
+  const found = await readWholeSheet(path, sizeBytes, sheet, (cells, row) => {
+    rows.add(
       Array.from(cells, (cell) => cell ?? null),
       row,
     )
-    return null
-  }
-  try {
-    const named = { name: basename(path), format: 'xlsx', sizeBytes, writtenAtMs: 0 } as const
-    const pages = readSheet({
-      file,
-      limitBytes: MOST_UNPACKED_BYTES,
-      sheet,
-      linkColumn: null,
-      headerRow: null,
-      rows: new Batch<never>(named, { monotonicMs: 0, wallMs: 0 }),
-      onSheets: (all) => void (sheets = all),
-      onHeader(cells, row) {
-        add(cells, row)
-        return add
-      },
-      isGivenUp: () => false,
-      pace: new Pace(),
-    })
-    for (;;) {
-      const next = await pages.next()
-      if (next.done === true) return { table: found.end(), sheets, problem: next.value?.problem ?? null }
-    }
-  } finally {
-    file.close()
-  }
+  })
+  return { table: rows.end(), ...found }
 }
 
 function textIn(cell: Cell): string | null {

@@ -2,8 +2,7 @@ import { Buffer } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
-import { formatOf } from '../crm/files/file-format.ts'
+import { formatFound } from '../crm/files/whole-file.ts'
 import { openDecoder } from '../domain/encoding.ts'
 import { codeOf } from '../domain/system-error.ts'
 import { type Encoding, encodingOf, UTF_8 } from './encodings.ts'
@@ -34,8 +33,7 @@ export interface FileTables {
 
 /** Examines a file, or explains why that is impossible, as the rest of a sentence that begins with its name. */
 export async function lookAt(path: string): Promise<FileTables | string> {
-  const format = formatOf(path)
-  if (format === null && !/\.xls$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
+  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx?)$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
   const bytes = await bytesOf(path)
   if (typeof bytes === 'string') return bytes
   const about = {
@@ -48,11 +46,10 @@ export async function lookAt(path: string): Promise<FileTables | string> {
     encoding: UTF_8,
     delimiter: null,
   }
-  const content = contentOf(bytes)
-  // A workbook named .csv is read as a workbook, as it will be when serving.
-  if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return sheetTables(about, bytes.length)
-  const isText = content === 'text' || content === 'other'
-  if (!isText || format === null || format === 'xlsx') return `is ${OTHER_THAN_WORKBOOKS[content]}`
+  const found = formatFound(path, bytes)
+  if (typeof found === 'string') return found
+  const { format } = found
+  if (format === 'xlsx') return sheetTables(about, bytes.length)
   const encoding = encodingOf(bytes)
   const label = encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252'
   const decoder = openDecoder(label)

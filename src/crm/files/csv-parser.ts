@@ -1,3 +1,4 @@
+import { numbering } from '../../domain/numbering.ts'
 import { type Parser, CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { TextSettings } from '../../config/crm/sources.ts'
@@ -237,19 +238,6 @@ function delimiterKey(separator: string): string {
 export function notCommas(separator: string): string {
   const fact = `cells are separated by ${nameOf(separator)} instead of commas`
   return `${fact}; export the file as CSV with commas, or set ${delimiterKey(separator)}`
-}
-
-/** Returns a function that makes repeated names unique with a number, as spreadsheets do. */
-export function numbering(): (name: string) => string {
-  // The next number for each name: a header may repeat one name a million times.
-  const next = new Map<string, number>()
-  return (name) => {
-    let own = name
-    let number = next.get(name) ?? 1
-    while (next.has(own)) own = `${name} (${++number})`
-    next.set(name, number).set(own, next.get(own) ?? 1)
-    return own
-  }
 }
 
 /** Counts line breaks; CR LF counts as one. */

@@ -9,7 +9,7 @@ import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../cells/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
-import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
+import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
 import { type OpenFile as File, errorCode } from './found-file.ts'
 import type { Batch } from './batch.ts'
 import type { NumberShape } from './number-formats.ts'
@@ -19,6 +19,7 @@ import { SharedTexts } from './shared-texts.ts'
 import { PartParser } from './part-parser.ts'
 import { type LinkedRows, linksParser, relationIn, targetsParser } from './sheet-links.ts'
 import { type SheetParts, type SheetRow, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
+import { numbering } from '../../domain/numbering.ts'
 
 type OpenFile = Pick<File, 'read'>
 

@@ -1,0 +1,125 @@
+// A file that is read once and as a whole, for `init --from`: by path or by URL, whatever the columns of its rows.
+
+import { constants } from 'node:fs'
+import { basename } from 'node:path'
+import { isPlain } from '../../domain/host.ts'
+import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
+import { systemTime } from '../../time/time.ts'
+import { Gate } from '../web/gate.ts'
+import { type OpenHttpClient, proxyOf, trustingHttpClient } from '../web/http-client.ts'
+import { Download } from './download.ts'
+import { PLENTY } from '../kit/file-descriptors.ts'
+import { Batch } from './batch.ts'
+import { contentOf, OTHER_THAN_WORKBOOKS } from './content.ts'
+import type { RowCells } from './csv-parser.ts'
+import { type FileFormat, formatOf } from './file-format.ts'
+import { openFile } from './found-file.ts'
+import { JsonArrayParser } from './json-array-parser.ts'
+import { NdjsonParser } from './ndjson-parser.ts'
+import { Pace } from './pace.ts'
+import type { TakeRow } from './row-parser.ts'
+
+const TIMEOUT_MS = 30_000
+
+interface Fetched {
+  readonly name: string
+  readonly format: FileFormat
+  readonly bytes: Buffer
+}
+
+/** Downloads a file once, as the files CRM would. */
+export async function fetchWebFile(
+  url: string,
+  env: Readonly<Record<string, string | undefined>>,
+  openHttpClient: OpenHttpClient,
+): Promise<Fetched | Failure> {
+  const parsed = URL.parse(url)
+  if (parsed === null) return failureOf('misconfigured', 'this is not a URL')
+  if (parsed.username !== '' || parsed.password !== '' || isPlain(parsed.origin)) {
+    return failureOf('misconfigured', `the URL of ${parsed.host} must begin with https:, without a user`)
+  }
+  const proxies = { configured: null, env }
+  const web = trustingHttpClient(openHttpClient, null, proxies)
+  try {
+    const download = new Download({
+      web,
+      from: { url: new Secret(parsed.href, IN_THE_FILE), sheet: null, headers: {} },
+      time: systemTime,
+      limits: { requestTimeoutMs: TIMEOUT_MS, maxAgeMs: TIMEOUT_MS },
+      gate: new Gate(systemTime, 1),
+      isProxied: (to) => proxyOf(to, proxies) !== null,
+    })
+    const copy = await download.get(null, new AbortController().signal)
+    if (!('cursor' in copy)) return copy
+    const { bytes, name } = download
+    if (bytes === null) throw new Error('a new file has bytes')
+    return { name, format: copy.format, bytes }
+  } finally {
+    web.close()
+  }
+}
+
+/** Returns the format of a file by its name and its bytes; otherwise what it is, as the end of a sentence. */
+export function formatFound(path: string, bytes: Buffer): { readonly format: FileFormat } | string {
+  const format = formatOf(path)
+  const content = contentOf(bytes)
+  // A workbook named .csv is read as a workbook, as it will be when serving.
+  if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return { format: 'xlsx' }
+  const isText = content === 'text' || content === 'other'
+  return !isText || format === null || format === 'xlsx' ? `is ${OTHER_THAN_WORKBOOKS[content]}` : { format }
+}
+
+/** Returns a parser that passes on the objects of a JSON file. */
+export function jsonParser(format: 'json' | 'ndjson', take: TakeRow): JsonArrayParser | NdjsonParser {
+  return format === 'json' ? new JsonArrayParser(take) : new NdjsonParser(take)
+}
+
+/** The most bytes that a workbook may unpack to. */
+const MOST_UNPACKED_BYTES = 1e9
+
+/** The sheets of a workbook, and why a sheet cannot be read; `null` if it was. */
+export interface SheetsFound {
+  readonly sheets: readonly { readonly name: string; readonly isHidden: boolean }[]
+  readonly problem: string | null
+}
+
+/** Passes on the rows of a sheet. @param sheet `null` for the first one */
+export async function readWholeSheet(
+  path: string,
+  sizeBytes: number,
+  sheet: string | null,
+  add: (cells: RowCells, row: number) => void,
+): Promise<SheetsFound> {
+  const { readSheet } = await import('./workbook.ts')
+  const file = openFile(path, constants.O_RDONLY, PLENTY)
+  let sheets: SheetsFound['sheets'] = []
+  const take = (cells: RowCells, row: number): null => {
+    add(cells, row)
+    return null
+  }
+  try {
+    const named = { name: basename(path), format: 'xlsx', sizeBytes, writtenAtMs: 0 } as const
+    const pages = readSheet({
+      file,
+      limitBytes: MOST_UNPACKED_BYTES,
+      sheet,
+      linkColumn: null,
+      headerRow: null,
+      rows: new Batch<never>(named, { monotonicMs: 0, wallMs: 0 }),
+      onSheets: (all) => void (sheets = all),
+      onHeader(cells, row) {
+        add(cells, row)
+        return take
+      },
+      isGivenUp: () => false,
+      pace: new Pace(),
+    })
+    for (;;) {
+      const next = await pages.next()
+      if (next.done === true) return { sheets, problem: next.value?.problem ?? null }
+    }
+  } finally {
+    file.close()
+  }
+}
