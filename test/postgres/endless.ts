@@ -1,7 +1,7 @@
 // Begins to read a server of PostgreSQL that sends what `PG_SENDS` names, without end, and tells what came of it and what it took.
 import { createServer } from 'node:net'
 import { Secret } from '../../src/domain/secret.ts'
-import { Fault } from '../../src/crm/postgres/fault.ts'
+import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
@@ -73,6 +73,6 @@ const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss()
 const begun = await new ReadSession(opener, 'events').begin()
 clearInterval(watch)
 const grownMb = (Math.max(most, process.memoryUsage.rss()) - before) / 1_000_000
-const failure = begun instanceof Fault ? begun.failure : null
+const failure = begun instanceof PostgresFailure ? begun.failure : null
 console.log(JSON.stringify({ kind: failure?.kind, message: failure?.message.replace(/^.*?: /, ''), grownMb }))
 process.exit(0)

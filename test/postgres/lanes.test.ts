@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Secret } from '../../src/domain/secret.ts'
 import type { Connection } from '../../src/crm/postgres/connection.ts'
-import { Fault } from '../../src/crm/postgres/fault.ts'
+import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { Listening } from '../../src/crm/postgres/listening.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import type { Transaction } from '../../src/crm/postgres/read-session.ts'
@@ -33,7 +33,7 @@ function sessionOf(greet: ((connection: Connection) => Promise<void>) | null = n
 /** A transaction, which is there soon unless its lane is locked for ever. */
 async function begun(session: ReadSession): Promise<Transaction> {
   const transaction = await withTimeout(systemTime, 3000, session.begin())
-  if (transaction === TIMED_OUT || transaction instanceof Fault) throw new Error('the lane is locked')
+  if (transaction === TIMED_OUT || transaction instanceof PostgresFailure) throw new Error('the lane is locked')
   return transaction
 }
 
@@ -71,7 +71,9 @@ describeWithPostgres('the connections of a lane', () => {
       const transaction = await begun(session)
       const channels = await transaction.query('SELECT pg_listening_channels()')
       await transaction.end()
-      return channels instanceof Fault ? [channels.failure.message] : channels.rows.map(([channel]) => channel ?? null)
+      return channels instanceof PostgresFailure
+        ? [channels.failure.message]
+        : channels.rows.map(([channel]) => channel ?? null)
     }
     expect(await listens()).toEqual([])
     let hints = 0

@@ -1,6 +1,6 @@
 // Reads what a SELECT of `PG_URL` finds, as the connector does, and tells what its pages were like: on either runtime.
 import { Secret } from '../../src/domain/secret.ts'
-import { Fault } from '../../src/crm/postgres/fault.ts'
+import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
@@ -19,8 +19,8 @@ const opener = new Opener({
 })
 const session = new ReadSession(opener, 'events')
 
-function well<Value>(given: Value | Fault): Value {
-  if (given instanceof Fault) throw new Error(given.failure.message)
+function well<Value>(given: Value | PostgresFailure): Value {
+  if (given instanceof PostgresFailure) throw new Error(given.failure.message)
   return given
 }
 

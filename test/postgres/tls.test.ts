@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Secret } from '../../src/domain/secret.ts'
-import { Fault } from '../../src/crm/postgres/fault.ts'
+import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { Certificates } from '../support/certificates.ts'
@@ -31,10 +31,10 @@ async function connect(
     time: systemTime,
   })
   const connection = await opener.open()
-  if (connection instanceof Fault) return `${connection.failure.kind}: ${connection.failure.message}`
+  if (connection instanceof PostgresFailure) return `${connection.failure.kind}: ${connection.failure.message}`
   const answer = await connection.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
   await connection.close()
-  return !(answer instanceof Fault) && answer.rows[0]?.[0] === 't' ? 'tls' : 'plain'
+  return !(answer instanceof PostgresFailure) && answer.rows[0]?.[0] === 't' ? 'tls' : 'plain'
 }
 
 const REFUSED = /^refused: .*certificate is not accepted/
@@ -133,7 +133,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
       time: systemTime,
     })
     const fault = await opener.open()
-    const told = fault instanceof Fault ? JSON.stringify(fault) : 'connected'
+    const told = fault instanceof PostgresFailure ? JSON.stringify(fault) : 'connected'
     expect(told).toContain('refuses the password')
     expect(told).not.toContain('wr:ng')
     expect(told).not.toContain(encodeURIComponent('wr:ng'))
@@ -156,8 +156,8 @@ describeWithPostgres('the encryption that the URL asks for', () => {
       time: systemTime,
     })
     const connection = await opener.open()
-    expect(connection instanceof Fault ? connection.failure.message : 'connected').toBe('connected')
-    if (!(connection instanceof Fault)) await connection.close()
+    expect(connection instanceof PostgresFailure ? connection.failure.message : 'connected').toBe('connected')
+    if (!(connection instanceof PostgresFailure)) await connection.close()
     expect(reads).toBe(1)
   })
 })

@@ -5,7 +5,7 @@ import { type QueryArrayResult, Client, Connection as Wire } from 'pg'
 import type { PostgresAddress } from '../../config/crm/sources.ts'
 import type { Time } from '../../time/time.ts'
 import { type Descriptors, PLENTY } from '../kit/file-descriptors.ts'
-import { Fault, faultOf } from './fault.ts'
+import { PostgresFailure, postgresFailureOf } from './postgres-failure.ts'
 import { MessageLimits } from './message-limits.ts'
 import { type RowBatch, type TextRow, RowBatches } from './row-batches.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
@@ -38,7 +38,7 @@ export class Connection {
   readonly #socket: Socket
   readonly #limits: ConnectionSettings['limits']
   readonly #messages = new MessageLimits()
-  #lastFault: Fault | null = null
+  #lastFailure: PostgresFailure | null = null
   #batches: RowBatches | null = null
 
   private constructor(client: Client, socket: Socket, where: string, { time, limits }: ConnectionSettings) {
@@ -49,7 +49,7 @@ export class Connection {
     this.#limits = limits
     // Without a listener, an error event would end the process. The next caller gets the server's last error.
     client.on('error', (cause) => {
-      this.#lastFault ??= faultOf(cause, where)
+      this.#lastFailure ??= postgresFailureOf(cause, where)
       this.destroy()
     })
     client.on('end', () => this.destroy())
@@ -64,7 +64,7 @@ export class Connection {
     address: PostgresAddress,
     encryption: Encryption,
     settings: ConnectionSettings,
-  ): Promise<Connection | Fault> {
+  ): Promise<Connection | PostgresFailure> {
     const socket = (settings.descriptors ?? PLENTY).newSocket()
     const wire = new Wire({ ssl: encryption, keepAlive: true, stream: () => socket })
     // A separate variable, since the types of `pg` lack `connection`.
@@ -89,37 +89,37 @@ export class Connection {
       if (connected !== TIMED_OUT) return connection
     } catch (cause) {
       connection.destroy()
-      return faultOf(cause, where)
+      return postgresFailureOf(cause, where)
     }
     connection.destroy()
-    return new Fault('timeout', `${where}: no connection within ${limitMs / 1000} s`, null, true)
+    return new PostgresFailure('timeout', `${where}: no connection within ${limitMs / 1000} s`, null, true)
   }
 
   async query(
     text: string,
     values: readonly (string | number | readonly string[])[] = [],
-  ): Promise<QueryAnswer | Fault> {
-    if (this.lost) return this.#lostFault()
+  ): Promise<QueryAnswer | PostgresFailure> {
+    if (this.lost) return this.#whyLost()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
     this.#messages.byBatches = false
     const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
     const result = await this.#withinLimit(asked)
-    return result instanceof Fault ? result : answerOf(result)
+    return result instanceof PostgresFailure ? result : answerOf(result)
   }
 
   /**
    * Starts a statement and returns its first batch of rows. Until the last batch is read, only `nextBatch` may be
    * called.
    */
-  firstBatch(text: string): Promise<RowBatch | Fault> {
-    if (this.lost) return Promise.resolve(this.#lostFault())
+  firstBatch(text: string): Promise<RowBatch | PostgresFailure> {
+    if (this.lost) return Promise.resolve(this.#whyLost())
     this.#messages.byBatches = true
     this.#batches = this.#client.query(new RowBatches(text))
     return this.nextBatch()
   }
 
-  async nextBatch(): Promise<RowBatch | Fault> {
-    if (this.lost || this.#batches === null) return this.#lostFault()
+  async nextBatch(): Promise<RowBatch | PostgresFailure> {
+    if (this.lost || this.#batches === null) return this.#whyLost()
     return await this.#withinLimit(this.#batches.next())
   }
 
@@ -128,17 +128,17 @@ export class Connection {
     return this.#batches?.isOver === false
   }
 
-  async #withinLimit<Value>(asked: Promise<Value>): Promise<Value | Fault> {
+  async #withinLimit<Value>(asked: Promise<Value>): Promise<Value | PostgresFailure> {
     try {
       const value = await withTimeout(this.time, this.limitMs, asked)
       if (value !== TIMED_OUT) return value
     } catch (cause) {
-      const fault = faultOf(cause, this.where)
-      if (fault.lost) this.destroy()
-      return fault
+      const failed = postgresFailureOf(cause, this.where)
+      if (failed.lost) this.destroy()
+      return failed
     }
     this.destroy()
-    return new Fault('timeout', `${this.where}: no answer within ${this.limitMs / 1000} s`, null, true)
+    return new PostgresFailure('timeout', `${this.where}: no answer within ${this.limitMs / 1000} s`, null, true)
   }
 
   onNotification(channel: string, callback: (payload: string) => void): void {
@@ -162,8 +162,8 @@ export class Connection {
     this.onLost()
   }
 
-  #lostFault(): Fault {
-    return this.#lastFault ?? new Fault('unreachable', `${this.where}: the connection was lost`, null, true)
+  #whyLost(): PostgresFailure {
+    return this.#lastFailure ?? new PostgresFailure('unreachable', `${this.where}: the connection was lost`, null, true)
   }
 }
 

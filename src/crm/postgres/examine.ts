@@ -1,5 +1,5 @@
 import type { Time } from '../../time/time.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import type { ListTable } from './list-table.ts'
 import { timestampText } from './updated-at.ts'
 import type { Opened } from './table-reader.ts'
@@ -34,11 +34,11 @@ export async function examineTable<Item>(
   opened: Opened<Item>,
   { name, table, updatedAt: named }: ListTable<Item>,
   { maxAgeMs, time, warn }: Examining,
-): Promise<Fault | null> {
+): Promise<PostgresFailure | null> {
   const { transaction } = opened
   const { updatedAt } = opened.known.list
   const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
-  if (rights instanceof Fault) return rights
+  if (rights instanceof PostgresFailure) return rights
   const [canWrite, narrowed, isView, narrowedBelow] = rights.rows[0] ?? []
   const { written } = table
   if (canWrite === 't') warn(`the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`)
@@ -57,14 +57,14 @@ export async function examineTable<Item>(
     )
   }
   const isIndexed = await usesIndex(opened)
-  if (isIndexed instanceof Fault) return isIndexed
+  if (isIndexed instanceof PostgresFailure) return isIndexed
   if (!isIndexed) {
     const orUseless =
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
     warn(`${written} has no index that begins with ${updatedAt}${orUseless}, so every refresh scans all of it`)
   }
   const slow = await slowness(opened, time, maxAgeMs)
-  if (slow instanceof Fault) return slow
+  if (slow instanceof PostgresFailure) return slow
   if (slow !== null) warn(`${written} ${slow}`)
   return null
 }
@@ -73,12 +73,12 @@ export async function examineTable<Item>(
  * Returns true if the server can find changes by an index. An index may exist and still be useless to a view that
  * computes its rows.
  */
-async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | Fault> {
+async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | PostgresFailure> {
   // PostgreSQL scans a small table even if an index exists, so ask for the plan with scans disabled.
   const plan = await transaction.query(`SET LOCAL enable_seqscan = off; EXPLAIN ${known.selectUpdated(NEVER, NEVER)}`)
-  if (plan instanceof Fault) return plan
+  if (plan instanceof PostgresFailure) return plan
   const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
-  if (on instanceof Fault) return on
+  if (on instanceof PostgresFailure) return on
   const lines = plan.rows.map(([line]) => line ?? '')
   const isIndexed = lines.some((line) => line.includes('Index Cond:') && line.includes(NEVER.slice(0, 19)))
   // The plan does not show how a foreign server runs its part.
@@ -90,19 +90,19 @@ async function slowness<Item>(
   { transaction, known }: Opened<Item>,
   time: Time,
   maxAgeMs: number,
-): Promise<string | null | Fault> {
+): Promise<string | null | PostgresFailure> {
   const moments = [time.now().monotonicMs]
   // The first statement measures the round trip to the server.
   for (const statement of ['SELECT 1', known.selectUpdated(NEVER, NEVER)]) {
     const answer = await transaction.query(statement)
-    if (answer instanceof Fault) return answer
+    if (answer instanceof PostgresFailure) return answer
     moments.push(time.now().monotonicMs)
   }
   const [begun = 0, answered = 0, refreshed = 0] = moments
   const answers = transaction.scan(known.select([known.idColumn, known.updatedAtColumn]))
   for (;;) {
     const { value: answer } = await answers.next()
-    if (answer instanceof Fault) return answer
+    if (answer instanceof PostgresFailure) return answer
     if (answer === null) break
   }
   // The duration of a refresh without changes, minus the round trip; then that of reading all ids and times of change.

@@ -4,7 +4,7 @@ import type { Cell } from '../cells/cell.ts'
 import { tooLargeRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import type { QueryAnswer } from './connection.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import type { ReadMoment, Transaction } from './read-session.ts'
 import { type ListTable, type RowReading, quote } from './list-table.ts'
 import { parseArray } from './parse-array.ts'
@@ -90,20 +90,20 @@ export class KnownTable<Item> {
   }
 
   /** The server's clock as a column of updatedAt shows it, in microseconds. */
-  async clock(transaction: Transaction): Promise<number | Fault> {
+  async clock(transaction: Transaction): Promise<number | PostgresFailure> {
     const serverNow = microsOf(transaction.moment.serverNow)
     if (this.zone === null) return serverNow
     const answer = await transaction.query('SELECT (now() AT TIME ZONE $1)::text', [this.zone])
-    if (answer instanceof Fault) return answer.code === INVALID_PARAMETER ? this.#unknownZone(answer) : answer
+    if (answer instanceof PostgresFailure) return answer.code === INVALID_PARAMETER ? this.#unknownZone(answer) : answer
     const wall = microsOf(answer.rows[0]?.[0] ?? null)
     this.#offset = wall - serverNow
     return wall
   }
 
-  #unknownZone({ code, lost }: Fault): Fault {
+  #unknownZone({ code, lost }: PostgresFailure): PostgresFailure {
     const key = `crm.${this.list.name}.updatedAtIn`
     const message = `${key}: PostgreSQL does not know the time zone ${this.zone} (if ${key} is not set, it is timeZone)`
-    return new Fault('misconfigured', message, code, lost)
+    return new PostgresFailure('misconfigured', message, code, lost)
   }
 
   pageOf(moment: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {

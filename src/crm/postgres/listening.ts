@@ -1,7 +1,7 @@
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import type { Connection } from './connection.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { quote } from './list-table.ts'
 
@@ -66,7 +66,7 @@ export class Listening {
     }
     const listening = await connection.query(`LISTEN ${quote(channel)}`)
     // Notifications sent before the LISTEN are lost; one read makes up for them.
-    if (!(listening instanceof Fault)) return this.hints.hint()
+    if (!(listening instanceof PostgresFailure)) return this.hints.hint()
     if (this.#isRefused || listening.lost) return
     this.#isRefused = true
     notice(`crm.listen: ${listening.failure.message}: changes are seen with the next refresh`)
@@ -91,14 +91,19 @@ export class Listening {
   }
 }
 
-/** Whether a notification arrives; a fault if it could not be sent. */
-async function arrives(channel: string, from: Connection, to: Connection, time: Time): Promise<boolean | Fault> {
+/** Whether a notification arrives; a failure if it could not be sent. */
+async function arrives(
+  channel: string,
+  from: Connection,
+  to: Connection,
+  time: Time,
+): Promise<boolean | PostgresFailure> {
   const { promise: heard, resolve } = Promise.withResolvers<void>()
   to.onNotification(channel, () => resolve())
   const listening = await to.query(`LISTEN ${quote(channel)}`)
-  if (listening instanceof Fault) return listening
+  if (listening instanceof PostgresFailure) return listening
   const notified = await from.query(`NOTIFY ${quote(channel)}`)
-  if (notified instanceof Fault) return notified
+  if (notified instanceof PostgresFailure) return notified
   const arrival = await withTimeout(time, ARRIVES_WITHIN_MS, heard)
   await to.query(`UNLISTEN ${quote(channel)}`)
   return arrival !== TIMED_OUT

@@ -5,7 +5,7 @@ import type { Secret } from '../../domain/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { type ConnectionSettings, type Encryption, Connection } from './connection.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 
 export interface OpenerSettings extends ConnectionSettings {
   readonly url: Secret
@@ -30,32 +30,33 @@ export class Opener {
     this.#url = settings.url
   }
 
-  async open(): Promise<Connection | Fault> {
+  async open(): Promise<Connection | PostgresFailure> {
     const opened = await this.#openWith(this.#url)
-    if (!(opened instanceof Fault) || !isRefusal(opened)) return opened
+    if (!(opened instanceof PostgresFailure) || !isRefusal(opened)) return opened
     const refreshed = await this.#url.refresh()
-    if (!refreshed.ok) return new Fault('refused', `${opened.failure.message}; ${refreshed.message}`, opened.code, true)
+    if (!refreshed.ok)
+      return new PostgresFailure('refused', `${opened.failure.message}; ${refreshed.message}`, opened.code, true)
     if (refreshed.secret === this.#url) return opened
     this.#url = refreshed.secret
     return this.#openWith(this.#url)
   }
 
-  async #openWith(url: Secret): Promise<Connection | Fault> {
+  async #openWith(url: Secret): Promise<Connection | PostgresFailure> {
     const address = this.settings.addressIn(url.reveal())
     if (typeof address === 'string') {
-      return new Fault('refused', `crm.url (${url.from}) ${address}`, null, true)
+      return new PostgresFailure('refused', `crm.url (${url.from}) ${address}`, null, true)
     }
     const certificates = this.#certificates(address)
-    if (certificates instanceof Fault) return certificates
-    let last: Connection | Fault | null = null
+    if (certificates instanceof PostgresFailure) return certificates
+    let last: Connection | PostgresFailure | null = null
     for (const encryption of tlsAttempts(address, certificates)) {
       last = await Connection.open(address, encryption, this.settings)
-      if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
+      if (!(last instanceof PostgresFailure) || !isAboutEncryption(last, encryption)) break
     }
-    return last ?? new Fault('internal', 'no way to connect', null, true)
+    return last ?? new PostgresFailure('internal', 'no way to connect', null, true)
   }
 
-  #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | Fault {
+  #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | PostgresFailure {
     const { ca, absolute, descriptors = PLENTY } = this.settings
     const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
     const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
@@ -64,7 +65,7 @@ export class Opener {
       try {
         texts.push(path === null ? null : descriptors.take(() => regularText(path)))
       } catch {
-        return new Fault('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
+        return new PostgresFailure('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
       }
     }
     const [caText = null, cert = null, key = null] = texts
@@ -79,7 +80,7 @@ function regularText(path: string): string {
 }
 
 /** Whether the server refuses the password or the role. */
-function isRefusal({ code }: Fault): boolean {
+function isRefusal({ code }: PostgresFailure): boolean {
   return code === '28P01' || code === '28000'
 }
 
@@ -87,7 +88,7 @@ function isRefusal({ code }: Fault): boolean {
  * Returns true if the other attempt of `prefer` or `allow` may succeed: the server has no TLS, or pg_hba.conf requires
  * the other kind of connection.
  */
-function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): boolean {
+function isAboutEncryption({ code, failure }: PostgresFailure, encryption: Encryption): boolean {
   return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')
 }
 

@@ -2,7 +2,7 @@ import { PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { Mutex } from '../../time/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import type { Opener } from './opener.ts'
 import { type Lane, serverOf } from './updated-at.ts'
 
@@ -49,12 +49,13 @@ export class ReadSession {
   }
 
   /** Waits for the connection and begins a transaction; if the connection is dead, retries once on a new one. */
-  async begin(): Promise<Transaction | Fault> {
+  async begin(): Promise<Transaction | PostgresFailure> {
     const unlock = await this.#mutex.lock()
-    let begun: Transaction | Fault | null = null
+    let begun: Transaction | PostgresFailure | null = null
     try {
       begun = await this.#tryBegin(unlock)
-      if (!(begun instanceof Fault) || !begun.lost || begun.failure.kind === 'refused' || this.#closed) return begun
+      if (!(begun instanceof PostgresFailure) || !begun.lost || begun.failure.kind === 'refused' || this.#closed)
+        return begun
       begun = await this.#tryBegin(unlock)
       return begun
     } finally {
@@ -64,10 +65,10 @@ export class ReadSession {
   }
 
   /** Runs `use` with exclusive access to the connection, outside any transaction. */
-  alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | Fault> {
+  alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | PostgresFailure> {
     return this.#mutex.run(async () => {
       const connection = await this.#connect()
-      return connection instanceof Fault ? connection : use(connection)
+      return connection instanceof PostgresFailure ? connection : use(connection)
     })
   }
 
@@ -76,12 +77,12 @@ export class ReadSession {
     await this.#hangUp()
   }
 
-  async #tryBegin(unlock: () => void): Promise<Transaction | Fault> {
+  async #tryBegin(unlock: () => void): Promise<Transaction | PostgresFailure> {
     const connection = await this.#connect()
-    if (connection instanceof Fault) return connection
+    if (connection instanceof PostgresFailure) return connection
     const begunAt = this.#opener.settings.time.now()
     const state = await connection.query(this.#begin)
-    if (state instanceof Fault) {
+    if (state instanceof PostgresFailure) {
       await connection.query('ROLLBACK')
       return state
     }
@@ -113,12 +114,12 @@ export class ReadSession {
       ${STATE}`
   }
 
-  async #connect(): Promise<Connection | Fault> {
+  async #connect(): Promise<Connection | PostgresFailure> {
     if (this.#connection !== null && !this.#connection.lost) return this.#connection
-    const closed = new Fault('unreachable', 'the connection was closed', null, true)
+    const closed = new PostgresFailure('unreachable', 'the connection was closed', null, true)
     if (this.#closed) return closed
     const connection = await this.#opener.open()
-    if (connection instanceof Fault) return connection
+    if (connection instanceof PostgresFailure) return connection
     this.#connection = connection
     this.#connections++
     if (this.#closed) {
@@ -148,7 +149,10 @@ export class Transaction {
     this.#unlock = unlock
   }
 
-  query(text: string, values: readonly (string | number | readonly string[])[] = []): Promise<QueryAnswer | Fault> {
+  query(
+    text: string,
+    values: readonly (string | number | readonly string[])[] = [],
+  ): Promise<QueryAnswer | PostgresFailure> {
     return this.#connection.query(text, values)
   }
 
@@ -161,10 +165,10 @@ export class Transaction {
     select: string,
     values: readonly (readonly string[])[] = [],
     name = 'marquee_scan',
-  ): AsyncGenerator<QueryAnswer, Fault | null, void> {
+  ): AsyncGenerator<QueryAnswer, PostgresFailure | null, void> {
     const connection = this.#connection
     const declared = await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
-    if (declared instanceof Fault) return declared
+    if (declared instanceof PostgresFailure) return declared
     let pageRows = FIRST_ROWS
     // How many of the rows fetched last have not been received yet.
     let toCome = 0
@@ -175,7 +179,7 @@ export class Transaction {
       const batch = connection.isBusy
         ? await connection.nextBatch()
         : await connection.firstBatch(`FETCH FORWARD ${pageRows} FROM ${name}`)
-      if (batch instanceof Fault) return batch
+      if (batch instanceof PostgresFailure) return batch
       const { rows, bytes } = batch
       const tookMs = connection.time.now().monotonicMs - begunAt
       toCome -= rows.length

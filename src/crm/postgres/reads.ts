@@ -1,7 +1,7 @@
 import type { Guid } from '../../domain/guid.ts'
 import { type Change, type Held, type Page, type PageStream, REPEATED } from '../../sync/port.ts'
 import type { QueryAnswer } from './connection.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import { type KnownTable, emptyPage } from './known-table.ts'
 import { quote } from './list-table.ts'
 import { type UpdatedAtWindow, microsOf, timestampText } from './updated-at.ts'
@@ -23,13 +23,13 @@ async function* scan<Item>(
   { transaction }: Opened<Item>,
   select: string,
   { pageOf, values, name, givesWay }: Scanning<Item>,
-): PageStream<Item, Fault | null> {
+): PageStream<Item, PostgresFailure | null> {
   const answers = transaction.scan(select, values, name)
   for (;;) {
     const { value: answer } = await answers.next()
-    if (answer === null || answer instanceof Fault) return answer
+    if (answer === null || answer instanceof PostgresFailure) return answer
     yield pageOf(answer)
-    if (givesWay?.() === true) return new Fault('timeout', GAVE_WAY, null, false)
+    if (givesWay?.() === true) return new PostgresFailure('timeout', GAVE_WAY, null, false)
   }
 }
 
@@ -41,7 +41,7 @@ export async function* readFull<Item>(
   window: UpdatedAtWindow,
   strays: Strays,
   givesWay: () => boolean,
-): PageStream<Item, Fault | null> {
+): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
   // The pages report the server's lag, and an empty table yields no other page.
   yield emptyPage(transaction.moment)
@@ -59,7 +59,10 @@ export async function* readFull<Item>(
 }
 
 /** Reads the rows whose updatedAt is in the window. */
-export function readDelta<Item>(opened: Opened<Item>, window: UpdatedAtWindow): PageStream<Item, Fault | null> {
+export function readDelta<Item>(
+  opened: Opened<Item>,
+  window: UpdatedAtWindow,
+): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
   return scan(opened, known.selectUpdated(timestampText(window.after), timestampText(window.last)), {
     name: 'marquee_delta',
@@ -77,7 +80,11 @@ const PASS = 1
 const MOST_WANTED = 10_000
 
 /** Reports every row: as unchanged if its updatedAt is the one held, else with its columns. */
-export async function* scanIds<Item>(opened: Opened<Item>, held: Held, strays: Strays): PageStream<Item, Fault | null> {
+export async function* scanIds<Item>(
+  opened: Opened<Item>,
+  held: Held,
+  strays: Strays,
+): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
   const { moment } = transaction
   // The pages report the server's lag, and an empty table yields no other page.
@@ -86,7 +93,7 @@ export async function* scanIds<Item>(opened: Opened<Item>, held: Held, strays: S
   let wanted: string[] = []
   for (;;) {
     const { value: answer } = await answers.next()
-    if (answer instanceof Fault) return answer
+    if (answer instanceof PostgresFailure) return answer
     const { ids, texts } = compare(answer, known, held, strays, wanted)
     const changes = ids.map((id, index): Change<Item> => ({ kind: 'unchanged', id, idText: texts[index] ?? null }))
     if (changes.length > 0) yield known.pageOfIds(moment, changes, (index) => texts[index] ?? null, PASS)
@@ -127,15 +134,15 @@ function compare<Item>(
   return { ids, texts }
 }
 
-async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): PageStream<Item, Fault | null> {
+async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
   const select = `${known.select()} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const name = 'marquee_rows'
   const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.moment, known.rowsOf(answer), PASS)
-  const fault = yield* scan(opened, select, { name, pageOf, values: [ids] })
+  const failed = yield* scan(opened, select, { name, pageOf, values: [ids] })
   // Closed so that the cursor's name can be used again.
-  const closed = fault ?? (await transaction.query(`CLOSE ${name}`))
-  return closed instanceof Fault ? closed : null
+  const closed = failed ?? (await transaction.query(`CLOSE ${name}`))
+  return closed instanceof PostgresFailure ? closed : null
 }
 
 /** Reports suspected rows that no longer exist as deleted. Returns true if an id scan is due. */
@@ -143,12 +150,12 @@ export async function* seekSuspects<Item>(
   { transaction, known }: Opened<Item>,
   taken: Suspects,
   held: Held,
-): PageStream<Item, Fault | boolean> {
+): PageStream<Item, PostgresFailure | boolean> {
   const { wanted, hasOthers } = heldOf(taken, held, known.reading.idOf, known.idType)
   if (wanted.size === 0) return hasOthers
   const select = `${known.select([known.idColumn])} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const answer = await transaction.query(select, [[...wanted.values()]])
-  if (answer instanceof Fault) return answer
+  if (answer instanceof PostgresFailure) return answer
   const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.reading.idOf(text))))
   const gone = [...wanted].filter(([id]) => !present.has(id))
   const changes = gone.map(([id]): Change<Item> => ({ kind: 'deleted', id }))

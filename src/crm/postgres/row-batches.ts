@@ -29,7 +29,7 @@ export class RowBatches implements Submittable {
   #oids: readonly number[] = []
   /** Whether the server has sent everything. */
   isOver = false
-  #fault: unknown = null
+  #failed: unknown = null
   #waiting: PromiseWithResolvers<RowBatch> | null = null
 
   constructor(text: string) {
@@ -49,7 +49,7 @@ export class RowBatches implements Submittable {
     const waiting = this.#waiting
     if (waiting === null) return
     this.#waiting = null
-    if (this.#fault !== null) return waiting.reject(this.#fault)
+    if (this.#failed !== null) return waiting.reject(this.#failed)
     const [rows, bytes] = [this.#rows, this.#bytes]
     ;[this.#rows, this.#bytes] = [[], 0]
     waiting.resolve({ rows, oids: this.#oids, bytes, isLast: this.isOver })
@@ -90,7 +90,7 @@ export class RowBatches implements Submittable {
   }
 
   handleError(cause: unknown): void {
-    this.#fault = cause
+    this.#failed = cause
     this.#end()
   }
 }

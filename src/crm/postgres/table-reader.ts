@@ -1,11 +1,11 @@
 import type { Failure, PageStream } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import { KnownTable, emptyPage } from './known-table.ts'
 import type { ReadSession, Transaction } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
-import { type TableShape, columnFault, isWallTime, updatedAtFault, tableShape, zoneOf } from './table-shape.ts'
+import { type TableShape, missingColumns, isWallTime, unfitUpdatedAt, tableShape, zoneOf } from './table-shape.ts'
 
 /** A transaction, and the table's shape in it. */
 export interface Opened<Item> {
@@ -32,9 +32,9 @@ export class TableReader<Item> {
   }
 
   /** Begins a transaction for a read. Yields empty pages while it waits, to show that the read is alive. */
-  async *open(): PageStream<Item, Opened<Item> | Fault> {
+  async *open(): PageStream<Item, Opened<Item> | PostgresFailure> {
     const opening = this.openNow()
-    let opened: Opened<Item> | Fault | typeof TIMED_OUT = TIMED_OUT
+    let opened: Opened<Item> | PostgresFailure | typeof TIMED_OUT = TIMED_OUT
     try {
       for (;;) {
         opened = await withTimeout(this.#time, SIGN_OF_LIFE_MS, opening)
@@ -43,46 +43,47 @@ export class TableReader<Item> {
       }
     } finally {
       // The read was abandoned.
-      if (opened === TIMED_OUT) void opening.then((late) => (late instanceof Fault ? null : late.transaction.end()))
+      if (opened === TIMED_OUT)
+        void opening.then((late) => (late instanceof PostgresFailure ? null : late.transaction.end()))
     }
   }
 
   /** Explains a failed statement: examines the columns again, which may name the cause more exactly. */
-  async explain({ failure }: Fault): Promise<Failure> {
+  async explain({ failure }: PostgresFailure): Promise<Failure> {
     if (failure.kind !== 'misconfigured' || this.#known === null) return failure
     this.#known = null
     const opened = await this.openNow()
-    if (opened instanceof Fault) return opened.failure
+    if (opened instanceof PostgresFailure) return opened.failure
     await opened.transaction.end()
     return failure
   }
 
   /** Begins a transaction once the session is free. */
-  async openNow(): Promise<Opened<Item> | Fault> {
+  async openNow(): Promise<Opened<Item> | PostgresFailure> {
     const transaction = await this.#session.begin()
-    if (transaction instanceof Fault) return transaction
-    let known: KnownTable<Item> | Fault | null = null
+    if (transaction instanceof PostgresFailure) return transaction
+    let known: KnownTable<Item> | PostgresFailure | null = null
     try {
       known = await this.#knownIn(transaction)
-      return known instanceof Fault ? known : { transaction, known }
+      return known instanceof PostgresFailure ? known : { transaction, known }
     } finally {
       if (!(known instanceof KnownTable)) await transaction.end()
     }
   }
 
   /** Examines the columns once per connection, so a missing column is named before a statement fails. */
-  async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | Fault> {
+  async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | PostgresFailure> {
     const { server } = transaction.moment
     if (this.#known?.server === server) return this.#known
     this.#known = null
     const shape = await tableShape(transaction, this.#list.table, this.#list.name)
-    if (shape instanceof Fault) return shape
+    if (shape instanceof PostgresFailure) return shape
     const list = hasOlderName(this.#list, shape) ? this.#list.withUpdatedAt(OLDER_NAME) : this.#list
     const reading = list.rowReading(shape)
-    const fault = columnFault(shape, reading, list) ?? updatedAtFault(shape, list)
-    if (fault !== null) return fault
+    const failed = missingColumns(shape, reading, list) ?? unfitUpdatedAt(shape, list)
+    if (failed !== null) return failed
     const zone = isWallTime(shape, list) ? (list.updatedAtIn ?? (await zoneOf(transaction))) : null
-    if (zone instanceof Fault) return zone
+    if (zone instanceof PostgresFailure) return zone
     this.#known = new KnownTable(list, server, shape, zone, reading)
     return this.#known
   }

@@ -1,5 +1,5 @@
 import { nearestName } from '../../domain/nearest-name.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import type { Transaction } from './read-session.ts'
 import type { ListTable, RowReading, TableName } from './list-table.ts'
 
@@ -30,10 +30,14 @@ const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE 
     AND has_schema_privilege(n.oid, 'USAGE')
   LIMIT 1000`
 
-/** Reads the shape of a table. If the table does not exist, the fault suggests the name that was most likely meant. */
-export async function tableShape(transaction: Transaction, table: TableName, key: string): Promise<TableShape | Fault> {
+/** Reads the shape of a table. If the table does not exist, the failure suggests the name that was most likely meant. */
+export async function tableShape(
+  transaction: Transaction,
+  table: TableName,
+  key: string,
+): Promise<TableShape | PostgresFailure> {
   const answer = await transaction.query(COLUMNS, [table.name, table.schema ?? ''])
-  if (answer instanceof Fault) return answer
+  if (answer instanceof PostgresFailure) return answer
   if (answer.rows.length === 0) return missingTable(transaction, table, key)
   const columns = new Map<string, string>()
   const arrays = new Set<number>()
@@ -50,12 +54,12 @@ export async function tableShape(transaction: Transaction, table: TableName, key
 
 type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAt' | 'updatedAtIn' | 'saysFields'>
 
-/** Returns a fault that names all missing columns; `null` if none is missing. */
-export function columnFault(
+/** Returns a failure that names all missing columns; `null` if none is missing. */
+export function missingColumns(
   shape: TableShape,
   { columns, keyOf }: Pick<RowReading<unknown>, 'columns' | 'keyOf'>,
   listed: Named,
-): Fault | null {
+): PostgresFailure | null {
   const { table, name } = listed
   const names = [...shape.columns.keys()]
   const missing = columns.filter((column) => !shape.columns.has(column))
@@ -69,7 +73,7 @@ export function columnFault(
   // The id column is required: without ids, rows cannot be told apart.
   const orNull = keys.every((key) => key.endsWith('.fields.Id')) ? '' : ', or null for none'
   const message = `crm.${name}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in ${keys.join(' and ')}${orNull}`
-  return new Fault('misconfigured', message, null, false)
+  return new PostgresFailure('misconfigured', message, null, false)
 }
 
 const FEW = 3
@@ -80,7 +84,7 @@ function manyMissing(
   keys: readonly string[],
   names: readonly string[],
   { table, name, saysFields }: Named,
-): Fault {
+): PostgresFailure {
   const list = `crm.${name}.`
   const below = keys.map((key) => key.slice(list.length))
   const fields = below.flatMap((key) =>
@@ -95,11 +99,11 @@ function manyMissing(
     ...(block === '' ? [] : [`add to crm.${name}: ${block}`]),
   ]
   const message = `crm.${name}: ${table.written} has no columns ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}; name other columns, or for fields without one ${orders.join(', and ')}`
-  return new Fault('misconfigured', message, null, false)
+  return new PostgresFailure('misconfigured', message, null, false)
 }
 
-/** Returns a fault if the updatedAt column is not a timestamp, which the comparison requires; `null` if it is. */
-export function updatedAtFault(shape: TableShape, list: Named): Fault | null {
+/** Returns a failure if the updatedAt column is not a timestamp, which the comparison requires; `null` if it is. */
+export function unfitUpdatedAt(shape: TableShape, list: Named): PostgresFailure | null {
   const { name, table, updatedAt, updatedAtIn } = list
   const type = shape.columns.get(updatedAt ?? '')
   if (type === undefined) return null
@@ -109,7 +113,7 @@ export function updatedAtFault(shape: TableShape, list: Named): Fault | null {
   const message = isMoment
     ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`
     : `crm.${name}.updatedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
-  return new Fault('misconfigured', message, null, false)
+  return new PostgresFailure('misconfigured', message, null, false)
 }
 
 /** Whether the updatedAt column has no time zone. */
@@ -121,18 +125,18 @@ export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
  * Returns the time zone setting for new connections: that of the role, the database or the server. Writers most likely
  * use it too.
  */
-export async function zoneOf(transaction: Transaction): Promise<string | Fault> {
+export async function zoneOf(transaction: Transaction): Promise<string | PostgresFailure> {
   const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
-  return answer instanceof Fault ? answer : (answer.rows[0]?.[0] ?? 'UTC')
+  return answer instanceof PostgresFailure ? answer : (answer.rows[0]?.[0] ?? 'UTC')
 }
 
-async function missingTable(transaction: Transaction, table: TableName, key: string): Promise<Fault> {
+async function missingTable(transaction: Transaction, table: TableName, key: string): Promise<PostgresFailure> {
   const answer = await transaction.query(TABLES)
-  const names = answer instanceof Fault ? [] : answer.rows.map(([name]) => name ?? '')
+  const names = answer instanceof PostgresFailure ? [] : answer.rows.map(([name]) => name ?? '')
   const near = nearestName(table.written, names)
   const hint = near === null ? '' : `; did you mean ${near}?`
   const message = `crm.${key}.from: the database has no table or view ${table.written} that this role may see${hint}`
-  return new Fault('misconfigured', message, null, false)
+  return new PostgresFailure('misconfigured', message, null, false)
 }
 
 function nearestNames(wanted: string, names: readonly string[]): string {

@@ -12,7 +12,7 @@ import type {
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { examineTable } from './examine.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
 import { readDelta, readFull, seekSuspects, scanIds } from './reads.ts'
@@ -99,16 +99,16 @@ export class TableSource<Item> implements Source<Item> {
     const { list, time, limits } = this.#settings
     const { maxAgeMs } = limits
     const opened = await this.#refreshes.openNow()
-    if (opened instanceof Fault) return { problems: [opened.failure], warnings: [] }
+    if (opened instanceof PostgresFailure) return { problems: [opened.failure], warnings: [] }
     const warnings: string[] = []
     const warn = (warning: string): void => void warnings.push(warning)
-    let fault: Fault | null
+    let failed: PostgresFailure | null
     try {
-      fault = await examineTable(opened, list, { maxAgeMs, time, warn })
+      failed = await examineTable(opened, list, { maxAgeMs, time, warn })
     } finally {
       await opened.transaction.end()
     }
-    if (fault !== null) warnings.push(`${list.table.written} could not be examined: ${fault.failure.message}`)
+    if (failed !== null) warnings.push(`${list.table.written} could not be examined: ${failed.failure.message}`)
     return { problems: [], warnings }
   }
 
@@ -119,29 +119,30 @@ export class TableSource<Item> implements Source<Item> {
 
   async *#inOneTransaction(
     reader: TableReader<Item>,
-    read: (opened: Opened<Item>) => PageStream<Item, ReadEnd | Fault>,
+    read: (opened: Opened<Item>) => PageStream<Item, ReadEnd | PostgresFailure>,
   ): PageStream<Item> {
     const opened = yield* reader.open()
-    if (opened instanceof Fault) return { ok: false, failure: opened.failure }
-    let ended: ReadEnd | Fault
+    if (opened instanceof PostgresFailure) return { ok: false, failure: opened.failure }
+    let ended: ReadEnd | PostgresFailure
     try {
       ended = yield* read(opened)
     } finally {
       await opened.transaction.end()
     }
-    if (reader === this.#refreshes) this.#isLockedOut = ended instanceof Fault && ended.code === LOCK_NOT_AVAILABLE
-    return ended instanceof Fault ? { ok: false, failure: await reader.explain(ended) } : ended
+    if (reader === this.#refreshes)
+      this.#isLockedOut = ended instanceof PostgresFailure && ended.code === LOCK_NOT_AVAILABLE
+    return ended instanceof PostgresFailure ? { ok: false, failure: await reader.explain(ended) } : ended
   }
 
-  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): PageStream<Item, ReadEnd | Fault> {
+  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): PageStream<Item, ReadEnd | PostgresFailure> {
     const { moment } = opened.transaction
     const now = await opened.known.clock(opened.transaction)
-    if (now instanceof Fault) return now
+    if (now instanceof PostgresFailure) return now
     const window = new UpdatedAtWindow(-Infinity, now)
     const strays = new Strays(window)
     const givesWay = (): boolean => purpose === 'audit' && this.#isLockedOut
-    const fault = yield* readFull(opened, window, strays, givesWay)
-    if (fault !== null) return fault
+    const failed = yield* readFull(opened, window, strays, givesWay)
+    if (failed !== null) return failed
     this.#notices.readInFull(strays, opened.known)
     if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
     const cursor = this.reportsChanges ? cursorAt({ server: moment.server, after: window.next }) : null
@@ -166,13 +167,13 @@ export class TableSource<Item> implements Source<Item> {
     opened: Opened<Item>,
     { cursor, held, purpose, mustConfirm = false }: ReadRequest,
     taken: Suspects,
-  ): PageStream<Item, ReadEnd | Fault> {
+  ): PageStream<Item, ReadEnd | PostgresFailure> {
     const { moment } = opened.transaction
     const before = cursor === null ? null : positionOf(cursor)
     const kinship = before === null ? 'other' : kinshipOf(before.server, moment.server)
     if (before === null || kinship === 'other') return otherServer()
     const now = await opened.known.clock(opened.transaction)
-    if (now instanceof Fault) return now
+    if (now instanceof PostgresFailure) return now
     const window = new UpdatedAtWindow(before.after, now)
     const unread = yield* readDelta(opened, window)
     if (unread !== null) return unread
@@ -180,25 +181,25 @@ export class TableSource<Item> implements Source<Item> {
     let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(moment.begunAt, taken.ofAll)
     if (!isDue) {
       const hasOthers = yield* seekSuspects(opened, taken, held)
-      if (hasOthers instanceof Fault) return hasOthers
+      if (hasOthers instanceof PostgresFailure) return hasOthers
       const ofAll = taken.ofAll || hasOthers
       isDue = this.#schedule.isDue(moment.begunAt, ofAll)
       if (ofAll && !isDue) this.#settings.suspects.giveBack({ ids: new Set(), ofAll })
     }
     if (!isDue) return { ...PARTIAL, cursor: next }
-    const fault = yield* this.#scanIds(opened, window, held)
-    if (fault !== null) return fault
+    const failed = yield* this.#scanIds(opened, window, held)
+    if (failed !== null) return failed
     if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
     return { ...COMPLETE, cursor: next }
   }
 
-  async *#scanIds(opened: Opened<Item>, window: UpdatedAtWindow, held: Held): PageStream<Item, Fault | null> {
+  async *#scanIds(opened: Opened<Item>, window: UpdatedAtWindow, held: Held): PageStream<Item, PostgresFailure | null> {
     const { time } = this.#settings
     const strays = new Strays(window)
     const begunAt = time.now()
     try {
-      const fault = yield* scanIds(opened, held, strays)
-      if (fault !== null) return fault
+      const failed = yield* scanIds(opened, held, strays)
+      if (failed !== null) return failed
     } finally {
       this.#schedule.scanned(begunAt, time.now())
     }

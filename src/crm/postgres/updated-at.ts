@@ -1,5 +1,5 @@
 import { type Cursor, cursorOf } from '../../sync/port.ts'
-import { Fault } from './fault.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 
 const PATTERN = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:\+00)?( BC)?$/
 
@@ -164,10 +164,10 @@ export function positionOf(cursor: Cursor): Position | null {
   return { server, after: typeof after === 'number' ? after : -Infinity }
 }
 
-/** The fault of a cursor that is unreadable or from another server. */
-export function otherServer(): Fault {
+/** The failure of a cursor that is unreadable or from another server. */
+export function otherServer(): PostgresFailure {
   const message = 'another connection may be another server, so the list is read in full'
-  return new Fault('cursor-refused', message, null, false)
+  return new PostgresFailure('cursor-refused', message, null, false)
 }
 
 function isList(parsed: unknown): parsed is readonly unknown[] {

@@ -4,7 +4,7 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 
 /** A failed statement or connection, described for the operator. */
-export class Fault {
+export class PostgresFailure {
   readonly failure: Failure
   /** PostgreSQL's SQLSTATE or the runtime's code; `null` if there is none. */
   readonly code: string | null
@@ -56,31 +56,41 @@ const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 ])
 
 /** Describes an error of `pg`. Never includes its message, which may contain a value of a row. */
-export function faultOf(error: unknown, where: string): Fault {
-  if (error instanceof TooMuch) return new Fault(error.kind, `${where}: ${error.message}`, null, true)
+export function postgresFailureOf(error: unknown, where: string): PostgresFailure {
+  if (error instanceof TooMuch) return new PostgresFailure(error.kind, `${where}: ${error.message}`, null, true)
   const code = codeOf(error)
   if (code === '08P01' && error instanceof Error && error.message.includes('statement pooling mode')) {
     const message =
       'a pooler in statement mode does not allow transactions: set its pool_mode to session or transaction'
-    return new Fault('refused', `${where}: ${message}`, code, true)
+    return new PostgresFailure('refused', `${where}: ${message}`, code, true)
   }
   if (code !== null && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
     const [kind, message, ends] = STATES.get(code) ?? CLASSES.get(code.slice(0, 2)) ?? ['broken', 'the query failed']
-    return new Fault(kind, `${where}: ${message} (${code})`, code, ends === 'lost')
+    return new PostgresFailure(kind, `${where}: ${message} (${code})`, code, ends === 'lost')
   }
-  if (code === 'ENOENT') return new Fault('unreachable', `${where}: there is no such socket`, code, true)
+  if (code === 'ENOENT') return new PostgresFailure('unreachable', `${where}: there is no such socket`, code, true)
   const why = code === null ? null : whyNotReached(code)
-  if (why !== null) return new Fault('unreachable', `${where}: the host ${why} (${code})`, code, true)
+  if (why !== null) return new PostgresFailure('unreachable', `${where}: the host ${why} (${code})`, code, true)
   if (error instanceof Error && error.message === 'The server does not support SSL connections') {
-    return new Fault('refused', `${where}: the server offers no TLS, which sslmode requires`, null, true)
+    return new PostgresFailure('refused', `${where}: the server offers no TLS, which sslmode requires`, null, true)
   }
-  if (isTlsFault(error, code)) {
-    return new Fault('refused', `${where}: the server's certificate is not accepted (${code ?? 'TLS'})`, code, true)
+  if (isTlsFailure(error, code)) {
+    return new PostgresFailure(
+      'refused',
+      `${where}: the server's certificate is not accepted (${code ?? 'TLS'})`,
+      code,
+      true,
+    )
   }
-  return new Fault('unreachable', `${where}: the connection was lost${code === null ? '' : ` (${code})`}`, code, true)
+  return new PostgresFailure(
+    'unreachable',
+    `${where}: the connection was lost${code === null ? '' : ` (${code})`}`,
+    code,
+    true,
+  )
 }
 
-function isTlsFault(error: unknown, code: string | null): boolean {
+function isTlsFailure(error: unknown, code: string | null): boolean {
   if (code !== null && /CERT|TLS|SSL|ISSUER|SELF_SIGNED|ALTNAME/.test(code)) return true
   return error instanceof Error && /certificate|does not match/i.test(error.message)
 }
