@@ -57,6 +57,13 @@ export const LANES: Lanes = {
     'test/contract/node.test.ts',
   ],
   onlyInAll: [
+    'test/faults/early-signals.test.ts',
+    'test/faults/rereading.test.ts',
+    'test/faults/waiting-answers.test.ts',
+    'test/connectors/command.test.ts',
+    'test/postgres/tls.test.ts',
+    'test/exports/both-runtimes.test.ts',
+    'test/cluster/unusable-log.test.ts',
     'test/operations/dashboard-states.test.ts',
     'test/faults/signals.test.ts',
     'test/cluster/mutants.test.ts',
