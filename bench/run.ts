@@ -1,38 +1,19 @@
-// `npm run bench` measures all parts and writes docs/benchmarks.md; `npm run bench -- PART …` measures some and writes
-// nothing.
+// `npm run bench` measures all parts and writes docs/benchmarks.md; `npm run bench -- PART …` measures some of them
+// again. BENCH_QUICK=1 prints the page instead.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../test/support/child.ts'
 import { OtherWork } from './machine/other-work.ts'
 import { CAN_PIN } from './machine/pinned.ts'
 import { QUICK } from './measure/scale.ts'
-import type { Part, Section } from './part.ts'
-import { churn } from './parts/churn.ts'
-import { feeds } from './parts/feeds.ts'
-import { fullRead } from './parts/full-read.ts'
-import { large } from './parts/large.ts'
-import { leak } from './parts/leak.ts'
-import { pages } from './parts/pages.ts'
-import { servers } from './parts/servers.ts'
-import { cluster } from './parts/cluster.ts'
-import { sizes } from './parts/sizes.ts'
-import { start } from './parts/start.ts'
+import { PARTS } from './all-parts.ts'
 import { writeCostImage } from './report/cost-image.ts'
 import { pageOf } from './report/page.ts'
+import { type Result, readResults, writeResult } from './report/results.ts'
+import { machineAndVersions } from './report/versions.ts'
 import { Workshop } from './workshop.ts'
 
-const PARTS: Readonly<Record<string, Part>> = {
-  servers,
-  large,
-  sizes,
-  churn,
-  pages,
-  feeds,
-  'full-read': fullRead,
-  start,
-  cluster,
-  leak,
-}
+const RESULTS = join(ROOT, 'bench/results')
 
 const named = process.argv.slice(2)
 const wrong = named.filter((name) => !Object.hasOwn(PARTS, name))
@@ -41,7 +22,7 @@ if (!existsSync('/proc/self/stat')) fail('the benchmark reads processor time and
 
 const workshop = new Workshop()
 if (!CAN_PIN) workshop.leftOut.add('keeping server and client to a core each: it needs taskset and two cores')
-const sections: Section[] = []
+const quick: Result[] = []
 for (const [name, part] of Object.entries(PARTS)) {
   if (named.length > 0 && !named.includes(name)) continue
   const fromMs = performance.now()
@@ -50,15 +31,23 @@ for (const [name, part] of Object.entries(PARTS)) {
   const section = await part(workshop)
   await workshop.tidy()
   const busy = `Other programs took about ${(otherWork.share * 100).toFixed(0)} % of the processors' time meanwhile.`
-  sections.push({ ...section, markdown: `${section.markdown.trimEnd()}\n\n${busy}` })
+  const result: Result = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: machineAndVersions(),
+    leftOut: [...workshop.leftOut],
+    ...section,
+    markdown: `${section.markdown.trimEnd()}\n\n${busy}`,
+  }
+  if (QUICK) quick.push(result)
   // Written after each part, so that an aborted run keeps its results.
-  if (named.length === 0 && !QUICK) {
-    writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(sections, workshop.leftOut))
+  else {
+    writeResult(RESULTS, name, result)
+    writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(readResults(RESULTS, Object.keys(PARTS))))
     writeCostImage(join(ROOT, 'docs'))
   }
   console.error(`${name}: ${((performance.now() - fromMs) / 1000).toFixed(0)} s`)
 }
-console.log(pageOf(sections, workshop.leftOut))
+if (QUICK) console.log(`**A quick run: it shows that everything runs; its figures say nothing.**\n\n${pageOf(quick)}`)
 process.exit()
 
 function fail(problem: string): never {

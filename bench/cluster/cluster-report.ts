@@ -168,7 +168,7 @@ export function figuresOf(measured: ClusterMeasurements): readonly Figure[] {
     published('publish-to-visible, p50', 10, ' ms', ({ p50Ms }) => p50Ms),
     published('publish-to-visible, p99', 50, ' ms', ({ p99Ms }) => p99Ms),
     published("the leader's share of it, of a core", 5, ' %', ({ leaderShare }) => leaderShare * 100),
-    published('a follower, of a core', 3, ' %', ({ followerShare }) => followerShare * 100),
+    published('a follower, of a core', 2, ' %', ({ followerShare }) => followerShare * 100),
     published(`the store for ${FOLLOWERS} followers, of a core`, 3, ' %', ({ storeShare }) => storeShare * 100),
     published("the store's memory against the records", 2, '×', (one) => one.storeBytes / one.recordBytes),
   ]
@@ -185,7 +185,7 @@ function sizeFigures({ loads }: ClusterMeasurements, { events, followerMs, fileM
     figure('ready from the snapshot file', fileMs, ' ms', (one) => median(one.fileMs)),
     figure('longest stall while a snapshot is made', 20, ' ms', ({ makingMs }) => makingMs),
     figure('longest stall while a snapshot is loaded', 20, ' ms', ({ loadingMs }) => loadingMs),
-    figure('second replica at a swap, against the records', 1, '×', (one) => one.secondBytes / one.recordBytes),
+    figure('second replica at a swap, against the records', 1.3, '×', (one) => one.secondBytes / one.recordBytes),
     figure('what is left of it after 10 s', 0.1, '×', (one) => one.leftBytes / one.recordBytes),
   ]
 }

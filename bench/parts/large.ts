@@ -5,10 +5,10 @@ import { scaled } from '../measure/scale.ts'
 import type { Section } from '../part.ts'
 import { cacheReport } from '../report/cache-report.ts'
 import { againstCheapest, contestTables } from '../report/contest-tables.ts'
-import type { Figure } from '../report/figure.ts'
 import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
 import { median, ratios, spread } from '../report/statistics.ts'
 import { table } from '../report/table.ts'
+import { machine } from '../report/versions.ts'
 import { NAMES, startMarquees, startStores } from '../servers/contestants.ts'
 import { BODIES } from '../servers/bodies.ts'
 import type { Workshop } from '../workshop.ts'
@@ -58,26 +58,26 @@ ${contestTables(even)}
 ${contestTables(zipf)}
 ${growthTable(zipf, few)}${await tellCache()}`,
     figures: [
-      against(even, `nginx, ${EVENTS * BODIES.length} files`, 1, Object.values(NAMES.nginx)),
-      against(even, 'Varnish', 0.6, [NAMES.varnish]),
-      figureOf(`CPU per request at ${EVENTS} events against ${FEW}, ids by Zipf's law`, '≤ 1.2×', '×', (runtime) => ({
+      // Files in the page cache cost nginx less on Intel, against the same Marquee.
+      figureOf(
+        `CPU per request at ${EVENTS} events against nginx, ${EVENTS * BODIES.length} files`,
+        '≤ 1.15× on Intel, 1.0× on AMD, both on Bun',
+        '×',
+        (runtime) => ({
+          value: againstCheapest(even, NAMES.marquee[runtime], Object.values(NAMES.nginx)),
+          ceiling: runtime === 'node' ? Number.POSITIVE_INFINITY : machine().startsWith('Intel') ? 1.15 : 1,
+        }),
+      ),
+      figureOf(`CPU per request at ${EVENTS} events against Varnish`, '≤ 0.6×', '×', (runtime) => ({
+        value: againstCheapest(even, NAMES.marquee[runtime], [NAMES.varnish]),
+        ceiling: 0.6,
+      })),
+      figureOf(`CPU per request at ${EVENTS} events against ${FEW}, ids by Zipf's law`, '≤ 1.15×', '×', (runtime) => ({
         value: median(growth(zipf, few, NAMES.marquee[runtime])),
-        ceiling: 1.2,
+        ceiling: 1.15,
       })),
     ],
   }
-}
-
-function against(rounds: Rounds, what: string, ceiling: number, others: readonly string[]): Figure {
-  return figureOf(
-    `CPU per request at ${EVENTS} events against ${what}`,
-    `≤ ${ceiling.toFixed(1)}×`,
-    '×',
-    (runtime) => ({
-      value: againstCheapest(rounds, NAMES.marquee[runtime], others),
-      ceiling,
-    }),
-  )
 }
 
 function growthTable(zipf: Rounds, few: Rounds): string {

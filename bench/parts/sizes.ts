@@ -15,7 +15,7 @@ import type { Workshop } from '../workshop.ts'
 
 /** Numbers of events; the larger ones are compared with the first. */
 const [BASE, ...LARGER]: readonly [number, ...number[]] = scaled([1000, 100_000, 1_000_000], [200, 2000])
-const CEILINGS: readonly number[] = [1.3, 1.5]
+const CEILINGS: readonly number[] = [1.3, 1.6]
 const ROUNDS = scaled(7, 1)
 const SECONDS = scaled(4, 1)
 

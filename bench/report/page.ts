@@ -1,14 +1,14 @@
-import { QUICK } from '../measure/scale.ts'
-import type { Section } from '../part.ts'
-import type { Figure, Measured } from './figure.ts'
+import { RUNTIMES, type Figure, type Measured } from './figure.ts'
+import { WHY_MISSED } from './missed-goals.ts'
+import type { Result } from './results.ts'
 import { table } from './table.ts'
-import { machineAndVersions } from './versions.ts'
 
 const ABOUT = `# Benchmarks
 
 <!-- Written by npm run bench. -->
 
-What was measured on one machine; another has other figures, and much the same ratios.
+Each part says when it was measured. The machine is the one below unless the part names another. Ratios differ less from machine to machine than
+figures do.
 
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="images/cost-dark.svg">
@@ -16,12 +16,13 @@ What was measured on one machine; another has other figures, and much the same r
 </picture>
 
 [Sizing](sizing.md) says how large a machine needs to be.
+`
 
-To measure again:
+const AGAIN = `## To measure again
 
 \`\`\`sh
-npm run bench                      # all of it, and writes this page; an hour
-npm run bench -- servers start     # these parts, and writes nothing
+npm run bench                      # all of it: an hour
+npm run bench -- servers start     # these parts only; this page keeps the others
 BENCH_QUICK=1 npm run bench        # a minute: shows that everything runs, and no more
 \`\`\`
 
@@ -29,23 +30,46 @@ wrk, nginx, Varnish, taskset, Redis and PostgreSQL take part where they are inst
 (\`apt-get install wrk nginx varnish util-linux redis-server postgresql\`).
 `
 
-const QUICK_WARNING = '**A quick run: it shows that everything runs; its figures say nothing.**\n'
-
-/** Renders all results as a page in Markdown. */
-export function pageOf(sections: readonly Section[], leftOut: ReadonlySet<string>): string {
-  const missing = [...leftOut].map((what) => `- Left out: ${what}.\n`).join('')
-  const day = `- Date: ${new Date().toISOString().slice(0, 10)}\n`
-  const summary = summaryOf(sections.flatMap(({ figures }) => figures))
-  const parts = sections.map(({ title, markdown }) => `## ${title}\n\n${markdown.trimEnd()}\n`)
-  const top = `${ABOUT}\n${QUICK ? `${QUICK_WARNING}\n` : ''}${day}${machineAndVersions()}${missing}`
-  return [top, `## Goals\n\n${summary}`, ...parts].join('\n')
+/** Renders the results as a page in Markdown. */
+export function pageOf(results: readonly Result[]): string {
+  const latest = results.toSorted((left, right) => right.date.localeCompare(left.date))[0]
+  const parts = results.map(({ title, markdown, ...when }) => {
+    const another = when.machine === latest?.machine ? '' : `\n\n${when.machine.trimEnd()}`
+    return `## ${title}\n\n${markdown.trimEnd()} Measured on ${when.date}.${another}\n`
+  })
+  const missing = new Set(results.flatMap(({ leftOut }) => leftOut))
+  const top = `${ABOUT}\n${latest?.machine ?? ''}${Array.from(missing, (what) => `- Left out: ${what}.\n`).join('')}`
+  return [top, goals(results.flatMap(({ figures }) => figures)), ...parts, AGAIN].join('\n')
 }
 
-function summaryOf(figures: readonly Figure[]): string {
-  const cell = (measured: Measured | null): string => {
-    if (measured === null) return 'not measured'
-    return measured.isMet ? `${measured.text}, met` : `**${measured.text}, not met**`
-  }
-  const rows = figures.map(({ figure, goal, measured }) => [figure, goal, cell(measured.bun), cell(measured.node)])
-  return table(['figure', 'goal', 'measured on Bun', 'measured on Node'], rows)
+/** Whether a runtime misses the goal. */
+export function isMissed({ measured }: Figure): boolean {
+  return RUNTIMES.some((runtime) => measured[runtime]?.isMet === false)
+}
+
+function goals(figures: readonly Figure[]): string {
+  const missed = figures.filter(isMissed)
+  const met = figures.filter((figure) => !isMissed(figure))
+  const cells = ({ figure, goal, measured }: Figure): readonly string[] => [
+    figure,
+    goal,
+    cell(measured.bun),
+    cell(measured.node),
+  ]
+  const head = ['figure', 'goal', 'Bun', 'Node']
+  return [
+    `## Goals that are missed\n`,
+    `${missed.length} of ${figures.length}, with the reason; what is missed is in bold.\n`,
+    table(
+      [...head, 'why'],
+      missed.map((figure) => [...cells(figure), WHY_MISSED[figure.figure] ?? 'not known']),
+    ),
+    `## Goals that are met\n`,
+    table(head, met.map(cells)),
+  ].join('\n')
+}
+
+function cell(measured: Measured | null): string {
+  if (measured === null) return 'not measured'
+  return measured.isMet ? measured.text : `**${measured.text}**`
 }
