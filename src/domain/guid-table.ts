@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
 import type { Guid } from './guid.ts'
-import { EMPTY_WORDS, grown } from './columns.ts'
 
 const EMPTY = -1
+// All empty tables share these: a list has 256 of them.
+const NO_KEYS = new Uint32Array(0)
 const NO_BUCKETS = new Int32Array(0)
 
 /**
@@ -11,7 +12,7 @@ const NO_BUCKETS = new Int32Array(0)
  */
 export class GuidTable {
   /** Four words per slot. */
-  #keys: Uint32Array = EMPTY_WORDS
+  #keys: Uint32Array = NO_KEYS
   #buckets: Int32Array = NO_BUCKETS
   readonly #free: number[] = []
   slots = 0
@@ -104,7 +105,8 @@ export class GuidTable {
   }
 
   #grow(capacity: number): void {
-    const keys = grown(this.#keys, new Uint32Array(capacity * 4))
+    const keys = new Uint32Array(capacity * 4)
+    keys.set(this.#keys)
     this.#keys = keys
     this.capacity = capacity
     let size = 8

@@ -2,8 +2,10 @@ import type { Expected } from './expected.ts'
 import type { Guid } from './guid.ts'
 import { trimWhiteSpace } from './white-space.ts'
 
-/** Why Marquee withholds a row of the CRM. */
-export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown' | 'too-large'
+/** Why Marquee withholds a row of the CRM. The order defines the numbers of faults in snapshots and in the log. */
+export const FAULTS = ['no-id', 'duplicate-id', 'unreadable', 'missing', 'inactive', 'not-shown', 'too-large'] as const
+
+export type WithheldFault = (typeof FAULTS)[number]
 
 /** One fault of a row, without the row's location. */
 export class RowFault {
@@ -35,6 +37,12 @@ export interface Withheld extends RowFault {
   readonly also?: readonly RowFault[]
   /** The record's name, cut to 80 characters, if it has one. CRM content, like `found`. */
   readonly name?: string
+}
+
+/** A withheld row and its id; `null` if it has none. */
+export interface WithheldRow {
+  readonly id: Guid | null
+  readonly withheld: Withheld
 }
 
 /** A row with the id of another row. */

@@ -1,4 +1,4 @@
-import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import { type RowFault, type WithheldFault, isOnPurpose, type WithheldRow } from '../domain/withheld.ts'
 import type { Expected } from '../domain/expected.ts'
 import { expectedWords } from './expected-words.ts'
 import { textFound } from './fault-words.ts'
@@ -6,7 +6,6 @@ import { insteadOf } from './remedy.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { faultKey } from '../domain/fault-counts.ts'
-import type { WithheldRow } from '../records/packed-withheld.ts'
 
 /** Rows with the same fault in the same column, as `check --json` prints them. */
 export interface FaultGroup {

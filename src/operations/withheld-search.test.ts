@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../domain/guid.ts'
-import type { WithheldFault } from '../domain/withheld.ts'
-import type { WithheldRow } from '../records/packed-withheld.ts'
+import type { WithheldFault, WithheldRow } from '../domain/withheld.ts'
 import { SearchTurns } from './search-turns.ts'
 import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
 

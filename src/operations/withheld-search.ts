@@ -1,6 +1,5 @@
-import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import { type RowFault, type WithheldFault, isOnPurpose, type WithheldRow, FAULTS } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
-import { type WithheldRow, FAULTS } from '../records/packed-withheld.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
 
 export interface WithheldQuery {

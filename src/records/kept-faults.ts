@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Withheld } from '../domain/withheld.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, grown } from '../domain/columns.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, grown } from './columns.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
 import { PackedTexts } from './packed-texts.ts'
 import { packWithheld, unpackWithheld } from './packed-withheld.ts'

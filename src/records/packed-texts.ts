@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { EMPTY_BYTES, EMPTY_WORDS, grown } from '../domain/columns.ts'
+import { EMPTY_BYTES, EMPTY_WORDS, grown } from './columns.ts'
 
 /** Scratch space to encode texts for comparison. Grows for an unusually large text. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)

@@ -1,8 +1,9 @@
+import { FAULTS } from '../domain/withheld.ts'
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import type { Expected } from '../domain/expected.ts'
 import { guidOf } from '../../test/model/records.ts'
-import { FAULTS, PackedRows, packWithheld, unpackWithheld } from './packed-withheld.ts'
+import { PackedRows, packWithheld, unpackWithheld } from './packed-withheld.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),

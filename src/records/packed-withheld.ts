@@ -1,25 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { Expected } from '../domain/expected.ts'
 import type { Guid } from '../domain/guid.ts'
-import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
+import { type RowFault, type Withheld, type WithheldRow, FAULTS } from '../domain/withheld.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
-
-/** A withheld row; `id` is null if it has none. */
-export interface WithheldRow {
-  readonly id: Guid | null
-  readonly withheld: Withheld
-}
-
-/** The order defines the numbers in packed faults. */
-export const FAULTS: readonly WithheldFault[] = [
-  'no-id',
-  'duplicate-id',
-  'unreadable',
-  'missing',
-  'inactive',
-  'not-shown',
-  'too-large',
-]
 
 /** A frequent value by its number, or the value itself once its table is full. */
 type Numbered<Value> = number | Value | null

@@ -2,14 +2,14 @@
 // that are ready to be sent.
 
 import type { Guid } from '../domain/guid.ts'
-import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
+import { type Withheld, isOnPurpose, type WithheldRow } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
 import { hashWords, readGuidWords } from '../domain/guid-table.ts'
 import { KeptFaults } from './kept-faults.ts'
 import type { ListKind } from './list-kinds.ts'
-import { type WithheldRow, PackedRows, packWithheld } from './packed-withheld.ts'
+import { PackedRows, packWithheld } from './packed-withheld.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 

@@ -1,6 +1,6 @@
+import { FAULTS } from '../domain/withheld.ts'
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { FAULTS } from '../records/packed-withheld.ts'
 import { fieldsOf } from '../records/row-records.ts'
 import { cursorOf } from '../sync/port.ts'
 import type { SnapshotList } from '../sync/served-list.ts'

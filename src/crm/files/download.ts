@@ -3,22 +3,19 @@ import type { Secret } from '../../domain/secret.ts'
 import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { type Answered, ask } from '../web/ask.ts'
-import type { Gate } from '../web/gate.ts'
-import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
+import { type Answered, ask, type Gate } from '../web/ask.ts'
+import { type HttpReply, type ProxiedHttpClient, httpDateMs, retryAfterMs } from '../web/http-client.ts'
 import type { FileFormat } from './file-format.ts'
 import { isPrivateUrl, shownUrl } from './web-address.ts'
 import { PUBLISH, digestOfWeb, formatOfWeb } from './web-content.ts'
 
 export interface DownloadSettings {
-  readonly web: HttpClient
+  readonly web: ProxiedHttpClient
   readonly from: WebFile
   readonly time: Time
   readonly limits: CrmLimits
   /** Holds requests back while the server asks for a pause. */
   readonly gate: Gate
-  /** Whether requests to a URL go through a proxy, which resolves its name. */
-  readonly isProxied: (url: URL) => boolean
 }
 
 /** The last downloaded version of the file. */
@@ -219,7 +216,7 @@ export class Download {
    */
   async #isPrivate(url: URL): Promise<boolean> {
     const isName = !/^(?:[\d.]+|\[.*\]|localhost)$/.test(url.hostname)
-    return isName && this.#settings.isProxied(url) ? false : isPrivateUrl(url)
+    return isName && this.#settings.web.isProxied(url) ? false : isPrivateUrl(url)
   }
 }
 

@@ -2,14 +2,8 @@ import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import { type Failure, type PageStream, type ReadRequest, type Source, failureOf, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { Gate } from '../web/gate.ts'
-import {
-  type HttpClient,
-  type OpenHttpClient,
-  type ProxySettings,
-  proxyOf,
-  trustingHttpClient,
-} from '../web/http-client.ts'
+import { Gate } from '../web/ask.ts'
+import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download, type WebCopy } from './download.ts'
 import { tooOld } from './file-age.ts'
 import { FileReads, endOf } from './file-reads.ts'
@@ -27,16 +21,15 @@ export interface WebFilesSettings
 /** The lists that are read from URLs, with the one client that they share. */
 export class WebFiles {
   readonly #settings: WebFilesSettings
-  readonly #web: HttpClient
-  readonly #proxies: ProxySettings
+  readonly #web: ProxiedHttpClient
   readonly #gates = new Map<string, Gate>()
   readonly #sources: Pick<WebSource<unknown>, 'warning'>[] = []
   #isClosed = false
 
   constructor(settings: WebFilesSettings) {
     this.#settings = settings
-    this.#proxies = { configured: settings.proxy?.reveal() ?? null, env: settings.env }
-    this.#web = trustingHttpClient(settings.openHttpClient, settings.ca, this.#proxies)
+    const proxies = { configured: settings.proxy?.reveal() ?? null, env: settings.env }
+    this.#web = trustingHttpClient(settings.openHttpClient, settings.ca, proxies)
   }
 
   source<Item>(list: ListFile<Item>, from: WebFile): WebSource<Item> {
@@ -44,8 +37,7 @@ export class WebFiles {
     const { origin } = new URL(from.url.reveal())
     const gate = this.#gates.get(origin) ?? new Gate(time, 1)
     this.#gates.set(origin, gate)
-    const isProxied = (url: URL): boolean => proxyOf(url, this.#proxies) !== null
-    const download = new Download({ web: this.#web, from, time, limits, gate, isProxied })
+    const download = new Download({ web: this.#web, from, time, limits, gate })
     const source = new WebSource({ ...this.#settings, list, download, isClosed: () => this.#isClosed })
     this.#sources.push(source)
     return source

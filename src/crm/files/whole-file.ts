@@ -6,8 +6,8 @@ import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { systemTime } from '../../time/time.ts'
-import { Gate } from '../web/gate.ts'
-import { type OpenHttpClient, proxyOf, trustingHttpClient } from '../web/http-client.ts'
+import { Gate } from '../web/ask.ts'
+import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download } from './download.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { Batch } from './batch.ts'
@@ -39,8 +39,7 @@ export async function fetchWebFile(
   if (parsed.username !== '' || parsed.password !== '' || isPlain(parsed.origin)) {
     return failureOf('misconfigured', `the URL of ${parsed.host} must begin with https:, without a user`)
   }
-  const proxies = { configured: null, env }
-  const web = trustingHttpClient(openHttpClient, null, proxies)
+  const web = trustingHttpClient(openHttpClient, null, { configured: null, env })
   try {
     const download = new Download({
       web,
@@ -48,7 +47,6 @@ export async function fetchWebFile(
       time: systemTime,
       limits: { requestTimeoutMs: TIMEOUT_MS, maxAgeMs: TIMEOUT_MS },
       gate: new Gate(systemTime, 1),
-      isProxied: (to) => proxyOf(to, proxies) !== null,
     })
     const copy = await download.get(null, new AbortController().signal)
     if (!('cursor' in copy)) return copy

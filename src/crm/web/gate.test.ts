@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { Time } from '../../time/time.ts'
-import { Gate } from './gate.ts'
+import { Gate } from './ask.ts'
 
 let nowMs = 0
 const time: Time = { now: () => ({ monotonicMs: nowMs, wallMs: nowMs }), after: () => () => {}, random: () => 0.5 }
