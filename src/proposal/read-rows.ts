@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse'
-import { type SheetsFound, jsonParser, readWholeSheet } from '../crm/files/whole-file.ts'
+import { type SheetsFound, jsonParser, notCsv, readWholeSheet } from '../crm/files/whole-file.ts'
+import { LARGEST_ROW_BYTES } from '../crm/kit/crm-limits.ts'
 import { type Cell, isBlank, isList, isObject, plainText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
 import type { Column } from './column.ts'
@@ -17,8 +18,6 @@ export interface TableContent {
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** The longest CSV row. Several rows are held until the header is found. */
-const LONGEST_ROW_BYTES = 4 * 1024 * 1024
 /** The most cells of a row that are examined, as in a workbook. */
 const WIDEST_ROW = 16_384
 
@@ -40,13 +39,15 @@ export async function csvTable(
   const sheet = new SheetRows()
   let row = 0
   let isOwnLine = hasOwnLine
+  let rowLine = 1
   const parser = parse({
     delimiter,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: false,
-    max_record_size: LONGEST_ROW_BYTES,
-    on_record(cells: readonly string[]) {
+    max_record_size: LARGEST_ROW_BYTES,
+    on_record(cells: readonly string[], { lines }) {
+      rowLine = lines + 1
       // `sep=;` is not a row.
       if (isOwnLine) isOwnLine = false
       else sheet.add(cells, ++row)
@@ -58,18 +59,18 @@ export async function csvTable(
   parser.resume()
   for (const text of textOf(bytes, decoder)) {
     const fault = await new Promise((resolve) => void parser.write(text, resolve))
-    if (fault instanceof Error) return notCsv(fault)
+    if (fault instanceof Error) return whyNotCsv(fault, rowLine)
   }
   const fault = await new Promise((resolve) => {
     parser.once('error', resolve)
     parser.end(resolve)
   })
-  return fault instanceof Error ? notCsv(fault) : sheet.end()
+  return fault instanceof Error ? whyNotCsv(fault, rowLine) : sheet.end()
 }
 
-function notCsv(fault: Error): string {
+function whyNotCsv(fault: Error, line: number): string {
   if (!(fault instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: fault })
-  return `is not CSV: ${fault.message.slice(0, 200)}`
+  return notCsv(fault.code, line)
 }
 
 /** Reads a JSON file, or explains why it cannot be read. */
@@ -80,6 +81,8 @@ export async function jsonTable(
 ): Promise<TableContent | string> {
   const tally = new TableTally()
   const parser = jsonParser(format, (part, from, to, line) => {
+    // Such a row would be withheld, and the parser does not keep all of it.
+    if (to - from > LARGEST_ROW_BYTES) return null
     const parsed = parseCell(part.toString('utf8', from, to))
     if (!parsed.ok) return { line, problem: 'an object is expected' }
     if (!isObject(parsed.cell)) return null

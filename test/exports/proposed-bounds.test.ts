@@ -96,3 +96,30 @@ it.each(RUNTIMES)(
   },
   60_000,
 )
+
+it.each(RUNTIMES)(
+  '%s: refuses a CSV row that a read would refuse, in the same words and with the same line',
+  async (runtime) => {
+    writeFileSync(join(folder, 'events.csv'), `Id,Name\n"1\n2",a\n3,"${'b\n'.repeat(140_000)}`)
+    writeFileSync(join(folder, 'venues.csv'), 'Id,Name\n1,a\n')
+    writeFileSync(join(folder, 'marquee.yaml'), 'crm: { kind: files, directory: . }\n')
+    const why = 'line 4: the row that begins here is larger than 256 KB; most likely a quote is not closed'
+    const proposal = await runCommand(['init', 'files', '--from', 'events.csv'], { cwd: folder, runtime })
+    expect([proposal.status, proposal.stderr]).toEqual([2, `events.csv is not CSV: ${why}\n`])
+    const read = await runCommand(['check'], { cwd: folder, runtime })
+    expect(read.stderr).toContain(`events.csv, ${why}`)
+  },
+  60_000,
+)
+
+it('leaves out JSON rows that would be withheld as too large', async () => {
+  const rows = [
+    { Id: 1, Name: 'a' },
+    { Id: 2, Name: 'x'.repeat(300_000) },
+    { Id: 3, Name: 'c' },
+  ]
+  writeFileSync(join(folder, 'events.json'), JSON.stringify(rows))
+  const { status, stderr } = await runCommand(['init', 'files', '--from', 'events.json'], { cwd: folder })
+  expect([status, stderr]).toEqual([0, ''])
+  expect(readFileSync(join(folder, 'marquee.yaml'), 'utf8')).toContain('# 2 rows')
+})

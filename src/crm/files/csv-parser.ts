@@ -201,7 +201,7 @@ export class CsvParser implements RowParser {
   #faultOf(error: unknown): SyntaxFault | null {
     if (error === null || error === undefined) return null
     if (!(error instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: error })
-    return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is not CSV' }
+    return { line: this.#line, problem: csvProblem(error.code) }
   }
 }
 
@@ -217,6 +217,11 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE:
     'a cell contains a quote but does not begin with one; enclose the cell in quotes and write the quote twice',
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 256 KB; most likely a quote is not closed',
+}
+
+/** Explains an error of the parser, by its code. */
+export function csvProblem(code: string): string {
+  return PROBLEMS[code] ?? 'the row is not CSV'
 }
 
 export const SEPARATORS: Readonly<Record<string, string>> = {

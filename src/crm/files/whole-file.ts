@@ -12,7 +12,7 @@ import { Download } from './download.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { Batch } from './batch.ts'
 import { contentOf, OTHER_THAN_WORKBOOKS } from './content.ts'
-import type { RowCells } from './csv-parser.ts'
+import { type RowCells, csvProblem } from './csv-parser.ts'
 import { type FileFormat, formatOf } from './file-format.ts'
 import { openFile } from './found-file.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
@@ -66,6 +66,11 @@ export function formatFound(path: string, bytes: Buffer): { readonly format: Fil
   if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return { format: 'xlsx' }
   const isText = content === 'text' || content === 'other'
   return !isText || format === null || format === 'xlsx' ? `is ${OTHER_THAN_WORKBOOKS[content]}` : { format }
+}
+
+/** Explains an error of the CSV parser as a read does. @param code of a `CsvError` */
+export function notCsv(code: string, line: number): string {
+  return `is not CSV: line ${line}: ${csvProblem(code)}`
 }
 
 /** Returns a parser that passes on the objects of a JSON file. */
