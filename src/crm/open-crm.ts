@@ -23,7 +23,7 @@ export async function openCrm(settings: CrmSettings, context: CrmContext): Promi
   const { trace, loadWeb } = context
   const loadTraced = async (): Promise<OpenHttpClient> => {
     const openHttpClient = await loadWeb()
-    return trace === undefined ? openHttpClient : tracedClient(openHttpClient, secretsIn(settings), trace)
+    return trace === undefined ? openHttpClient : tracedClient(openHttpClient, () => secretsIn(settings), trace)
   }
   const crm = await open(settings, { ...context, ...html, loadWeb: loadTraced })
   // The Dataverse connector counts its own requests: one read of a list takes many.

@@ -26,10 +26,17 @@ const SHOWN = '[secret]'
 export class Secret {
   readonly #text: string
   readonly #source: SecretSource
+  readonly #texts: Set<string>
 
-  constructor(text: string, source: SecretSource) {
+  constructor(text: string, source: SecretSource, earlier = new Set<string>()) {
     this.#text = text
     this.#source = source
+    this.#texts = earlier.add(text)
+  }
+
+  /** The texts that the source has given so far, which `withoutSecrets` removes. */
+  get texts(): ReadonlySet<string> {
+    return this.#texts
   }
 
   reveal(): string {
@@ -58,7 +65,7 @@ export class Secret {
     if (reread === null) return { ok: true, secret: this }
     const read = await reread()
     if (!read.ok) return read
-    return { ok: true, secret: read.text === this.#text ? this : new Secret(read.text, this.#source) }
+    return { ok: true, secret: read.text === this.#text ? this : new Secret(read.text, this.#source, this.#texts) }
   }
 
   toString(): string {
@@ -76,6 +83,28 @@ export class Secret {
   static {
     Object.defineProperty(Secret.prototype, inspect.custom, { value: () => SHOWN })
   }
+}
+
+/** Shorter texts may be common words. To remove them would garble messages, and tell where the secret is. */
+const SHORTEST_REMOVED = 4
+const SHORTEST_LINE_REMOVED = 16
+
+/** Returns the text with `[secret]` for each secret, in whichever form a request, an answer or a print has it. */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+  const forms = new Set([...secrets].flatMap(formsOf))
+  // A secret may begin with another one.
+  return [...forms]
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, form) => rest.replaceAll(form, SHOWN), text)
+}
+
+function formsOf(secret: string): readonly string[] {
+  if (secret.length < SHORTEST_REMOVED) return []
+  const json = JSON.stringify(secret).slice(1, -1)
+  // A key in PEM is printed line by line.
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE_REMOVED)
+  const form = new URLSearchParams([['', secret]]).toString().slice(1)
+  return [secret, encodeURIComponent(secret.toWellFormed()), form, json, json.replaceAll('/', '\\/'), ...lines]
 }
 
 /** Whether the text is a URL with a password, and so must be a secret. */

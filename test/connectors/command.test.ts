@@ -120,6 +120,23 @@ describe('a command', () => {
     expect(stderr).toContain(`> sh crm.sh events full\n< {"id":"${idNumbered(1)}","name":"event 1",`)
   })
 
+  it('shows no part of its secret, cut in the middle of its output or of its reason', async () => {
+    // The first half of the secret is printed by itself, as a buffer of the command may end there.
+    const half = SECRET.length / 2
+    const reason = `${'x'.repeat(390)}${SECRET}`
+    const script = `printf '{"id":"1","key":"${SECRET.slice(0, half)}'; sleep 0.3; printf '${SECRET.slice(half)}"}\\n#fail broken ${reason}\\n'`
+    const kind = `kind: command\nrun: [sh, crm.sh]\nevents: { ${FIELDS} }\n${VENUES}`
+    using folder = new ConnectorFolder(server, { 'crm.sh': SHELL, 'events.sh': script }, kind)
+    const { status, stdout, stderr } = await runCommand(['check', '--trace', '--config', folder.configuration])
+    expect([status, stderr.includes('< …'), stdout.includes('xxxxx') || stderr.includes('xxxxx')]).toEqual([
+      1,
+      true,
+      true,
+    ])
+    expect(stdout + stderr).not.toContain(`x${SECRET.slice(0, 3)}`)
+    expect(stdout + stderr).not.toContain(SECRET.slice(0, half))
+  })
+
   it('may print an empty list only by saying so', async () => {
     await withCommand('echo "#total 0"', async (service) => {
       await until(

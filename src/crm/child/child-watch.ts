@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { printable } from '../../domain/printable.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { GivenSettings } from '../context/given-settings.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
@@ -75,20 +74,22 @@ function aboutProcess(pid: number, file: 'stat' | 'status'): string {
 }
 
 const LONGEST_LINE = 500
+/** How much of a line is kept: many times what is logged, so that a secret in it is complete and can be removed. */
+const MOST_KEPT = 65_536
 const MOST_LINES = 20
 const LINES_PER_MS = 60_000
 
 /** Logs what a program prints, without secrets and with a limit of lines per minute. */
 export class ChildPrints {
   readonly #name: string
-  readonly #given: Pick<GivenSettings, 'mask'>
+  readonly #given: Pick<GivenSettings, 'shown'>
   readonly #observe: Observe
   readonly #time: Time
   #since: Moment | null = null
   #lines = 0
   #left = 0
 
-  constructor(name: string, given: Pick<GivenSettings, 'mask'>, observe: Observe, time: Time) {
+  constructor(name: string, given: Pick<GivenSettings, 'shown'>, observe: Observe, time: Time) {
     this.#name = name
     this.#given = given
     this.#observe = observe
@@ -108,19 +109,23 @@ export class ChildPrints {
   }
 
   notice(message: string): void {
-    this.#observe({ kind: 'crm-noticed', message: printable(this.#given.mask(message), LONGEST_LINE) })
+    this.#observe({ kind: 'crm-noticed', message: this.#given.shown(message, LONGEST_LINE) })
   }
 }
 
-/** Divides a stream into lines, and long lines into parts. */
+/** Divides a stream into lines. Only the beginning of a long line is passed on: a further part may begin in a secret. */
 export function eachLine(onLine: (line: string) => void): (text: string) => void {
   let rest = ''
+  let isCut = false
   return (text) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) onLine(line)
-    if (rest.length <= LONGEST_LINE * 4) return
-    onLine(rest)
-    rest = ''
+    for (const line of lines) {
+      if (!isCut) onLine(line)
+      isCut = false
+    }
+    if (rest.length <= MOST_KEPT) return
+    if (!isCut) onLine(rest)
+    ;[rest, isCut] = ['', true]
   }
 }

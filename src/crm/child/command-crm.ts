@@ -5,7 +5,6 @@ import { basename } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
-import { printable } from '../../domain/printable.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
@@ -17,7 +16,7 @@ import type { ProcessContext } from './module-crm.ts'
 /** How many request time limits may pass without output. */
 const PATIENCE = 3
 const WATCH_EVERY_MS = 100
-const TRACED_BYTES = 2048
+const LONGEST_TRACED = 2048
 
 /** Opens a connector that is a command. Each read starts the command once. */
 export function openCommandCrm(settings: CrmSettings<'command'>, context: ProcessContext): Promise<Crm> {
@@ -103,7 +102,7 @@ class CommandHost implements RowHost {
       const next = await withTimeout(time, patienceMs, chunks.next())
       if (next === TIMED_OUT) return silent
       if (next.done === true) break
-      if (isFirst) this.#trace(`< ${next.value.toString('utf8', 0, TRACED_BYTES)}`)
+      if (isFirst) this.#trace(`< ${wholeLines(next.value.toString())}`)
       yield* output.take(next.value)
       if (output.failure !== null) return this.#masked(output.failure)
     }
@@ -117,11 +116,11 @@ class CommandHost implements RowHost {
 
   /** Shows what is started and the beginning of what it prints: its requests to the CRM are not known. */
   #trace(text: string): void {
-    this.#context.trace?.(printable(this.#given.mask(text), TRACED_BYTES))
+    this.#context.trace?.(this.#given.shown(text, LONGEST_TRACED))
   }
 
   #masked({ failure }: Failed): Failed {
-    return { ok: false, failure: { ...failure, message: this.#given.mask(failure.message) } }
+    return { ok: false, failure: { ...failure, message: this.#given.shown(failure.message) } }
   }
 
   /** The settings for the command, which gets them as one JSON object. */
@@ -186,4 +185,9 @@ class CommandHost implements RowHost {
     this.#isClosed = true
     for (const child of this.#running) killGroup(child)
   }
+}
+
+/** Omits the last line if it is incomplete: it may end within a secret. */
+function wholeLines(text: string): string {
+  return text.endsWith('\n') ? text : `${text.slice(0, text.lastIndexOf('\n') + 1)}…`
 }

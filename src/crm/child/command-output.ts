@@ -1,6 +1,6 @@
-import { printable } from '../../domain/printable.ts'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
+import { LONGEST_SENTENCE } from '../context/given-settings.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 
 const LINE_FEED = 0x0a
@@ -113,15 +113,13 @@ export class CommandOutput {
     else if (word === 'cursor') this.#cursor = rest
     else if (word === 'total' && /^\d{1,12}$/.test(rest)) this.#total = Number(rest)
     else if (word === 'lag' && /^\d{1,12}$/.test(rest)) this.#lagMs = Math.min(Number(rest), LONGEST_LAG_MS)
-    else if (word === 'fail') this.failure = failureIn(rest)
-    else this.#onUnknown(printable(word, 40))
+    else if (word === 'fail') this.failure = failureIn(rest.slice(0, LONGEST_SENTENCE))
+    else this.#onUnknown(word.slice(0, LONGEST_SENTENCE))
   }
 }
 
 function failureIn(text: string): Failed {
   const [, kind = '', sentence = ''] = /^(\S*)\s*(.*)$/s.exec(text) ?? []
   const known = Object.entries(KINDS).find(([name]) => name === kind)
-  return known === undefined
-    ? failed('broken', printable(text, 400))
-    : failed(known[1], printable(sentence === '' ? kind : sentence, 400))
+  return known === undefined ? failed('broken', text) : failed(known[1], sentence === '' ? kind : sentence)
 }

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { ConnectorRun, whereThrown } from '../context/connector-run.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { tracedClient } from '../web/trace-requests.ts'
-import type { SentSettings } from '../context/given-settings.ts'
+import { LONGEST_SENTENCE, type SentSettings } from '../context/given-settings.ts'
 import { FRAME_MARK } from './frame-reader.ts'
 import type { FromHost, ToHost } from './host-messages.ts'
 
@@ -84,6 +84,7 @@ class ConnectorHost {
   readonly #openHttpClient: OpenHttpClient
   readonly #write: (text: string) => void
   readonly #reads = new Map<number, OpenRead>()
+  readonly #secrets = new Set<string>()
   #key = ''
   #run: ConnectorRun | null = null
   readonly #loop = new LoopWatch()
@@ -100,14 +101,19 @@ class ConnectorHost {
         // The message of an import error may be shown: it concerns code, not rows.
         const first = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
         const what = cause instanceof Error ? cause.name : 'something that is no Error'
-        this.#unusable(`${whereThrown(cause, this.name)} cannot be loaded: ${`${what}: ${first}`.slice(0, 400)}`)
+        this.#unusable(
+          `${whereThrown(cause, this.name)} cannot be loaded: ${`${what}: ${first}`.slice(0, LONGEST_SENTENCE)}`,
+        )
       })
     } else if (message.do === 'open') this.#open(message)
     else if (message.do === 'next') void this.#next(message.read)
     else if (message.do === 'close') this.#close(message.read)
     else if (message.do === 'ping')
       this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss(), heldMs: this.#loop.heldMs })
-    else this.#run?.take(message.settings)
+    else {
+      this.#noteSecrets(message.settings)
+      this.#run?.take(message.settings)
+    }
   }
 
   #send(head: FromHost, rows: readonly string[] = []): void {
@@ -120,6 +126,7 @@ class ConnectorHost {
 
   async #start({ key, path, digest, settings, limits, ca, proxy, env, ...start }: Start): Promise<void> {
     this.#key = key
+    this.#noteSecrets(settings)
     const name = basename(path)
     this.name = name
     if (createHash('sha256').update(readFileSync(path)).digest('hex') !== digest) {
@@ -130,7 +137,10 @@ class ConnectorHost {
     const run = ConnectorRun.start(given, {
       name,
       settings,
-      web: trustingHttpClient(this.#clientFor(start.isTraced, settings), ca, { configured: proxy, env }),
+      web: trustingHttpClient(start.isTraced ? this.#tracedClient() : this.#openHttpClient, ca, {
+        configured: proxy,
+        env,
+      }),
       limits,
       allowInsecure: start.allowInsecure,
       onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),
@@ -142,10 +152,16 @@ class ConnectorHost {
       run.watch(list, () => this.#send({ is: 'hint', list }), new AbortController().signal)
   }
 
-  #clientFor(isTraced: boolean, settings: SentSettings): OpenHttpClient {
-    if (!isTraced) return this.#openHttpClient
-    const secrets = Object.values(settings).flatMap(({ value, isReference }) => (isReference ? [String(value)] : []))
-    return tracedClient(this.#openHttpClient, secrets, (line) => this.#send({ is: 'traced', line }))
+  #tracedClient(): OpenHttpClient {
+    return tracedClient(
+      this.#openHttpClient,
+      () => this.#secrets,
+      (line) => this.#send({ is: 'traced', line }),
+    )
+  }
+
+  #noteSecrets(settings: SentSettings): void {
+    for (const { value, isReference } of Object.values(settings)) if (isReference) this.#secrets.add(String(value))
   }
 
   #open({ read, list, way, argument }: Extract<ToHost, { do: 'open' }>): void {

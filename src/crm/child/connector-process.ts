@@ -233,12 +233,12 @@ export class ConnectorProcess {
     if (!isFromHost(head)) return
     if (head.is === 'ready') return ready(head)
     if (head.is === 'hint') return this.#parts.onHint(head.list)
-    if (head.is === 'traced') return this.#parts.trace?.(this.given.mask(head.line))
+    if (head.is === 'traced') return this.#parts.trace?.(this.given.shown(head.line, Number.POSITIVE_INFINITY))
     if (head.is === 'closed') return void alive.closing.delete(head.read)
     if (head.is === 'unusable') {
-      ready(failureOf('misconfigured', this.given.mask(head.message)))
+      ready(failureOf('misconfigured', this.given.shown(head.message)))
       // End the process and try again later: the connector may work then, for example once a package is installed.
-      return this.#kill(alive, failureOf('misconfigured', this.given.mask(head.message)))
+      return this.#kill(alive, failureOf('misconfigured', this.given.shown(head.message)))
     }
     if (head.is === 'pong') {
       ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
@@ -253,7 +253,7 @@ export class ConnectorProcess {
     const waiting = alive.waiting.get(head.read)
     alive.waiting.delete(head.read)
     if (head.is !== 'failed') return waiting?.settle({ ok: true, frame, head })
-    waiting?.settle({ ok: false, failure: failureOf(head.kind, this.given.mask(head.message), head.retryAfterMs) })
+    waiting?.settle({ ok: false, failure: failureOf(head.kind, this.given.shown(head.message), head.retryAfterMs) })
   }
 
   #noteWait({ forMs, why }: Extract<FromHost, { is: 'waiting' }>): void {

@@ -1,5 +1,4 @@
 import type { ListName } from '../../domain/field.ts'
-import { printable } from '../../domain/printable.ts'
 import { failed } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import type { Connector, Context } from '../connector/marquee-connector.d.ts'
@@ -8,7 +7,7 @@ import type { CrmLimits } from '../kit/crm-limits.ts'
 import type { HttpClient } from '../web/http-client.ts'
 import { budgetOf, settingsFor } from './declared-settings.ts'
 import { FetchFault } from './fetch-fault.ts'
-import type { SentSettings } from './given-settings.ts'
+import { LONGEST_SENTENCE, type SentSettings } from './given-settings.ts'
 import { HttpRequests } from './http-context.ts'
 import { type RowFrame, isConnector, outlineOf, runCheck, runStream } from './run-stream.ts'
 
@@ -79,7 +78,8 @@ export class ConnectorRun {
     } catch (cause) {
       // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
       // row, so only its place is shown.
-      if (cause instanceof FetchFault) return failed(cause.kind, printable(cause.message, 400), cause.retryAfterMs)
+      if (cause instanceof FetchFault)
+        return failed(cause.kind, cause.message.slice(0, LONGEST_SENTENCE), cause.retryAfterMs)
       const what = cause instanceof Error ? cause.name : 'something that is no Error'
       return failed('internal', `${whereThrown(cause, this.#name)} threw ${what}`)
     }

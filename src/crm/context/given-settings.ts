@@ -1,4 +1,5 @@
-import { Secret } from '../../domain/secret.ts'
+import { printable } from '../../domain/printable.ts'
+import { Secret, withoutSecrets } from '../../domain/secret.ts'
 
 /** The value of a setting, on its way to a connector. */
 export interface SentSetting {
@@ -12,7 +13,9 @@ export type SentSettings = Readonly<Record<string, SentSetting>>
 /** The values of a connector's settings, as the configuration gives them. */
 export type SettingValues = Readonly<Record<string, string | number | boolean | Secret>>
 
-const SHORTEST_MASKED = 4
+const LONGEST_SHOWN = 400
+/** How much of a connector's sentence is kept until its secrets are removed. */
+export const LONGEST_SENTENCE = 8192
 
 /** The settings of a connector, with secrets that may be rotated. */
 export class GivenSettings {
@@ -51,14 +54,12 @@ export class GivenSettings {
     return `; ${[...names].join(' and ')} ${names.size === 1 ? 'is' : 'are'} read again`
   }
 
-  /** Removes the secrets from a text. */
-  mask(text: string): string {
-    let masked = text
-    for (const value of this.#given.values()) {
-      if (!(value instanceof Secret)) continue
-      const secret = value.reveal()
-      if (secret.length >= SHORTEST_MASKED) masked = masked.replaceAll(secret, '[secret]')
-    }
-    return masked
+  /**
+   * Returns what a connector said as it may be logged: without secrets and control characters. It is cut last: of a
+   * secret across the cut, the beginning would stay.
+   */
+  shown(text: string, longest = LONGEST_SHOWN): string {
+    const secrets = [...this.#given.values()].flatMap((value) => (value instanceof Secret ? [...value.texts] : []))
+    return printable(withoutSecrets(text, secrets), longest)
   }
 }

@@ -85,7 +85,7 @@ class ShippedHost implements RowHost {
       const ended = next.value
       if (ended.ok) return ended
       const { kind, message, retryAfterMs } = ended.failure
-      return { ok: false, failure: failureOf(kind, this.#given.mask(message), retryAfterMs) }
+      return { ok: false, failure: failureOf(kind, this.#given.shown(message), retryAfterMs) }
     } finally {
       if (!isOver) await frames.return({ ok: true, cursor: null })
     }

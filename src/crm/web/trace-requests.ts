@@ -1,24 +1,27 @@
 import { printable } from '../../domain/printable.ts'
-import { Secret } from '../../domain/secret.ts'
+import { Secret, withoutSecrets } from '../../domain/secret.ts'
 import type { OpenHttpClient } from './http-client.ts'
 
-const SHOWN_BYTES = 2048
-const SHORTEST_MASKED = 4
+const LONGEST_SHOWN = 2048
+/**
+ * Much more than is shown. Secrets are removed first: of a secret across the end of what is shown, the beginning would
+ * stay.
+ */
+const SEARCHED_BYTES = 65_536
 
-/** Prints each request to the CRM and the beginning of its answer, without the secrets. */
+const TOKEN = /("(?:access|refresh|id)_token"\s*:\s*")[^"]*/g
+
+/**
+ * Prints each request to the CRM and the beginning of its answer, without the secrets.
+ * @param secrets called for each line: secrets may be read again meanwhile
+ */
 export function tracedClient(
   open: OpenHttpClient,
-  secrets: readonly string[],
+  secrets: () => Iterable<string>,
   print: (line: string) => void,
 ): OpenHttpClient {
-  const forms = secrets
-    .filter((secret) => secret.length >= SHORTEST_MASKED)
-    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
-  const masked = (text: string): string =>
-    forms
-      .reduce((rest, form) => rest.replaceAll(form, '[secret]'), text)
-      .replaceAll(/("(?:access|refresh|id)_token"\s*:\s*")[^"]*/g, '$1[secret]')
-  const shown = (text: string): string => printable(masked(text), SHOWN_BYTES)
+  const shown = (text: string): string =>
+    printable(withoutSecrets(text, secrets()).replaceAll(TOKEN, '$1[secret]'), LONGEST_SHOWN)
   return (options) => {
     const web = open(options)
     return {
@@ -27,7 +30,7 @@ export function tracedClient(
         print(`> ${method} ${shown(url)}${body === null ? '' : ` ${shown(body)}`}`)
         try {
           const reply = await web.send(request)
-          const head = new TextDecoder().decode(reply.body.subarray(0, SHOWN_BYTES))
+          const head = new TextDecoder().decode(reply.body.subarray(0, SEARCHED_BYTES))
           print(`< ${reply.status} ${reply.headers['content-type'] ?? ''} ${shown(head)}`)
           return reply
         } catch (cause) {
@@ -40,9 +43,9 @@ export function tracedClient(
   }
 }
 
-/** The secrets of a configuration. */
+/** The secrets of a configuration, those included that were read again. */
 export function secretsIn(value: unknown): readonly string[] {
-  if (value instanceof Secret) return [value.reveal()]
+  if (value instanceof Secret) return [...value.texts]
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(secretsIn)
 }

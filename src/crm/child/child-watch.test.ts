@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'bun:test'
+import { Secret } from '../../domain/secret.ts'
+import type { Observation } from '../../observe/observation.ts'
+import type { Time } from '../../time/time.ts'
+import { GivenSettings } from '../context/given-settings.ts'
+import { ChildPrints, eachLine } from './child-watch.ts'
+
+const KEY = `key-${'0123456789abcdef'.repeat(150)}`
+const time: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0.5 }
+
+/** Returns what is logged of the chunks that a program prints. */
+function logged(...chunks: readonly string[]): readonly string[] {
+  const seen: Observation[] = []
+  const given = new GivenSettings({ key: new Secret(KEY, { name: 'the file key', reread: null }) })
+  const prints = new ChildPrints('crm.mjs', given, (observation) => seen.push(observation), time)
+  const take = eachLine((line) => prints.tell(line))
+  for (const chunk of chunks) take(chunk)
+  return seen.flatMap((observation) => (observation.kind === 'crm-noticed' ? [observation.message] : []))
+}
+
+describe('what a connector prints', () => {
+  it('is logged line by line, however its chunks are cut', () => {
+    expect(logged('one\ntw', 'o\nthree')).toEqual(['crm.mjs says: one', 'crm.mjs says: two'])
+  })
+
+  it('shows no part of a secret in a long line', () => {
+    for (const before of [300, 450, 1990, 65_000]) {
+      const half = KEY.length / 2
+      const lines = logged('.'.repeat(before) + KEY.slice(0, half), `${KEY.slice(half)} and more\n`, 'the next line\n')
+      expect(lines.map((line) => [line.length <= 500, /0123456789|abcdef/.test(line)])).toEqual([
+        [true, false],
+        [true, false],
+      ])
+    }
+  })
+
+  it('is cut after the beginning of a line without end, whose rest is left out', () => {
+    const lines = logged('x'.repeat(70_000), 'y'.repeat(70_000), 'z\nthe next line\n')
+    expect(lines.map((line) => line.slice(0, 20))).toEqual(['crm.mjs says: xxxxxx', 'crm.mjs says: the ne'])
+  })
+})
