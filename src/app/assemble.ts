@@ -10,7 +10,7 @@ import { Description } from '../http/description.ts'
 import { Service } from '../http/service.ts'
 import { ReadyBodies } from '../records/ready-bodies.ts'
 import type { RequestWatch } from '../http/call.ts'
-import { bugPlace } from '../domain/printable.ts'
+import { bugPlace, howMany } from '../domain/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { Crm, Failure, Finding, Diagnosis, ListReading } from '../sync/port.ts'
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
@@ -18,6 +18,7 @@ import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
 import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
+import { SlowSteps } from './slow-steps.ts'
 import { usualReadyBytes } from './usable-memory.ts'
 
 /** A running Marquee without its listeners. */
@@ -226,13 +227,18 @@ export interface CrmRead {
 /** Somebody waits for the result: a longer pause ends the read, and its sentence says how long it is. */
 const LONGEST_PAUSE_MS = 15_000
 
+interface ReadOptions {
+  /** Whether to examine the connector thoroughly. */
+  readonly isThorough?: boolean
+  readonly trace?: AssembleOptions['trace'] | undefined
+  /** Prints what the read waits for if it takes long. */
+  readonly onSlow?: ((line: string) => void) | undefined
+}
+
 /** Reads both lists in full once, reports all faults of each row, and serves nothing. */
 export async function readCrm(
   configuration: Configuration,
-  {
-    isThorough = false,
-    trace,
-  }: { readonly isThorough?: boolean; readonly trace?: AssembleOptions['trace'] | undefined } = {},
+  { isThorough = false, trace, onSlow = () => {} }: ReadOptions = {},
 ): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
@@ -245,22 +251,30 @@ export async function readCrm(
   const marquee = await assembleAlone(silent, systemTime, observe, options)
   const lists = marquee.reading.replica
   const { venues, events } = lists
-  const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
-  const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined
+  const steps = new SlowSteps(onSlow, systemTime)
+  const rowsOf = (list: ListName): number => lists[list].list.size + lists[list].list.unidentified.length
+  const progressOf = (list: ListName) => (): string =>
+    rowsOf(list) === 0 ? 'no rows so far' : `${howMany(rowsOf(list), 'row')} so far`
+  const reads = {
+    venues: await steps.watch(venues.refresh.attempt(), 'reading the venues', progressOf('venues')),
+    events: await steps.watch(events.refresh.attempt(), 'reading the events', progressOf('events')),
+  }
+  const isRead = reads.events.ok && reads.venues.ok
+  const examined = isRead ? await steps.watch(Promise.resolve(marquee.crm.examine?.()), 'examining the CRM') : undefined
   const failures: { list: ListName; failure: Failure }[] = []
   const diagnoses = new Map<ListName, Diagnosis>()
   for (const list of ['events', 'venues'] as const) {
-    const read = reads[list]
-    if (read.ok) {
-      const { size, unidentified } = lists[list].list
-      marquee.suspicions[list].judge(size + unidentified.length)
+    const attempt = reads[list]
+    if (attempt.ok) {
+      marquee.suspicions[list].judge(rowsOf(list))
       continue
     }
-    failures.push({ list, failure: read.failure })
-    const diagnosis = read.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
+    failures.push({ list, failure: attempt.failure })
+    const diagnosis = attempt.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
     if (diagnosis) diagnoses.set(list, diagnosis)
   }
-  const findings = failures.length === 0 ? ((await marquee.crm.conform?.(isThorough)) ?? []) : []
+  const conformed = failures.length === 0 ? marquee.crm.conform?.(isThorough) : undefined
+  const findings = (await steps.watch(Promise.resolve(conformed), 'examining the connector')) ?? []
   await marquee.crm.close()
   const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
   return {

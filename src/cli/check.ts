@@ -43,7 +43,11 @@ export async function check(
     return WRONG_USAGE
   }
   if (!json) out(`Checking ${printable(found.from)}.`)
-  const crm = await readCrm(found.configuration, { isThorough: connector, trace: trace ? error : undefined })
+  const crm = await readCrm(found.configuration, {
+    isThorough: connector,
+    trace: trace ? error : undefined,
+    onSlow: json ? undefined : error,
+  })
   const { cluster } = found.configuration
   const { lists } = crm
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes

@@ -31,7 +31,7 @@ export async function explain(
   const running = await fromRunning(id, configuration, context)
   const explained =
     running === null || running === 'something-else'
-      ? await fromCrm(id, configuration, running === null, context)
+      ? await fromCrm(id, configuration, { isNoneRunning: running === null, json }, context)
       : running
   const { told, misconfigured } = explained
   if (!json) print(explained, context)
@@ -65,10 +65,10 @@ async function fromRunning(
 async function fromCrm(
   id: string,
   configuration: Configuration,
-  isNoneRunning: boolean,
+  { isNoneRunning, json }: { readonly isNoneRunning: boolean; readonly json: boolean },
   { error }: CommandContext,
 ): Promise<Explained> {
-  const { marquee, lists, failures } = await readCrm(configuration)
+  const { marquee, lists, failures } = await readCrm(configuration, { onSlow: json ? undefined : error })
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
   const { idsOf, crm } = marquee
   const options: ExplainOptions = {

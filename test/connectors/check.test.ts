@@ -185,6 +185,21 @@ describe('check of a connector', () => {
     expect(status).toBe(0)
   })
 
+  it.each([
+    ['says after a few seconds which list it still waits for, once', []],
+    ['says nothing of it with --json', ['--json']],
+  ])('%s', async (_, args) => {
+    let refusals = 0
+    server.answer = (asked) => {
+      const isRefused = asked.path === '/events' && refusals++ === 0
+      return isRefused ? { status: 429, headers: { 'retry-after': '6' } } : good(asked)
+    }
+    const { status, said } = await check(args)
+    expect(status).toBe(0)
+    const told = said.split('\n').filter((line) => line.startsWith('Still '))
+    expect(told).toEqual(args.length > 0 ? [] : ['Still reading the events after 5 s: no rows so far.'])
+  })
+
   it('refuses a file that others may write', async () => {
     using folder = new ConnectorFolder(server, { 'our-crm.ts': OUR_CRM }, 'kind: module\npath: ./our-crm.ts')
     const { chmodSync } = await import('node:fs')

@@ -1,0 +1,48 @@
+import { expect, it } from 'bun:test'
+import { systemTime } from '../time/time.ts'
+import { SlowSteps } from './slow-steps.ts'
+
+/** Timers that fire when the test says so. */
+class HeldTimers {
+  #pending: { readonly atMs: number; readonly fire: () => void }[] = []
+  readonly time = {
+    ...systemTime,
+    after: (delayMs: number, fire: () => void): (() => void) => {
+      const timer = { atMs: delayMs, fire }
+      this.#pending.push(timer)
+      return () => void (this.#pending = this.#pending.filter((other) => other !== timer))
+    },
+  }
+
+  passMs(ms: number): void {
+    const due = this.#pending.filter(({ atMs }) => atMs <= ms)
+    this.#pending = this.#pending.filter((timer) => !due.includes(timer))
+    for (const { fire } of due) fire()
+  }
+}
+
+it('reports a step once, when it has taken 5 s, with its progress at that time', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const lines: string[] = []
+  const timers = new HeldTimers()
+  let rows = 0
+  const step = new SlowSteps((line) => lines.push(line), timers.time).watch(promise, 'reading', () => `${rows} rows`)
+  timers.passMs(4999)
+  expect(lines).toEqual([])
+  rows = 7
+  timers.passMs(5000)
+  timers.passMs(60_000)
+  resolve('done')
+  expect([await step, lines]).toEqual(['done', ['Still reading after 5 s: 7 rows.']])
+})
+
+it('reports nothing of a step that has ended, well or not', async () => {
+  const lines: string[] = []
+  const timers = new HeldTimers()
+  const steps = new SlowSteps((line) => lines.push(line), timers.time)
+  expect(await steps.watch(Promise.resolve(1), 'reading')).toBe(1)
+  const failed = steps.watch(Promise.reject(new Error('no')), 'reading').catch((cause: unknown) => String(cause))
+  expect(await failed).toBe('Error: no')
+  timers.passMs(60_000)
+  expect(lines).toEqual([])
+})
