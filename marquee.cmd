@@ -5,6 +5,11 @@ set "MARQUEE_MACHINE=x64"
 if /i "%PROCESSOR_ARCHITECTURE%"=="ARM64" set "MARQUEE_MACHINE=aarch64"
 set "MARQUEE_MAIN=%~dp0src\main.ts"
 if not exist "%MARQUEE_MAIN%" set "MARQUEE_MAIN=%~dp0lib\main.js"
+set "MARQUEE_NODE="
+set "MARQUEE_ELSE=install it, or unset MARQUEE_RUNTIME to run on Bun."
+if "%MARQUEE_RUNTIME%"=="node" for /f "delims=v" %%v in ('node --version 2^>nul') do set "MARQUEE_NODE=%%v"
+if "%MARQUEE_RUNTIME%"=="node" if not defined MARQUEE_NODE echo MARQUEE_RUNTIME=node needs Node 24 or later, but there is no node on the PATH: %MARQUEE_ELSE% 1>&2 & exit /b 1
+for /f "delims=." %%v in ("%MARQUEE_NODE%") do if %%v LSS 24 echo MARQUEE_RUNTIME=node needs Node 24 or later, but the node on the PATH is %MARQUEE_NODE%: %MARQUEE_ELSE% 1>&2 & exit /b 1
 if "%MARQUEE_RUNTIME%"=="node" (
   node --disable-sigusr1 --enable-source-maps "%MARQUEE_MAIN%" %*
   exit /b

@@ -64,6 +64,26 @@ it('./marquee without a Bun says what to do', async () => {
   expect(child.stderr).toContain(`run \`npm ci\` in ${folder}`)
 })
 
+it.each([
+  ['is too old', 'v22.21.1', (node: string) => `${node} is 22.21.1`],
+  ['does not start', null, () => 'there is no node on the PATH'],
+])('./marquee with MARQUEE_RUNTIME=node says what it needs and what it found if Node %s', async (_, version, found) => {
+  const bin = mkdtempSync(join(folder, 'node-'))
+  const node = join(bin, 'node')
+  writeFileSync(node, version === null ? '#!/bin/sh\nexit 127\n' : `#!/bin/sh\necho ${version}\n`, { mode: 0o755 })
+  const env = { MARQUEE_RUNTIME: 'node', PATH: `${bin}:/usr/bin:/bin` }
+  const child = new Child(join(ROOT, 'marquee'), ['--version'], { env })
+  expect([await child.exited, child.stdout]).toEqual([1, ''])
+  const remedy = 'install it, or unset MARQUEE_RUNTIME to run on Bun.'
+  expect(child.stderr).toBe(`MARQUEE_RUNTIME=node needs Node 24 or later, but ${found(node)}: ${remedy}\n`)
+})
+
+it('./marquee runs on the Node of the PATH with MARQUEE_RUNTIME=node', async () => {
+  const env = { MARQUEE_RUNTIME: 'node', PATH: `${join(ROOT, 'node_modules/.bin')}:/usr/bin:/bin` }
+  const child = new Child(join(ROOT, 'marquee'), ['--version'], { env })
+  expect([await child.exited, child.stdout, child.stderr]).toEqual([0, `${manifest.version}\n`, ''])
+})
+
 it('marquee.cmd names a Bun that npm brings on Windows, and what it runs', () => {
   const text = readFileSync(join(ROOT, 'marquee.cmd'), 'utf8').replaceAll('\\', '/')
   const [, bun = ''] = /(@oven\/bun-windows-%MARQUEE_MACHINE%)\/bin\/bun\.exe/.exec(text) ?? []
