@@ -49,7 +49,7 @@ export function calendarContent(
   isSubscription: boolean,
 ): JsonObject {
   const formatter = formatterOf(instance)
-  const component = formatter.component(event, venue) ?? ''
+  const component = formatter.component(event, formatter.place(venue)) ?? ''
   const value = isSubscription ? formatter.subscription([component]) : formatter.calendar(component)
   return { schema: CALENDAR, examples: { sample: { value } } }
 }

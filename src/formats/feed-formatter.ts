@@ -22,8 +22,6 @@ export class FeedFormatter {
   readonly #settings: FeedSettings
   readonly #resources: Resources
   readonly #meaningsOf: (event: EventRecord) => EventMeanings
-  /** The formatted lines of each venue, so that a venue of many events is formatted only once. */
-  readonly #places = new WeakMap<VenueRecord, string>()
 
   constructor(settings: FeedSettings) {
     this.#settings = settings
@@ -32,19 +30,18 @@ export class FeedFormatter {
     this.#meaningsOf = meaningsOf(further.events)
   }
 
-  /** Returns the VEVENT of an event; `null` if iCalendar cannot write its dates. */
-  component(event: EventRecord, venue: VenueRecord | null): string | null {
-    const place = venue === null ? '' : this.#placeOf(venue)
-    const { namespace } = this.#settings
-    return calendarEvent(event, { namespace, place, page: this.#pageOf(event), ...this.#meaningsOf(event) })
+  /** Returns the lines of a venue, which the VEVENTs of its events share. */
+  place(venue: VenueRecord | null): string {
+    return venue === null ? '' : placeLines(venue)
   }
 
-  #placeOf(venue: VenueRecord): string {
-    const known = this.#places.get(venue)
-    if (known !== undefined) return known
-    const lines = placeLines(venue)
-    this.#places.set(venue, lines)
-    return lines
+  /**
+   * Returns the VEVENT of an event; `null` if iCalendar cannot write its dates.
+   * @param place the lines of its venue
+   */
+  component(event: EventRecord, place: string): string | null {
+    const { namespace } = this.#settings
+    return calendarEvent(event, { namespace, place, page: this.#pageOf(event), ...this.#meaningsOf(event) })
   }
 
   /** Returns a calendar of one event. */

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
-import type { VenueRecord } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { etagOf } from '../formats/body.ts'
 import type { FeedFormatter } from '../formats/feed-formatter.ts'
@@ -96,7 +95,7 @@ export class Feeds {
     const { formatter, served } = this.#options
     const venue = event.VenueId === EMPTY_GUID ? null : served().venues.list.get(event.VenueId)
     if (type === 'application/ld+json') return formatter.jsonLd(event, venue, hasPrice)
-    const component = formatter.component(event, venue)
+    const component = formatter.component(event, formatter.place(venue))
     return component === null ? null : formatter.calendar(component)
   }
 
@@ -134,21 +133,21 @@ export class Feeds {
     if (index === null) throw new Error('the events are in no order')
     const { rows, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     let turnEndsAt = performance.now() + TURN_MS
-    const venueOf = this.#venuesNow()
+    const placeOf = this.#placesNow()
     // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in slices.
     const events = rows.map((handle) => {
       const [shard, slot] = index.rowOf(handle)
       const packed = shard.read(slot)
-      return { id: shard.guid(slot), packed, venue: venueOf(readVenueId(packed)) }
+      return { id: shard.guid(slot), packed, place: placeOf(readVenueId(packed)) }
     })
     const components: string[] = []
     let bytes = 0
-    for (const [at, { id, packed, venue }] of events.entries()) {
+    for (const [at, { id, packed, place }] of events.entries()) {
       if (at % EVENTS_A_LOOK === 0 && performance.now() > turnEndsAt) {
         await pause()
         turnEndsAt = performance.now() + TURN_MS
       }
-      const component = formatter.component(list.kind.packing.unpack(id, packed), venue)
+      const component = formatter.component(list.kind.packing.unpack(id, packed), place)
       if (component === null) continue
       bytes += component.length
       if (bytes > LARGEST_CALENDAR_BYTES) break
@@ -160,16 +159,17 @@ export class Feeds {
     return page
   }
 
-  /** Returns a function that reads each venue once, as it is now. */
-  #venuesNow(): (id: Guid) => VenueRecord | null {
-    const { list } = this.#options.served().venues
-    const read = new Map<Guid, VenueRecord | null>([[EMPTY_GUID, null]])
+  /** Returns a function that gives the lines of a venue as it is now. A venue of many events is formatted once. */
+  #placesNow(): (id: Guid) => string {
+    const { formatter, served } = this.#options
+    const { list } = served().venues
+    const places = new Map([[EMPTY_GUID, '']])
     return (id) => {
-      const known = read.get(id)
+      const known = places.get(id)
       if (known !== undefined) return known
-      const venue = list.get(id)
-      read.set(id, venue)
-      return venue
+      const place = formatter.place(list.get(id))
+      places.set(id, place)
+      return place
     }
   }
 

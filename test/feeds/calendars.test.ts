@@ -43,7 +43,7 @@ describe('a calendar, read by ical.js (contract §6)', () => {
     for (let count = 0; count < RECORDS; count++) {
       const venue = count % 3 === 0 ? null : random.venue()
       const event = random.event(venue)
-      const component = formatter.component(event, venue)
+      const component = formatter.component(event, formatter.place(venue))
       if (component === null) continue
       written++
       const text = formatter.calendar(component)
