@@ -23,6 +23,9 @@ export class OutageWatch {
   readonly #observe: Observe
   readonly #time: Time
   #cancel: () => void = () => {}
+  #startedAt: Moment | null = null
+  /** The lists of which a read has ended in this process. */
+  readonly #tried = new Set<string>()
   readonly #since: Partial<Record<ListName, Moment>> = {}
 
   /** @param watched returns the state; `null` once the service is stopping, after which nothing is reported */
@@ -33,6 +36,7 @@ export class OutageWatch {
   }
 
   start(): null {
+    this.#startedAt ??= this.#time.now()
     this.#cancel = this.#time.after(LOOK_EVERY_MS, () => {
       this.#look()
       this.start()
@@ -44,8 +48,11 @@ export class OutageWatch {
     this.#cancel()
   }
 
-  note({ kind }: Observation): void {
-    if (kind === 'read-ended') this.#look()
+  note(seen: Observation): void {
+    if (seen.kind !== 'read-ended') return
+    // A file that may be half-written is read again, and callers wait for that.
+    if (seen.read.outcome !== 'waiting') this.#tried.add(seen.read.list)
+    this.#look()
   }
 
   #look(): void {
@@ -54,24 +61,29 @@ export class OutageWatch {
     const now = this.#time.now()
     for (const list of LISTS) {
       const since = this.#since[list]
-      if (since === undefined && isRefused(list, watched, now)) {
+      if (since === undefined && this.#isRefused(list, watched, now)) {
         this.#since[list] = now
         const { freshness, lastFailure } = watched.lists[list]
+        const ageMs = freshness.confirmedAgeMs(now)
         const why = lastFailure?.message ?? 'the current read has not finished'
-        this.#observe({ kind: 'answers-stopped', list, why, ageMs: freshness.confirmedAgeMs(now) })
+        this.#observe({ kind: 'answers-stopped', list, why, ageMs: ageMs === null ? null : Math.round(ageMs) })
       } else if (since !== undefined && mayAnswer(watched.lists[list], watched.settings, now)) {
         delete this.#since[list]
-        this.#observe({ kind: 'answers-resumed', list, lastedMs: elapsedMs(since, now) })
+        this.#observe({ kind: 'answers-resumed', list, lastedMs: Math.round(elapsedMs(since, now)) })
       }
     }
   }
-}
 
-/** Whether a request gets 502 now. During a read it may still be answered, unless the read takes too long. */
-function isRefused(name: ListName, { lists, settings, waitForMs }: Watched, now: Moment): boolean {
-  const list = lists[name]
-  if (mayAnswer(list, settings, now)) return false
-  if (list.isFailing) return true
-  const ageMs = list.ageMs(now)
-  return ageMs !== null && settings.refreshEveryMs <= settings.maxAgeMs && ageMs > settings.maxAgeMs + waitForMs
+  /** Whether a request gets 502 now. During a read it may still be answered, unless the read takes too long. */
+  #isRefused(name: ListName, { lists, settings, waitForMs }: Watched, now: Moment): boolean {
+    const list = lists[name]
+    if (mayAnswer(list, settings, now)) return false
+    const ageMs = list.ageMs(now)
+    // The failure of a previous process comes with its snapshot. Callers wait for the first read of this one.
+    const isFirstRead = ageMs === null && !this.#tried.has(name)
+    if (list.isFailing && !(isFirstRead && this.#startedAt !== null && elapsedMs(this.#startedAt, now) <= waitForMs)) {
+      return true
+    }
+    return ageMs !== null && settings.refreshEveryMs <= settings.maxAgeMs && ageMs > settings.maxAgeMs + waitForMs
+  }
 }

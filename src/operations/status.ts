@@ -172,6 +172,10 @@ export function mayAnswer(list: EitherList, settings: RefreshSettings, now: Mome
   return settings.refreshEveryMs > settings.maxAgeMs && !list.isFailing
 }
 
+function wholeMs(ms: number | null): number | null {
+  return ms === null ? null : Math.ceil(ms)
+}
+
 function shrunkStatus(shrunk: Shrunk, shrinkGuardMs: number, now: Moment) {
   const { absent, unreadable } = shrunk
   const [since, until] = [0, shrinkGuardMs].map((ms) => new Date(untilOf(shrunk, ms, now)).toISOString())
@@ -194,20 +198,20 @@ function listStatus(told: EitherList, { now, settings, ignoredColumns, watched, 
     // The same by column. A row with several faults counts in several groups.
     groups: faultCounts(list).flatMap(({ column, fault, count }) => (count > 0 ? [{ column, fault, count }] : [])),
     // Time since a row was last newly withheld for a mistake; null if there was none.
-    newMistakesAgeMs: mistakenAt === -Infinity ? null : now.monotonicMs - mistakenAt,
+    newMistakesAgeMs: mistakenAt === -Infinity ? null : Math.ceil(now.monotonicMs - mistakenAt),
     servesNothing: isLoaded && list.served === 0 && withheld > 0,
     suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: listStanding(told, settings, now),
     answers: mayAnswer(told, settings, now),
     // Null if the list was never read in full.
-    confirmedAgeMs: freshness.confirmedAgeMs(now),
-    auditedAgeMs: freshness.auditedAgeMs(now),
-    ...(hasOwnAvailability(list.kind.name) ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
+    confirmedAgeMs: wholeMs(freshness.confirmedAgeMs(now)),
+    auditedAgeMs: wholeMs(freshness.auditedAgeMs(now)),
+    ...(hasOwnAvailability(list.kind.name) ? { availabilityAgeMs: wholeMs(freshness.availabilityAgeMs(now)) } : {}),
     lastError: told.lastFailure?.message ?? null,
     // Whether the error only says that the file may be half-written. It is read once it is complete.
     waits: told.lastFailure?.kind === 'waiting',
-    nextTryInMs: told.nextReadInMs,
+    nextTryInMs: Math.ceil(told.nextReadInMs),
     // The losses that the shrink guard refuses, and until when the old list is served; null if it refuses none.
     shrunk: shrunk === null ? null : shrunkStatus(shrunk, settings.shrinkGuardMs ?? 0, now),
     // The number of changes that the CRM did not report, by column, since the start.

@@ -7,7 +7,7 @@ export const EVENT_NAMES = {
     'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid eventnr eventno eventnumber veranstaltungsnr idevento identifiant',
   ),
   Name: words(
-    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
+    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule',
   ),
   VenueId: words(
     'venueid venue spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
@@ -19,13 +19,15 @@ export const EVENT_NAMES = {
     'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin',
   ),
   TicketCapacity: words(
-    'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze',
+    'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent',
   ),
   TicketsAvailable: words(
     'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar vrij vrijeplaatsen disponibili postidisponibili postiliberi',
   ),
   Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
-  Price: words('price preis prix precio prijs prezzo eintritt tarif tarief'),
+  Price: words(
+    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto',
+  ),
   Tags: words(
     'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),

@@ -2,7 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import type { FurtherType } from '../domain/further.ts'
 import { type Column, fitsAs } from './column.ts'
-import { CANCELLED_NAMES, named, namedExactly, STATUS_NAMES } from './field-names.ts'
+import { bareName, CANCELLED_NAMES, GOOD_STATES, named, namedExactly, NO_WORDS, STATUS_NAMES } from './field-names.ts'
 import { type Line, canBeNamed, example, quoted } from './line.ts'
 
 /** A further field that a column could be. The proposal writes it as a comment: publishing is a decision. */
@@ -61,6 +61,15 @@ export function furtherColumns(
   return lines
 }
 
+/** The state that a value means in a column that marks cancelled events: `nein` there means that the event takes place. */
+function markOf(text: string): 'cancelled' | 'scheduled' {
+  return isOneOf(text, [...NO_WORDS]) || isOneOf(text, [...GOOD_STATES]) ? 'scheduled' : 'cancelled'
+}
+
+function isOneOf(text: string, among: readonly string[] = []): boolean {
+  return among.includes(text.trim().toLowerCase()) || among.includes(bareName(text))
+}
+
 /** A column of states, or one that marks what is cancelled. */
 function statusOf(columns: readonly Column[]): { readonly column: Column; readonly line: FurtherProposal } | null {
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
@@ -68,9 +77,8 @@ function statusOf(columns: readonly Column[]): { readonly column: Column; readon
   const column = marked ?? namedExactly(filled, STATUS_NAMES)
   if (column === null || column.kind !== 'text' || column.distinct > 20) return null
   const values = column.texts.flatMap(({ text }) => {
-    const word = text.trim().toLowerCase()
-    const state = marked === null ? Object.keys(STATES).find((name) => STATES[name]?.includes(word)) : 'cancelled'
-    return state === undefined || state === word ? [] : [`${quoted(text)}: ${state}`]
+    const state = marked === null ? Object.keys(STATES).find((name) => isOneOf(text, STATES[name])) : markOf(text)
+    return state === undefined || state === text.trim().toLowerCase() ? [] : [`${quoted(text)}: ${state}`]
   })
   const value =
     values.length === 0 ? quoted(column.name) : `{ column: ${quoted(column.name)}, values: { ${values.join(', ')} } }`

@@ -107,7 +107,16 @@ function startOf(columns: readonly Column[]): Column | null {
 }
 
 function openStart(columns: readonly Column[]): Line {
-  return { key: 'Start', value: OPEN, evidence: `Which column is the start of events${among(columns)}? Name it here.` }
+  const day = columns.find(({ kind }) => kind === 'date')
+  const time = columns.find(
+    ({ name, kind }) => kind !== 'date' && kind !== 'date-time' && momentRole(name) !== 'finish',
+  )
+  const two =
+    day === undefined || time === undefined
+      ? ''
+      : ` If its date and time are in two columns, name both, such as { join: [${quoted(day.name)}, ${quoted(time.name)}] }.`
+  const evidence = `Which column is the start of events${among(columns)}? Name it here.${two}`
+  return { key: 'Start', value: OPEN, evidence }
 }
 
 function openFinish(columns: readonly Column[]): Line {

@@ -15,6 +15,15 @@ export interface TableContent {
   /** The number of rows below the header that are not blank. */
   readonly rows: number
   readonly hasMoreNames: boolean
+  /** Rows of a CSV file with more or fewer cells than its header, because of which serving refuses it; else `null`. */
+  readonly misfits: Misfits | null
+}
+
+export interface Misfits {
+  readonly rows: number
+  readonly firstRow: number
+  readonly cells: number
+  readonly headerCells: number
 }
 
 const CHUNK_BYTES = 64 * 1024
@@ -36,7 +45,7 @@ export async function csvTable(
   delimiter: string,
   hasOwnLine: boolean,
 ): Promise<TableContent | string> {
-  const sheet = new SheetRows()
+  const sheet = new SheetRows(true)
   let row = 0
   let isOwnLine = hasOwnLine
   let rowLine = 1
@@ -59,18 +68,18 @@ export async function csvTable(
   parser.resume()
   for (const text of textOf(bytes, decoder)) {
     const fault = await new Promise((resolve) => void parser.write(text, resolve))
-    if (fault instanceof Error) return whyNotCsv(fault, rowLine)
+    if (fault instanceof Error) return whyNotCsv(fault, rowLine, delimiter)
   }
   const fault = await new Promise((resolve) => {
     parser.once('error', resolve)
     parser.end(resolve)
   })
-  return fault instanceof Error ? whyNotCsv(fault, rowLine) : sheet.end()
+  return fault instanceof Error ? whyNotCsv(fault, rowLine, delimiter) : sheet.end()
 }
 
-function whyNotCsv(fault: Error, line: number): string {
+function whyNotCsv(fault: Error, line: number, delimiter: string): string {
   if (!(fault instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: fault })
-  return notCsv(fault.code, line)
+  return notCsv(fault.code, line, delimiter)
 }
 
 /** Reads a JSON file, or explains why it cannot be read. */
@@ -101,7 +110,7 @@ export async function jsonTable(
   }
   const fault = parser.finish()
   if (fault !== null) return `is not JSON: line ${fault.line}: ${fault.problem}`
-  return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames }
+  return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames, misfits: null }
 }
 
 export interface SheetFound extends SheetsFound {
@@ -110,7 +119,7 @@ export interface SheetFound extends SheetsFound {
 
 /** Reads a sheet of a workbook. @param sheet `null` for the first one */
 export async function sheetTable(path: string, sizeBytes: number, sheet: string | null): Promise<SheetFound> {
-  const rows = new SheetRows()
+  const rows = new SheetRows(false)
   const found = await readWholeSheet(path, sizeBytes, sheet, (cells, row) => {
     rows.add(
       Array.from(cells, (cell) => cell ?? null),
@@ -138,12 +147,18 @@ class SheetRows {
   #first: { readonly row: number; readonly cells: readonly Cell[] }[] = []
   #headerRow = 1
   #names: readonly (string | null)[] | null = null
+  readonly #isCsv: boolean
+  #misfits: Misfits | null = null
+
+  constructor(isCsv: boolean) {
+    this.#isCsv = isCsv
+  }
 
   add(all: readonly Cell[], row: number): void {
     const cells = all.length > WIDEST_ROW ? all.slice(0, WIDEST_ROW) : all
     if (cells.every(isBlank)) return
     if (this.#names !== null) {
-      this.#count(cells, this.#names)
+      this.#count(cells, this.#names, row)
       return
     }
     this.#first.push({ row, cells })
@@ -153,7 +168,7 @@ class SheetRows {
   end(): TableContent {
     if (this.#names === null) this.#find()
     const { rows, hasMoreNames } = this.#tally
-    return { headerRow: this.#headerRow, columns: this.#tally.columns(), rows, hasMoreNames }
+    return { headerRow: this.#headerRow, columns: this.#tally.columns(), rows, hasMoreNames, misfits: this.#misfits }
   }
 
   #find(): void {
@@ -170,10 +185,14 @@ class SheetRows {
     this.#headerRow = header?.row ?? 1
     this.#first = []
     this.#names = names
-    for (const { cells } of below) this.#count(cells, names)
+    for (const { cells, row } of below) this.#count(cells, names, row)
   }
 
-  #count(cells: readonly Cell[], names: readonly (string | null)[]): void {
+  #count(cells: readonly Cell[], names: readonly (string | null)[], row: number): void {
+    if (this.#isCsv && cells.length !== names.length) {
+      const first = this.#misfits ?? { firstRow: row, cells: cells.length, headerCells: names.length, rows: 0 }
+      this.#misfits = { ...first, rows: first.rows + 1 }
+    }
     for (const [index, cell] of cells.entries()) {
       const name = names[index] ?? null
       const text = name === null ? null : textIn(cell)

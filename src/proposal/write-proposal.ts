@@ -7,6 +7,7 @@ import type { Guid } from '../domain/guid.ts'
 import { type Line, comment, OPEN, quoted } from './line.ts'
 import { howMany } from '../domain/printable.ts'
 import { type ListProposal, propose } from './propose.ts'
+import type { Misfits } from './read-rows.ts'
 import type { Table } from './table.ts'
 
 /** The `crm` section of a configuration with evidence as comments, its open questions, and notes on what is missing. */
@@ -56,6 +57,9 @@ export function writeProposal(
     ...lists.flatMap(({ table }) =>
       table.hasMoreNames ? [`${table.file}: has more than 2,000 columns; the others were not examined`] : [],
     ),
+    ...lists.flatMap(({ table }) =>
+      table.misfits === null ? [] : [`${table.file}: ${misfitText(table.misfits, table.delimiter)}`],
+    ),
     ...hidden,
     ...unused.map((table) => `${nameOf(table)}: not used, as it contains neither events nor venues`),
     ...(needsZone ? ['timeZone is not set: dates without an offset are read as UTC'] : []),
@@ -69,6 +73,13 @@ export function writeProposal(
     questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
     missing,
   }
+}
+
+function misfitText({ rows, firstRow, cells, headerCells }: Misfits, delimiter: string | null): string {
+  const which =
+    rows === 1 ? `row ${firstRow} has` : `${howMany(rows, 'row')}, the first of which is row ${firstRow}, have`
+  const other = `${cells > headerCells ? 'more' : 'fewer'} cells than the header row (${cells} and ${headerCells})`
+  return `${which} ${other}, and Marquee refuses such a file: enclose a cell that contains ${JSON.stringify(delimiter)} in double quotes`
 }
 
 function nameOf({ file, sheet }: Table): string {

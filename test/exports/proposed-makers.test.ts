@@ -114,6 +114,31 @@ describe('what init proposes for files of other makers', () => {
     expect(text).toContain('VenueId: Room')
   })
 
+  it('knows a column of cancelled events that says no in words, and further names', async () => {
+    const text = `Réf,Intitulé,Salle,Date,Heure début,Heure fin,Ticket price,Kontingent,Annulé
+F-1,Phèdre,La Grange,01/12/2036,20h30,23h00,12.50,90,oui
+F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
+`
+    const { text: written, said } = await proposed({ 'Saison.csv': text, 'Salles.csv': 'Nom,Ville\nLa Grange,Brest\n' })
+    expect(written).toContain('# Status: { column: Annulé, values: { oui: cancelled, non: scheduled } }')
+    expect(written).toContain('Name: Intitulé')
+    expect(written).toContain('Price: Ticket price')
+    expect(written).toContain('TicketCapacity: Kontingent')
+    // 15 h has another form than the others, so the time is a question, whose answer is two columns.
+    expect(said).toContain('name both, such as { join: [Date, Heure début] }.')
+  })
+
+  it('tells that serving refuses a file with rows that are wider than its header', async () => {
+    const rows = EVENTS.replace('1.250;77', '1.250;77;').replace('180;3', '180;3;')
+    const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
+    const sentence =
+      'Cartellone.csv: 2 rows, the first of which is row 2, have more cells than the header row (11 and 10), and Marquee refuses such a file: enclose a cell that contains ";" in double quotes'
+    expect(said).toContain(sentence)
+    expect(text).toContain(`# ${sentence}`)
+    const whole = await proposed({ 'Cartellone2.csv': EVENTS })
+    expect(whole.said).not.toContain('refuses such a file')
+  })
+
   it('names the key for texts in JSON that cannot be read', async () => {
     const event = {
       Id: '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e01',

@@ -98,6 +98,19 @@ describe('what check says to do works when it is done to the letter', () => {
     ])
   })
 
+  it('a duration after Start has no column to fill in', async () => {
+    using folder = new WorkFolder({
+      'marquee.yaml': configuration().replace('Finish: Ende', 'Finish: { lasting: 2h }'),
+      'Plan.csv': [HEADER, GOOD, 'Summe;;;;;;', ''].join('\n'),
+      'Orte.csv': 'Name\n',
+    })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { groups, suspicious } = JSON.parse(stdout) as Record<'groups' | 'suspicious', readonly Group[]>
+    expect(groups.map(({ column, fault }) => [column, fault])).toEqual([['Tag + Zeit', 'missing']])
+    // The footer's price is blank, and no event is served with it.
+    expect(suspicious.map(({ column }) => column)).not.toContain('Preis')
+  })
+
   it('a file of a list may be named as an object without a sheet', async () => {
     expect(await groupsOf([GOOD], { from: '{ file: Plan.csv }' })).toEqual([])
   })

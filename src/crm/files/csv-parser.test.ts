@@ -10,18 +10,22 @@ interface Outcome {
   readonly fault: SyntaxFault | null
 }
 
-async function run(text: string, size = 1000): Promise<Outcome> {
+async function run(text: string, size = 1000, delimiter = ','): Promise<Outcome> {
   let header: CsvRow | null = null
   const rows: RowCells[] = []
   const lines: number[] = []
-  const parser = new CsvParser((names) => {
-    header = names
-    return (row, line) => {
-      rows.push(row)
-      lines.push(line)
-      return null
-    }
-  })
+  const parser = new CsvParser(
+    (names) => {
+      header = names
+      return (row, line) => {
+        rows.push(row)
+        lines.push(line)
+        return null
+      }
+    },
+    null,
+    delimiter,
+  )
   const bytes = Buffer.from(text)
   for (let from = 0; from < bytes.length; from += size) {
     const piece = Buffer.from(bytes.subarray(from, from + size))
@@ -46,6 +50,15 @@ describe('reading CSV', () => {
     }
     expect((await run('Id\nx\n')).fault).toBe(null)
     expect((await run('Id,a;b\nx,y\n')).fault).toBe(null)
+  })
+
+  it.each([
+    [';', 'a semicolon'],
+    ['\t', 'a tab'],
+    ['|', 'a vertical bar'],
+  ])('names the separator that must follow a quote, %j', async (separator, name) => {
+    const { fault } = await run(`a${separator}b\n"x"y${separator}2\n`, 1000, separator)
+    expect(fault?.problem).toStartWith(`${name} or the end of the line must follow a quote that closes a cell`)
   })
 
   it('tells a blank cell from a quoted empty one', async () => {

@@ -30,6 +30,7 @@ export class CsvParser implements RowParser {
   /** The cells read so far of the current row. */
   readonly #cells: (string | null)[] = []
   #endsLine = false
+  #delimiter = ','
   /** The number of skipped rows of blank cells. */
   blankRows = 0
 
@@ -41,6 +42,7 @@ export class CsvParser implements RowParser {
   }
 
   #open(delimiter: string): Parser {
+    this.#delimiter = delimiter
     const parser = parse({
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -201,7 +203,7 @@ export class CsvParser implements RowParser {
   #faultOf(error: unknown): SyntaxFault | null {
     if (error === null || error === undefined) return null
     if (!(error instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: error })
-    return { line: this.#line, problem: csvProblem(error.code) }
+    return { line: this.#line, problem: csvProblem(error.code, this.#delimiter) }
   }
 }
 
@@ -213,15 +215,23 @@ const MANY = 1000
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'the row that begins here has an unclosed quote',
   CSV_INVALID_CLOSING_QUOTE:
-    'a comma or the end of the line must follow a quote that closes a cell; write a quote inside a cell twice',
+    '{separator} or the end of the line must follow a quote that closes a cell; write a quote inside a cell twice',
   INVALID_OPENING_QUOTE:
     'a cell contains a quote but does not begin with one; enclose the cell in quotes and write the quote twice',
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 256 KB; most likely a quote is not closed',
 }
 
 /** Explains an error of the parser, by its code. */
-export function csvProblem(code: string): string {
-  return PROBLEMS[code] ?? 'the row is not CSV'
+export function csvProblem(code: string, delimiter: string): string {
+  const problem = PROBLEMS[code] ?? 'the row is not CSV'
+  return problem.replace('{separator}', SEPARATOR[delimiter] ?? 'a separator')
+}
+
+const SEPARATOR: Readonly<Record<string, string>> = {
+  ',': 'a comma',
+  ';': 'a semicolon',
+  '\t': 'a tab',
+  '|': 'a vertical bar',
 }
 
 export const SEPARATORS: Readonly<Record<string, string>> = {

@@ -31,6 +31,7 @@ export function finishReader<Row>(
   showIn: Zone,
 ): Reader<Row, DateTime> {
   const missing = new RowFault('missing', finish.column, { expected: ANY_DATE_TIME, found: null })
+  const startMissing = new RowFault('missing', start.column, { expected: ANY_DATE_TIME, found: null })
 
   function finishOf(row: Row, cell: Cell): Instant | RowFault {
     const zone = finish.wallZone(row)
@@ -51,7 +52,8 @@ export function finishReader<Row>(
     else if (lastingMs === null) return missing
     else {
       const begun = startOf(start, row)
-      if (begun === null) return missing
+      // Such a Finish has no column to fill in.
+      if (begun === null) return startMissing
       instant = begun instanceof RowFault ? begun : later(instantOf(begun.parsed, begun.zone), lastingMs)
     }
     if (instant instanceof RowFault) return instant

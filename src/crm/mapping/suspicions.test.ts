@@ -24,7 +24,15 @@ function zoneNamed(name: string): Zone {
 
 function suspicious(
   rows: readonly (readonly [start: string, finish: string, price: string | null])[],
-  { thorough = false, given = fields }: { readonly thorough?: boolean; readonly given?: ListSetting['fields'] } = {},
+  {
+    thorough = false,
+    given = fields,
+    serves = () => true,
+  }: {
+    readonly thorough?: boolean
+    readonly given?: ListSetting['fields']
+    readonly serves?: (id: string) => boolean
+  } = {},
 ): readonly string[] {
   const suspicions = new Suspicions(thorough, { now: () => ({ monotonicMs: 0, wallMs: NOW }) })
   const setting = { from: 'events', fields: given, active: null, showOnWeb: null }
@@ -41,7 +49,7 @@ function suspicious(
     const row = mapRow(mapping, { Id: idOf(at), Beginn, Ende, Preis }, () => `row ${at}`, 1)
     expect(row.kind).toBe('record')
   }
-  return suspicions.list(() => true).map((found) => `${found.column} ${found.what} (${found.count}; ${found.example})`)
+  return suspicions.list(serves).map((found) => `${found.column} ${found.what} (${found.count}; ${found.example})`)
 }
 
 const PLAIN = ['2027-05-01T19:30Z', '2027-05-01T22:00Z', '12.50'] as const
@@ -82,6 +90,8 @@ describe('suspicious, and served all the same (SURFACE: Further fields, conditio
     expect(suspicious([PLAIN, none])).toEqual([`${told} (1; row 1: Preis is null)`])
     expect(suspicious([blank, none])).toEqual([])
     expect(suspicious([blank, PLAIN], { given: { ...fields, Price: null } })).toEqual([])
+    // A withheld row is not served as 0.
+    expect(suspicious([PLAIN, none], { thorough: true, serves: (id) => id === idOf(0) })).toEqual([])
     const said = { ...fields, Price: { ...column('Preis'), whenBlank: '0' } }
     expect(suspicious([blank, PLAIN], { given: said })).toEqual([])
   })

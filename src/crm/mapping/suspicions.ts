@@ -261,8 +261,8 @@ export class Suspicions {
       if (what === FAR_AHEAD && this.#isOfTheFuture) continue
       let [count, example] = [0, '']
       for (const [id, told] of rows) {
-        // A thorough check reports suspicious cells of withheld rows too.
-        if (!this.thorough && !serves(id)) continue
+        // A thorough check reports suspicious cells of withheld rows too, but a withheld price is not served as 0.
+        if ((!this.thorough || what === BLANK_PRICE) && !serves(id)) continue
         count++
         if (example === '') example = told === '' ? id : told
       }
