@@ -5,14 +5,14 @@ const INTRODUCTION = `# Configuration
 
 <!-- Written by scripts/configuration-docs.ts from the schema in src/config; edit that. -->
 
-One YAML file (so JSON too), UTF-8, of at most 1 MB. \`./marquee serve\`, \`check\` and the other commands take the file that
-\`--config\` names, else the one that \`MARQUEE_CONFIG\` names, else \`./marquee.yaml\`, else the sample that ships with Marquee.
-A file that sets only \`listen\`, \`operations\` or both serves the sample too.
+The configuration is one file in YAML, or JSON, in UTF-8, of at most 1 MB. Every command uses the file that \`--config\` names, otherwise the one that
+\`MARQUEE_CONFIG\` names, otherwise \`./marquee.yaml\`. Without a file, or with one that sets only \`listen\`, \`operations\` or both, Marquee serves the
+sample that ships with it.
 
 \`--port\` and \`MARQUEE_LISTEN_PORT\` override \`listen.port\`; \`--operations-port\` and \`MARQUEE_OPERATIONS_LISTEN_PORT\` override
-\`operations.port\`. The option wins over the variable. They also apply to the sample and to a reload.
+\`operations.port\`. An option overrides a variable. Both also apply to the sample and to a reload.
 
-- Every key has a default but those of the chosen CRM. The smallest configuration is
+- Every key has a default, except some of the chosen CRM's. The smallest configuration is
 
   \`\`\`yaml
   crm:
@@ -20,22 +20,22 @@ A file that sets only \`listen\`, \`operations\` or both serves the sample too.
     directory: ./crm
   \`\`\`
 
-- Unknown keys are refused. All problems are told together, each with its line:
+- Marquee refuses unknown keys. It reports all problems at once, each with its line:
 
   \`\`\`
   marquee.yaml:3: freshness.maxAeg is not a known key; did you mean maxAge?
   marquee.yaml:5: listen.port is "http"; it must be a whole number from 0 to 65535
   \`\`\`
 
-- Editors complete and check the keys by [marquee.schema.json](marquee.schema.json), a JSON Schema: \`init\` writes the line that names it,
-  which VS Code (with the YAML extension) and JetBrains read. \`check\` knows more, such as whether a variable is set.
+- Editors complete and check the keys with [marquee.schema.json](marquee.schema.json), a JSON Schema. \`init\` writes the line that names it,
+  which VS Code (with the YAML extension) and JetBrains read. \`check\` examines more, for example whether a variable is set.
 - Durations are a whole number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`2h\`; at most 576h (24 days). \`0\` needs no unit.
 - Sizes are a whole number and a unit: \`KB\`, \`MB\`, \`GB\`, \`TB\` count in thousands, \`KiB\`, \`MiB\`, \`GiB\`, \`TiB\` in 1024s.
 - Relative paths are relative to the configuration file.
 - Any value may be \`{ env: NAME }\`, an environment variable, or \`{ file: PATH }\`, the text of a file without the newline at its
-  end. A variable that is not set, or empty, is a problem, as is a file that cannot be read or is empty.
-- Secrets must be given so, never in the file itself; a URL with a password in it is a secret. No message shows what a reference
-  holds, only its name. A secret's file is read again when the CRM refuses the secret: rotation needs no restart.
+  end. A variable or a file that is missing or empty is a problem.
+- Secrets must be given in one of these two ways, never in the file itself. A URL with a password in it is a secret. Messages show only the name of a
+  reference, never its value. Marquee reads a secret's file again when the CRM refuses the secret, so you can replace it without a restart.
 `
 
 /** Generates docs/configuration.md: every key with its default, meaning and allowed values. */

@@ -21,7 +21,7 @@ export function configurationSchema(): ValueSchema {
     definitions: {
       ...Object.fromEntries(shared.values().map(({ name, schema }) => [name, schema])),
       reference: {
-        description: 'A value from the environment, or from a file. Secrets must be given so.',
+        description: 'A value from the environment, or from a file. Secrets must be given in one of these two ways.',
         type: 'object',
         minProperties: 1,
         maxProperties: 1,

@@ -49,7 +49,7 @@ function isKey(given: string): boolean {
 export const cluster = section({
   url: url.says('The primary of a Redis or Valkey server, 6.2 or later; `rediss:` uses TLS.'),
   key: secretText(KEY_ALLOWED, isKey)
-    .optional('none: whoever can write to the store is trusted')
+    .optional('none: anyone who can write to the store is trusted')
     .says('Signs the data in the store. Instances with different keys do not form a cluster.'),
   name: text('letters, digits, _ and -, such as marquee', /^[\w-]{1,64}$/)
     .default('marquee')

@@ -260,7 +260,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     async (runtime) => {
       await world.query(`CREATE VIEW crm.odd AS SELECT * FROM crm.public_events
       UNION ALL SELECT * FROM crm.public_events WHERE id = '${idOf(2)}'; GRANT SELECT ON crm.odd TO marquee;
-      ALTER TABLE crm.event DISABLE TRIGGER set_changed_at; UPDATE crm.event SET updated_at = now() + interval '1 day'
+      ALTER TABLE crm.event DISABLE TRIGGER set_updated_at; UPDATE crm.event SET updated_at = now() + interval '1 day'
         WHERE event_id = '${idOf(1)}'`)
       const crm = { events: { from: 'crm.odd' } }
       const { status, report } = await check(runtime, { crm })
@@ -272,7 +272,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       expect(await explain.exited).toBe(1)
       expect(explain.stdout).toContain('has the id of another row')
       await world.query(`DROP VIEW crm.odd; UPDATE crm.event SET updated_at = now();
-      ALTER TABLE crm.event ENABLE TRIGGER set_changed_at`)
+      ALTER TABLE crm.event ENABLE TRIGGER set_updated_at`)
     },
   )
 

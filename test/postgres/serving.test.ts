@@ -232,12 +232,12 @@ describeWithPostgres('events from a real PostgreSQL', () => {
 
   it('are counted as drift where they change and their stamp does not', async () => {
     await world.fill(3)
-    await world.query('ALTER TABLE crm.event DISABLE TRIGGER set_changed_at')
+    await world.query('ALTER TABLE crm.event DISABLE TRIGGER set_updated_at')
     // Longer ago than reads of changes go back.
     await world.query("UPDATE crm.event SET updated_at = now() - interval '1 hour' WHERE event_id = $1", [idOf(1)])
     const running = await world.start({ freshness: { refreshEvery: '50ms', fullReadEvery: '100ms' } })
     await world.query("UPDATE crm.event SET title = 'Silent' WHERE event_id = $1", [idOf(1)])
-    await world.query('ALTER TABLE crm.event ENABLE TRIGGER set_changed_at')
+    await world.query('ALTER TABLE crm.event ENABLE TRIGGER set_updated_at')
     await running.until(idOf(1), (event) => event?.Name === 'Silent')
     const drift = () => running.observations.flatMap((seen) => (seen.kind === 'drift-found' ? [seen.byColumn] : []))
     await eventually(

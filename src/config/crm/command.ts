@@ -64,12 +64,12 @@ const columns = {
     .optional('`[full]`')
     .map((named) => named ?? (['full'] as const))
     .says(
-      'How the command can read the list: `full` and, if it knows them, `since`, `ids`, `byId`, `changes`, `availability`.',
+      'The ways in which the command can read the list: `full`, and any of `since`, `ids`, `byId`, `changes` and `availability`.',
     ),
-  active: condition('Which rows are active. Null: all are.').optional('all rows'),
+  active: condition('Which rows are active; null means all.').optional('all rows'),
   updatedAt: text('the name of a column, or a path', NAME)
     .optional()
-    .says('The time that moves whenever a row changes; `since` needs it.'),
+    .says('The column with the time of a row’s last change; `since` needs it.'),
 }
 
 /** An operator's connector: a command in any language. */
@@ -81,7 +81,7 @@ export const command = section({
   ...processKeys,
   events: section({
     ...columns,
-    showOnWeb: condition('Which events are shown. Null: all are.').optional('all events'),
+    showOnWeb: condition('Which events are shown; null means all.').optional('all events'),
     fields: fieldSources(EVENTS, { labels: false }),
   }),
   venues: section({ ...columns, fields: fieldSources(VENUES, { labels: false }) }),

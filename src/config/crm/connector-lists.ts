@@ -10,21 +10,21 @@ import type { SaidList } from './sources.ts'
 import { condition } from './condition.ts'
 
 const columns = {
-  active: condition('Which rows are active. Null: all are.').override('what the connector says, else all'),
+  active: condition('Which rows are active; null means all.').override('the connector’s own, else all'),
   updatedAt: text('the name of a column, or a path', NAME)
     .orNull()
-    .override('what the connector says, else none')
-    .says('The time that moves whenever a row changes, as a column or a path such as `meta.changed`.'),
+    .override('the connector’s own, else none')
+    .says('The time of a row’s last change, as a column or a path such as `meta.changed`.'),
 }
 
 const ofEvents = {
   ...columns,
-  showOnWeb: condition('Which events are shown. Null: all are.').override('what the connector says, else all'),
-  fields: fieldSources(EVENTS, { labels: false, mayLackFurther: true }).override('what the connector says'),
+  showOnWeb: condition('Which events are shown; null means all.').override('the connector’s own, else all'),
+  fields: fieldSources(EVENTS, { labels: false, mayLackFurther: true }).override('the connector’s own'),
 }
 const ofVenues = {
   ...columns,
-  fields: fieldSources(VENUES, { labels: false, mayLackFurther: true }).override('what the connector says'),
+  fields: fieldSources(VENUES, { labels: false, mayLackFurther: true }).override('the connector’s own'),
 }
 
 /** The keys of each list. */
@@ -48,8 +48,12 @@ export const commonKeys = {
 
 /** The lists of a connector that has its own mapping. */
 export const connectorLists = {
-  events: section(ofEvents).optional('what the connector says').says('What differs from the connector’s own events.'),
-  venues: section(ofVenues).optional('what the connector says').says('What differs from the connector’s own venues.'),
+  events: section(ofEvents)
+    .optional('the connector’s own')
+    .says('Settings that override the connector’s own for events.'),
+  venues: section(ofVenues)
+    .optional('the connector’s own')
+    .says('Settings that override the connector’s own for venues.'),
 }
 
 /** The keys of connectors that bring their own mapping. */

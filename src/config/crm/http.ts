@@ -59,7 +59,7 @@ function unknownIn(written: string): string | null {
 
 const secret = secretText('a text without line breaks', (given) => /^[\u0020-\u007e]+$/.test(given))
 const keyText = secret.says('The key.')
-const name = text('the name of a header or parameter', /^[\w.-]+$/).says('Its name.')
+const name = text('the name of a header or parameter', /^[\w.-]+$/).says('The name.')
 const jsonPath = text('a path such as data.items', /^[^\s.]+(?:\.[^\s.]+)*$/)
 const requestPath = text('a path such as /items/events', /^\/[^\s?#]*$/, (given) => unknownIn(given) === null)
 
@@ -67,7 +67,7 @@ const auth = section({
   bearer: secret.optional().says('A token, sent as `Authorization: Bearer`.'),
   scheme: text('a word such as Token', /^[\w-]+$/)
     .default('Bearer')
-    .says('Another word than Bearer.'),
+    .says('The word before the token.'),
   header: section({ name, value: keyText }).optional().says('A header with a key.'),
   basic: section({
     user: text('a user', /^[^:\s]+$/).says('The user.'),
@@ -77,11 +77,13 @@ const auth = section({
     .says('A user and a password.'),
   query: section({ name, value: keyText }).optional().says('A key in the query. Avoid it: URLs are logged on the way.'),
   clientCredentials: section({
-    tokenUrl: apiUrl('https://login.example.org/token').says('Where tokens are issued; may be another host.'),
+    tokenUrl: apiUrl('https://login.example.org/token').says('The URL that issues tokens; may be on another host.'),
     clientId: text('the client id', /^\S+$/).says('The client id.'),
     clientSecret: secret.says('The client secret.'),
     scope: text('a scope', /\S/).optional().says('The scope to ask for.'),
-    sendAs: oneOf(['basic', 'body']).default('basic').says('Where the token server expects id and secret.'),
+    sendAs: oneOf(['basic', 'body'])
+      .default('basic')
+      .says('Whether the id and the secret are sent as basic authentication or in the body.'),
   })
     .optional()
     .says('OAuth 2 client credentials.'),
@@ -119,17 +121,21 @@ const total = wholeKey<string | { readonly header: string }>(
 )
 
 const paging = section({
-  by: oneOf(WAYS).says('How pages follow one another. Nothing is guessed.'),
-  size: wholeNumber(1, 10_000).optional('what the API gives').says('The rows of a page, for `{size}`.'),
-  from: start.optional('`0`').says("What stands for `{after}` at first; `''` for texts."),
+  by: oneOf(WAYS).says('How to request the next page (docs/crm/http.md). Marquee does not guess.'),
+  size: wholeNumber(1, 10_000).optional('the API’s own').says('The number of rows a page, for `{size}`.'),
+  from: start.optional('`0`').says("The value of `{after}` in the first request; `''` if ids are texts."),
   first: wholeNumber(0, 1).default(1).says('The number of the first page.'),
-  key: jsonPath.optional('`id` of the list').says('The path that pages follow by, for `key`.'),
+  key: jsonPath.optional('`id` of the list').says('The path in a row of the value for `{after}`.'),
   at: jsonPath.optional().says('The path of the next page’s URL or cursor.'),
   more: jsonPath.optional().says('The path of a flag that says whether there are more pages.'),
-  total: total.optional().says('How many rows there are, as a path or a header.'),
-  stable: flag().default(false).says('Whether the API’s documents promise that rows do not move between pages.'),
-  hostOfLinks: oneOf(['ignored', 'kept']).default('kept').says('`ignored` takes only path and query of links.'),
-  whole: flag().default(false).says('With `none`: the answer holds all rows, though no total says so.'),
+  total: total.optional().says('The number of all rows, as a path or a header.'),
+  stable: flag().default(false).says('Whether the API’s documentation promises that rows do not move between pages.'),
+  hostOfLinks: oneOf(['ignored', 'kept'])
+    .default('kept')
+    .says(
+      'The host of links to the next page: `kept` requires that of `url`; `ignored` uses only their path and query.',
+    ),
+  whole: flag().default(false).says('For `none` without `total`: whether the answer has all rows.'),
 })
 
 const query = valuesOf("a mapping of names to values, such as { limit: '{size}' }")
@@ -145,15 +151,19 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     paging: paging.says('How the pages of the list follow one another.'),
     since: query
       .optional('none: full reads')
-      .says('What is added to the query, or body, to read changes: with `{since}`.'),
+      .says('Added to the query, or the body, to read changes; contains `{since}`.'),
     sinceAs: oneOf(['asGiven', 'YYYY-MM-DD hh:mm:ss', 'epochSeconds', 'epochMs'])
       .default('asGiven')
-      .says('How `{since}` is written.'),
-    ids: query.optional('none').says('What is added to read the ids of all rows.'),
-    byId: query.optional('none').says('What is added to read certain rows: with `{ids}`.'),
-    errorAt: jsonPath.optional('that of `crm`').says('The path of an error: anything but null fails the request.'),
+      .says('The format of `{since}`.'),
+    ids: query.optional('none').says('Added to the query, or the body, to read the ids of all rows.'),
+    byId: query.optional('none').says('Added to the query, or the body, to read certain rows; contains `{ids}`.'),
+    errorAt: jsonPath
+      .optional('that of `crm`')
+      .says('The path of an error in answers: any value but null fails the request.'),
     ...columns,
-    updatedAt: stamps.optional('none').says('The time that moves with a row; of several, the first that is not null.'),
+    updatedAt: stamps
+      .optional('none')
+      .says('The path of the time of a row’s last change; of several, the first that is not null counts.'),
   }).map((given, place) => {
     // Conditions between several keys.
     const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
@@ -208,21 +218,20 @@ const headers = wholeKey<Readonly<Record<string, string>>>(
 
 export const http = section({
   kind: word('http'),
-  url: apiUrl('https://cms.example.org').says('The one origin that is asked; its path is put before all paths.'),
-  auth: auth
-    .orNull()
-    .optional('none')
-    .says('How Marquee proves who it is. Files are read again when the API refuses them.'),
-  headers: headers.optional('none').says('Further request headers. Secrets belong in `auth`.'),
-  errorAt: jsonPath.optional('none').says('The path of an error in answers: anything but null fails the request.'),
+  url: apiUrl('https://cms.example.org').says(
+    'The address of the API. Marquee sends requests only to its origin, and puts its path before all paths.',
+  ),
+  auth: auth.orNull().optional('none').says('The credentials. A file is read again when the API refuses its content.'),
+  headers: headers.optional('none').says('Additional request headers. Secrets belong in `auth`.'),
+  errorAt: jsonPath.optional('none').says('The path of an error in answers: any value but null fails the request.'),
   refusedAs: wholeKey('a list of words', { type: 'array', items: { type: 'string' } }, (node) =>
     node.kind === 'list' ? node.items.map((item) => String(scalarOf(item)?.value ?? '')) : null,
   )
     .optional('none')
-    .says('What stands at `errorAt` when the key is refused.'),
+    .says('The values at `errorAt` that mean a refused key.'),
   requests: section({
-    most: wholeNumber(1, 1_000_000).says('The most requests in that time.'),
-    per: duration({ leastMs: 1000 }).default('1m').says('The time.'),
+    most: wholeNumber(1, 1_000_000).says('The highest number of requests in that time.'),
+    per: duration({ leastMs: 1000 }).default('1m').says('The period.'),
   })
     .optional('600 in a minute')
     .says('The budget of requests.'),

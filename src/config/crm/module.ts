@@ -25,10 +25,10 @@ export const moduleKeys = section({
   ...processKeys,
   ...connectorLists,
   proxy: proxyUrl()
-    .optional('what `HTTPS_PROXY` and `NO_PROXY` say')
-    .says('The forward proxy that `context.http` takes; NO_PROXY does not count then.'),
-  ca: path('the path of a PEM file').optional().says('Further certificates to trust.'),
-  allowInsecure: flag().default(false).says('Whether `http:` may go anywhere but to this machine.'),
+    .optional('`HTTPS_PROXY` and `NO_PROXY`')
+    .says('The forward proxy for requests of `context.http`; `NO_PROXY` is then ignored.'),
+  ca: path('the path of a PEM file').optional().says('Additional certificates to trust.'),
+  allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
 })
   .says('A connector of your own, in TypeScript or JavaScript (docs/crm/your-own.md).')
   .map(settingsOfConnector(({ path: { sha256 }, settings }) => ({ sha256, settings })))

@@ -62,7 +62,7 @@ export const processKeys = {
   settings: connectorSettings
     .optional()
     .map((given) => given ?? {})
-    .says('What the connector needs: an address, a key, a number.'),
-  memory: size().default('512MB').says('A process that takes more memory than this is ended.'),
+    .says('The connector’s settings, such as a URL, a key or a number.'),
+  memory: size().default('512MB').says('The memory limit of the connector’s process; a process above it is ended.'),
   ...commonKeys,
 }

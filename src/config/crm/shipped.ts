@@ -62,7 +62,9 @@ export const odoo = section({
   url: apiUrl('https://example.odoo.com').says('The address of Odoo.'),
   database: text('the name of a database', /^[\w.-]+$/).says('The database.'),
   key: key.says('An API key. Its file is read again when Odoo refuses it.'),
-  version: version.default(19).says('The version. 17 and 18 are asked by JSON-RPC, later ones by JSON-2.'),
+  version: version
+    .default(19)
+    .says('The version of Odoo. Marquee uses JSON-RPC for 17 and 18, and JSON-2 for later ones.'),
   user: text('the login of a user', /^\S+$/).optional('required for 17 and 18').says('The user whose API key it is.'),
   ...keysWithIds,
   venues: section({
