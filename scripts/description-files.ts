@@ -14,7 +14,7 @@ const zone = openZone('UTC')
 if (zone === null) throw new Error('UTC is not a zone')
 
 /** An instance with the defaults, but with lists on, as in the sample. */
-const INSTANCE: Instance = {
+export const INSTANCE: Instance = {
   basePath: '/',
   namespace: 'Marquee',
   links: { event: [], venue: [] },

@@ -8,24 +8,11 @@ import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import type { ListState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
+import { UNREAD } from './followed-lists.ts'
 import { CutOver } from './cut-over.ts'
 import { newLists } from '../records/row-records.ts'
 
-const WHOLE: ListState = {
-  cursor: null,
-  whole: true,
-  served: 0,
-  withheld: 0,
-  unidentified: [],
-  shrunk: null,
-  lost: 0,
-  accepting: false,
-  lastError: null,
-  waiting: false,
-  failures: 0,
-  nextTryMs: 0,
-  askedMs: 0,
-}
+const WHOLE: ListState = { ...UNREAD, whole: true }
 
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
 const BOUNDS = { maxAgeMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }

@@ -5,26 +5,12 @@ import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { Admissions } from '../sync/served-list.ts'
 import { newLists } from '../records/row-records.ts'
 import { type Ages, type Head, type ListState, NO_BODY } from './entries.ts'
-import { FollowedLists } from './followed-lists.ts'
+import { FollowedLists, UNREAD } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
 import { Signing } from './log-identity.ts'
 
 const POSITION = { epoch: 1, number: 1, claimId: '00' }
-const WELL: ListState = {
-  cursor: null,
-  whole: true,
-  served: 0,
-  withheld: 0,
-  unidentified: [],
-  shrunk: null,
-  lost: 0,
-  accepting: false,
-  lastError: null,
-  waiting: false,
-  failures: 0,
-  nextTryMs: 0,
-  askedMs: 0,
-}
+const WELL: ListState = { ...UNREAD, whole: true }
 const NEW: Ages = { details: 0, availability: 0, audited: 0 }
 
 it('turns nobody away for a read that failed before it has taken the heartbeat that came with it', async () => {

@@ -10,7 +10,8 @@ import { FollowedList, type StoreLink } from './followed-list.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { Heartbeat } from './election.ts'
 
-const UNREAD: ListState = {
+/** The state of a list that nobody has read. */
+export const UNREAD: ListState = {
   cursor: null,
   whole: false,
   served: 0,

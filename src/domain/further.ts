@@ -1,9 +1,19 @@
-import type { ListName } from './field.ts'
+import type { FieldType, ListName } from './field.ts'
 
 /** The types of further fields, as the configuration names them (contract §7). */
 export const FURTHER_TYPES = ['text', 'integer', 'decimal', 'date-time', 'flag', 'texts'] as const
 
 export type FurtherType = (typeof FURTHER_TYPES)[number]
+
+/** The type that each of them is read and written as. */
+export const FIELD_TYPE_OF: Readonly<Record<FurtherType, FieldType | 'flag'>> = {
+  text: 'text',
+  integer: 'int32',
+  decimal: 'decimal',
+  'date-time': 'date-time',
+  flag: 'flag',
+  texts: 'tags',
+}
 
 /** A field that an organisation adds to the contract's own (contract §7). */
 export interface FurtherField {

@@ -1,6 +1,12 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
 import type { Field, FieldType, FieldValue, RecordTable } from '../domain/field.ts'
-import type { Extended, FurtherField, FurtherFields, FurtherType, FurtherValue } from '../domain/further.ts'
+import {
+  type Extended,
+  type FurtherField,
+  type FurtherFields,
+  type FurtherValue,
+  FIELD_TYPE_OF,
+} from '../domain/further.ts'
 import { type Link, percentEncode, untitled } from '../domain/link.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
@@ -63,7 +69,7 @@ function writtenTable<Name extends string>(
   further: readonly FurtherField[],
 ): WrittenTable<Name> {
   const own = fields.map(({ name, type }) => writtenField(name, type, false))
-  const others = further.map(({ name, type }) => writtenField(name, WRITTEN_AS[type], true))
+  const others = further.map(({ name, type }) => writtenField(name, FIELD_TYPE_OF[type], true))
   return { kind, fields, further, written: [...own, ...others] }
 }
 
@@ -96,16 +102,6 @@ export interface WrittenField {
 }
 
 type WrittenType = FieldType | 'flag'
-
-/** The type that each type of further field is written as (contract §7). */
-const WRITTEN_AS: Readonly<Record<FurtherType, WrittenType>> = {
-  text: 'text',
-  integer: 'int32',
-  decimal: 'decimal',
-  'date-time': 'date-time',
-  flag: 'flag',
-  texts: 'tags',
-}
 
 function writtenField(name: string, type: WrittenType, isFurther: boolean): WrittenField {
   return {

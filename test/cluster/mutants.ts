@@ -1,5 +1,4 @@
 import type { Buffer } from 'node:buffer'
-import type { ResumeState } from '../../src/sync/served-list.ts'
 import { DirtyRows } from '../../src/records/row-records.ts'
 import { RowRecordWriter } from '../../src/records/row-records.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
@@ -9,6 +8,7 @@ import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
 import { Session } from '../../src/cluster/session.ts'
 import { Signing } from '../../src/cluster/log-identity.ts'
+import { override, overrideGetter } from '../model/override.ts'
 import type { Fleet, FleetSetting } from './fleet.ts'
 import { fleetSettingOf } from './fleet.ts'
 
@@ -183,8 +183,8 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
       mishaps: ['rights lost', 'kill', 'start', 'terminate'],
     },
     breakIt: () =>
-      overrideGetter(FollowedList.prototype, 'resumeState', (resumeState: ResumeState) => ({
-        ...resumeState,
+      overrideGetter(FollowedList.prototype, 'resumeState', (_, resumeState) => ({
+        ...resumeState(),
         accepting: true,
       })),
   },
@@ -218,34 +218,4 @@ function numberOf(instance: string, body: Buffer): string {
     if (body.toString('hex', at, at + 8) === instance) return body.toString('hex', at + 8, at + 16)
   }
   return ''
-}
-
-/** The getter gives what `mutate` makes of what it gave. */
-export function overrideGetter<Target extends object, Value>(
-  target: Target,
-  key: keyof Target & string,
-  mutate: (value: Value) => Value,
-): () => void {
-  const original: TypedPropertyDescriptor<Value> | undefined = Object.getOwnPropertyDescriptor(target, key)
-  if (original?.get === undefined) throw new Error(`there is no getter of the name ${key}`)
-  Object.defineProperty(target, key, {
-    ...original,
-    get(this: Target): Value | undefined {
-      const value = original.get?.call(this)
-      return value === undefined ? undefined : mutate(value)
-    },
-  })
-  return () => void Object.defineProperty(target, key, original)
-}
-
-export function override<Target, Key extends keyof Target>(
-  target: Target,
-  key: Key,
-  mutate: (original: Target[Key]) => Target[Key],
-): () => void {
-  const original = target[key]
-  target[key] = mutate(original)
-  return () => {
-    target[key] = original
-  }
 }

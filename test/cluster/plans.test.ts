@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import type { ResumeState } from '../../src/sync/served-list.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { LogReader } from '../../src/cluster/log-reader.ts'
@@ -11,7 +10,8 @@ import { guidOf } from '../model/records.ts'
 import { begun, MAX_AGE_MS, follower, hideMost, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import type { Instance } from './instance.ts'
-import { override, overrideGetter, takeStoresClock } from './mutants.ts'
+import { override, overrideGetter } from '../model/override.ts'
+import { takeStoresClock } from './mutants.ts'
 import { planSeeds } from '../support/depth.ts'
 
 /** The plans below find what they are for by each of them; where it is chance, by one. */
@@ -376,8 +376,8 @@ describe('a hand-over (instances: Taking over)', () => {
   }, 600_000)
 
   it('vouches for what is not believed where the shrink guard is forgotten', async () => {
-    const putRight = overrideGetter(FollowedList.prototype, 'resumeState', (resumeState: ResumeState) => ({
-      ...resumeState,
+    const putRight = overrideGetter(FollowedList.prototype, 'resumeState', (_, resumeState) => ({
+      ...resumeState(),
       shrunk: null,
       lost: 0,
       failure: null,

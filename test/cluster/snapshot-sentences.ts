@@ -6,7 +6,7 @@ import { StoreFailure } from '../../src/cluster/store.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
-import { override } from './mutants.ts'
+import { override } from '../model/override.ts'
 
 const SEEDS = planSeeds(3)
 

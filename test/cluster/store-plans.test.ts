@@ -6,7 +6,7 @@ import { Publisher } from '../../src/cluster/publisher.ts'
 import { guidOf } from '../model/records.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
-import { override } from './mutants.ts'
+import { override } from '../model/override.ts'
 import { planSeeds } from '../support/depth.ts'
 
 const SEEDS = planSeeds(5)

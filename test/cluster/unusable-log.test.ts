@@ -4,7 +4,7 @@ import { UnusableLog } from '../../src/cluster/unusable-log.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
-import { override } from './mutants.ts'
+import { override } from '../model/override.ts'
 
 const SEEDS = planSeeds(3)
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/time/read-text.ts'
 import type { Answer, Call } from '../../src/http/call.ts'
 import type { Moment, Time } from '../../src/time/time.ts'
+import { assembledFrom } from './in-process.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { EVENT, LISTS, NEVER } from './rows.ts'
 
@@ -27,12 +25,7 @@ describe('Age and the rest of the maximum age (contract §1.3): a maximum age of
   const begun = time.ms
   let ask: (path: string) => Answer | Promise<Answer>
   beforeAll(async () => {
-    const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
-    if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-    const {
-      reading: { replica },
-      service,
-    } = await assembleAlone(loaded.configuration, time, () => {})
+    const { replica, service } = await assembledFrom(directory.configuration, time)
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     ask = (pathname) => service.answer({ method: 'GET', target: pathname, pathname, header: () => null } satisfies Call)
   })

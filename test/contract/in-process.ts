@@ -3,7 +3,7 @@ import { assembleAlone } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/time/read-text.ts'
 import { pathnameOfUrl } from '../../src/runtime/listener.ts'
-import { systemTime } from '../../src/time/time.ts'
+import { type Time, systemTime } from '../../src/time/time.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { parseReply } from '../support/reply.ts'
 import type { Ask, Start } from './subject.ts'
@@ -15,14 +15,16 @@ export interface Inside {
   stop(): Promise<void>
 }
 
-export async function openInside(configuration: string): Promise<Inside> {
-  const loaded = await loadConfiguration({ path: configuration, env: {}, readFile: readSmallFile })
+/** Loads the configuration file, and assembles what it describes without listeners. */
+export async function assembledFrom(path: string, time: Time = systemTime) {
+  const loaded = await loadConfiguration({ path, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const {
-    reading: { replica },
-    crm,
-    service,
-  } = await assembleAlone(loaded.configuration, systemTime, () => {})
+  const { reading, crm, service } = await assembleAlone(loaded.configuration, time, () => {})
+  return { replica: reading.replica, crm, service }
+}
+
+export async function openInside(configuration: string): Promise<Inside> {
+  const { replica, crm, service } = await assembledFrom(configuration)
   replica.start()
   return {
     async ask(target, { method = 'GET', headers = [] }: Ask = {}) {

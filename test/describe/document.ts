@@ -1,24 +1,6 @@
-import { openZone } from '../../src/domain/zone.ts'
 import { jsonText } from '../../src/describe/json-text.ts'
-import type { Instance } from '../../src/describe/openapi.ts'
-import { openApi } from '../../src/describe/openapi.ts'
-
-const UTC = openZone('UTC')
-if (UTC === null) throw new Error('UTC is not a zone')
-
-/** An instance by its defaults, with lists on. */
-export const INSTANCE: Instance = {
-  basePath: '/',
-  namespace: 'Marquee',
-  links: { event: [], venue: [] },
-  lists: true,
-  feeds: { calendar: false, jsonLd: false },
-  page: null,
-  currency: null,
-  conditionalRequests: false,
-  maxAgeMs: 30_000,
-  zone: UTC,
-}
+import { type Instance, openApi } from '../../src/describe/openapi.ts'
+import { INSTANCE } from '../../scripts/description-files.ts'
 
 interface Header {
   readonly schema: object

@@ -11,7 +11,7 @@ import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
 import { serve } from '../support/marquee-process.ts'
-import { INSTANCE } from './document.ts'
+import { INSTANCE } from '../../scripts/description-files.ts'
 
 const DESK: Look = { width: 1280, height: 900, colorScheme: 'light' }
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>'

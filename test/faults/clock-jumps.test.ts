@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/time/read-text.ts'
 import type { Answer, Call } from '../../src/http/call.ts'
 import type { Moment, Time } from '../../src/time/time.ts'
 import { EVENT, LISTS } from '../contract/rows.ts'
+import { assembledFrom } from '../contract/in-process.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 
 /** Two clocks, each set by hand. */
@@ -29,12 +27,7 @@ describe('clocks that jump, a 30 s maximum age, both lists read once (architectu
   const time = new TwoClocks()
   let ask: () => Answer | Promise<Answer>
   beforeAll(async () => {
-    const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
-    if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-    const {
-      reading: { replica },
-      service,
-    } = await assembleAlone(loaded.configuration, time, () => {})
+    const { replica, service } = await assembledFrom(directory.configuration, time)
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     const call: Call = { method: 'GET', target: '', pathname: `/api/events/${EVENT}`, header: () => null }
     ask = () => service.answer(call)

@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/time/read-text.ts'
+import type { assembleAlone } from '../../src/app/assemble.ts'
 import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
-import { systemTime } from '../../src/time/time.ts'
 import { guidOf } from '../model/records.ts'
+import { assembledFrom } from '../contract/in-process.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { Lists } from '../support/files-directory.ts'
 import { type Cost, costOf } from '../support/turns.ts'
@@ -27,13 +25,7 @@ const NOISE_MS = 4
 
 async function open(lists: Lists) {
   const directory = new FilesDirectory({ freshness: { shrinkGuard: 'off', maxAge: '1h' } }, lists)
-  const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
-  if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const {
-    reading: { replica },
-    crm,
-    service,
-  } = await assembleAlone(loaded.configuration, systemTime, () => {})
+  const { replica, crm, service } = await assembledFrom(directory.configuration)
   await replica.venues.refresh.attempt()
   if (lists.events !== undefined) await replica.events.refresh.attempt()
   const close = async (): Promise<void> => {

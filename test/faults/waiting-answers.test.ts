@@ -1,11 +1,8 @@
 import { afterAll, expect, it } from 'bun:test'
-import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { readSmallFile } from '../../src/time/read-text.ts'
 import { textOf } from '../../src/formats/body.ts'
-import { systemTime } from '../../src/time/time.ts'
 import { guidOf } from '../model/records.ts'
 import { EVENT_ROW } from '../contract/rows.ts'
+import { assembledFrom } from '../contract/in-process.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 
 // More bytes than all bodies that are kept ready: 72 MB.
@@ -21,13 +18,7 @@ const directory = new FilesDirectory(
 afterAll(() => directory.remove())
 
 it('requests that waited for the same refresh get each its own record, however many there are', async () => {
-  const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
-  if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const {
-    reading: { replica },
-    crm,
-    service,
-  } = await assembleAlone(loaded.configuration, systemTime, () => {})
+  const { replica, crm, service } = await assembledFrom(directory.configuration)
   const answers = await Promise.all(
     ids.map(async (id) => {
       const target = `/api/events/${id}`

@@ -11,6 +11,7 @@ import { ShrinkGuard } from '../../src/sync/shrink-guard.ts'
 import type { Time } from '../../src/time/time.ts'
 import { Tombstones } from '../../src/sync/tombstones.ts'
 import { ASKED_TWICE, CURSORS_DIE, ID_SCANS_SELDOM } from './plans.ts'
+import { override, overrideGetter } from './override.ts'
 import type { Stage } from './run-model.ts'
 import type { Setting } from './setting.ts'
 import { settingOf } from './setting.ts'
@@ -378,34 +379,3 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
 ]
-
-function override<Target, Key extends keyof Target>(
-  target: Target,
-  key: Key,
-  mutate: (original: Target[Key]) => Target[Key],
-): () => void {
-  const original = target[key]
-  target[key] = mutate(original)
-  return () => {
-    target[key] = original
-  }
-}
-
-function overrideGetter<Target extends object, Key extends keyof Target & string>(
-  target: Target,
-  key: Key,
-  mutate: (instance: Target, original: () => Target[Key]) => Target[Key],
-): () => void {
-  const described = Object.getOwnPropertyDescriptor(target, key)
-  if (described === undefined) throw new Error(`${key} is no getter`)
-  const before = Object.create(null, { [key]: described }) as object
-  Object.defineProperty(target, key, {
-    configurable: true,
-    get(this: Target) {
-      return mutate(this, () => Reflect.get(before, key, this) as Target[Key])
-    },
-  })
-  return () => {
-    Object.defineProperty(target, key, described)
-  }
-}

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { expect, it } from 'bun:test'
 import { join } from 'node:path'
-import { CHROMIUM } from '../support/browser.ts'
 import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import type { MarqueeProcess } from '../support/marquee-process.ts'
 import {
   DARK,
-  Dashboards,
+  describeDashboards,
   DESK,
   event,
   events,
@@ -19,21 +17,13 @@ import {
   SHOWN,
 } from './dashboard-rig.ts'
 
-describe.skipIf(CHROMIUM === null)('the looks of the dashboard in Chromium', () => {
-  let dashboards: Dashboards
-  let small: MarqueeProcess
-  beforeAll(async () => {
-    dashboards = await Dashboards.begin()
-    small = await dashboards.started(events(3, 5))
-  }, 30_000)
-  afterAll(() => dashboards.end(), 30_000)
-
+describeDashboards('the looks of the dashboard in Chromium', (dashboards) => {
   it.each([
     ['light', DESK],
     ['dark', DARK],
     ['phone', PHONE],
   ] as const)('gives axe nothing to find and scrolls in one direction only: %s', async (_, look) => {
-    const { page } = await dashboards.opened(look, small)
+    const { page } = await dashboards.opened(look, dashboards.small)
     await page.waitForSelector('#withheld-rows li')
     expect(await faults(page)).toEqual([])
     await explain(page, SHOWN)
@@ -93,7 +83,7 @@ describe.skipIf(CHROMIUM === null)('the looks of the dashboard in Chromium', () 
   })
 
   it('breaks no word of its own on a phone', async () => {
-    const { page } = await dashboards.opened(PHONE, small)
+    const { page } = await dashboards.opened(PHONE, dashboards.small)
     await page.waitForSelector('#reads tr')
     const broken = await page.evaluate<
       string[]

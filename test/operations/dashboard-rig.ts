@@ -1,7 +1,8 @@
+import { afterAll, beforeAll, describe } from 'bun:test'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
-import { type Look, type Watched, open, openBrowser } from '../support/browser.ts'
+import { type Look, type Watched, CHROMIUM, open, openBrowser } from '../support/browser.ts'
 import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { type MarqueeProcess, serve } from '../support/marquee-process.ts'
@@ -30,21 +31,28 @@ export function events(served: number, withheld: number): string {
 type Started = MarqueeProcess & { readonly directory: FilesDirectory }
 
 /** A browser, and the services whose dashboards it shows. */
-export class Dashboards {
-  readonly browser: Browser
+class Dashboards {
+  #browser: Browser | null = null
+  #small: MarqueeProcess | null = null
   readonly #directories: FilesDirectory[] = []
   readonly #processes: MarqueeProcess[] = []
 
-  private constructor(browser: Browser) {
-    this.browser = browser
+  async begin(): Promise<void> {
+    this.#browser = await openBrowser()
+    this.#small = await this.started(events(3, 5))
   }
 
-  static async begin(): Promise<Dashboards> {
-    return new Dashboards(await openBrowser())
+  get browser(): Browser {
+    return begun(this.#browser)
+  }
+
+  /** Serves three events, and withholds five. */
+  get small(): MarqueeProcess {
+    return begun(this.#small)
   }
 
   async end(): Promise<void> {
-    await this.browser.close()
+    await this.#browser?.close()
     for (const { child } of this.#processes) await child.stop()
     for (const directory of this.#directories) directory.remove()
   }
@@ -71,6 +79,21 @@ export class Dashboards {
     await watched.page.waitForSelector('#lists article')
     return watched
   }
+}
+
+function begun<Part>(part: Part | null): Part {
+  if (part === null) throw new Error('begin was not called')
+  return part
+}
+
+/** Describes dashboards in Chromium. */
+export function describeDashboards(title: string, tests: (dashboards: Dashboards) => void): void {
+  describe.skipIf(CHROMIUM === null)(title, () => {
+    const dashboards = new Dashboards()
+    beforeAll(() => dashboards.begin(), 30_000)
+    afterAll(() => dashboards.end(), 30_000)
+    tests(dashboards)
+  })
 }
 
 export async function explain(page: Page, id: string): Promise<string> {

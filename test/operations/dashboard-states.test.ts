@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { expect, it } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { CHROMIUM, open } from '../support/browser.ts'
-import type { MarqueeProcess } from '../support/marquee-process.ts'
+import { open } from '../support/browser.ts'
 import {
   BAD_PRICE,
   DARK,
-  Dashboards,
+  describeDashboards,
   DESK,
   event,
   events,
@@ -16,15 +15,7 @@ import {
   SHOWN,
 } from './dashboard-rig.ts'
 
-describe.skipIf(CHROMIUM === null)('the dashboard in Chromium, state by state', () => {
-  let dashboards: Dashboards
-  let small: MarqueeProcess
-  beforeAll(async () => {
-    dashboards = await Dashboards.begin()
-    small = await dashboards.started(events(3, 5))
-  }, 30_000)
-  afterAll(() => dashboards.end(), 30_000)
-
+describeDashboards('the dashboard in Chromium, state by state', (dashboards) => {
   it('leads from a column to its rows, and finds by its name what is withheld', async () => {
     const rows = [
       event(1),
@@ -89,7 +80,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium, state by state', 
   })
 
   it('finds by title, by an address that holds the id, and is itself an address to send', async () => {
-    const { page } = await dashboards.opened(DESK, small)
+    const { page } = await dashboards.opened(DESK, dashboards.small)
     await page.fill('#explain-id', 'event 1000001')
     await page.press('#explain-id', 'Enter')
     await page.locator('#found-count', { hasText: '1 by that name:' }).waitFor()
@@ -162,7 +153,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium, state by state', 
   })
 
   it('is used by keyboard alone: skip link, search, explanation', async () => {
-    const { page } = await dashboards.opened(DESK, small)
+    const { page } = await dashboards.opened(DESK, dashboards.small)
     await page.waitForSelector('#withheld-rows li')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the lists')

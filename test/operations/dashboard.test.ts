@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { expect, it } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHROMIUM } from '../support/browser.ts'
 import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import type { MarqueeProcess } from '../support/marquee-process.ts'
 import {
   BAD_PRICE,
-  Dashboards,
+  describeDashboards,
   DESK,
   event,
   events,
@@ -18,17 +16,9 @@ import {
   SHOWN,
 } from './dashboard-rig.ts'
 
-describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
-  let dashboards: Dashboards
-  let small: MarqueeProcess
-  beforeAll(async () => {
-    dashboards = await Dashboards.begin()
-    small = await dashboards.started(events(3, 5))
-  }, 30_000)
-  afterAll(() => dashboards.end(), 30_000)
-
+describeDashboards('the dashboard in Chromium', (dashboards) => {
   it('shows what is served and withheld, and why', async () => {
-    const { page, complaints } = await dashboards.opened(DESK, small)
+    const { page, complaints } = await dashboards.opened(DESK, dashboards.small)
     expect(await page.textContent('#state.warn')).toBe(
       'Callers get data at most 10 s old; 5 events are withheld for mistakes, listed below.',
     )
@@ -44,7 +34,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('shows CRM text full of markup as text, in lists, explanations and bodies', async () => {
-    const { page, complaints } = await dashboards.opened(DESK, small)
+    const { page, complaints } = await dashboards.opened(DESK, dashboards.small)
     await page.waitForSelector('#withheld-rows li')
     expect(await page.textContent('#withheld-rows')).toContain(MARKUP)
     expect(await explain(page, BAD_PRICE)).toContain(MARKUP)

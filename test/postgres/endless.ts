@@ -3,9 +3,7 @@ import { createServer } from 'node:net'
 import { Secret } from '../../src/domain/secret.ts'
 import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
-import { Opener } from '../../src/crm/postgres/opener.ts'
-import { systemTime } from '../../src/time/time.ts'
-import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
+import { openerOf } from './opener-of.ts'
 
 function message(type: string, content: Buffer | string, length: number = Buffer.byteLength(content) + 4): Buffer {
   const header = Buffer.alloc(5)
@@ -59,14 +57,10 @@ const server = createServer((socket) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const address = server.address()
 const port = typeof address === 'object' ? address?.port : 0
-const opener = new Opener({
-  url: new Secret(`postgres://reader@127.0.0.1:${port}/crm?sslmode=disable`, { name: 'a test', reread: null }),
-  addressIn: parsePostgresUrl,
-  ca: null,
-  absolute: (path) => path,
-  limits: { requestTimeoutMs: 20_000 },
-  time: systemTime,
-})
+const opener = openerOf(
+  new Secret(`postgres://reader@127.0.0.1:${port}/crm?sslmode=disable`, { name: 'a test', reread: null }),
+  { requestTimeoutMs: 20_000 },
+)
 const before = process.memoryUsage.rss()
 let most = before
 const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 1)

@@ -3,7 +3,6 @@ import { Secret } from '../../src/domain/secret.ts'
 import type { Connection } from '../../src/crm/postgres/connection.ts'
 import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { Listening } from '../../src/crm/postgres/listening.ts'
-import { Opener } from '../../src/crm/postgres/opener.ts'
 import type { Transaction } from '../../src/crm/postgres/read-session.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { TableReader } from '../../src/crm/postgres/table-reader.ts'
@@ -13,20 +12,13 @@ import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'
 import { World, idOf } from './world.ts'
-import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
+import { openerOf } from './opener-of.ts'
 
 let world: World
 
 function sessionOf(greet: ((connection: Connection) => Promise<void>) | null = null): ReadSession {
   const url = new Secret(world.url, { name: 'a test', reread: null })
-  const opener = new Opener({
-    url,
-    addressIn: parsePostgresUrl,
-    ca: null,
-    absolute: (path) => path,
-    limits: { requestTimeoutMs: 5000 },
-    time: systemTime,
-  })
+  const opener = openerOf(url)
   return new ReadSession(opener, 'events', greet)
 }
 

@@ -2,21 +2,12 @@
 import { Secret } from '../../src/domain/secret.ts'
 import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
-import { Opener } from '../../src/crm/postgres/opener.ts'
-import { systemTime } from '../../src/time/time.ts'
-import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
+import { openerOf } from './opener-of.ts'
 
 const { PG_URL = '', PG_SELECT = '', PG_LIMIT_MS = '5000' } = process.env
 const limitMs = Number(PG_LIMIT_MS)
 const url = new Secret(PG_URL, { name: 'a test', reread: null })
-const opener = new Opener({
-  url,
-  addressIn: parsePostgresUrl,
-  ca: null,
-  absolute: (path) => path,
-  limits: { requestTimeoutMs: limitMs },
-  time: systemTime,
-})
+const opener = openerOf(url, { requestTimeoutMs: limitMs })
 const session = new ReadSession(opener, 'events')
 
 function well<Value>(given: Value | PostgresFailure): Value {

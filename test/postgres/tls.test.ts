@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Secret } from '../../src/domain/secret.ts'
 import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
-import { Opener } from '../../src/crm/postgres/opener.ts'
-import { systemTime } from '../../src/time/time.ts'
 import { Certificates } from '../support/certificates.ts'
 import { PostgresServer, SUPERUSER_PASSWORD } from '../support/postgres-server.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
-import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
+import { openerOf } from './opener-of.ts'
 
 let certificates: Certificates
 let strangers: Certificates
@@ -22,14 +20,7 @@ async function connect(
 ): Promise<string> {
   const url = to.url({ query }).replace('127.0.0.1', host)
   const secret = new Secret(url, { name: 'a test', reread: null })
-  const opener = new Opener({
-    url: secret,
-    addressIn: parsePostgresUrl,
-    ca,
-    absolute: (path) => path,
-    limits: { requestTimeoutMs: 5000 },
-    time: systemTime,
-  })
+  const opener = openerOf(secret, { ca })
   const connection = await opener.open()
   if (connection instanceof PostgresFailure) return `${connection.failure.kind}: ${connection.failure.message}`
   const answer = await connection.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
@@ -124,14 +115,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
   it('says nothing of the password, wrong or right', async () => {
     const wrong = plain.url({ password: 'wr:ng/p@ss' })
     const secret = new Secret(wrong, { name: 'a test', reread: null })
-    const opener = new Opener({
-      url: secret,
-      addressIn: parsePostgresUrl,
-      ca: null,
-      absolute: (path) => path,
-      limits: { requestTimeoutMs: 5000 },
-      time: systemTime,
-    })
+    const opener = openerOf(secret)
     const fault = await opener.open()
     const told = fault instanceof PostgresFailure ? JSON.stringify(fault) : 'connected'
     expect(told).toContain('refuses the password')
@@ -147,14 +131,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
       return { ok: true as const, text: plain.url({ password: SUPERUSER_PASSWORD }) }
     }
     const secret = new Secret(url, { name: 'the file ./url', reread })
-    const opener = new Opener({
-      url: secret,
-      addressIn: parsePostgresUrl,
-      ca: null,
-      absolute: (path) => path,
-      limits: { requestTimeoutMs: 5000 },
-      time: systemTime,
-    })
+    const opener = openerOf(secret)
     const connection = await opener.open()
     expect(connection instanceof PostgresFailure ? connection.failure.message : 'connected').toBe('connected')
     if (!(connection instanceof PostgresFailure)) await connection.close()

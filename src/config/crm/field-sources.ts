@@ -1,6 +1,6 @@
 import type { ListName, RecordTable } from '../../domain/field.ts'
 import { FURTHER_NAME } from '../../domain/further-names.ts'
-import type { FurtherType } from '../../domain/further.ts'
+import { FIELD_TYPE_OF } from '../../domain/further.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { openZone } from '../../domain/zone.ts'
 import { PROBLEM, type Place } from '../config-problem.ts'
@@ -49,7 +49,7 @@ export function fieldSources(
   function read(node: Tree | undefined, place: Place): FieldSources | typeof PROBLEM {
     const further = place.inFile.further[list]
     const declared = further.map(({ name, type }) => {
-      const lasting = fieldKey(name, FURTHER_SOURCES[type], labels).orNull()
+      const lasting = fieldKey(name, FIELD_TYPE_OF[type], labels).orNull()
       return [name, lasting.override('none')] as const
     })
     const all = { ...Object.fromEntries(declared), ...own }
@@ -74,16 +74,6 @@ export function fieldSources(
 
 const SOURCE =
   'The source of the field; null drops it. The column of a text may also have `values: { FOUND: TEXT }`, which replaces values, in any case, and `html: true`, which reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank.'
-
-/** The types of sources that further fields have. */
-const FURTHER_SOURCES: Readonly<Record<FurtherType, SourceType>> = {
-  text: 'text',
-  integer: 'int32',
-  decimal: 'decimal',
-  'date-time': 'date-time',
-  flag: 'flag',
-  texts: 'tags',
-}
 
 /** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
 function withoutUndeclared(

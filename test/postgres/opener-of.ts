@@ -1,0 +1,10 @@
+import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
+import { Opener } from '../../src/crm/postgres/opener.ts'
+import type { Secret } from '../../src/domain/secret.ts'
+import { systemTime } from '../../src/time/time.ts'
+
+/** Opens connections to the database of a URL. */
+export function openerOf(url: Secret, { ca = null as string | null, requestTimeoutMs = 5000 } = {}): Opener {
+  const absolute = (path: string): string => path
+  return new Opener({ url, addressIn: parsePostgresUrl, ca, absolute, limits: { requestTimeoutMs }, time: systemTime })
+}
