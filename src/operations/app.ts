@@ -14,7 +14,6 @@ import { type ReadingStatus, type Status, type StatusOptions, isReady, mayAnswer
 import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import type { RefreshSettings } from '../sync/served-list.ts'
-import { yieldToEventLoop } from '../time/waiting.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean
@@ -109,7 +108,7 @@ export function operationsOf(source: OperationsSource): Hono {
       })
     },
     withheld: (query, signal) =>
-      turns.run(() => searchWithheld(served()[query.list].list.withheldBatches(), query, yieldToEventLoop, signal)),
+      turns.run(() => searchWithheld(served()[query.list].list.withheldRows(), query, signal)),
     find: (text, signal) => turns.run(() => recordsNamed(served(), text, time.now(), signal)),
     changes: (signal) => turns.run(() => recordsChangedLately(served(), time.now(), signal)),
     samples: () => sampling.samples,

@@ -1,12 +1,11 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { ServedList, ServedLists } from '../sync/served-list.ts'
-import type { Withheld } from '../domain/withheld.ts'
-import { FREE, SERVED, WITHHELD } from '../records/shard.ts'
+import { slotOf } from '../records/record-list.ts'
 import type { Moment } from '../time/time.ts'
-import { yieldToEventLoop } from '../time/waiting.ts'
 import { faultWords } from '../faults/fault-words.ts'
-import { wordsIn } from './withheld-search.ts'
+import { scanRows } from './search-turns.ts'
+import { hasAll, wordsIn } from './withheld-search.ts'
 
 /** A served record or a withheld row. */
 interface FoundRecord {
@@ -32,17 +31,12 @@ interface Found {
 }
 
 const MOST_SHOWN = 20
-/** The number of records examined without a pause, so that a search does not delay requests. */
-const SLICE_ROWS = 500
 const DAY_MS = 24 * 3_600_000
 
 /** Finds records and withheld rows whose names contain all words, regardless of case, withheld ones first. */
 export function recordsNamed(lists: ServedLists, text: string, now: Moment, signal: AbortSignal): Promise<Found> {
   const words = wordsIn(text)
-  return find(lists, now, signal, (name) => {
-    const lower = name.toLowerCase()
-    return words.every((word) => lower.includes(word))
-  })
+  return find(lists, now, signal, (name) => hasAll(name, words))
 }
 
 /** Finds records that came or changed within a day, newest first, except those of the first read. */
@@ -50,7 +44,7 @@ export function recordsChangedLately(lists: ServedLists, now: Moment, signal: Ab
   return find(lists, now, signal, null)
 }
 
-/** Searches in slices, between which requests run. Without words, finds recent changes. */
+/** Finds records and withheld rows by name, or recent changes if `isIt` is `null`. */
 async function find(
   lists: ServedLists,
   now: Moment,
@@ -58,51 +52,35 @@ async function find(
   isIt: ((name: string) => boolean) | null,
 ): Promise<Found> {
   let records: FoundRecord[] = []
-  let [total, looked] = [0, 0]
+  let total = 0
   const keep = (record: FoundRecord): void => {
     total++
     records.push(record)
     if (records.length > 2 * MOST_SHOWN) records = first(records)
   }
-  const look = async <Item extends { readonly Name: string | null }>(told: ServedList<Item>): Promise<void> => {
-    const { list, loadedAtMs } = told
-    const { name: of, packing } = list.kind
-    const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
-      const name = withheld?.name ?? ''
-      if (withheld === null || isIt?.(name) !== true) return
-      const { where } = withheld
-      const reason = faultWords(withheld).reason
+  const findIn = async <Item extends { readonly Name: string | null }>(told: ServedList<Item>): Promise<void> => {
+    const { name: of, packing } = told.list.kind
+    await scanRows(isIt === null ? [] : told.list.withheldRows(), signal, ({ id, withheld }) => {
+      const { name = '', where } = withheld
+      if (isIt?.(name) !== true) return
+      const { reason } = faultWords(withheld)
       keep({ list: of, id, name, start: null, venue: null, where, changedAgoMs: 0, reason })
-    }
-    const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, loadedAtMs) : Number.NEGATIVE_INFINITY
-    for (const shard of list.shards) {
-      for (let slot = 0; slot < shard.slots; slot++) {
-        const isWanted = shard.state[slot] === SERVED ? (shard.updatedAt[slot] ?? 0) > since : isIt !== null
-        if (!isWanted || shard.state[slot] === FREE) continue
-        if (++looked % SLICE_ROWS === 0) await yieldToEventLoop()
-        if (signal.aborted) return
-        // The row may have changed during the pause.
-        if (shard.state[slot] === WITHHELD) keepWithheld(shard.guid(slot), shard.withheldAt(slot))
-        if (shard.state[slot] !== SERVED) continue
-        const id = shard.guid(slot)
-        const name = packing.unpack(id, shard.read(slot)).Name ?? ''
-        const changedAgoMs = Math.max(0, now.monotonicMs - (shard.updatedAt[slot] ?? 0))
-        if (isIt?.(name) === false) continue
-        const { start, venue } = placeOfEvent(lists, of, id)
-        keep({ list: of, id, name, start, venue, where: null, changedAgoMs, reason: null })
-      }
-      await yieldToEventLoop()
-      if (signal.aborted) return
-    }
-    if (isIt === null) return
-    for (const { id, withheld } of list.unidentified) {
-      if (++looked % SLICE_ROWS === 0) await yieldToEventLoop()
-      if (signal.aborted) return
-      keepWithheld(id, withheld)
-    }
+    })
+    const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, told.loadedAtMs) : Number.NEGATIVE_INFINITY
+    await scanRows(told.list.rows(), signal, (row) => {
+      const shard = told.list.shardAt(row)
+      const updatedAt = shard.updatedAt[slotOf(row)] ?? 0
+      if (!told.list.isServed(row) || updatedAt <= since) return
+      const id = told.list.idOf(row)
+      const name = packing.unpack(id, shard.read(slotOf(row))).Name ?? ''
+      if (isIt?.(name) === false) return
+      const { start, venue } = placeOfEvent(lists, of, id)
+      const changedAgoMs = Math.max(0, now.monotonicMs - updatedAt)
+      keep({ list: of, id, name, start, venue, where: null, changedAgoMs, reason: null })
+    })
   }
-  await look(lists.events)
-  await look(lists.venues)
+  await findIn(lists.events)
+  await findIn(lists.venues)
   return { total, records: first(records) }
 }
 

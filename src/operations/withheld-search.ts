@@ -1,6 +1,7 @@
 import { type RowFault, type WithheldFault, isOnPurpose, type WithheldRow, FAULTS } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
+import { scanRows } from './search-turns.ts'
 
 export interface WithheldQuery {
   readonly list: ListName
@@ -17,8 +18,8 @@ const PAGE_ROWS = 20
 /** The last page. Hits before it are kept during the search. */
 const FURTHEST = 10_000
 const LONGEST_TEXT = 200
-/** The approximate number of rows between two pauses, so that a search does not delay requests. */
-const SLICE_ROWS = 500
+/** The number of hits beyond two pages that are kept before they are sorted. */
+const MOST_UNSORTED = 500
 
 /** Parses a query; `null` if it is malformed. */
 export function withheldQuery(given: (name: string) => string | undefined): WithheldQuery | null {
@@ -51,33 +52,25 @@ function placeOf(where: string): number {
   return Number(/(?:row|line|item) (\d+)/.exec(where)?.[1] ?? 0)
 }
 
-/** Searches the withheld rows of a list in slices of whole batches, between which requests run. */
+/** Searches the withheld rows of a list in slices, between which requests run. */
 export async function searchWithheld(
-  batches: Iterable<readonly WithheldRow[]>,
+  rows: Iterable<WithheldRow>,
   { list, words, offset, ...about }: WithheldQuery,
-  pause: () => Promise<void>,
   signal: AbortSignal,
+  pause?: () => Promise<void>,
 ) {
   const most = offset + PAGE_ROWS
   let found: WithheldRow[] = []
-  let [total, matching, sincePause] = [0, 0, 0]
-  for (const batch of batches) {
-    for (const row of batch) {
-      if (!isAbout(row, about) || !holdsAll(row, words)) continue
-      found.push(row)
-      matching++
-    }
-    total += batch.length
-    if (found.length > 2 * most + SLICE_ROWS) found = found.toSorted(inOrder).slice(0, most)
-    sincePause += batch.length
-    if (sincePause < SLICE_ROWS) continue
-    sincePause = 0
-    await pause()
-    if (signal.aborted) break
+  let [total, matching] = [0, 0]
+  const look = (row: WithheldRow): void => {
+    total++
+    if (!isAbout(row, about) || !hasWords(row, words)) return
+    matching++
+    if (found.push(row) > 2 * most + MOST_UNSORTED) found = found.toSorted(inOrder).slice(0, most)
   }
-  const rows = found.toSorted(inOrder).slice(offset, most).map(shown)
+  await scanRows(rows, signal, look, pause)
   // The number of withheld rows in the list, and of those that match the query.
-  return { list, total, matching, offset, rows }
+  return { list, total, matching, offset, rows: found.toSorted(inOrder).slice(offset, most).map(shown) }
 }
 
 function isAbout({ withheld }: WithheldRow, { fault, column }: Pick<WithheldQuery, 'fault' | 'column'>): boolean {
@@ -87,11 +80,16 @@ function isAbout({ withheld }: WithheldRow, { fault, column }: Pick<WithheldQuer
   return [withheld, ...(withheld.also ?? [])].some((row) => row.column === column && has(row))
 }
 
-function holdsAll(row: WithheldRow, words: readonly string[]): boolean {
+/** Returns true if a text contains all words, which are in lower case. */
+export function hasAll(text: string, words: readonly string[]): boolean {
+  const lower = text.toLowerCase()
+  return words.every((word) => lower.includes(word))
+}
+
+function hasWords(row: WithheldRow, words: readonly string[]): boolean {
   if (words.length === 0) return true
   const { id, name, where, reason } = shown(row)
-  const text = `${id ?? ''} ${name ?? ''} ${where} ${reason}`.toLowerCase()
-  return words.every((word) => text.includes(word))
+  return hasAll(`${id ?? ''} ${name ?? ''} ${where} ${reason}`, words)
 }
 
 /** Returns the row for the dashboard, with reasons and remedies for the row and for each fault. */

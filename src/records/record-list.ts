@@ -17,7 +17,6 @@ const SHARD_BITS = 8
 const SHARDS = 2 ** SHARD_BITS
 /** The highest bits of a hash select the shard; the lowest select the bucket within it. */
 const SHARD_SHIFT = 32 - SHARD_BITS
-const BATCH_ROWS = 500
 
 /** A body and its entity tag. The body is valid until the next await; copy it to keep it longer. */
 export interface Representation {
@@ -314,31 +313,17 @@ export class RecordList<Item> {
     this.order?.forget(shard, slot, shard.read(slot))
   }
 
-  /** Yields every withheld row. */
+  /** Yields every withheld row. Reads may continue meanwhile: no row comes twice, and the order is stable. */
   *withheldRows(): Generator<WithheldRow, void> {
-    for (const rows of this.withheldBatches()) yield* rows
-  }
-
-  /**
-   * Like `withheldRows`, in batches of a few hundred. Reads may continue between batches: no row comes twice, and the
-   * order is stable.
-   */
-  *withheldBatches(): Generator<readonly WithheldRow[], void> {
     for (const shard of this.shards) {
       const rows: WithheldRow[] = []
       for (let slot = 0; slot < shard.slots; slot++) {
         const withheld = shard.withheldAt(slot)
         if (withheld !== null) rows.push({ id: shard.guid(slot), withheld })
       }
-      yield rows
+      yield* rows
     }
-    let batch: WithheldRow[] = []
-    for (const row of this.unidentified) {
-      if (batch.push(row) < BATCH_ROWS) continue
-      yield batch
-      batch = []
-    }
-    yield batch
+    yield* this.unidentified
   }
 
   /** Returns true if the packed record of any served row satisfies `isIt`. Pauses between shards. */
