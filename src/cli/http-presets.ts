@@ -3,7 +3,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
   [
     'directus',
     `  kind: http             # a Directus; docs/crm/http.md
-  # testedOn: replayed answers; how it pages and filters was measured on a running Directus, 2026-11-21
+  # testedOn: documents; a server that answers as a running Directus did by hand, 2026-11-21
   url: https://cms.example.org
   auth: { bearer: { env: DIRECTUS_TOKEN } }   # a static token of a user that may read both collections
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
@@ -45,7 +45,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
   [
     'strapi',
     `  kind: http             # a Strapi 5; docs/crm/http.md
-  # testedOn: replayed answers; how it pages and filters was measured on a running Strapi 5.54, 2026-11-21
+  # testedOn: documents; a server that answers as a running Strapi 5.54 did by hand, 2026-11-21
   url: https://cms.example.org/api
   auth: { bearer: { env: STRAPI_TOKEN } }     # an API token that may find both types
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
@@ -90,7 +90,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
   [
     'airtable',
     `  kind: http             # a base of Airtable; docs/crm/http.md
-  # testedOn: answers in the shapes of its documents, replayed
+  # testedOn: documents; a server that answers as documented
   url: https://api.airtable.com/v0/appXXXXXXXXXXXXXX
   auth: { bearer: { env: AIRTABLE_TOKEN } }   # a personal access token with data.records:read
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
@@ -124,7 +124,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
   [
     'the-events-calendar',
     `  kind: http             # The Events Calendar of a WordPress site; docs/crm/http.md
-  # testedOn: answers in the shapes of its documents, replayed
+  # testedOn: documents; a server that answers as documented
   url: https://www.example.org/wp-json/tribe/events/v1
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
   events:

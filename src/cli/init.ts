@@ -193,7 +193,7 @@ const FILES = `  kind: files
   # For files on a web server, such as a published spreadsheet: ./marquee init files --from URL; docs/files-by-url.md
 `
 
-const DATAVERSE = `  kind: dataverse
+const DATAVERSE = `  kind: dataverse   # testedOn: documents; a stand-in that answers as Microsoft documents it
   url: https://example.crm11.dynamics.com            # the environment
   tenant: 00000000-0000-0000-0000-000000000000       # Directory (tenant) ID of the app registration
   clientId: 11111111-1111-1111-1111-111111111111     # its Application (client) ID; see docs/crm/dataverse.md
@@ -215,7 +215,7 @@ const DATAVERSE = `  kind: dataverse
   #     Longitude: cr5_longitude
 `
 
-const POSTGRES = `  kind: postgres
+const POSTGRES = `  kind: postgres   # testedOn: real; PostgreSQL 15
   url: { env: DATABASE_URL }   # postgres://user:password@host:5432/database?sslmode=verify-full
   # listen: marquee            # the NOTIFY channel for changes
   events:
@@ -226,7 +226,7 @@ const POSTGRES = `  kind: postgres
     updatedAt: updated_at
 `
 
-const ODOO = `  kind: odoo
+const ODOO = `  kind: odoo   # testedOn: recorded; answers of an Odoo 19 with demo data, replayed. For 17 and 18: documents
   url: https://example.odoo.com
   database: example
   key: { env: ODOO_KEY }       # an API key; or { file: PATH }, which is read again when Odoo refuses it
@@ -241,7 +241,7 @@ const ODOO = `  kind: odoo
   #     Price: x_studio_price
 `
 
-const SALESFORCE = `  kind: salesforce
+const SALESFORCE = `  kind: salesforce   # testedOn: documents; a server that answers as documented
   url: https://example.my.salesforce.com   # the org's own domain
   clientId: 3MVG9example                   # consumer key of a connected app with the client credentials flow
   clientSecret: { env: SALESFORCE_SECRET }
@@ -262,7 +262,7 @@ const SALESFORCE = `  kind: salesforce
       AddressCity: City__c
 `
 
-const CIVICRM = `  kind: civicrm
+const CIVICRM = `  kind: civicrm   # testedOn: documents; a server that answers as documented
   url: https://example.org
   key: { env: CIVICRM_KEY }     # the API key of a contact; docs/crm/civicrm.md
   idNamespace: NAMESPACE    # keep this UUID: ids are derived from it
