@@ -1,43 +1,35 @@
 import type { Context } from './connector/marquee-connector.d.ts'
-
-export interface TokenRequest {
-  readonly tokenUrl: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly scope?: string | null
-  readonly sendAs: 'basic' | 'body'
-}
+import type { GrantRequest } from './kit/client-grant.ts'
 
 /** A token is kept this long if the server does not say how long it lives. */
 const USUAL_LIFE_MS = 10 * 60_000
+const LONGEST_LIFE_MS = 24 * 3_600_000
 const REFUSED = ['invalid_client', 'invalid_client_id', 'invalid_grant', 'unauthorized_client', 'access_denied']
 
-/** A token by OAuth 2 client credentials (RFC 6749 §4.4), kept until shortly before it expires. */
+/** A token by client credentials, kept until shortly before it expires. */
 export class ClientToken {
   #held: { readonly text: string; readonly secret: string; readonly untilMs: number } | null = null
 
-  async current(context: Context, { tokenUrl, clientId, clientSecret, scope, sendAs }: TokenRequest): Promise<string> {
+  async current(context: Context, request: GrantRequest): Promise<string> {
+    const { clientSecret: secret } = request
     const held = this.#held
-    if (held !== null && held.secret === clientSecret && performance.now() < held.untilMs) return held.text
-    const client = { client_id: clientId, client_secret: clientSecret }
-    const form = { grant_type: 'client_credentials', ...(scope ? { scope } : {}), ...(sendAs === 'body' ? client : {}) }
-    const user = [clientId, clientSecret].map((part) => encodeURIComponent(part)).join(':')
-    const answer: unknown = await context.http.post(tokenUrl, {
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        ...(sendAs === 'basic' ? { authorization: `Basic ${Buffer.from(user).toString('base64')}` } : {}),
-      },
-      body: new URLSearchParams(form).toString(),
-      errorAt: 'error',
-      refusedAs: REFUSED,
+    if (held !== null && held.secret === secret && performance.now() < held.untilMs) return held.text
+    // Imported on demand: most APIs have keys.
+    const { requestToken } = await import('./kit/client-grant.ts')
+    let isAnswered = false
+    const granted = await requestToken(request, async (url, { headers, body }) => {
+      const answer: unknown = await context.http.post(url, { headers, body, errorAt: 'error', refusedAs: REFUSED })
+      isAnswered = true
+      // The type is required (RFC 6749 §5.1), but some servers leave it out.
+      return Response.json({ token_type: 'bearer', ...(typeof answer === 'object' ? answer : {}) })
+    }).catch((cause: unknown) => {
+      if (!isAnswered) throw cause
+      return null
     })
-    const of = (name: string): unknown =>
-      typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined
-    const token = of('access_token')
-    const text = typeof token === 'string' ? token : context.fail('broken', 'the token server answered without a token')
-    const seconds = Number(of('expires_in'))
-    const lifeMs = seconds > 0 ? seconds * 900 : USUAL_LIFE_MS
-    this.#held = { text, secret: clientSecret, untilMs: performance.now() + Math.min(lifeMs, 24 * 3_600_000) }
+    if (granted === null) return context.fail('broken', 'the token server answered without a bearer token')
+    const { text, lifeMs } = granted
+    const keptMs = lifeMs === null || lifeMs === 0 ? USUAL_LIFE_MS : lifeMs * 0.9
+    this.#held = { text, secret, untilMs: performance.now() + Math.min(keptMs, LONGEST_LIFE_MS) }
     return text
   }
 

@@ -441,7 +441,8 @@ describe('requests', () => {
   it('carry a token by client credentials, from another host, that is kept', async () => {
     const tokens = await JsonServer.open(({ body, headers }) =>
       headers['authorization'] === `Basic ${btoa('app:secret-word')}` &&
-      body === 'grant_type=client_credentials&scope=read'
+      new URLSearchParams(String(body)).get('grant_type') === 'client_credentials' &&
+      new URLSearchParams(String(body)).get('scope') === 'read'
         ? { json: { access_token: 'token-1', expires_in: 3600 } }
         : { status: 401, json: { error: 'invalid_client' } },
     )
@@ -450,6 +451,21 @@ describe('requests', () => {
     const { crm, api } = await open(() => ({ json: rowsUpTo(1) }), ALL, `auth: ${auth},`, { KEY: 'secret-word' })
     expect([(await readList(crm.venues)).failure, (await readList(crm.venues)).failure]).toEqual(['', ''])
     expect([tokens.asked.length, api.asked.at(-1)?.headers['authorization']]).toEqual([1, 'Bearer token-1'])
+  })
+
+  it.each([
+    ['holds a line break', { access_token: 'a\nb' }],
+    ['is of a type that is not a bearer', { access_token: 'a', token_type: 'mac' }],
+    ['lives for less than nothing', { access_token: 'a', expires_in: -1 }],
+    ['is missing', { token_type: 'bearer' }],
+  ])('carry no token by client credentials that %s', async (_, json) => {
+    const tokens = await JsonServer.open(() => ({ json }))
+    left.push(tokens)
+    const auth = `{ clientCredentials: { tokenUrl: "${tokens.url}/token", clientId: app, clientSecret: { env: KEY } } }`
+    const { crm, api } = await open(() => ({ json: rowsUpTo(1) }), ALL, `auth: ${auth},`, { KEY: 'secret-word' })
+    const { failure } = await readList(crm.venues)
+    expect(failure).toContain('the token server answered without a bearer token')
+    expect(api.asked).toEqual([])
   })
 
   it('take a key from its file again when it was refused', async () => {

@@ -36,7 +36,7 @@ async function openOrg(queries: Readonly<Record<string, unknown>>, secret = 'sec
       }
       if (pathname === '/services/oauth2/token') {
         const form = new URLSearchParams(text)
-        const isForm = request.headers['content-type'] === 'application/x-www-form-urlencoded'
+        const isForm = request.headers['content-type']?.split(';')[0] === 'application/x-www-form-urlencoded'
         const isRight =
           isForm && form.get('grant_type') === 'client_credentials' && form.get('client_secret') === secret
         if (isRight) reply(200, { access_token: `token-${++tokens}`, token_type: 'Bearer' })

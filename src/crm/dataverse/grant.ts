@@ -1,12 +1,6 @@
+import { requestToken } from '../kit/client-grant.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import {
-  ClientSecretPost,
-  ResponseBodyError,
-  allowInsecureRequests,
-  clientCredentialsGrantRequest,
-  customFetch,
-  processClientCredentialsResponse,
-} from 'oauth4webapi'
+import { ResponseBodyError } from 'oauth4webapi'
 import type { Secret } from '../../domain/secret.ts'
 import { type Failure, type Failed, failed, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
@@ -38,55 +32,49 @@ export interface NoToken extends Failed {
 
 const MOST_BYTES = 256 * 1024
 /** The assumed lifetime of a token that states none; actual ones are much longer. */
-const DEFAULT_LIFE_S = 300
+const DEFAULT_LIFE_MS = 300_000
 /** The shortest lifetime assumed, so an expired token is not requested again with every request. */
-const LEAST_LIFE_S = 1
-/** Matches a bearer token (RFC 6750 §2.1). */
-const TOKEN = /^[\w.~+/-]+=*$/
-const LONGEST_TOKEN = 12_288
+const LEAST_LIFE_MS = 1000
 
 /** Requests a token from the directory with the client credentials grant (RFC 6749 §4.4). */
 export async function grantToken(settings: TokenSettings, secret: Secret): Promise<Token | NoToken> {
   const { web, time, limits, authority, tenant, clientId, scope } = settings
-  const server = { issuer: authority, token_endpoint: `${authority}/${tenant}/oauth2/v2.0/token` }
-  const client = { client_id: clientId }
   const exchange: { failure: Failure | null; begunAt: Moment } = { failure: null, begunAt: time.now() }
   try {
-    const response = await clientCredentialsGrantRequest(
-      server,
-      client,
-      ClientSecretPost(secret.reveal()),
-      { scope },
+    const granted = await requestToken(
       {
-        // The configuration already decided which addresses may use plain http.
-        [allowInsecureRequests]: true,
-        [customFetch]: async (url, { headers, body }) => {
-          const answered = await ask(web, {
-            method: 'POST',
-            url,
-            headers,
-            body: String(body),
-            mostBytes: MOST_BYTES,
-            signal: new AbortController().signal,
-            timeoutMs: limits.requestTimeoutMs,
-            time,
-          })
-          if (!('reply' in answered)) {
-            exchange.failure = answered.kind === 'too-large' ? tooLarge(url) : answered
-            return new Response(null, { status: 503 })
-          }
-          exchange.begunAt = answered.begunAt
-          exchange.failure = outage(answered.reply, time.now().wallMs, new URL(url).host)
-          return responseOf(answered.reply)
-        },
+        tokenUrl: `${authority}/${tenant}/oauth2/v2.0/token`,
+        clientId,
+        clientSecret: secret.reveal(),
+        scope,
+        sendAs: 'body',
+      },
+      async (url, { headers, body }) => {
+        const answered = await ask(web, {
+          method: 'POST',
+          url,
+          headers,
+          body,
+          mostBytes: MOST_BYTES,
+          signal: new AbortController().signal,
+          timeoutMs: limits.requestTimeoutMs,
+          time,
+        })
+        if (!('reply' in answered)) {
+          exchange.failure = answered.kind === 'too-large' ? tooLarge(url) : answered
+          return new Response(null, { status: 503 })
+        }
+        exchange.begunAt = answered.begunAt
+        exchange.failure = outage(answered.reply, time.now().wallMs, new URL(url).host)
+        return responseOf(answered.reply)
       },
     )
     if (exchange.failure !== null) return { ok: false, failure: exchange.failure }
-    const { access_token: text, expires_in: lifeS } = await processClientCredentialsResponse(server, client, response)
-    if (text.length > LONGEST_TOKEN || !TOKEN.test(text)) return noToken(authority)
-    const lifeMs = Math.max(lifeS ?? DEFAULT_LIFE_S, LEAST_LIFE_S) * 1000
-    return { ok: true, text, since: exchange.begunAt, lifeMs }
+    if (granted === null) return noToken(authority)
+    const lifeMs = Math.max(granted.lifeMs ?? DEFAULT_LIFE_MS, LEAST_LIFE_MS)
+    return { ok: true, text: granted.text, since: exchange.begunAt, lifeMs }
   } catch (cause) {
+    if (exchange.failure !== null) return { ok: false, failure: exchange.failure }
     if (!(cause instanceof ResponseBodyError)) return noToken(authority)
     const refusal = { error: cause.error, description: cause.error_description ?? '' }
     const failure = grantRefusal(refusal, settings, secret.from)
