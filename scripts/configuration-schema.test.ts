@@ -80,7 +80,7 @@ describe('the schema accepts what Marquee accepts', () => {
       }
     }
     expect([accepted > 100, refused > 1000, unnoticed < refused / 10]).toEqual([true, true, true])
-  }, 180_000)
+  })
 })
 
 /** What only Marquee knows: the environment and files, the names of zones, sums of digits, and rules between keys. */

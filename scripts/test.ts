@@ -6,11 +6,11 @@ import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } fr
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { HUNG_AFTER_MS } from '../test/support/depth.ts'
 import { LANES } from '../test/support/lanes.ts'
 import { type TestCase, readJunit } from './junit-report.ts'
 import { type TestUnit, planTests } from './test-plan.ts'
 
-const TIMEOUT_MS = 30_000
 const SLOWEST = 10
 const WAITING_LANES = 2
 
@@ -59,7 +59,7 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
       'test',
       '--only-failures',
       '--preload=./test/support/properties.ts',
-      `--timeout=${TIMEOUT_MS}`,
+      `--timeout=${HUNG_AFTER_MS}`,
       '--reporter=junit',
       `--reporter-outfile=${reportPath}`,
       ...(pattern === undefined ? [] : ['-t', pattern]),

@@ -55,14 +55,14 @@ describe('`accept` (instances: What a person touches)', () => {
         await must(fleet, () => instance.cluster.served.events.shrunk === null, MAX_AGE_MS)
       expect((await saidTo(fleet, second)).accepted).toEqual([])
     }
-  }, 60_000)
+  })
 
   it('is said to the leader itself', async () => {
     const fleet = new Fleet(setting, 1)
     const [first, second] = await shrunk(fleet)
     expect((await saidTo(fleet, first)).accepted).toEqual(['events'])
     await must(fleet, serves(second, 2), MAX_AGE_MS)
-  }, 60_000)
+  })
 
   it('is not lost where the leader is, before it has read the list', async () => {
     for (const seed of SEEDS) {
@@ -74,7 +74,7 @@ describe('`accept` (instances: What a person touches)', () => {
       await must(fleet, () => second.cluster.role === 'leader', MAX_AGE_MS)
       await must(fleet, serves(second, 2), 2 * MAX_AGE_MS)
     }
-  }, 60_000)
+  })
 
   it('is done by whom it was said to, where that takes over before anybody answered', async () => {
     const fleet = new Fleet(setting, 1)
@@ -83,7 +83,7 @@ describe('`accept` (instances: What a person touches)', () => {
     expect((await saidTo(fleet, second)).accepted).toEqual(['events'])
     expect(second.cluster.role).toBe('leader')
     await must(fleet, serves(second, 2), MAX_AGE_MS)
-  }, 60_000)
+  })
 
   it('says after 10 s that no leader answered', async () => {
     const fleet = new Fleet(setting, 1)
@@ -95,7 +95,7 @@ describe('`accept` (instances: What a person touches)', () => {
     fleet.store.state = 'up'
     await fleet.pass(2 * MAX_AGE_MS)
     expect(second.cluster.served.events.shrunk).not.toBeNull()
-  }, 60_000)
+  })
 
   it('cannot be played again for another loss', async () => {
     for (const seed of SEEDS) {
@@ -119,5 +119,5 @@ describe('`accept` (instances: What a person touches)', () => {
       expect(first.cluster.served.events.shrunk).not.toBeNull()
       expect(fleet.news['shorter-accepted']).toBe(1)
     }
-  }, 60_000)
+  })
 })

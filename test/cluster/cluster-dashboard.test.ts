@@ -33,13 +33,13 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
     mkdirSync(join(folder, 'crm'))
     writeFileSync(join(folder, 'crm', 'venues.json'), '[]')
     writeFileSync(join(folder, 'crm', 'events.csv'), HEADER + [1, 2, 3].map(event).join(''))
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     for (const instance of instances) await instance.end()
     await store.remove()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   async function started(runtime: (typeof RUNTIMES)[number], cluster: Settings = {}): Promise<RealInstance> {
     const instance = await startInstance(runtime, {
@@ -85,7 +85,7 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
     }
     writeFileSync(path, HEADER + [1, 2, 3, 4].map(event).join(''))
     for (const instance of both.splice(0)) await instance.end()
-  }, 60_000)
+  })
 
   it('is red where callers get 502, and says why; amber no more where it reads for itself', async () => {
     await store.end()
@@ -120,5 +120,5 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
       await lost.end()
       await own.end()
     }
-  }, 120_000)
+  })
 })

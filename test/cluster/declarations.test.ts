@@ -28,12 +28,12 @@ describeWithRedis('instances whose further fields differ (contract §7)', () => 
       Row: 7,
     }
     writeFileSync(join(folder, 'crm', 'events.json'), JSON.stringify([row]))
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const instance of instances) await instance.end()
     await store.remove()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   it('take no record from each other, and each answers with its own', async () => {
     const declared = [{ Room: 'text' }, { Row: 'integer' }]
@@ -59,5 +59,5 @@ describeWithRedis('instances whose further fields differ (contract §7)', () => 
     expect(
       bodies.map((body) => Object.keys(body as object).filter((name) => name === 'Room' || name === 'Row')),
     ).toEqual([['Room'], ['Row']])
-  }, 60_000)
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { MISSING, soakFleet } from './fleet-soak.ts'
-import { faultSeconds, SEED } from '../support/depth.ts'
+import { faultSeconds, SEED, limitAfter } from '../support/depth.ts'
 
 const SECONDS = faultSeconds(20, 20)
 
@@ -24,6 +24,6 @@ describe.skipIf(MISSING.length > 0)(NAME, () => {
       expect(faults.length).toBeGreaterThan(0)
       expect(joined.length).toBeGreaterThan(0)
     },
-    SECONDS * 1000 + 120_000,
+    limitAfter(SECONDS * 1000),
   )
 })

@@ -66,408 +66,343 @@ const SHORT = { freshness: { maxAge: '2s', refreshEvery: '1s' } }
 const NOTHING_SEEN = { wrong: [], unavailable: 0 }
 
 describeWithRedis('three instances, two runtimes and one Redis', () => {
-  it(
-    'answer what one of them reads; the CRM is read by that one alone, and metrics tell who it is',
-    async () => {
-      const leader = await started()
+  it('answer what one of them reads; the CRM is read by that one alone, and metrics tell who it is', async () => {
+    const leader = await started()
+    fleet.write()
+    await fleet.untilEqual()
+    const [, page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## In a cluster')
+    const described = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
+    for (const instance of fleet.instances) {
+      const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
+      const isReader = instance === leader
+      expect(sampleOf(text, 'marquee_cluster_role{role="leader"}')).toBe(isReader ? 1 : 0)
+      expect(sampleOf(text, 'marquee_cluster_role{role="follower"}')).toBe(isReader ? 0 : 1)
+      expect(sampleOf(text, 'marquee_cluster_connected')).toBe(1)
+      expect(sampleOf(text, 'marquee_cluster_instances')).toBe(3)
+      expect((sampleOf(text, 'marquee_crm_requests_total{outcome="ok"}') ?? 0) > 0).toBe(isReader)
+      const shared = exposed(text).filter(({ name }) => name.startsWith('marquee_cluster_'))
+      expect(shared.map(({ name, type }) => `${name} ${type}`).toSorted()).toEqual(described.toSorted())
+      const told = await instance.status()
+      expect(told?.lists.events.withheld).toBe(1)
+      expect(told?.cluster.candidates.length).toBe(2)
+    }
+  })
+
+  it('explain a row with who read it, and what was found in it only there; that a shorter list is right is taken by each', async () => {
+    const leader = await started()
+    const [follower] = others(leader)
+    const ask = async (instance: RealInstance | undefined, path: string, method = 'GET') =>
+      askOperations(`${instance?.process.listening.operations}${path}`, { method })
+    const broken = 'explain/ffffffff-0000-4000-8000-000000000000'
+    const [there, here] = [await ask(leader, broken), await ask(follower, broken)]
+    expect(there?.text).toContain('a found value')
+    expect(here?.text).not.toContain('a found value')
+    expect(here?.text).toContain(`Instance ${(await leader.status())?.cluster.instance} read it`)
+    expect((await ask(leader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
+    for (const instance of others(leader)) {
+      expect((await ask(instance, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
+    }
+  })
+
+  it('let go of a list that was held back, by the word of a follower on either runtime', async () => {
+    await started()
+    const events = { 2: 20, 8: 40 }
+    for (const [left, before] of Object.entries(events)) {
+      fleet.events = before
       fleet.write()
       await fleet.untilEqual()
-      const [, page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## In a cluster')
-      const described = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
-      for (const instance of fleet.instances) {
-        const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
-        const isReader = instance === leader
-        expect(sampleOf(text, 'marquee_cluster_role{role="leader"}')).toBe(isReader ? 1 : 0)
-        expect(sampleOf(text, 'marquee_cluster_role{role="follower"}')).toBe(isReader ? 0 : 1)
-        expect(sampleOf(text, 'marquee_cluster_connected')).toBe(1)
-        expect(sampleOf(text, 'marquee_cluster_instances')).toBe(3)
-        expect((sampleOf(text, 'marquee_crm_requests_total{outcome="ok"}') ?? 0) > 0).toBe(isReader)
-        const shared = exposed(text).filter(({ name }) => name.startsWith('marquee_cluster_'))
-        expect(shared.map(({ name, type }) => `${name} ${type}`).toSorted()).toEqual(described.toSorted())
-        const told = await instance.status()
-        expect(told?.lists.events.withheld).toBe(1)
-        expect(told?.cluster.candidates.length).toBe(2)
-      }
-    },
-    PATIENCE_MS,
-  )
+      const follower = others(await fleet.leader()).find(({ runtime }) => runtime === (left === '2' ? 'node' : 'bun'))
+      fleet.events = Number(left)
+      fleet.write()
+      await eventually(
+        async () => (await follower?.status())?.lists.events.shrunk,
+        (shrunk) => shrunk !== undefined && shrunk !== null,
+        PATIENCE_MS / 2,
+      )
+      const said = await askOperations(`${follower?.process.listening.operations}accept`, { method: 'POST' })
+      expect(said?.text).toBe('{"accepted":["events"]}')
+      await fleet.untilEqual()
+    }
+  })
 
-  it(
-    'explain a row with who read it, and what was found in it only there; that a shorter list is right is taken by each',
-    async () => {
-      const leader = await started()
-      const [follower] = others(leader)
-      const ask = async (instance: RealInstance | undefined, path: string, method = 'GET') =>
-        askOperations(`${instance?.process.listening.operations}${path}`, { method })
-      const broken = 'explain/ffffffff-0000-4000-8000-000000000000'
-      const [there, here] = [await ask(leader, broken), await ask(follower, broken)]
-      expect(there?.text).toContain('a found value')
-      expect(here?.text).not.toContain('a found value')
-      expect(here?.text).toContain(`Instance ${(await leader.status())?.cluster.instance} read it`)
-      expect((await ask(leader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
-      for (const instance of others(leader)) {
-        expect((await ask(instance, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
-      }
-    },
-    PATIENCE_MS,
-  )
+  it('say that no leader answered, 10 s after `accept` was said, where none can be reached', async () => {
+    fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', readersWhenLost: 1 } }
+    const first = await fleet.start('node')
+    await fleet.leader()
+    const left = [await fleet.start('node'), await fleet.start('bun')]
+    expect(await fleet.leader()).toBe(first)
+    redis.freeze()
+    const begunMs = performance.now()
+    const ended = await Promise.all(left.map((instance) => accept(instance)))
+    expect(performance.now() - begunMs).toBeGreaterThan(9900)
+    for (const { status, stderr } of ended) {
+      expect(stderr).toMatch(
+        /^nothing was accepted: no leader answered within 10 s; a leader that comes back may still accept .*; http:\S+\/status says/,
+      )
+      expect(status).toBe(1)
+    }
+    redis.continue()
+    await fleet.leader()
+    for (const instance of left) expect((await accept(instance)).status).toBe(0)
+  })
 
-  it(
-    'let go of a list that was held back, by the word of a follower on either runtime',
-    async () => {
-      await started()
-      const events = { 2: 20, 8: 40 }
-      for (const [left, before] of Object.entries(events)) {
-        fleet.events = before
-        fleet.write()
-        await fleet.untilEqual()
-        const follower = others(await fleet.leader()).find(({ runtime }) => runtime === (left === '2' ? 'node' : 'bun'))
-        fleet.events = Number(left)
-        fleet.write()
-        await eventually(
-          async () => (await follower?.status())?.lists.events.shrunk,
-          (shrunk) => shrunk !== undefined && shrunk !== null,
-          PATIENCE_MS / 2,
-        )
-        const said = await askOperations(`${follower?.process.listening.operations}accept`, { method: 'POST' })
-        expect(said?.text).toBe('{"accepted":["events"]}')
-        await fleet.untilEqual()
-      }
-    },
-    PATIENCE_MS,
-  )
+  it('say so where the maximum age of one is too short for how often another reads', async () => {
+    await fleet.start('bun')
+    await fleet.leader()
+    fleet.settings = { ...fleet.settings, freshness: { maxAge: '1s', refreshEvery: '500ms' } }
+    const { process } = await fleet.start('node')
+    await eventually(
+      () => Promise.resolve(process.child.stdout),
+      (told) => told.includes('freshness.maxAge is too short on this instance: it is 1 s, but must be at least twice'),
+      30_000,
+    )
+  })
 
-  it(
-    'say that no leader answered, 10 s after `accept` was said, where none can be reached',
-    async () => {
-      fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', readersWhenLost: 1 } }
-      const first = await fleet.start('node')
-      await fleet.leader()
-      const left = [await fleet.start('node'), await fleet.start('bun')]
-      expect(await fleet.leader()).toBe(first)
-      redis.freeze()
-      const begunMs = performance.now()
-      const ended = await Promise.all(left.map((instance) => accept(instance)))
-      expect(performance.now() - begunMs).toBeGreaterThan(9900)
-      for (const { status, stderr } of ended) {
-        expect(stderr).toMatch(
-          /^nothing was accepted: no leader answered within 10 s; a leader that comes back may still accept .*; http:\S+\/status says/,
-        )
-        expect(status).toBe(1)
-      }
-      redis.continue()
-      await fleet.leader()
-      for (const instance of left) expect((await accept(instance)).status).toBe(0)
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'say so where the maximum age of one is too short for how often another reads',
-    async () => {
-      await fleet.start('bun')
-      await fleet.leader()
-      fleet.settings = { ...fleet.settings, freshness: { maxAge: '1s', refreshEvery: '500ms' } }
-      const { process } = await fleet.start('node')
+  it('keep a maximum age that a reload made shorter: the heartbeats follow it', async () => {
+    await fleet.end()
+    fleet = new RealFleet({ cluster: { url: redis.url }, freshness: { maxAge: '20s', refreshEvery: '1s' } })
+    const both = [await fleet.start('bun'), await fleet.start('node')]
+    await fleet.leader()
+    const beatenIn = async (ms: number): Promise<number> => {
+      const numberNow = async (): Promise<number> =>
+        Number((await both[0]?.status())?.cluster.position?.split('-')[1] ?? Number.NaN)
+      const before = await numberNow()
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      return (await numberNow()) - before
+    }
+    const before = await beatenIn(4000)
+    for (const instance of both) instance.reload(SHORT)
+    for (const { process } of both) {
       await eventually(
         () => Promise.resolve(process.child.stdout),
-        (told) =>
-          told.includes('freshness.maxAge is too short on this instance: it is 1 s, but must be at least twice'),
+        (told) => told.includes('freshness.maxAge'),
+      )
+    }
+    // Every 100 ms instead of 500, besides what reads say.
+    expect(await beatenIn(4000)).toBeGreaterThan(2 * before)
+  })
+
+  it('tell on each of them how long after its change a row is shown there', async () => {
+    await started()
+    const counted = async (instance: RealInstance): Promise<number> => {
+      const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
+      return sampleOf(text, 'marquee_publish_delay_seconds_count') ?? 0
+    }
+    const before = await Promise.all(fleet.instances.map(counted))
+    fleet.write()
+    await fleet.untilEqual()
+    const after = await Promise.all(fleet.instances.map(counted))
+    expect(after.map((count, at) => count - (before[at] ?? 0))).toEqual([20, 20, 20])
+  })
+
+  it('take another key one after the other, with a log of its own; callers notice nothing, and each side names the other', async () => {
+    await fleet.end()
+    const keyed = (name: string) => ({ cluster: { url: redis.url, key: { env: name }, heartbeat: '100ms' } })
+    const env = { OLD: 'the first key, which is long enough', NEW: 'the second key, which is long enough' }
+    fleet = new RealFleet(keyed('OLD'), env)
+    const old = [await fleet.start('bun'), await fleet.start('node')]
+    await fleet.leader()
+    fleet.settings = keyed('NEW')
+    const seen = await called(old.slice(0, 1), async () => {
+      const next = [await fleet.start('node'), await fleet.start('bun')]
+      await fleet.leader(next)
+      for (const instance of fleet.instances) {
+        const told = await eventually(
+          () => instance.status(),
+          (one) => (one?.cluster.otherLogs.length ?? 0) > 0,
+          30_000,
+        )
+        expect(told?.cluster.otherLogs.join()).toMatch(/^[\da-f]{12}-[\da-f]{8}$/)
+        expect(told?.cluster.lastError).toBeNull()
+        expect(instance.process.child.stdout).toContain('cluster.name is in use by another log')
+      }
+      await fleet.untilEqual()
+    })
+    expect(seen).toEqual(NOTHING_SEEN)
+    for (const instance of old) await fleet.stop(instance)
+    await fleet.untilEqual()
+    for (const instance of fleet.instances) {
+      await eventually(
+        () => instance.status(),
+        (one) => one?.cluster.otherLogs.length === 0,
         30_000,
       )
-    },
-    PATIENCE_MS,
-  )
+    }
+  })
 
-  it(
-    'keep a maximum age that a reload made shorter: the heartbeats follow it',
-    async () => {
-      await fleet.end()
-      fleet = new RealFleet({ cluster: { url: redis.url }, freshness: { maxAge: '20s', refreshEvery: '1s' } })
+  it('answer at once where all were stopped and the key is another, added or taken away', async () => {
+    await fleet.end()
+    const env = { ONE: 'the first key, which is long enough', TWO: 'the second key, which is long enough' }
+    fleet = new RealFleet({}, env)
+    for (const key of [{ env: 'ONE' }, { env: 'TWO' }, null]) {
+      fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', ...(key === null ? {} : { key }) } }
+      const begunMs = performance.now()
       const both = [await fleet.start('bun'), await fleet.start('node')]
-      await fleet.leader()
-      const beatenIn = async (ms: number): Promise<number> => {
-        const numberNow = async (): Promise<number> =>
-          Number((await both[0]?.status())?.cluster.position?.split('-')[1] ?? Number.NaN)
-        const before = await numberNow()
-        await new Promise((resolve) => setTimeout(resolve, ms))
-        return (await numberNow()) - before
+      await fleet.leader(both)
+      expect(performance.now() - begunMs).toBeLessThan(MAX_AGE_MS)
+      for (const instance of both) instance.process.child.signal('SIGKILL')
+      for (const instance of both) await fleet.stop(instance)
+    }
+  })
+
+  it('begin with the file of the one that read, where the store came back empty with none of them left', async () => {
+    const folder = new FilesDirectory({}, null)
+    const begin = async (runtime: Runtime): Promise<RealInstance> => {
+      fleet.settings = {
+        cluster: { url: redis.url, heartbeat: '100ms' },
+        snapshot: { directory: join(folder.path, 'snapshot') },
       }
-      const before = await beatenIn(4000)
-      for (const instance of both) instance.reload(SHORT)
-      for (const { process } of both) {
+      return fleet.start(runtime)
+    }
+    try {
+      for (const runtime of ['bun', 'node'] as const) {
+        const first = await begin(runtime)
         await eventually(
-          () => Promise.resolve(process.child.stdout),
-          (told) => told.includes('freshness.maxAge'),
+          () => Promise.resolve(first.process.child.stdout),
+          (told) => told.includes('a snapshot of ') || told.includes('snapshot-read'),
+          30_000,
         )
+        fleet.write()
+        await fleet.untilEqual([first])
+        await fleet.stop(first)
+        redis.ask('FLUSHALL')
+        const second = await begin(runtime)
+        await fleet.untilEqual([second])
+        const { stdout } = second.process.child
+        expect(stdout).toContain('snapshot-read')
+        // Nothing had changed: no row was read again.
+        expect(stdout).not.toContain('read-ended')
+        await fleet.stop(second)
+        redis.ask('FLUSHALL')
       }
-      // Every 100 ms instead of 500, besides what reads say.
-      expect(await beatenIn(4000)).toBeGreaterThan(2 * before)
-    },
-    PATIENCE_MS,
-  )
+    } finally {
+      folder.remove()
+    }
+  })
 
-  it(
-    'tell on each of them how long after its change a row is shown there',
-    async () => {
-      await started()
-      const counted = async (instance: RealInstance): Promise<number> => {
-        const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
-        return sampleOf(text, 'marquee_publish_delay_seconds_count') ?? 0
-      }
-      const before = await Promise.all(fleet.instances.map(counted))
-      fleet.write()
+  it('go on when the leader is killed: nobody gets 502, an old answer or an older one than before', async () => {
+    const leader = await started()
+    const left = others(leader)
+    const seen = await called(left, async () => {
+      leader.process.child.signal('SIGKILL')
+      await fleet.leader(left)
+      await fleet.untilEqual(left)
+    })
+    expect(seen).toEqual(NOTHING_SEEN)
+  })
+
+  it.skipIf(!HAS_NGINX)('behind the nginx of deploy/: callers notice nothing of a leader that is killed', async () => {
+    const [first, second] = [await fleet.start('bun'), await fleet.start('node')]
+    const leader = await fleet.leader()
+    const front = await startFront([first.process.port, second.process.port])
+    try {
+      await eventually(
+        () => askOperations(front.address),
+        (reply) => reply !== null,
+      )
+      let isOver = false
+      const asked = fleet.statuses(front.address, () => isOver)
+      leader.process.child.signal('SIGKILL')
+      await fleet.leader(others(leader))
+      isOver = true
+      expect([...(await asked).keys()]).toEqual([200])
+    } finally {
+      await front.stop()
+    }
+  })
+
+  it('go on when the leader is stopped in order, which says so to the others', async () => {
+    const leader = await started()
+    const left = others(leader)
+    const seen = await called(left, async () => {
+      expect(await leader.process.child.stop()).toBe(0)
+      await fleet.leader(left)
+      await fleet.untilEqual(left)
+    })
+    expect(seen).toEqual(NOTHING_SEEN)
+    expect(leader.process.child.stdout).toContain('this instance is no longer the leader: it stops')
+  })
+
+  it('have one leader again when the one that was held up wakes, and it goes back for nobody', async () => {
+    const leader = await started()
+    const seen = await called(fleet.instances, async () => {
+      leader.process.child.signal('SIGSTOP')
+      await fleet.leader(others(leader))
+      leader.process.child.signal('SIGCONT')
+      expect(await fleet.leader()).not.toBe(leader)
       await fleet.untilEqual()
-      const after = await Promise.all(fleet.instances.map(counted))
-      expect(after.map((count, at) => count - (before[at] ?? 0))).toEqual([20, 20, 20])
-    },
-    PATIENCE_MS,
-  )
+    })
+    expect(seen.wrong).toEqual([])
+  })
 
-  it(
-    'take another key one after the other, with a log of its own; callers notice nothing, and each side names the other',
-    async () => {
-      await fleet.end()
-      const keyed = (name: string) => ({ cluster: { url: redis.url, key: { env: name }, heartbeat: '100ms' } })
-      const env = { OLD: 'the first key, which is long enough', NEW: 'the second key, which is long enough' }
-      fleet = new RealFleet(keyed('OLD'), env)
-      const old = [await fleet.start('bun'), await fleet.start('node')]
+  it('outlive a store that is killed and comes back empty, and one that is emptied under them', async () => {
+    await started()
+    const seen = await called(fleet.instances, async () => {
+      redis.ask('FLUSHALL')
       await fleet.leader()
-      fleet.settings = keyed('NEW')
-      const seen = await called(old.slice(0, 1), async () => {
-        const next = [await fleet.start('node'), await fleet.start('bun')]
-        await fleet.leader(next)
-        for (const instance of fleet.instances) {
-          const told = await eventually(
-            () => instance.status(),
-            (one) => (one?.cluster.otherLogs.length ?? 0) > 0,
-            30_000,
-          )
-          expect(told?.cluster.otherLogs.join()).toMatch(/^[\da-f]{12}-[\da-f]{8}$/)
-          expect(told?.cluster.lastError).toBeNull()
-          expect(instance.process.child.stdout).toContain('cluster.name is in use by another log')
-        }
-        await fleet.untilEqual()
-      })
-      expect(seen).toEqual(NOTHING_SEEN)
-      for (const instance of old) await fleet.stop(instance)
       await fleet.untilEqual()
+      await redis.end()
       for (const instance of fleet.instances) {
         await eventually(
           () => instance.status(),
-          (one) => one?.cluster.otherLogs.length === 0,
+          (told) => told?.cluster.connected === false,
           30_000,
         )
       }
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'answer at once where all were stopped and the key is another, added or taken away',
-    async () => {
-      await fleet.end()
-      const env = { ONE: 'the first key, which is long enough', TWO: 'the second key, which is long enough' }
-      fleet = new RealFleet({}, env)
-      for (const key of [{ env: 'ONE' }, { env: 'TWO' }, null]) {
-        fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', ...(key === null ? {} : { key }) } }
-        const begunMs = performance.now()
-        const both = [await fleet.start('bun'), await fleet.start('node')]
-        await fleet.leader(both)
-        expect(performance.now() - begunMs).toBeLessThan(MAX_AGE_MS)
-        for (const instance of both) instance.process.child.signal('SIGKILL')
-        for (const instance of both) await fleet.stop(instance)
-      }
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'begin with the file of the one that read, where the store came back empty with none of them left',
-    async () => {
-      const folder = new FilesDirectory({}, null)
-      const begin = async (runtime: Runtime): Promise<RealInstance> => {
-        fleet.settings = {
-          cluster: { url: redis.url, heartbeat: '100ms' },
-          snapshot: { directory: join(folder.path, 'snapshot') },
-        }
-        return fleet.start(runtime)
-      }
-      try {
-        for (const runtime of ['bun', 'node'] as const) {
-          const first = await begin(runtime)
-          await eventually(
-            () => Promise.resolve(first.process.child.stdout),
-            (told) => told.includes('a snapshot of ') || told.includes('snapshot-read'),
-            30_000,
-          )
-          fleet.write()
-          await fleet.untilEqual([first])
-          await fleet.stop(first)
-          redis.ask('FLUSHALL')
-          const second = await begin(runtime)
-          await fleet.untilEqual([second])
-          const { stdout } = second.process.child
-          expect(stdout).toContain('snapshot-read')
-          // Nothing had changed: no row was read again.
-          expect(stdout).not.toContain('read-ended')
-          await fleet.stop(second)
-          redis.ask('FLUSHALL')
-        }
-      } finally {
-        folder.remove()
-      }
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'go on when the leader is killed: nobody gets 502, an old answer or an older one than before',
-    async () => {
-      const leader = await started()
-      const left = others(leader)
-      const seen = await called(left, async () => {
-        leader.process.child.signal('SIGKILL')
-        await fleet.leader(left)
-        await fleet.untilEqual(left)
-      })
-      expect(seen).toEqual(NOTHING_SEEN)
-    },
-    PATIENCE_MS,
-  )
-
-  it.skipIf(!HAS_NGINX)(
-    'behind the nginx of deploy/: callers notice nothing of a leader that is killed',
-    async () => {
-      const [first, second] = [await fleet.start('bun'), await fleet.start('node')]
-      const leader = await fleet.leader()
-      const front = await startFront([first.process.port, second.process.port])
-      try {
-        await eventually(
-          () => askOperations(front.address),
-          (reply) => reply !== null,
-        )
-        let isOver = false
-        const asked = fleet.statuses(front.address, () => isOver)
-        leader.process.child.signal('SIGKILL')
-        await fleet.leader(others(leader))
-        isOver = true
-        expect([...(await asked).keys()]).toEqual([200])
-      } finally {
-        await front.stop()
-      }
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'go on when the leader is stopped in order, which says so to the others',
-    async () => {
-      const leader = await started()
-      const left = others(leader)
-      const seen = await called(left, async () => {
-        expect(await leader.process.child.stop()).toBe(0)
-        await fleet.leader(left)
-        await fleet.untilEqual(left)
-      })
-      expect(seen).toEqual(NOTHING_SEEN)
-      expect(leader.process.child.stdout).toContain('this instance is no longer the leader: it stops')
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'have one leader again when the one that was held up wakes, and it goes back for nobody',
-    async () => {
-      const leader = await started()
-      const seen = await called(fleet.instances, async () => {
-        leader.process.child.signal('SIGSTOP')
-        await fleet.leader(others(leader))
-        leader.process.child.signal('SIGCONT')
-        expect(await fleet.leader()).not.toBe(leader)
-        await fleet.untilEqual()
-      })
-      expect(seen.wrong).toEqual([])
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'outlive a store that is killed and comes back empty, and one that is emptied under them',
-    async () => {
-      await started()
-      const seen = await called(fleet.instances, async () => {
-        redis.ask('FLUSHALL')
-        await fleet.leader()
-        await fleet.untilEqual()
-        await redis.end()
-        for (const instance of fleet.instances) {
-          await eventually(
-            () => instance.status(),
-            (told) => told?.cluster.connected === false,
-            30_000,
-          )
-        }
-        await redis.run()
-        await fleet.leader()
-        await fleet.untilEqual()
-      })
-      expect(seen.wrong).toEqual([])
-    },
-    PATIENCE_MS,
-  )
-
-  it(
-    'let a fourth begin with what is in the store, which holds no secret and no value that was not served',
-    async () => {
-      await fleet.end()
-      redis.ask('ACL', 'SETUSER', 'one', 'on', '>the-password', '~*', '+@all')
-      const env = {
-        STORE: redis.url.replace('//', '//one:the-password@'),
-        KEY: 'a key that is known to all of them, and long enough',
-        TOKEN: 'the-token',
-      }
-      const cluster = { url: { env: 'STORE' }, key: { env: 'KEY' }, heartbeat: '100ms' }
-      fleet = new RealFleet({ cluster }, env)
-      const leader = await started()
-      fleet.write()
+      await redis.run()
+      await fleet.leader()
       await fleet.untilEqual()
-      const fourth = await fleet.start('node')
-      await fleet.untilEqual([fourth])
-      expect((await fourth.status())?.cluster.role).toBe('follower')
-      expect(fourth.process.child.stdout).not.toContain('read-ended')
+    })
+    expect(seen.wrong).toEqual([])
+  })
 
-      const client = new RedisStore(
-        { url: new Secret(env.STORE, IN_THE_FILE), ca: null, name: 'marquee' },
-        scopeIn(redis),
-      )
-      const connection = await client.connect()
-      const entries = await connection.readFrom('0-0', 100_000)
-      const bodies = entries.flatMap(({ h, b }) => [
-        h,
-        ...(b === null ? [] : [unpack(Buffer.from(b)).toString('latin1')]),
-      ])
-      const blobs: string[] = []
-      // Beside the manifest and its chunks lies a hash of them, which holds their names alone.
-      for (const name of keysIn(redis, ':snapshot').filter((key) => key !== 'snapshots')) {
-        const bytes = await connection.getBlob(name)
-        blobs.push(name === 'snapshot' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
-      }
-      const nonces = [...((await connection.readNonces(99)) ?? []).values()]
-      connection.destroy()
-      const stored = [...bodies, ...blobs, ...nonces].join('\n')
-      // It is looked where they would be.
-      expect(blobs.join('')).toContain('version 1')
-      expect(bodies.join('')).toContain('version 2')
-      expect(stored).toContain('unreadable')
-      for (const secret of ['a found value', 'the-password', env.KEY]) expect(stored).not.toContain(secret)
-      const told = [...fleet.instances].map(({ process: { child } }) => child.stdout + child.stderr).join('\n')
-      const shown = JSON.stringify(await Promise.all(fleet.instances.map((instance) => instance.status())))
-      for (const secret of ['a found value', 'the-password', env.KEY]) expect(told + shown).not.toContain(secret)
-      expect(leader.process.child.stderr).toBe('')
-    },
-    PATIENCE_MS,
-  )
+  it('let a fourth begin with what is in the store, which holds no secret and no value that was not served', async () => {
+    await fleet.end()
+    redis.ask('ACL', 'SETUSER', 'one', 'on', '>the-password', '~*', '+@all')
+    const env = {
+      STORE: redis.url.replace('//', '//one:the-password@'),
+      KEY: 'a key that is known to all of them, and long enough',
+      TOKEN: 'the-token',
+    }
+    const cluster = { url: { env: 'STORE' }, key: { env: 'KEY' }, heartbeat: '100ms' }
+    fleet = new RealFleet({ cluster }, env)
+    const leader = await started()
+    fleet.write()
+    await fleet.untilEqual()
+    const fourth = await fleet.start('node')
+    await fleet.untilEqual([fourth])
+    expect((await fourth.status())?.cluster.role).toBe('follower')
+    expect(fourth.process.child.stdout).not.toContain('read-ended')
+
+    const client = new RedisStore(
+      { url: new Secret(env.STORE, IN_THE_FILE), ca: null, name: 'marquee' },
+      scopeIn(redis),
+    )
+    const connection = await client.connect()
+    const entries = await connection.readFrom('0-0', 100_000)
+    const bodies = entries.flatMap(({ h, b }) => [
+      h,
+      ...(b === null ? [] : [unpack(Buffer.from(b)).toString('latin1')]),
+    ])
+    const blobs: string[] = []
+    // Beside the manifest and its chunks lies a hash of them, which holds their names alone.
+    for (const name of keysIn(redis, ':snapshot').filter((key) => key !== 'snapshots')) {
+      const bytes = await connection.getBlob(name)
+      blobs.push(name === 'snapshot' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
+    }
+    const nonces = [...((await connection.readNonces(99)) ?? []).values()]
+    connection.destroy()
+    const stored = [...bodies, ...blobs, ...nonces].join('\n')
+    // It is looked where they would be.
+    expect(blobs.join('')).toContain('version 1')
+    expect(bodies.join('')).toContain('version 2')
+    expect(stored).toContain('unreadable')
+    for (const secret of ['a found value', 'the-password', env.KEY]) expect(stored).not.toContain(secret)
+    const told = [...fleet.instances].map(({ process: { child } }) => child.stdout + child.stderr).join('\n')
+    const shown = JSON.stringify(await Promise.all(fleet.instances.map((instance) => instance.status())))
+    for (const secret of ['a found value', 'the-password', env.KEY]) expect(told + shown).not.toContain(secret)
+    expect(leader.process.child.stderr).toBe('')
+  })
 })
 
 /** The command, for the instance that listens there. */

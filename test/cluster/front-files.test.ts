@@ -58,7 +58,7 @@ describe.skipIf(!HAS_NGINX)(
       await ended
       expect(got).toBeGreaterThan(LARGE.length)
       expect(front.log()).not.toContain(TO_A_FILE)
-    }, 30_000)
+    })
 
     it('of the body of a request, which it refuses beyond 1 kB', async () => {
       const body = 'GET /api/events HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n' + 'y'.repeat(800_000)
@@ -71,6 +71,6 @@ describe.skipIf(!HAS_NGINX)(
       )
       expect(front.log()).not.toContain(TO_A_FILE)
       expect(text).toContain(' 413 ')
-    }, 30_000)
+    })
   },
 )

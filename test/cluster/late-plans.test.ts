@@ -32,7 +32,7 @@ describe('a process that is started amid faults (instances: Goals)', () => {
         expect(fleet.checker.wrong).toEqual([])
       }
     }
-  }, 60_000)
+  })
 
   it('does not wait until what it loaded and never answered from is outdone by a later read', async () => {
     for (const seed of SEEDS) {
@@ -52,7 +52,7 @@ describe('a process that is started amid faults (instances: Goals)', () => {
       expect(late.cluster.member.target).not.toBe(target)
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 60_000)
+  })
 
   it('reads the CRM for itself after a silence where there is no store, and not before half the maximum age where it lost one', async () => {
     for (const seed of SEEDS) {
@@ -72,5 +72,5 @@ describe('a process that is started amid faults (instances: Goals)', () => {
       await must(fleet, () => second.cluster.role === 'standalone', MAX_AGE_MS)
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 60_000)
+  })
 })

@@ -7,7 +7,6 @@ import { describeWithRedis } from './needs-redis.ts'
 import { RealFleet } from './real-fleet.ts'
 import type { RealInstance } from './real-instance.ts'
 
-const PATIENCE_MS = 240_000
 /** An entry that cannot be read costs three quarters of it, so the rest must be more than a busy machine costs. */
 const LONG_AGE_MS = 20_000
 /** Elections and heartbeats without end would show by then. */
@@ -82,50 +81,42 @@ async function untilWell(of: readonly RealInstance[]): Promise<void> {
 }
 
 describeWithRedis('what lies in the store, and no instance wrote,', () => {
-  it.each(TRIED)(
-    'keeps no caller of those that run from an answer: %s',
-    async (_, deed) => {
-      const both = [await fleet.start('bun'), await fleet.start('node')]
-      await fleet.leader()
-      await fleet.untilEqual()
-      let isOver = false
-      fleet.beginWriting()
-      const calls = both.map((instance) => fleet.call(instance, () => isOver))
-      try {
-        deed()
-        await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
-        await fleet.untilEqual()
-      } finally {
-        isOver = true
-        fleet.endWriting()
-      }
-      const outcomes = await Promise.all(calls)
-      const isWell = outcomes.every(({ wrong, unavailable }) => wrong.length === 0 && unavailable === 0)
-      // A failure here is rare, and only the instances can tell what they went through.
-      if (!isWell)
-        for (const {
-          process: { child },
-        } of both)
-          console.error(`${child.stdout}${child.stderr}`)
-      for (const { wrong, unavailable } of outcomes) {
-        expect([wrong.slice(0, 3), unavailable]).toEqual([[], 0])
-      }
-      await untilWell(both)
-    },
-    PATIENCE_MS,
-  )
-
-  it.each(TRIED)(
-    'is in the way of none that begins after all were killed: %s',
-    async (_, deed) => {
-      const before = [await fleet.start('node'), await fleet.start('bun')]
-      await fleet.leader()
-      await fleet.untilEqual()
-      for (const { process } of before) process.child.signal('SIGKILL')
-      for (const instance of before) await fleet.stop(instance)
+  it.each(TRIED)('keeps no caller of those that run from an answer: %s', async (_, deed) => {
+    const both = [await fleet.start('bun'), await fleet.start('node')]
+    await fleet.leader()
+    await fleet.untilEqual()
+    let isOver = false
+    fleet.beginWriting()
+    const calls = both.map((instance) => fleet.call(instance, () => isOver))
+    try {
       deed()
-      await untilWell([await fleet.start('bun'), await fleet.start('node')])
-    },
-    PATIENCE_MS,
-  )
+      await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
+      await fleet.untilEqual()
+    } finally {
+      isOver = true
+      fleet.endWriting()
+    }
+    const outcomes = await Promise.all(calls)
+    const isWell = outcomes.every(({ wrong, unavailable }) => wrong.length === 0 && unavailable === 0)
+    // A failure here is rare, and only the instances can tell what they went through.
+    if (!isWell)
+      for (const {
+        process: { child },
+      } of both)
+        console.error(`${child.stdout}${child.stderr}`)
+    for (const { wrong, unavailable } of outcomes) {
+      expect([wrong.slice(0, 3), unavailable]).toEqual([[], 0])
+    }
+    await untilWell(both)
+  })
+
+  it.each(TRIED)('is in the way of none that begins after all were killed: %s', async (_, deed) => {
+    const before = [await fleet.start('node'), await fleet.start('bun')]
+    await fleet.leader()
+    await fleet.untilEqual()
+    for (const { process } of before) process.child.signal('SIGKILL')
+    for (const instance of before) await fleet.stop(instance)
+    deed()
+    await untilWell([await fleet.start('bun'), await fleet.start('node')])
+  })
 })

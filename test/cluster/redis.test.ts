@@ -22,7 +22,7 @@ describeWithRedis('Redis on Node', () => {
 
   beforeAll(async () => {
     failures = await triedOnNode('redis')
-  }, 120_000)
+  })
 
   it.each(Object.keys(REDIS_SENTENCES))('%s', (name) => {
     expect(failures.get(name)).toBe(null)

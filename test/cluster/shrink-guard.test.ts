@@ -55,7 +55,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     garble(fleet)
     fleet.tables.events.garbled.clear()
     await must(fleet, () => second.cluster.served.events.shrunk === null && ageNow(second) >= 0, 2 * MAX_AGE_MS)
-  }, 120_000)
+  })
 
   it('lets a follower that hears nothing more of the leader go past the maximum age as ever', async () => {
     const fleet = new Fleet({ ...setting, readersWhenLost: 1 }, 2)
@@ -70,5 +70,5 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     second.isCut = true
     await wait(fleet, 2 * MAX_AGE_MS)
     expect(ageNow(second)).toBe(-1)
-  }, 120_000)
+  })
 })

@@ -21,7 +21,7 @@ describe('an empty store', () => {
       await must(fleet, () => fleet.instances.every((instance) => fleet.answers(instance)), MAX_AGE_MS)
       expect(fleet.news['became-leader']).toBe(1)
     }
-  }, 60_000)
+  })
 
   it('goes to those that hold something, where it was emptied under them and another begins just then', async () => {
     for (const seed of SEEDS) {
@@ -37,7 +37,7 @@ describe('an empty store', () => {
       expect(fleet.checker.wrong).toEqual([])
       expect(fleet.news['resynced']).toBeUndefined()
     }
-  }, 60_000)
+  })
 })
 
 /** What somebody writes who has no key. */
@@ -74,7 +74,7 @@ describe('nonces that nobody believes (instances: Security)', () => {
       const late = await follower(fleet)
       expect(late.cluster.member.heartbeat?.instances).toBe(3)
     }
-  }, 60_000)
+  })
 })
 
 describe('more nonces than instances can have', () => {
@@ -94,7 +94,7 @@ describe('more nonces than instances can have', () => {
     expect(second.cluster.served.events.ageMs(second.machine.peek()) ?? Infinity).toBeLessThan(MAX_AGE_MS / 5)
     expect(first.cluster.role).toBe('leader')
     expect(first.cluster.member.publisher?.refusedNonces).toBeNull()
-  }, 60_000)
+  })
 })
 
 describe('an instance that is gone (instances: Without the store)', () => {
@@ -112,7 +112,7 @@ describe('an instance that is gone (instances: Without the store)', () => {
       fleet.store.breakConnections()
       await must(fleet, () => third.cluster.role === 'standalone', MAX_AGE_MS)
     }
-  }, 60_000)
+  })
 
   it('takes its nonce away as its last word, whatever it was', async () => {
     for (const seed of SEEDS) {
@@ -129,7 +129,7 @@ describe('an instance that is gone (instances: Without the store)', () => {
       await fleet.pass(MAX_AGE_MS)
       expect([...fleet.store.nonces.keys()]).toEqual([third.cluster.instance])
     }
-  }, 60_000)
+  })
 })
 
 describe('a maximum age that a reload made much shorter', () => {
@@ -148,7 +148,7 @@ describe('a maximum age that a reload made much shorter', () => {
       )
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 60_000)
+  })
 })
 
 describe('an instance with a smaller maximum age (instances: Who reads the CRM)', () => {
@@ -161,7 +161,7 @@ describe('an instance with a smaller maximum age (instances: Who reads the CRM)'
       expect(first.cluster.role).toBe('leader')
       expect(fleet.news['became-leader']).toBe(1)
     }
-  }, 60_000)
+  })
 })
 
 describe('a claim of one who reads alone by the time that it is heard of (instances: Taking over)', () => {
@@ -175,7 +175,7 @@ describe('a claim of one who reads alone by the time that it is heard of (instan
     member.claims({ epoch: 2, number: 0, claimId: '00' }, false)
     await must(fleet, () => second.cluster.role === 'standalone', MAX_AGE_MS)
     expect(member.state.kind).toBe('standalone')
-  }, 60_000)
+  })
 })
 
 describe('an instance that holds nothing any more', () => {
@@ -194,7 +194,7 @@ describe('an instance that holds nothing any more', () => {
       expect(fleet.news['resynced']).toBe(1)
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 60_000)
+  })
 })
 
 describe('a store that is lost', () => {
@@ -255,7 +255,7 @@ describe('a key that is not that of the others (instances: What a follower accep
       expect(fleet.news['became-leader']).toBe(2)
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 60_000)
+  })
 
   it('costs nothing where all were stopped and all begin with it: nobody waits for what the old one left', async () => {
     for (const seed of SEEDS) {
@@ -268,7 +268,7 @@ describe('a key that is not that of the others (instances: What a follower accep
       await must(fleet, () => started.every((one) => fleet.answers(one)), MAX_AGE_MS / 2)
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 60_000)
+  })
 })
 
 describe('the snapshot in the store (instances: The snapshot)', () => {
@@ -298,7 +298,7 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
     } finally {
       undo()
     }
-  }, 60_000)
+  })
 
   it('is made again where a part of it is gone, though nobody asks for it', async () => {
     const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
@@ -309,7 +309,7 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
       fleet.store.blobs.delete(gone ?? '')
       await must(fleet, () => (fleet.news['snapshot-written'] ?? 0) > before, 62_000)
     }
-  }, 60_000)
+  })
 
   it('is waited for by rows where the log would get too long, and nothing is called younger meanwhile', async () => {
     const fleet = new Fleet(token, 1)
@@ -352,7 +352,7 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
     } finally {
       undo()
     }
-  }, 60_000)
+  })
 })
 
 describe('a snapshot that is loaded (instances: The snapshot)', () => {

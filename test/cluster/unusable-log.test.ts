@@ -40,7 +40,7 @@ describe.each(Object.entries(MISCHIEF))('a log that %s (instances: What a follow
       expect(fleet.news['log-replaced']).toBe(1)
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 120_000)
+  })
 
   it('is replaced by the next one where its leader is gone, and by those that begin then', async () => {
     for (const seed of SEEDS) {
@@ -58,7 +58,7 @@ describe.each(Object.entries(MISCHIEF))('a log that %s (instances: What a follow
         expect(fleet.checker.wrong).toEqual([])
       }
     }
-  }, 120_000)
+  })
 })
 
 /** How long the entry is in the log before it is deleted. */
@@ -84,7 +84,7 @@ describe('a log whose last entry is deleted while its leader examines it', () =>
         expect(fleet.checker.wrong).toEqual([])
       }
     }
-  }, 120_000)
+  })
 })
 
 /** When the entry goes, against the end of the silence, ms: before, during and after the last wait. */
@@ -110,7 +110,7 @@ describe('a log whose last entry was not believed, and is lost just before the l
       }
       expect(used).toBeGreaterThan(3)
     }
-  }, 120_000)
+  })
 })
 
 describe('a log that ends with an entry too large to be read', () => {
@@ -127,7 +127,7 @@ describe('a log that ends with an entry too large to be read', () => {
       await must(fleet, () => second.cluster.role === 'follower' && fleet.answers(second), short.maxAgeMs / 4)
       expect([first.cluster.role, fleet.checker.wrong]).toEqual(['leader', []])
     }
-  }, 120_000)
+  })
 })
 
 /** All that instances read of the log comes too late for a while, and what they ask in a word does not. */
@@ -149,7 +149,7 @@ describe('a log that somebody leads', () => {
       expect(fleet.news['log-replaced']).toBeUndefined()
       expect(fleet.checker.wrong).toEqual([])
     }
-  }, 120_000)
+  })
 
   it('is where nobody looks whether it moves', async () => {
     const undo = override(UnusableLog.prototype, 'look', () => () => Promise.resolve('abandoned'))
@@ -158,5 +158,5 @@ describe('a log that somebody leads', () => {
     } finally {
       undo()
     }
-  }, 120_000)
+  })
 })

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { OUR_CRM } from '../../src/cli/connector-files.ts'
 import { Child, ROOT, programOf } from '../support/child.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 import { idNumbered } from './own-crm.ts'
 import { ConnectorFolder, SECRET } from './own-service.ts'
 import { RUNTIMES } from '../support/depth.ts'
-
-setDefaultTimeout(60_000)
 
 let server: JsonServer
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, copyFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,8 +8,6 @@ import { type Asked, JsonServer } from './json-server.ts'
 import { type TestRow, eventRow, idNumbered } from './own-crm.ts'
 import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
 import { RUNTIMES } from '../support/depth.ts'
-
-setDefaultTimeout(60_000)
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.warn('SKIPPED: python3 is missing, so the example in Python is not run')

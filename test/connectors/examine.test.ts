@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { afterAll, describe, expect, it } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Crm, Examination } from '../../src/sync/port.ts'
 import { type Asked, JsonServer } from './json-server.ts'
 import { openConfigured, readList } from './replay.ts'
-
-setDefaultTimeout(30_000)
 
 const KEY = 'right-key-1234'
 const NAMESPACE = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'

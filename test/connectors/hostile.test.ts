@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { appendFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { RUNTIMES } from '../support/depth.ts'
 import { JsonServer } from './json-server.ts'
 import { eventRow, idNumbered } from './own-crm.ts'
 import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
-
-setDefaultTimeout(60_000)
 
 const ROTATED = 'key-after-the-rotation'
 
@@ -98,13 +96,9 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     ['throw', 'our-crm.ts:30 threw TypeError'],
     ['floating', 'our-crm.ts:16: a rejected promise that was not awaited (RangeError)'],
     ['print', 'our-crm.ts says: the token is [secret]'],
-  ])(
-    'is ended or told of where it does this: %s',
-    async (misdeed, said) => {
-      await after(misdeed, said)
-    },
-    60_000,
-  )
+  ])('is ended or told of where it does this: %s', async (misdeed, said) => {
+    await after(misdeed, said)
+  })
 
   it('may print what it likes, which is no row', async () => {
     await after('print', 'our-crm.ts says: and at once')

@@ -52,7 +52,7 @@ export function feedSentences(start: Start): void {
           await subject.stop()
         }
       }
-    }, 60_000)
+    })
   })
 
   describe('feeds (contract §6)', () => {

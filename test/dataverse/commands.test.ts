@@ -66,7 +66,7 @@ describe('a Dataverse environment, from the command line', () => {
     const values = [{ value: '100000003', count: 1 }]
     expect([events, passing]).toEqual([2, [{ kind: 'event', column: 'msevtmgt_publishstatus', values }]])
     of.standIn.close()
-  }, 20_000)
+  })
 
   it('is checked: 0, and a warning where change tracking is off', async () => {
     const child = run('check', {})
@@ -74,7 +74,7 @@ describe('a Dataverse environment, from the command line', () => {
     const report = JSON.parse(child.stdout) as { readonly events: number; readonly warnings: readonly string[] }
     expect(report.events).toBe(5)
     expect(report.warnings.join()).toContain('the table msevtmgt_events has no change tracking')
-  }, 20_000)
+  })
 
   it('says in check and explain which events lack a word', async () => {
     const { standIn, events } = environment
@@ -93,7 +93,7 @@ describe('a Dataverse environment, from the command line', () => {
     expect(await explained.exited).toBe(0)
     expect(explained.stdout).toContain('but  It holds a code that has no label in the CRM, 77 in cr5_tags')
     events.change(idOf(2), { cr5_tags: null })
-  }, 20_000)
+  })
 
   it('ends check with 1 where the credentials are refused, with 2 where a column does not exist', async () => {
     const refused = run('check', {}, { secret: 'wrong' })
@@ -102,7 +102,7 @@ describe('a Dataverse environment, from the command line', () => {
     expect(refused.stdout).toContain('the client secret is wrong')
     expect(await misnamed.exited).toBe(2)
     expect(misnamed.stdout).toContain('did you mean cr5_latitude?')
-  }, 20_000)
+  })
 
   it('ends serve with 2 where a table does not exist, and lets it stay up where the credentials are refused', async () => {
     const misnamed = run('serve', { venues: { from: 'msevtmgt_venus' } })
@@ -116,7 +116,7 @@ describe('a Dataverse environment, from the command line', () => {
       502,
     )
     await refused.child.stop()
-  }, 30_000)
+  })
 })
 
 describe.each(RUNTIMES)('a Dataverse that lacks what is configured, and is slow to say so (%s)', (runtime) => {

@@ -90,7 +90,7 @@ describe.each(RUNTIMES)('links to changes that die for ever (%s)', (runtime) => 
       return [death, names]
     })
     expect(await Promise.all(outcomes)).toEqual(Object.keys(DEATHS).map((death) => [death, ['Changed']]))
-  }, 120_000)
+  })
 
   it('are taken up again where only the old one was dead', async () => {
     const served = await serve(runtime)
@@ -110,7 +110,7 @@ describe.each(RUNTIMES)('links to changes that die for ever (%s)', (runtime) => 
     expect(full).toBe(2)
     const { stdout } = await served.stop()
     expect(stdout).not.toContain('every refresh reads all')
-  }, 60_000)
+  })
 
   it('are not even tried where no request can carry them: the list is read in full, and that is said', async () => {
     const served = await serve(runtime)
@@ -119,5 +119,5 @@ describe.each(RUNTIMES)('links to changes that die for ever (%s)', (runtime) => 
     const { stdout } = await served.stop()
     expect(stdout).toContain('tracks the changes of msevtmgt_events, but reading them keeps failing')
     expect(stdout).not.toContain('tracks no changes')
-  }, 60_000)
+  })
 })

@@ -54,5 +54,4 @@ it.each(RUNTIMES)(
     directory.remove()
     standIn.close()
   },
-  30_000,
 )

@@ -7,7 +7,7 @@ import { History } from './history.ts'
 import { json, refusal } from './reply.ts'
 import { rigOf } from './rig.ts'
 import type { Fault, StandIn } from './stand-in.ts'
-import { faultSeconds, planSeeds } from '../support/depth.ts'
+import { faultSeconds, planSeeds, limitAfter } from '../support/depth.ts'
 
 /** How long each history goes on; a longer one may be asked for. */
 const LASTS_MS = 1000 * faultSeconds(3, 5)
@@ -108,6 +108,6 @@ async function live(seed: number): Promise<void> {
 
 describe('the history of an environment, with faults at random', () => {
   for (const seed of planSeeds(4)) {
-    it(`is served as it was, never as it was not (seed ${seed})`, () => live(seed), LASTS_MS + PATIENCE_MS + 30_000)
+    it(`is served as it was, never as it was not (seed ${seed})`, () => live(seed), limitAfter(LASTS_MS + PATIENCE_MS))
   }
 })

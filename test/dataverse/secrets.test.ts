@@ -72,6 +72,6 @@ for (const runtime of RUNTIMES) {
       expect(told).toContain('expired')
       expect(told.toLowerCase().includes(aad.secret.toLowerCase())).toBe(false)
       for (const token of new Set(tokens)) expect(told.includes(token)).toBe(false)
-    }, 60_000)
+    })
   })
 }

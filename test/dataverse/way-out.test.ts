@@ -73,7 +73,7 @@ for (const runtime of RUNTIMES) {
       const checked = await check(runtime, behind, { ca: ca.path, proxy: { env: 'PROXY' } }, env)
       expect(checked).toMatchObject(ALL_WELL)
       expect(strictProxy.stdout).toContain('CONNECT crm.test:443')
-    }, 20_000)
+    })
 
     it('leads through HTTPS_PROXY, but not to whom NO_PROXY exempts', async () => {
       const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` }
@@ -83,13 +83,13 @@ for (const runtime of RUNTIMES) {
         await check(runtime, direct, { ca: ca.path }, { ...env, NO_PROXY: 'example.org,127.0.0.1' }),
       ).toMatchObject(ALL_WELL)
       expect(proxy.stdout).toBe(before)
-    }, 20_000)
+    })
 
     it('does not trust a private authority by itself, and says what helps', async () => {
       const { status, report } = await check(runtime, direct, {})
       expect([status, report.ok]).toEqual([1, false])
       expect(report.problems.join()).toContain('crm.ca')
-    }, 20_000)
+    })
 
     it('says that the proxy refuses, without its password', async () => {
       const env = { PROXY: `http://user:wrong-word@127.0.0.1:${strictPort}` }
@@ -97,12 +97,12 @@ for (const runtime of RUNTIMES) {
       expect(status).toBe(1)
       expect(report.problems.join()).toContain('proxy')
       expect(output).not.toContain('wrong-word')
-    }, 20_000)
+    })
 
     it('holds no certificates in crm.ca: a wrong configuration', async () => {
       const { status, report } = await check(runtime, direct, { ca: join(ca.directory, 'extensions') })
       expect(status).toBe(2)
       expect(report.problems.join()).toContain('crm.ca')
-    }, 20_000)
+    })
   })
 }

@@ -12,5 +12,4 @@ it.each(RUNTIMES)(
     expect(met.length).toBe(14)
     expect(met.filter((line) => !line.includes('"isLong":false'))).toEqual([])
   },
-  300_000,
 )

@@ -35,7 +35,7 @@ describe('docs/examples/marquee-client.ts', () => {
   const served = new Map<Runtime, MarqueeProcess>()
   beforeAll(async () => {
     for (const runtime of ['bun', 'node'] as const) served.set(runtime, await serve(runtime, directory.configuration))
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const { child } of served.values()) await child.stop()
     directory.remove()

@@ -43,7 +43,7 @@ const served = new Map<Runtime, MarqueeProcess>()
 
 beforeAll(async () => {
   for (const runtime of ['bun', 'node'] as const) served.set(runtime, await serve(runtime, directory.configuration))
-}, 60_000)
+})
 afterAll(async () => {
   for (const { child } of served.values()) await child.stop()
   directory.remove()
@@ -79,4 +79,4 @@ it('openapi-typescript and openapi-fetch make a typed client of it, which compil
       'London',
     ])
   }
-}, 60_000)
+})

@@ -45,7 +45,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     on = await serve('bun', withLists.configuration)
     off = await serve('node', without.configuration)
     browser = await openBrowser()
-  }, 60_000)
+  })
   afterAll(async () => {
     if (process.env['MARQUEE_SCREENSHOTS'] === '1') await drawSample(browser)
     await browser.close()
@@ -119,7 +119,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     await look(page, 'event', EVENT, 'application/ld+json')
     expect(await page.locator('#answer pre').last().textContent()).toStartWith('{"@context":"https://schema.org"')
     expect(complaints).toEqual([])
-  }, 30_000)
+  })
 
   it('says so where what is on cannot be had, and where the service is gone', async () => {
     const silent = new FilesDirectory({ lists: 'on' }, null)
@@ -138,25 +138,21 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     ['desk, dark', { ...DESK, colorScheme: 'dark' }],
     ['phone, light', { ...DESK, width: 390 }],
     ['phone, dark', { ...DESK, width: 390, colorScheme: 'dark' }],
-  ] as const)(
-    'gives axe nothing to find and scrolls in one direction only: %s',
-    async (_, given) => {
-      const { page } = await open(browser, `${on.listening.address}on`, given)
-      await page.locator('#on-events button').first().click()
-      await page.waitForSelector('#answer .status')
-      await page.click('#list button')
-      await page.waitForSelector('#listed .status')
-      for (const summary of await page.locator('summary').all()) await summary.click()
-      await page.evaluate(axe.source)
-      const found = await page.evaluate<axe.AxeResults>('axe.run()')
-      expect(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
-      expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
-      const looks = process.env['PAGE_LOOKS']
-      if (looks !== undefined)
-        await page.screenshot({ path: join(looks, `page-${given.width}-${given.colorScheme}.png`), fullPage: true })
-    },
-    30_000,
-  )
+  ] as const)('gives axe nothing to find and scrolls in one direction only: %s', async (_, given) => {
+    const { page } = await open(browser, `${on.listening.address}on`, given)
+    await page.locator('#on-events button').first().click()
+    await page.waitForSelector('#answer .status')
+    await page.click('#list button')
+    await page.waitForSelector('#listed .status')
+    for (const summary of await page.locator('summary').all()) await summary.click()
+    await page.evaluate(axe.source)
+    const found = await page.evaluate<axe.AxeResults>('axe.run()')
+    expect(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
+    const looks = process.env['PAGE_LOOKS']
+    if (looks !== undefined)
+      await page.screenshot({ path: join(looks, `page-${given.width}-${given.colorScheme}.png`), fullPage: true })
+  })
 })
 
 async function look(page: Page, kind: string, id: string, type: string): Promise<void> {

@@ -179,6 +179,5 @@ describe.each(RUNTIMES)('%s: the exports of the first hour', (runtime) => {
         await child.stop()
       }
     },
-    60_000,
   )
 })

@@ -98,7 +98,6 @@ describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
       const expected = [...CASES.map(({ what, website }) => [what, website]), ...below]
       expect(await websites(runtime, 'Web')).toEqual(expected)
     },
-    30_000,
   )
 
   it('is served as the link of its own column, and as its text where another field reads it too', async () => {
@@ -109,7 +108,7 @@ describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
       ['below', HALL],
       ['below', 'https://name.example'],
     ])
-  }, 30_000)
+  })
 
   it('keeps no more links than limits.memory allows, however many rows are marked at once', async () => {
     const directory = new FilesDirectory({}, { events: '[]' })

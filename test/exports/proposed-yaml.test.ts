@@ -147,5 +147,5 @@ describe('what init writes of files (SURFACE: init)', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
-  }, 60_000)
+  })
 })

@@ -450,7 +450,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     // One id in all of them: the first is served, each other is withheld, and none is lost.
     expect(size).toBe(1)
     expect(said).toStartWith('Saison.xlsx, row 3: Nr')
-  }, 120_000)
+  })
 
   it(`passes over ${100 * EMPTY_CELL_ROWS} empty cells and 900000 rows`, async () => {
     const empty = '<c s="1"/>'.repeat(100)
@@ -459,7 +459,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(parts)).size).toBe(1)
     const { event, size } = await read(withRows(rows))
     expect([size, event]).toEqual([1, expect.objectContaining({ Name: 'Figaro' })])
-  }, 60_000)
+  })
 })
 
 /** A row of the sheet that ROW is in, without its texts. */

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { chaoticConfiguration, chaoticRequest, chaoticRows } from './chaos.ts'
 import { RawConnection } from './raw-connection.ts'
 import { Victim } from './victim.ts'
-import { RUNTIMES, faultSeconds, SEED } from '../support/depth.ts'
+import { RUNTIMES, faultSeconds, SEED, limitAfter } from '../support/depth.ts'
 
 const SECONDS = faultSeconds(2, 4)
 
@@ -82,7 +82,7 @@ describe(`chaos, seed ${SEED}`, () => {
       )
       console.log(`chaos, seed ${SEED}: requests tried: ${counts.join(', ')}`)
     },
-    SECONDS * 1000 + 30_000,
+    limitAfter(SECONDS * 1000),
   )
 
   it(
@@ -125,7 +125,7 @@ describe(`chaos, seed ${SEED}`, () => {
       await subject.stop()
       console.log(`chaos, seed ${SEED}: ${tried} rows of each list tried`)
     },
-    SECONDS * 1000 + 30_000,
+    limitAfter(SECONDS * 1000),
   )
 
   it(
@@ -153,7 +153,7 @@ describe(`chaos, seed ${SEED}`, () => {
       }
       console.log(`chaos, seed ${SEED}: ${tried} configurations tried, ${good} of them right`)
     },
-    SECONDS * 1000 + 30_000,
+    limitAfter(SECONDS * 1000),
   )
 })
 

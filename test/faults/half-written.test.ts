@@ -343,7 +343,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     files.write(large('98'))
     expect(await files.seen(5000)).toEqual(['waiting', 5, '98'])
     expect(await files.seen(15_000)).toEqual(['ok', 3, '98'])
-  }, 30_000)
+  })
 
   it('of venues has the events wait that point at what may be in it', async () => {
     const files = await scene(format)
@@ -460,5 +460,5 @@ describe.each(RUNTIMES)('a writer in place that pauses, on %s', (runtime) => {
     expect([...(await answers)]).toEqual(['200 9012.50'])
     expect(await second.stop()).toBe(0)
     service.remove()
-  }, 60_000)
+  })
 })

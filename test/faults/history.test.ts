@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { checkHistory } from './history-check.ts'
-import { RUNTIMES, faultSeconds, SEED } from '../support/depth.ts'
+import { RUNTIMES, faultSeconds, SEED, limitAfter } from '../support/depth.ts'
 
 const SECONDS = faultSeconds(4, 8)
 
@@ -19,6 +19,6 @@ describe('the history check, against real processes and real files (architecture
         expect(faults).toBeGreaterThan(0)
       }
     },
-    SECONDS * 1000 + 60_000,
+    limitAfter(SECONDS * 1000),
   )
 })

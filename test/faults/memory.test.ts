@@ -83,31 +83,26 @@ describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on 
       expect((await victim.ask(`/api/events/${guidOf(1)}`)).body).toContain('"Name":"held ')
       expect(await victim.stop()).toBe(0)
     },
-    PATIENCE_MS,
   )
 
-  it(
-    '6 MB of {} are held in a fraction of what their objects would take',
-    async () => {
-      const settings = { operations: { port: 0 }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
-      const victim = await Victim.start(runtime, settings, { events: '[]', venues: '[]' })
-      const { residentMb } = victim
-      victim.directory.write(
-        'events',
-        written(6_000_000, () => '{}'),
-      )
-      const status = `${victim.process.listening.operations ?? ''}status`
-      await eventually(
-        async () => (await askOperations(status))?.text ?? '',
-        (text) => text.includes('"withheld":2000000'),
-        PATIENCE_MS / 2,
-      )
-      console.log(`${runtime}: 6 MB of {} took ${Math.round(victim.residentMb - residentMb)} MB`)
-      expect(victim.residentMb).toBeLessThan(residentMb + HELD_MB)
-      expect(await victim.stop()).toBe(0)
-    },
-    PATIENCE_MS,
-  )
+  it('6 MB of {} are held in a fraction of what their objects would take', async () => {
+    const settings = { operations: { port: 0 }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
+    const victim = await Victim.start(runtime, settings, { events: '[]', venues: '[]' })
+    const { residentMb } = victim
+    victim.directory.write(
+      'events',
+      written(6_000_000, () => '{}'),
+    )
+    const status = `${victim.process.listening.operations ?? ''}status`
+    await eventually(
+      async () => (await askOperations(status))?.text ?? '',
+      (text) => text.includes('"withheld":2000000'),
+      PATIENCE_MS / 2,
+    )
+    console.log(`${runtime}: 6 MB of {} took ${Math.round(victim.residentMb - residentMb)} MB`)
+    expect(victim.residentMb).toBeLessThan(residentMb + HELD_MB)
+    expect(await victim.stop()).toBe(0)
+  })
 })
 
 describe('the soak: 100,000 events, 1 % of them changing each second', () => {
@@ -120,5 +115,5 @@ describe('the soak: 100,000 events, 1 % of them changing each second', () => {
       expect({ wrong, exit }).toEqual({ wrong: 0, exit: 0 })
       expect(mostResidentMb).toBeLessThan(LIMIT_MB)
     }
-  }, 180_000)
+  })
 })

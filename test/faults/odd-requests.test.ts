@@ -53,7 +53,7 @@ for (const [file, isThere, start] of PROXIES) {
   describe.skipIf(!isThere)(`behind deploy/${file}, two instances`, () => {
     it('no request of one caller costs another one an answer, and other methods end at the proxy', async () => {
       await Promise.all(RUNTIMES.map((runtime) => attackTwo(file, runtime, start)))
-    }, 60_000)
+    })
   })
 }
 

@@ -490,7 +490,6 @@ for (const [file, isThere, listsAtOnce, start] of LIMITED) {
           await victim.stop()
         }
       },
-      60_000,
     )
   })
 }

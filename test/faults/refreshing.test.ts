@@ -128,7 +128,6 @@ describe('refreshing without hurting, on Bun and on Node', () => {
         await standIn.becomes(200)
         for (const connection of connections) connection.destroy()
       }),
-    60_000,
   )
 
   it('a read that hangs is given up at its limit, and what it brings late is never used', () =>

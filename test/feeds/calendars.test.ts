@@ -53,7 +53,7 @@ describe('a calendar, read by ical.js (contract §6)', () => {
       expect(readBack(read)).toEqual(expected(event, venue))
     }
     expect(written).toBeGreaterThan(RECORDS * 0.99)
-  }, 60_000)
+  })
 })
 
 function eventsIn(text: string): readonly ICAL.Component[] {

@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === null).each(['/', '/whats-on'])('docs/examples/whats
     const port = await portOf(site)
     address = `http://127.0.0.1:${port}/?from=http://127.0.0.1:${marquee.port}${basePath === '/' ? '' : basePath}`
     browser = await openBrowser()
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser.close()
     site.close()
@@ -81,7 +81,7 @@ describe.skipIf(CHROMIUM === null).each(['/', '/whats-on'])('docs/examples/whats
     }
     await page.locator('#said', { hasText: 'That is all.' }).waitFor()
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
-  }, 60_000)
+  })
 })
 
 describe.skipIf(CHROMIUM === null)("a theatre's spreadsheet, from init --from to the page", () => {
@@ -146,5 +146,5 @@ describe.skipIf(CHROMIUM === null)("a theatre's spreadsheet, from init --from to
       await marquee.child.stop()
       site.close()
     }
-  }, 60_000)
+  })
 })

@@ -7,30 +7,26 @@ import { serve } from '../support/marquee-process.ts'
 const LISTS = { events: '[]', venues: '[]' }
 
 describe('the dashboard and the page for browsers', () => {
-  it.skipIf(CHROMIUM === null)(
-    'link to each other if both listeners are on loopback',
-    async () => {
-      const operations = { port: await freePort() }
-      const directory = new FilesDirectory({ operations, listen: { basePath: '/on' } }, LISTS)
-      const { child, listening } = await serve('bun', directory.configuration)
-      const browser = await openBrowser()
-      try {
-        const page = await (await browser.newContext()).newPage()
-        await page.goto(listening.operations ?? '')
-        await page.click('#public a')
-        await page.waitForURL(`${listening.address}on/`)
-        expect(await page.textContent('h1')).toBe('Events and venues')
-        await page.click('#dashboard a')
-        await page.waitForURL(listening.operations ?? '')
-        await page.waitForSelector('#public a')
-      } finally {
-        await browser.close()
-        await child.stop()
-        directory.remove()
-      }
-    },
-    60_000,
-  )
+  it.skipIf(CHROMIUM === null)('link to each other if both listeners are on loopback', async () => {
+    const operations = { port: await freePort() }
+    const directory = new FilesDirectory({ operations, listen: { basePath: '/on' } }, LISTS)
+    const { child, listening } = await serve('bun', directory.configuration)
+    const browser = await openBrowser()
+    try {
+      const page = await (await browser.newContext()).newPage()
+      await page.goto(listening.operations ?? '')
+      await page.click('#public a')
+      await page.waitForURL(`${listening.address}on/`)
+      expect(await page.textContent('h1')).toBe('Events and venues')
+      await page.click('#dashboard a')
+      await page.waitForURL(listening.operations ?? '')
+      await page.waitForSelector('#public a')
+    } finally {
+      await browser.close()
+      await child.stop()
+      directory.remove()
+    }
+  })
 
   it('name no address of the other if the public listener is open to other machines, or there is no page', async () => {
     const operations = { port: await freePort() }
@@ -44,5 +40,5 @@ describe('the dashboard and the page for browsers', () => {
       await child.stop()
       directory.remove()
     }
-  }, 60_000)
+  })
 })

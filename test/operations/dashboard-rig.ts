@@ -90,8 +90,8 @@ function begun<Part>(part: Part | null): Part {
 export function describeDashboards(title: string, tests: (dashboards: Dashboards) => void): void {
   describe.skipIf(CHROMIUM === null)(title, () => {
     const dashboards = new Dashboards()
-    beforeAll(() => dashboards.begin(), 30_000)
-    afterAll(() => dashboards.end(), 30_000)
+    beforeAll(() => dashboards.begin())
+    afterAll(() => dashboards.end())
     tests(dashboards)
   })
 }

@@ -57,7 +57,7 @@ describe.each(['bun', 'node'] as Runtime[])('the container of %s', (runtime) => 
     expect(await child.stop()).toBe(0)
     expect(await run(image.healthcheck).exited).toBe(1)
     image.remove()
-  }, 240_000)
+  })
 })
 
 describe('the systemd unit', () => {

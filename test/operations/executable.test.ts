@@ -19,7 +19,7 @@ beforeAll(() => {
   const args = ['scripts/build-executable.ts', program]
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true }))
 
 it('the executable has everything inside: version, sample, dashboard', async () => {
@@ -33,7 +33,7 @@ it('the executable has everything inside: version, sample, dashboard', async () 
   // The sample was unpacked, and is cleared away.
   expect(readdirSync(elsewhere)).toEqual([])
   rmSync(elsewhere, { recursive: true })
-}, 30_000)
+})
 
 it('the executable serves, is ready, shows its dashboard, and ends in order', async () => {
   const event = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -52,4 +52,4 @@ it('the executable serves, is ready, shows its dashboard, and ends in order', as
   expect(await new Child(program, ['ready', '--config', directory.configuration]).exited).toBe(0)
   expect(await child.stop()).toBe(0)
   directory.remove()
-}, 30_000)
+})

@@ -75,7 +75,7 @@ describeWithPostgres('the care for connections', () => {
     await world.stopAll()
     await eventually(count, ([row]) => row?.['count'] === 0)
     await world.query('ALTER ROLE marquee CONNECTION LIMIT 10')
-  }, 60_000)
+  })
 
   it('gives up a server that stops answering, and reads again when it answers', async () => {
     await world.fill(3)
@@ -285,5 +285,5 @@ describeWithPostgres('the care for connections', () => {
       proxy.close()
       await standby.remove()
     }
-  }, 30_000)
+  })
 })

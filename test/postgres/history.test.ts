@@ -81,5 +81,5 @@ describeWithPostgres('a history of random changes', () => {
     } catch (cause) {
       throw new Error(`the history of seed ${SEED} fails`, { cause })
     }
-  }, 60_000)
+  })
 })

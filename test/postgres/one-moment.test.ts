@@ -201,5 +201,5 @@ describeWithPostgres('a list of which a policy hides all rows at some moment', (
     }
     clearInterval(look)
     expect(least).toBe(ROWS)
-  }, 60_000)
+  })
 })

@@ -72,7 +72,6 @@ describeWithPostgres('the pages of a read', () => {
       expect(most).toBeLessThan(5 * MEGABYTE)
       expect(after).toEqual([['1']])
     },
-    30_000,
   )
 
   it.each(RUNTIMES)(

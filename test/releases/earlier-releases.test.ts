@@ -138,7 +138,7 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
     let now: ReleaseRun
     beforeAll(async () => {
       now = await releaseRun()
-    }, 60_000)
+    })
 
     /** The names of that version that are gone and that CHANGELOG does not name. */
     const gone = (before: readonly string[], after: readonly string[]): readonly string[] => {

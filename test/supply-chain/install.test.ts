@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
   installed = new Child('npm', ['ci', '--ignore-scripts', '--omit=dev'], { cwd: checkout, env })
   await installed.exited
-}, 240_000)
+})
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('npm ci --ignore-scripts, with an empty cache and an empty home', () => {

@@ -83,3 +83,11 @@ export const EMPTY_CELL_ROWS: number = either(10_000, 100_000)
 export function caseOrAll<Case>(cases: readonly Case[], essentials = 1): readonly Case[] {
   return either(cases.slice(0, essentials), cases)
 }
+
+/** When a test counts as hung. It ends a hang and judges no speed, so it is far more than a slow machine needs. */
+export const HUNG_AFTER_MS = 300_000
+
+/** The limit of a test that goes on for some time by its nature. */
+export function limitAfter(lastsMs: number): number {
+  return lastsMs + HUNG_AFTER_MS
+}
