@@ -49,7 +49,6 @@ describeWithRedis('instances whose further fields differ (contract §7)', () => 
       await eventually(
         () => instance.status(),
         (told) => told?.ready === true && told.cluster.role === 'leader',
-        30_000,
       )
     }
     const bodies = await Promise.all(

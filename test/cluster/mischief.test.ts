@@ -75,7 +75,6 @@ async function untilWell(of: readonly RealInstance[]): Promise<void> {
     await eventually(
       () => instance.status(),
       (told) => told?.cluster.connected === true && told.cluster.lastError === null,
-      60_000,
     )
   }
 }

@@ -90,7 +90,6 @@ export class RealFleet {
       await eventually(
         () => versionOf(instance),
         ({ version }) => version !== null && version >= now,
-        30_000,
       )
     }
   }

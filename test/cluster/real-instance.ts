@@ -64,7 +64,6 @@ export async function leaderOf(of: readonly RealInstance[]): Promise<RealInstanc
       if (leader === undefined || leader === null || more.length > 0) return false
       return all.every((one) => one?.cluster.leader === leader.cluster.instance && one.ready)
     },
-    30_000,
   )
   const instance = of[told.findIndex((one) => one?.cluster.role === 'leader')]
   if (instance === undefined) throw new Error('nobody reads')

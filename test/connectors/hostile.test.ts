@@ -26,7 +26,7 @@ export default {
       if (mode === 'never') await new Promise(() => {})
       if (mode === 'floating') void Promise.reject(new RangeError('a row of ' + settings.token))
       if (mode === 'memory') {
-        for (let megabytes = 0; megabytes < 2048; megabytes += 16) {
+        for (let megabytes = 0; megabytes < 1200; megabytes += 16) {
           kept.push(Buffer.alloc(16 * 1024 * 1024, 1))
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
@@ -109,7 +109,7 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
   })
 
   it('holds up nobody while it parses 50 MB at once', async () => {
-    service.slowestMs = 0
+    service.longestTurnMs = 0
     const asked = (): number => server.asked.filter(({ path }) => path === '/mode').length
     const before = asked()
     mode = 'parse'
@@ -117,7 +117,7 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     await until(() => asked() > before + 2)
     mode = 'good'
     await service.recovers()
-    expect(service.slowestMs).toBeLessThan(500)
+    expect(service.longestTurnMs).toBeLessThan(500)
   })
 
   it('is begun again after its process was killed', async () => {

@@ -45,7 +45,6 @@ it('a heap snapshot on Node holds the secret once, and a token that is over in r
   const snapshot = await eventually(
     async () => snapshotIn(directory),
     (found) => found !== null,
-    60_000,
   )
   await child.stop()
   standIn.close()

@@ -66,7 +66,6 @@ describe.each(RUNTIMES)('limits.readyBodies on %s', (runtime) => {
     const after = await eventually(
       () => told(victim),
       ({ lists }) => lists.events.served === 100,
-      60_000,
     )
     expect(after.readyBodies.bytes / 2 ** 20).toBeLessThan(12)
     expect(await victim.stop()).toBe(0)

@@ -47,7 +47,6 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
       return reply.status
     },
     (status) => status === 200,
-    60_000,
   )
 
   let [wrong, answers] = [0, 0]

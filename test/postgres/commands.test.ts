@@ -95,7 +95,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     }
     expect(await name()).toBe('Event 1')
     await world.query("UPDATE crm.event SET title = 'Renamed' WHERE event_id = $1", [idOf(1)])
-    await eventually(name, (seen) => seen === 'Renamed', 10_000)
+    await eventually(name, (seen) => seen === 'Renamed')
     await world.query("UPDATE crm.event SET title = 'Event 1' WHERE event_id = $1", [idOf(1)])
     expect(await child.stop()).toBe(0)
     expect(child.stdout + child.stderr).not.toContain('change-me')

@@ -74,8 +74,8 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     // The update itself finds its rows by a scan, not by an index.
     await world.query("UPDATE crm.event SET title = title || '!' WHERE title LIKE 'Event _____'")
     const committed = performance.now()
-    await running.until(idOf(10_000), (event) => event?.Name === 'Event 10000!', 30_000)
-    await running.until(idOf(99_999), (event) => event?.Name === 'Event 99999!', 30_000)
+    await running.until(idOf(10_000), (event) => event?.Name === 'Event 10000!')
+    await running.until(idOf(99_999), (event) => event?.Name === 'Event 99999!')
     const servedAfterMs = performance.now() - committed
     await eventually(
       async () => running.marquee.reading.replica.events.refresh.isRunning,

@@ -137,7 +137,7 @@ export class Running {
   }
 
   /** Waits until the event is as `isIt` wants it. */
-  async until(id: string, isIt: (event: EventRecord | null) => boolean, patienceMs = 10_000): Promise<void> {
+  async until(id: string, isIt: (event: EventRecord | null) => boolean, patienceMs?: number): Promise<void> {
     await eventually(async () => this.event(id), isIt, patienceMs)
   }
 

@@ -67,13 +67,11 @@ describeWithRedis('the executable in a cluster', () => {
     await eventually(
       () => roleOf(source),
       (role) => role === 'leader',
-      20_000,
     )
     const executable = await start([program], directories[1])
     await eventually(
       () => roleOf(executable),
       (role) => role === 'follower',
-      20_000,
     )
     const url = `${executable.listening.address}api/events/${ID}`
     expect(await (await fetch(url)).text()).toContain('Tosca')
@@ -81,7 +79,6 @@ describeWithRedis('the executable in a cluster', () => {
     const role = await eventually(
       () => roleOf(executable),
       (now) => now === 'leader',
-      20_000,
     )
     expect([role, (await fetch(url)).status]).toEqual(['leader', 200])
     expect(await executable.child.stop()).toBe(0)

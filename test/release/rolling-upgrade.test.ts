@@ -76,7 +76,6 @@ describeWithRedis('three instances are upgraded one after the other, under load'
             await eventually(
               () => next.status(),
               (told) => told?.ready === true,
-              30_000,
             )
             running[index] = next
           }

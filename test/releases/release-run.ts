@@ -90,7 +90,6 @@ export async function releaseRun(): Promise<ReleaseRun> {
     await eventually(
       () => instance.status(),
       (told) => told?.ready === true && told.snapshot !== null && told.cluster.snapshot !== null,
-      30_000,
     )
     const paths = [...[1, 2].map((number) => `api/events/${id(number)}`), `api/venues/${VENUE}`]
     const answers: Record<string, unknown> = {}
@@ -98,7 +97,6 @@ export async function releaseRun(): Promise<ReleaseRun> {
     const name = await eventually(
       async () => readdirSync(directory).find((file) => file.endsWith('.snapshot')) ?? '',
       (file) => file !== '',
-      30_000,
     )
     const text = async (path: string): Promise<string> => (await askOperations(`${operations}${path}`))?.text ?? ''
     return {

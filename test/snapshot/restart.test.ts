@@ -162,7 +162,6 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
       await eventually(
         async () => service.files.some((name) => name.length > 'aaaaaaaaaaaa.snapshot'.length),
         (isBeingWritten) => isBeingWritten,
-        60_000,
       )
       child.signal('SIGKILL')
       await child.exited

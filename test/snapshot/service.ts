@@ -61,7 +61,6 @@ export class Service {
         if (status !== 0 && status !== 200 && status !== 502) throw new Error(`${path} was answered with ${status}`)
         return status === 200
       },
-      60_000,
     )
     return { ms: performance.now() - begun, body }
   }

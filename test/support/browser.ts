@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
+import { PATIENCE_MS } from './eventually.ts'
 import { installedProgram } from './installed-program.ts'
 
 /** Debian's Chromium; `null` if it is not installed. */
@@ -35,6 +36,7 @@ export interface Watched {
 /** Opens an address and records everything that our pages must never do. */
 export async function open(browser: Browser, address: string, { width, height, colorScheme }: Look): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
