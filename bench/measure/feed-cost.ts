@@ -5,7 +5,6 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import { EMPTY_GUID, parseGuid } from '../../src/domain/guid.ts'
 import { parseDecimal, ZERO } from '../../src/domain/number.ts'
 import { openZone } from '../../src/domain/zone.ts'
-import { FeedFormatter } from '../../src/formats/feed-formatter.ts'
 import { Formatter } from '../../src/formats/format.ts'
 import { Feeds } from '../../src/http/feeds.ts'
 import { eventKind, venueKind } from '../../src/records/list-kinds.ts'
@@ -35,12 +34,12 @@ let longestTurnMs = 0
 let turnBeganAt = 0
 const feeds = new Feeds({
   served: () => ({ events: { list: events }, venues: { list: venues } }) as ServedLists,
-  formatter: new FeedFormatter({
+  settings: {
     ...settings,
     page: 'https://www.example.org/whats-on/{Id}',
     currency: 'GBP',
     calendarName: "What's on",
-  }),
+  },
   switches: { calendar: true, jsonLd: true },
   zone,
   hasPrice: () => true,

@@ -5,9 +5,7 @@ import { type IdsOf, idsOf } from '../crm/mapping/ids.ts'
 import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
-import { createNegotiator } from '../formats/negotiation.ts'
-import { Description } from '../http/description.ts'
-import { Service } from '../http/service.ts'
+import { type ServiceSwitches, Service } from '../http/service.ts'
 import { ReadyBodies } from '../records/ready-bodies.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace, howMany } from '../domain/printable.ts'
@@ -17,6 +15,7 @@ import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
+import { HeldPrices } from './held-prices.ts'
 import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
 import { SlowSteps } from './slow-steps.ts'
 import { usualReadyBytes } from './usable-memory.ts'
@@ -138,22 +137,30 @@ async function assembleWith<R extends Reading>(
   const { lists: served } = reading
   const admissions = new Admissions(freshness, limits, time)
   const serviceOf = async (settings: Configuration): Promise<Service> => {
-    // Imported on demand: start-up is faster when lists and feeds are off.
-    const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
-    const { openFeeds } = switches.calendar || switches.jsonLd ? await import('./open-feeds.ts') : { openFeeds: null }
-    return new Service({
+    const { crm: mapping, feeds } = settings
+    const prices = new HeldPrices()
+    const feedsOn = {
+      settings: { basePath: listen.basePath, ...settings.representation, calendarName: feeds.calendarName },
+      switches: feeds,
+      hasPrice: () => mapping.mapsPrice() && (suspicions.events.readsPrice ?? prices.heldBy(served().events.list)),
+      pause: yieldToEventLoop,
+    }
+    const options = {
       served,
       admissions,
-      negotiate: createNegotiator(),
       time,
       basePath: listen.basePath,
       maxAgeMs: settings.freshness.maxAgeMs,
       conditionalRequests: settings.conditionalRequests,
-      lists: Lists === null ? null : new Lists(served, formatter, timeZone),
-      feeds: openFeeds?.(settings, { served, pricing: suspicions.events }) ?? null,
-      description: descriptionIn(settings),
-      onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+      onInternalError: (cause: unknown) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
+    }
+    return Service.open(options, {
+      formatter,
+      zone: timeZone,
+      lists: settings.lists,
+      feeds: switches.calendar || switches.jsonLd ? feedsOn : null,
+      describe: descriptionIn(settings),
     })
   }
   const marquee: Marquee & { readonly reading: R } = {
@@ -184,8 +191,8 @@ async function assembleWith<R extends Reading>(
   return marquee
 }
 
-/** Returns the description of this instance; `null` if `describe` is off. */
-function descriptionIn(configuration: Configuration): Description | null {
+/** Returns a function that describes this instance; `null` if `describe` is off. */
+function descriptionIn(configuration: Configuration): ServiceSwitches['describe'] {
   const { describe, listen, representation, lists, feeds, conditionalRequests, freshness, timeZone } = configuration
   if (!describe) return null
   const { basePath } = listen
@@ -202,10 +209,10 @@ function descriptionIn(configuration: Configuration): Description | null {
     maxAgeMs,
     zone: timeZone,
   }
-  return new Description(basePath, async () => {
+  return async () => {
     const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)
-  })
+  }
 }
 
 export interface CrmRead {

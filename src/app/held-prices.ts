@@ -1,7 +1,6 @@
 import type { EventRecord } from '../domain/event.ts'
 import { ZERO } from '../domain/number.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { SERVED } from '../records/shard.ts'
 
 /** The most events examined for a price. */
 const MOST_LOOKED_AT = 1000
@@ -26,12 +25,10 @@ export class HeldPrices {
 
 function pricedIn(list: RecordList<EventRecord>): boolean {
   let looked = 0
-  for (const shard of list.shards) {
-    for (const [slot, state] of shard.state.entries()) {
-      if (state !== SERVED) continue
-      if (list.kind.packing.unpack(shard.guid(slot), shard.read(slot)).Price !== ZERO) return true
-      if (++looked >= MOST_LOOKED_AT) return false
-    }
+  for (const row of list.rows()) {
+    if (!list.isServed(row)) continue
+    if (list.get(list.idOf(row))?.Price !== ZERO) return true
+    if (++looked >= MOST_LOOKED_AT) return false
   }
   return false
 }

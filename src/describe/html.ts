@@ -8,7 +8,6 @@ import { type FurtherType, NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { xmlAttribute, xmlText } from '../domain/escape.ts'
 import { type FeedType, MEDIA_TYPES } from '../formats/media-types.ts'
-import type { DescribedPage, DescriptionTexts } from '../http/description.ts'
 import { describedFurther } from './further-schemas.ts'
 import { ADVICE } from './json-schemas.ts'
 import { jsonText } from './json-text.ts'
@@ -36,12 +35,12 @@ const FURTHER_TYPES: Readonly<Record<FurtherType, string>> = {
 }
 
 /** Returns the texts of `/api/openapi.json` and of the base path for one instance. Runs once, not for each request. */
-export function descriptionOf(instance: Instance): DescriptionTexts {
+export function descriptionOf(instance: Instance) {
   return { openapi: jsonText(openApi(instance)), page: pageOf(instance) }
 }
 
 /** Returns the page for browsers about one instance (contract §5). It contains nothing from callers or the CRM. */
-export function pageOf(instance: Instance): DescribedPage {
+export function pageOf(instance: Instance) {
   const prefix = instance.basePath === '/' ? '' : instance.basePath
   const script = readPart('page.js').trim()
   const style = readPart('page.css').trim()

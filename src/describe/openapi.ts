@@ -2,6 +2,7 @@
 // In: the tables that the service runs on (fields, routes, media types, refusals, parameters) and the instance's
 // settings. Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. Only facts from
 // these tables are described.
+import { type Endpoint, METHODS, routeLabel } from '../contract/endpoints.ts'
 import { EVENTS } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { NO_FURTHER } from '../domain/further.ts'
@@ -9,9 +10,7 @@ import { VENUES } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { Formatter } from '../formats/format.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
-import { METHODS } from '../http/headers.ts'
 import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
-import { type Endpoint, routeLabel } from '../http/route.ts'
 import { type Examples, examplesOf } from './examples.ts'
 import { type FeedInstance, calendarContent, feedContent } from './feed-content.ts'
 import { furtherSchemas } from './further-schemas.ts'

@@ -1,4 +1,4 @@
-// Turns records into bytes, and an Accept header into a media type (contract §1.3, §1.4, §3).
+// Turns records into bytes (contract §1.3, §3).
 // In: a record and a shape. Out: a text, always the same for the same record; body.ts makes the bytes and the ETag.
 // This room does not depend on requests or on the lists that are held.
 import type { EventRecord } from '../domain/event.ts'

@@ -1,15 +1,15 @@
+import { COMMON } from '../contract/answer-fields.ts'
+import type { Described } from '../contract/endpoints.ts'
 import { type Body, bodyOf, etagOf } from '../formats/body.ts'
-import { readWeights } from '../formats/accept-weights.ts'
+import { readWeights } from './accept-weights.ts'
 import { type Call, Fields } from './call.ts'
-import { COMMON } from './headers.ts'
-import type { Described } from './route.ts'
 
 const OPENAPI_TYPE = 'application/openapi+json'
 const HTML_TYPE = 'text/html'
 const CACHED = { 'Cache-Control': 'public, max-age=300', ...COMMON }
 
 /** The page for browsers, and its Content-Security-Policy. */
-export interface DescribedPage {
+interface DescribedPage {
   readonly html: string
   readonly policy: string
 }

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer'
+import type { Endpoint } from '../contract/endpoints.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Zone } from '../domain/zone.ts'
 import { etagOf } from '../formats/body.ts'
-import type { FeedFormatter } from '../formats/feed-formatter.ts'
+import { type FeedSettings, FeedFormatter } from '../formats/feed-formatter.ts'
 import { type FeedType, type MediaType, isFeed } from '../formats/media-types.ts'
-import { createNegotiator, negotiateWithFeeds } from '../formats/negotiation.ts'
 import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import { readVenueId } from '../records/packing.ts'
@@ -13,9 +13,9 @@ import type { ServedLists } from '../sync/served-list.ts'
 import { CalendarQueue } from './calendar-queue.ts'
 import type { Call } from './call.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
+import { createNegotiator, negotiateWithFeeds } from './negotiation.ts'
 import { queryOf } from './query-pairs.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
-import type { Endpoint } from './route.ts'
 
 /** The memory for recently requested calendars, and the same again for JSON-LD. */
 const ROOM = { pagesBytes: 8 * 1024 * 1024 }
@@ -34,7 +34,7 @@ interface FeedSwitches {
 export interface FeedsOptions {
   /** Returns the lists that are served now. */
   readonly served: () => ServedLists
-  readonly formatter: FeedFormatter
+  readonly settings: FeedSettings
   readonly switches: FeedSwitches
   readonly zone: Zone
   /** Returns whether the mapping reads prices from the CRM. */
@@ -47,6 +47,7 @@ export interface FeedsOptions {
 export class Feeds {
   readonly hasCalendars: boolean
   readonly #options: FeedsOptions
+  readonly #formatter: FeedFormatter
   readonly #negotiate: (accept: string | null) => MediaType | FeedType
   #single = new ReadyPages(ROOM)
   #subscriptions = new ReadyPages(ROOM, true)
@@ -64,6 +65,7 @@ export class Feeds {
     ]
     this.hasCalendars = calendar
     this.#options = options
+    this.#formatter = new FeedFormatter(options.settings)
     this.#negotiate = createNegotiator<FeedType>(undefined, (accept) => negotiateWithFeeds(accept, types))
   }
 
@@ -92,7 +94,8 @@ export class Feeds {
   }
 
   #textOf(type: FeedType, event: EventRecord, hasPrice: boolean): string | null {
-    const { formatter, served } = this.#options
+    const formatter = this.#formatter
+    const { served } = this.#options
     const venue = event.VenueId === EMPTY_GUID ? null : served().venues.list.get(event.VenueId)
     if (type === 'application/ld+json') return formatter.jsonLd(event, venue, hasPrice)
     const component = formatter.component(event, formatter.place(venue))
@@ -127,7 +130,7 @@ export class Feeds {
 
   /** Writes the calendar in slices, from the records as they are now. */
   async #write(query: ListQuery, changes: number, nowMs: number): Promise<ReadyPage> {
-    const { formatter, served, pause } = this.#options
+    const { served, pause } = this.#options
     const { list } = served().events
     const index = indexOf(list)
     if (index === null) throw new Error('the events are in no order')
@@ -147,13 +150,13 @@ export class Feeds {
         await pause()
         turnEndsAt = performance.now() + TURN_MS
       }
-      const component = formatter.component(list.kind.packing.unpack(id, packed), place)
+      const component = this.#formatter.component(list.kind.packing.unpack(id, packed), place)
       if (component === null) continue
       bytes += component.length
       if (bytes > LARGEST_CALENDAR_BYTES) break
       components.push(component)
     }
-    const text = formatter.subscription(components)
+    const text = this.#formatter.subscription(components)
     const page = pageOf(text, changes, query.from === null ? nowMs : null, goodUntilMs)
     if (this.#madeOf[0] === list) this.#subscriptions.keep(query.named, page)
     return page
@@ -161,13 +164,12 @@ export class Feeds {
 
   /** Returns a function that gives the lines of a venue as it is now. A venue of many events is formatted once. */
   #placesNow(): (id: Guid) => string {
-    const { formatter, served } = this.#options
-    const { list } = served().venues
+    const { list } = this.#options.served().venues
     const places = new Map([[EMPTY_GUID, '']])
     return (id) => {
       const known = places.get(id)
       if (known !== undefined) return known
-      const place = formatter.place(list.get(id))
+      const place = this.#formatter.place(list.get(id))
       places.set(id, place)
       return place
     }

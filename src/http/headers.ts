@@ -1,20 +1,7 @@
+import { COMMON, ERROR_MAX_AGE_S } from '../contract/answer-fields.ts'
+import { METHODS } from '../contract/endpoints.ts'
 import { type FeedType, type MediaType, contentTypeOf } from '../formats/media-types.ts'
 import { Fields } from './call.ts'
-
-/** The methods of every path (contract §1.2). */
-export const METHODS = 'GET, HEAD, OPTIONS'
-
-/** The longest an error is cached, because a new event must not stay invisible for long (contract §1.3). */
-export const ERROR_MAX_AGE_S = 5
-
-/** The header fields of every answer with a body (contract §1.3). */
-export const COMMON = {
-  Vary: 'Accept',
-  'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Allow-Origin': '*',
-  // Without this, scripts on a page only see the few fields that CORS lists.
-  'Access-Control-Expose-Headers': 'ETag, Age, Link, Retry-After',
-}
 
 /**
  * Builds the header fields of an answer from its type and age (contract §1.3). Returns the same object while these stay

@@ -1,16 +1,5 @@
-import type { ListName } from '../domain/field.ts'
+import type { Endpoint } from '../contract/endpoints.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
-import type { RouteLabel } from '../observe/observation.ts'
-
-export type RecordResource = 'event' | 'event-venue' | 'venue'
-
-/** The calendars with paths of their own: of one event, and of many (contract §6). */
-type CalendarResource = 'event-calendar' | 'calendar'
-
-/** The resources that describe the service (contract §5). */
-export type Described = 'openapi' | 'page'
-
-export type Endpoint = RecordResource | CalendarResource | ListName | Described
 
 /**
  * A resource and its id. `id` is `null` if it is absent, malformed, `null` or the empty GUID, which is answered with
@@ -113,21 +102,4 @@ function idOf(segment: string): Guid | null {
     if (cause instanceof URIError) return null
     throw new Error('an id cannot be decoded', { cause })
   }
-}
-
-const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
-  event: '/api/events/{id}',
-  'event-venue': '/api/events/{id}/venue',
-  'event-calendar': '/api/events/{id}.ics',
-  calendar: '/api/events.ics',
-  venue: '/api/venues/{id}',
-  events: '/api/events',
-  venues: '/api/venues',
-  openapi: '/api/openapi.json',
-  page: '/',
-}
-
-/** Returns the route's template for any spelling of the path; `other` for an unknown path. */
-export function routeLabel(resource: Endpoint | null): RouteLabel {
-  return resource === null ? 'other' : LABELS[resource]
 }

@@ -1,20 +1,24 @@
 // The public interface: turns a call into an answer, on either runtime (contract §1).
 // route.ts has the paths, problem.ts the refusals, headers.ts the header fields, call.ts the types shared with the
 // runtimes. This is the hot path: nothing is built for a request unless its answer needs it.
+import { type Described, type RecordResource, METHODS, routeLabel } from '../contract/endpoints.ts'
 import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import type { Zone } from '../domain/zone.ts'
 import { bodyOf } from '../formats/body.ts'
+import type { Formatter } from '../formats/format.ts'
 import { type FeedType, type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Representation } from '../records/record-list.ts'
 import type { Moment, Time } from '../time/time.ts'
 import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody, withoutAccept } from './call.ts'
-import { type Description, type Written, DESCRIPTION_UNCHANGED } from './description.ts'
-import type { Feeds } from './feeds.ts'
-import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
+import { type DescriptionTexts, type Written, Description, DESCRIPTION_UNCHANGED } from './description.ts'
+import type { Feeds, FeedsOptions } from './feeds.ts'
+import { HeaderBuilder, matchesNone, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
+import { createNegotiator } from './negotiation.ts'
 import {
   type Refusal,
   listsAreOff,
@@ -24,26 +28,38 @@ import {
   REFUSALS,
   VENUES_NOT_IN_XML,
 } from './problem.ts'
-import { type Described, type RecordResource, type Route, routeLabel, Router } from './route.ts'
+import { type Route, Router } from './route.ts'
 
 export interface ServiceOptions {
   /** Returns the lists that are served now. They may be replaced while a request waits. */
   readonly served: () => ServedLists
   readonly admissions: Admissions
-  readonly negotiate: (accept: string | null) => MediaType
   readonly time: Time
   readonly basePath: string
   readonly maxAgeMs: number
   readonly conditionalRequests: boolean
   readonly onInternalError: (cause: unknown) => void
-  /** `null` if lists are off. */
-  readonly lists?: Lists | null
-  /** `null` if no feed is on. */
-  readonly feeds?: Feeds | null
-  /** `null` if `describe` is off. */
-  readonly description?: Description | null
   readonly watch?: RequestWatch
 }
+
+/** What an instance serves besides single records. */
+export interface ServiceSwitches {
+  readonly formatter: Formatter
+  readonly zone: Zone
+  readonly lists: boolean
+  /** `null` if no feed is on. */
+  readonly feeds: Omit<FeedsOptions, 'served' | 'zone'> | null
+  /** Makes the texts of the description; `null` if `describe` is off. */
+  readonly describe: (() => Promise<DescriptionTexts>) | null
+}
+
+interface ServiceParts {
+  readonly lists: Lists | null
+  readonly feeds: Feeds | null
+  readonly description: Description | null
+}
+
+const RECORDS_ALONE: ServiceParts = { lists: null, feeds: null, description: null }
 
 /** The lists that an answer is made from. */
 const EVENTS = ['events'] as const
@@ -65,20 +81,36 @@ export class Service {
   readonly #router: Router
   readonly #lists: Lists | null
   readonly #feeds: Feeds | null
+  readonly #description: Description | null
+  readonly #negotiate: (accept: string | null) => MediaType = createNegotiator()
   readonly #nothingHere: string
 
-  constructor(options: ServiceOptions) {
+  constructor(options: ServiceOptions, { lists, feeds, description }: ServiceParts = RECORDS_ALONE) {
     this.#options = options
-    this.#lists = options.lists ?? null
-    this.#feeds = options.feeds ?? null
+    this.#lists = lists
+    this.#feeds = feeds
+    this.#description = description
     this.#router = new Router(options.basePath, this.#feeds?.hasCalendars)
     this.#headers = new HeaderBuilder(options.maxAgeMs)
     this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
   }
 
+  /** Creates a service with the parts that are switched on. Importing only these makes start-up faster. */
+  static async open(options: ServiceOptions, switches: ServiceSwitches): Promise<Service> {
+    const { served, basePath } = options
+    const { formatter, zone, describe } = switches
+    const { Lists: OpenLists } = switches.lists ? await import('./lists.ts') : { Lists: null }
+    const { Feeds: OpenFeeds } = switches.feeds === null ? { Feeds: null } : await import('./feeds.ts')
+    return new Service(options, {
+      lists: OpenLists && new OpenLists(served, formatter, zone),
+      feeds: OpenFeeds && switches.feeds && new OpenFeeds({ ...switches.feeds, served, zone }),
+      description: describe && new Description(basePath, describe),
+    })
+  }
+
   /** Resolves when the description is prepared; rejects if that fails. Records do not wait for it. */
   async ready(): Promise<void> {
-    await this.#options.description?.ready()
+    await this.#description?.ready()
   }
 
   answer(call: Call): Answer | Promise<Answer> {
@@ -167,15 +199,13 @@ export class Service {
   }
 
   #routeOfDescription(call: Call): Route | null {
-    const resource = this.#options.description?.find(call) ?? null
+    const resource = this.#description?.find(call) ?? null
     return resource === null ? null : { resource, id: null }
   }
 
   #describe(call: Call, resource: Described): Answer | Promise<Answer> {
-    const { description } = this.#options
-    if (description === null || description === undefined)
-      return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
-    const written = description.read(call, resource)
+    if (this.#description === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
+    const written = this.#description.read(call, resource)
     if (written instanceof Promise) return written.then((later) => this.#described(call, later))
     return this.#described(call, written)
   }
@@ -190,14 +220,14 @@ export class Service {
     if (lists === null) return this.#refuse(call, 'bad-id', 0, listsAreOff(this.#options.basePath, resource))
     const query = lists.read(resource, call.target)
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
-    if (query.includesVenues && shapeOf[this.#options.negotiate(call.header('accept'))] === 'xml')
+    if (query.includesVenues && shapeOf[this.#negotiate(call.header('accept'))] === 'xml')
       return this.#refuse(call, 'bad-query', 0, VENUES_NOT_IN_XML)
     const needed = query.includesVenues ? BOTH : resource === 'events' ? EVENTS : VENUES
     return this.#admit(call, needed, (_, ageMs) => this.#page(call, lists, resource, query, ageMs))
   }
 
   #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {
-    const mediaType = this.#options.negotiate(call.header('accept'))
+    const mediaType = this.#negotiate(call.header('accept'))
     const page = lists.page(resource, query, shapeOf[mediaType], Math.floor(this.#options.time.now().wallMs))
     // The lists were switched on a moment ago, and the index is not complete.
     if (page === null) return this.#unavailable(call, 0)
@@ -269,7 +299,7 @@ export class Service {
   }
 
   #record<Item>(call: Call, from: ServedList<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
-    const mediaType = this.#options.negotiate(call.header('accept'))
+    const mediaType = this.#negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
     if (representation === null) return this.#refuse(call, otherwise, ageMs)
     return this.#found(call, mediaType, representation, ageMs)
@@ -287,7 +317,7 @@ export class Service {
   }
 
   #refuse(call: Call, refusal: Refusal, ageMs = 0, detail: string | null = null): Answer {
-    const xml = isXml(this.#options.negotiate(call.header('accept')))
+    const xml = isXml(this.#negotiate(call.header('accept')))
     const { status } = REFUSALS[refusal]
     const problem = { refusal, instance: call.pathname, traceId: traceIdOf(call.header('traceparent')), detail }
     const body = bodyOf((xml ? problemXml : problemJson)(problem))

@@ -2,7 +2,6 @@
  * A program: the service as `serve` puts it together, in front of a stand-in CRM. A second listener tells how the CRM does
  * and takes orders. `{"settings": …, "limits": …, "patienceMs": …}` is its argument; it ends with SIGKILL.
  */
-import { createNegotiator } from '../../src/formats/negotiation.ts'
 import { Service } from '../../src/http/service.ts'
 import type { WaitingLimits } from '../../src/sync/served-list.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
@@ -44,7 +43,6 @@ const admissions = new Admissions(freshness, limits, systemTime)
 const service = new Service({
   served: () => replica,
   admissions,
-  negotiate: createNegotiator(),
   time: systemTime,
   basePath: '/',
   maxAgeMs: freshness.maxAgeMs,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import Negotiator from 'negotiator'
-import { type MediaType, MEDIA_TYPES } from './media-types.ts'
+import { type MediaType, MEDIA_TYPES } from '../formats/media-types.ts'
 import { createNegotiator, LONGEST_KEPT, negotiate } from './negotiation.ts'
 
 const JSON_TYPE = 'application/json'

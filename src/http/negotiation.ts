@@ -1,5 +1,5 @@
 import { readWeights, UNNAMED } from './accept-weights.ts'
-import { type FeedType, type MediaType, MEDIA_TYPES } from './media-types.ts'
+import { type FeedType, type MediaType, MEDIA_TYPES } from '../formats/media-types.ts'
 import { Buffer } from 'node:buffer'
 
 const FALLBACK: MediaType = 'application/json'
