@@ -7,7 +7,6 @@ import type { Observe } from '../observe/observation.ts'
 import { printable } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
-import { descriptorLimit } from '../runtime/descriptor-reserve.ts'
 import {
   type Listener,
   type ListenFetch,
@@ -185,7 +184,7 @@ function publicSide(
         const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
         error(`warning: limits.idle is ${least}: set the idle time of the load balancer below that, or run on Node`)
       }
-      const descriptors = descriptorLimit()
+      const descriptors = listener?.descriptors ?? Infinity
       if (descriptors < 2 * limits.waiting) {
         const few = `only ${descriptors} file descriptors may be open, and limits.waiting: ${limits.waiting} needs twice as many`
         error(`warning: ${few}: raise them (LimitNOFILE, ulimit -n), or lower limits.waiting`)

@@ -35,6 +35,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
   })
   return {
     ...listenerOf(server, host, ending),
+    descriptors: descriptorLimit(),
     keepIdle(ms) {
       isOther ||= idleSeconds(ms) !== idleS
       idleS = idleSeconds(ms)

@@ -20,6 +20,8 @@ export interface Listener {
 }
 
 export interface PublicListener extends Listener {
+  /** How many file descriptors the process may open. */
+  readonly descriptors: number
   /**
    * Changes how long idle connections are kept, from their next request on. Returns the guaranteed time in ms, which
    * the runtime may limit.

@@ -65,7 +65,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     if (ending.held !== null && connections.isNewest(request, response)) response.shouldKeepAlive = false
     respond(call, response, given)
   }
-  return { ...(await listenerOf(server, connections, host, port, ending)), keepIdle }
+  return { ...(await listenerOf(server, connections, host, port, ending)), descriptors: descriptorLimit(), keepIdle }
 }
 
 /**

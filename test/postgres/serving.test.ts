@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { uuidV5 } from '../../src/crm/mapping/ids.ts'
+import { uuidV5 } from '../../src/domain/named-ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { idOf, World } from './world.ts'

@@ -6,12 +6,13 @@ import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField, FurtherFields } from '../../domain/further.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
+import { namedIds, remembered } from '../../domain/named-ids.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { printable } from '../../domain/printable.ts'
 import type { ListContext } from '../kit/crm-limits.ts'
-import { type RowAccess, CellFault } from '../cells/cell.ts'
+import type { RowAccess } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/named-zone.ts'
-import { remembered, toNamedId } from '../mapping/ids.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
@@ -79,7 +80,11 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
   const { Id: id, Website: website } = setting.fields
-  const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
+  const namedId = idNamespace === null ? null : namedIds(idNamespace, `${setting.from}/`)
+  const nameOf = (text: string): Guid | null => {
+    const name = trimWhiteSpace(text)
+    return name === '' || namedId === null ? null : namedId(name)
+  }
   const rulesFor = (lists: MappingContext['lists'] | 'sheet') => ({
     ...context,
     lists: lists === 'native' ? lists : ('text' as const),
@@ -101,12 +106,9 @@ export function listFile<Item extends { readonly Id: Guid }>(
     idName: idColumnOf(setting),
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
-      isDerived: toId !== null,
+      isDerived: namedId !== null,
       idColumns: mappedColumns(ofIdAlone).map(({ column }) => column),
-      idOf(text) {
-        const named = toId === null ? parseGuid(text) : toId(text)
-        return named instanceof CellFault ? null : named
-      },
+      idOf: namedId === null ? parseGuid : remembered(nameOf, MOST_IDS),
       // 0 keeps the digests in snapshots of earlier releases valid.
       seed: isStock ? 0 : seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },

@@ -1,8 +1,10 @@
 import { expect, it } from 'bun:test'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { parseGuid } from '../../domain/guid.ts'
-import { CellFault } from '../cells/cell.ts'
-import { idsOf, remembered, toNamedId } from './ids.ts'
+import { type Cell, CellFault } from '../cells/cell.ts'
+import { idsOf } from '../../app/assemble.ts'
+import { remembered } from '../../domain/named-ids.ts'
+import { toNamedId } from './ids.ts'
 
 const NAMESPACE = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 
@@ -28,7 +30,7 @@ it("the CRM's own id leads to the ids that its rows got when they were read: the
 it('an id is made once for each text, in whatever order the texts come again, as far as there is room', () => {
   const guidOf = (text: string): string => `0d9b6a14-7c3e-4f58-92a1-${text.padStart(12, '0')}`
   const asked: unknown[] = []
-  const named = remembered((cell) => {
+  const named = remembered((cell: Cell) => {
     asked.push(cell)
     return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new CellFault({ kind: 'id' }, cell)
   }, 4)
