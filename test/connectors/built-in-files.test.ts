@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { examineList } from '../../src/crm/connector/conformance.ts'
 import type { Source } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
-import { examinedRows } from '../support/examined-source.ts'
+import { droppingFirstRow } from '../support/dropped-row.ts'
+import { type Examined, examinedRows } from '../support/examined-source.ts'
 import { workbook } from '../support/workbook-file.ts'
 import { openRig } from '../web-files/rig.ts'
 import { webServer } from '../web-files/web-server.ts'
@@ -41,7 +42,7 @@ async function sourceOf(from: string): Promise<Source<unknown>> {
   return crm.events
 }
 
-async function findingsOf(source: Source<unknown>): Promise<readonly string[]> {
+async function findingsOf(source: Examined): Promise<readonly string[]> {
   const findings = await examineList('events', examinedRows(source), systemTime, true)
   return findings.map(({ sentence }) => sentence)
 }
@@ -79,16 +80,7 @@ describe('the files connector, examined as a connector of one’s own', () => {
 
   it('is found out where it has other rows the second time, or fails', async () => {
     const source = await sourceOf('events.csv')
-    let reads = 0
-    async function* read(request: Parameters<typeof source.read>[0]): ReturnType<typeof source.read> {
-      const isShort = ++reads === 2
-      const pages = source.read(request)
-      for (let next = await pages.next(); ; next = await pages.next()) {
-        if (next.done === true) return next.value
-        yield isShort ? { ...next.value, changes: next.value.changes.slice(1) } : next.value
-      }
-    }
-    const [found, ...others] = await findingsOf({ ...source, read })
+    const [found, ...others] = await findingsOf(droppingFirstRow(source, (_, reads) => reads === 2))
     expect(found).toContain('do not have the same rows')
     expect(others).toEqual([])
     rmSync(join(folder, 'events.csv'))

@@ -60,6 +60,7 @@ export const LANES: Lanes = {
     'test/faults/early-signals.test.ts',
     'test/faults/rereading.test.ts',
     'test/faults/waiting-answers.test.ts',
+    'test/connectors/built-in-postgres.test.ts',
     'test/connectors/command.test.ts',
     'test/postgres/tls.test.ts',
     'test/exports/both-runtimes.test.ts',
