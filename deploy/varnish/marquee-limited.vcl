@@ -7,6 +7,11 @@ import vsthrottle;
 # (varnishd -a :6086,PROXY); otherwise all callers share one limit. test/faults/proxies.test.ts runs this file.
 
 sub vcl_recv {
+  # No path of Marquee is as long as this. The patterns below would exceed Varnish's limits, and the caller would get 503.
+  if (req.url ~ "^[^?#]{2000}") {
+    return (synth(414));
+  }
+
   # Lists (lists: on) have a separate limit, because a list costs about ten times as much as a record and each query is cached
   # separately. A list's path can be written in many ways (/api//../events/., %2e, \), so every path that is not a record's counts.
   if (vsthrottle.is_denied("all " + client.ip, 200, 2s) ||

@@ -24,6 +24,11 @@ sub vcl_init {
 }
 
 sub vcl_recv {
+  # No path of Marquee is as long as this. The patterns below would exceed Varnish's limits, and the caller would get 503.
+  if (req.url ~ "^[^?#]{2000}") {
+    return (synth(414));
+  }
+
   set req.backend_hint = marquees.backend();
 
   # Marquee accepts only these methods, and its runtime closes the connection if it does not know a method. By default Varnish would
@@ -129,6 +134,16 @@ sub vcl_backend_error {
 }
 
 sub vcl_synth {
+  if (resp.status == 414) {
+    set resp.http.Content-Type = "application/problem+json";
+    set resp.http.Cache-Control = "no-store";
+    set resp.http.Vary = "Accept";
+    set resp.http.X-Content-Type-Options = "nosniff";
+    set resp.http.Access-Control-Allow-Origin = "*";
+    set resp.http.Access-Control-Expose-Headers = "ETag, Age, Link, Retry-After";
+    set resp.body = {"{"type":"about:blank","title":"URI Too Long","status":414,"detail":"No path here is that long.""} + "}";
+    return (deliver);
+  }
   if (resp.status == 405) {
     set resp.http.Content-Type = "application/problem+json";
     set resp.http.Allow = "GET, HEAD, OPTIONS";

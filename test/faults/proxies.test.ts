@@ -292,6 +292,16 @@ function suite(
       expect((await get(TARGET, {}, 'HEAD')).status).toBe(200)
     })
 
+    it.each(['%41', 'a/', 'events/', 'venues/{', '/'])(
+      'a path of thousands of %j is the fault of its caller',
+      async (part) => {
+        for (const length of [1000, 4000, 5000, 7000, 9000]) {
+          const { status } = await told(proxy.origin, `/api/events/${part.repeat(length / part.length)}`, [])
+          expect([length, [400, 404, 414].includes(status)]).toEqual([length, true])
+        }
+      },
+    )
+
     it('no answer is older than the maximum age, nor says that it may be kept past it; the cache answers', async () => {
       const versions: { fromMs: number; untilMs: number }[] = []
       const put = (): void => {
