@@ -175,7 +175,7 @@ export class ClusterMember implements Reading {
       snapshot:
         snapshot === null
           ? null
-          : { rows: snapshot.rows, bytes: snapshot.bytes, ageMs: time.now().monotonicMs - snapshot.atMs },
+          : { rows: snapshot.rows, bytes: snapshot.bytes, ageMs: Math.ceil(time.now().monotonicMs - snapshot.atMs) },
     }
   }
 

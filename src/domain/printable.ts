@@ -12,6 +12,13 @@ export function howMany(count: number, one: string): string {
   return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
 }
 
+/** @example sizeText(2_000_000_000) // 2 GB */
+export function sizeText(bytes: number): string {
+  if (bytes < 1e6) return howMany(bytes, 'byte')
+  const [unit, name] = bytes < 1e9 ? [1e6, 'MB'] : [1e9, 'GB']
+  return `${(bytes / unit).toLocaleString('en', { maximumFractionDigits: 1 })} ${name}`
+}
+
 const MOST_FRAMES = 3
 
 /**

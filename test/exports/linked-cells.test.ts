@@ -124,10 +124,10 @@ describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
       return failures[0]?.failure.message
     }
     expect(await read(100)).toBeUndefined()
-    const problem = 'Orte.xlsx: its links take more than limits.memory allows (100000 bytes)'
+    const problem = 'Orte.xlsx: its links take more than limits.memory allows (100,000 bytes)'
     expect(await read(1_048_576)).toBe(problem)
     // Stored once, and served in each row.
     const long = await read(100, `${HALL}${'x'.repeat(2000)}`)
-    expect(long).toBe('Orte.xlsx: its cells hold more than limits.memory allows (100000 bytes)')
+    expect(long).toBe('Orte.xlsx: its cells hold more than limits.memory allows (100,000 bytes)')
   })
 })

@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
+import { sizeText } from '../../domain/printable.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../cells/cell.ts'
@@ -133,7 +134,8 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
     const entry = entries.get(part)
     if (entry === undefined) return null
     left -= entry.uncompressedSize
-    if (left < 0) throw new Unreadable(`the workbook unpacks to more than limits.memory allows (${limitBytes} bytes)`)
+    if (left < 0)
+      throw new Unreadable(`the workbook unpacks to more than limits.memory allows (${sizeText(limitBytes)})`)
     return entry
   }
   const read: ReadPart = async (part, parser) => {
@@ -310,7 +312,7 @@ async function linksOf<Item>(
       for (let row = first; row <= last; row++) {
         links.set(row, address)
         if (++count * LINK_BYTES > limitBytes)
-          throw new Unreadable(`its links take more than limits.memory allows (${limitBytes} bytes)`)
+          throw new Unreadable(`its links take more than limits.memory allows (${sizeText(limitBytes)})`)
         if (count % SOME_LINKS === 0 && pace.isOver) await pace.rest()
       }
     }
@@ -340,7 +342,7 @@ async function* readRows<Item>(
       rows.textBytes += bytes + (link?.length ?? 0)
       // A text stored once may occur in a million cells.
       if (rows.textBytes > limitBytes)
-        throw new Unreadable(`its cells hold more than limits.memory allows (${limitBytes} bytes)`)
+        throw new Unreadable(`its cells hold more than limits.memory allows (${sizeText(limitBytes)})`)
       if (onRow === null && headerRow !== null && row < headerRow) continue
       rows.blankRows += Math.max(0, row - above - 1)
       above = row
