@@ -220,7 +220,9 @@ function ignoredColumns(
 function nothingServed({ events, venues }: ServedLists): readonly string[] {
   return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
     const count = withheld + unidentified.length
-    return served > 0 || count === 0 ? [] : [`no ${kind.name} would be served: every row is withheld`]
+    if (served > 0 || count === 0) return []
+    const all = count === 1 ? 'the only row is' : `all ${count.toLocaleString('en')} rows are`
+    return [`no ${kind.name} would be served: ${all} withheld`]
   })
 }
 

@@ -165,7 +165,7 @@ function passingLine({ kind, column, values }: Passing): string {
   const shown = values.slice(0, MOST_PASSING).map(({ value, count }) => `${JSON.stringify(value)} (${grouped(count)})`)
   const more = values.length - shown.length
   const others = more > 0 ? ` and ${howMany(more, 'other value')}` : ''
-  return `${column} of the ${kind}s: besides blank, \`not\` lets pass ${shown.length === 0 ? 'no value' : shown.join(', ')}${others}.`
+  return `${column} of the ${kind}s: besides blank cells, \`not\` accepts ${shown.length === 0 ? 'no value' : shown.join(', ')}${others}.`
 }
 
 const WORDS: Readonly<Record<WithheldFault, string>> = {
@@ -186,13 +186,14 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
   return `${subject}${values === '' ? '' : `; found ${values}`}. ${remedy} See ${places.join('; ')}${more}.`
 }
 
-/** Returns the first records of each list as they would be published, in the CRM's order. */
+/** Prints the first records of each list as they would be published, in the CRM's order. */
 function printRecords({ lists, marquee: { suspicions } }: CrmRead, most: number, { out }: CommandContext): void {
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list
     const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
     if (ids.length === 0) continue
-    out(`\nThe first ${howMany(ids.length, list.slice(0, -1))} as published:`)
+    const kind = list.slice(0, -1)
+    out(`\nThe first ${ids.length === 1 ? kind : howMany(ids.length, kind)} as published:`)
     for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
   }
 }

@@ -6,7 +6,7 @@ export function connectorTypes(): string {
 }
 
 /** A first connector, which `init` writes. */
-export const OUR_CRM = `// How Marquee reads our CRM. docs/crm/your-own.md explains each step; ./marquee check shows what comes of it.
+export const OUR_CRM = `// How Marquee reads our CRM. docs/crm/your-own.md explains each step; ./marquee check shows the result.
 import type { Connector } from './marquee-connector.d.ts'
 
 export default {
@@ -15,7 +15,7 @@ export default {
   events: {
     full: ({ http, settings }) =>
       http.pages(\`\${settings.url}/events\`, {
-        by: 'page', // or none, offset, key, next, link, cursor: as the API's documents say
+        by: 'page', // or none, offset, key, next, link, cursor: as the API's documentation says
         size: 100,
         query: { page: '{page}', per_page: '{size}' },
         rows: 'data', // where the list is in the answer; leave it out if the answer is the list

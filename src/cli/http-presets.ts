@@ -5,14 +5,14 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
     `  kind: http             # a Directus; docs/crm/http.md
   # testedOn: documents; a server that answers as a running Directus did by hand, 2026-11-21
   url: https://cms.example.org
-  auth: { bearer: { env: DIRECTUS_TOKEN } }   # a static token of a user that may read both collections
+  auth: { bearer: { env: DIRECTUS_TOKEN } }   # a static token of a user who may read both collections
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
   requests: { most: 300, per: 1m }
   events:
     get: /items/events
     query: { sort: id, limit: '{size}', 'filter[id][_gt]': '{after}' }   # by key: integer ids
     rows: data
-    paging: { by: key, size: 100 }            # without a limit Directus gives 100 rows, in silence
+    paging: { by: key, size: 100 }            # without a limit, Directus returns only 100 rows, without an error
     updatedAt: [date_updated, date_created]   # date_updated is null until the first update
     since:
       'filter[_or][0][date_updated][_gte]': '{since}'
@@ -58,7 +58,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
       'populate[venue][fields][0]': documentId
     rows: data
     id: documentId
-    paging: { by: key, from: '', size: 100 }  # Strapi gives at most 100
+    paging: { by: key, from: '', size: 100 }  # Strapi returns at most 100 rows a page
     updatedAt: updatedAt
     since: { 'filters[updatedAt][$gte]': '{since}' }
     ids: { 'fields[0]': documentId, 'fields[1]': updatedAt }
@@ -131,7 +131,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
     get: /events
     query:
       per_page: '{size}'
-      start_date: '2000-01-01'                # without dates the API gives the next 24 months alone
+      start_date: '2000-01-01'                # without dates, the API returns only the next 24 months
       end_date: '2100-01-01'
     rows: events
     paging: { by: next, at: next_rest_url, size: 50, total: total, hostOfLinks: ignored }

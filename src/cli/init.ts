@@ -163,13 +163,13 @@ const GENERAL = `# Marquee's configuration. Every key has a default, except thos
 listen:
   host: 127.0.0.1        # 0.0.0.0 to be reached from other machines
   port: 8080
-  # basePath: /whats-on  # if a proxy in front passes on only a part of a site
+  # basePath: /whats-on  # if Marquee answers only below this path of a site
 
 timeZone: UTC            # IANA name, such as Europe/London: the time zone of Start and Finish
 
 freshness:
-  maxAge: 30s             # no answer is older than this
-  staleIfError: 0s       # while the CRM cannot be read: 0s answers 502, 12h keeps answering for 12 hours
+  maxAge: 30s            # no answer is older than this
+  staleIfError: 0s       # how long to answer past maxAge while the CRM cannot be read, such as 12h; 0s answers 502
 
 lists: on                # /api/events and /api/venues list all records; off: only single records, by id
 
@@ -181,10 +181,10 @@ crm:
 `
 
 const STALE_FILES =
-  '  staleIfError: 12h      # how long to serve the last lists while the files cannot be read; 0s answers 502'
+  '  staleIfError: 12h      # how long to answer past maxAge while the files cannot be read; 0s answers 502'
 
 const ZONE_TO_SAY =
-  '# timeZone: Europe/London   # IANA name: the zone of dates without an offset, and of all dates shown'
+  '# timeZone: Europe/London   # IANA name: the time zone of dates without an offset, and of Start and Finish'
 
 const FILES = `  kind: files
   directory: ./crm       # contains events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
@@ -247,7 +247,7 @@ const SALESFORCE = `  kind: salesforce   # testedOn: documents; a server that an
   clientSecret: { env: SALESFORCE_SECRET }
   idNamespace: NAMESPACE               # keep this UUID: ids are derived from it
   events:
-    from: Event__c                         # your object, and which of its fields are which; docs/crm/salesforce.md
+    from: Event__c                         # your object, and its field for each of Marquee's; docs/crm/salesforce.md
     fields:
       VenueId: Venue__c
       Start: Starts__c
@@ -279,7 +279,7 @@ const HTTP = `  kind: http               # two lists of a JSON API; docs/crm/htt
     query: { page: '{page}', per_page: '{size}' }
     rows: data                            # where the list of rows is in an answer
     paging: { by: page, size: 100 }       # none, key, offset, page, next, link or cursor
-    # updatedAt: updated_at               # moves when a row changes
+    # updatedAt: updated_at               # the time of a row's last change
     # since: { updated_since: '{since}' } # reads only changes
     fields:
       Name: title
@@ -301,22 +301,22 @@ const HTTP = `  kind: http               # two lists of a JSON API; docs/crm/htt
 
 const MODULE = `  kind: module             # a connector of your own; docs/crm/your-own.md
   path: ./our-crm.ts       # runs in a process of its own
-  settings:                # what our-crm.ts asks for in its own settings
+  settings:                # the settings that our-crm.ts declares
     url: https://crm.example.org/api
     token: { env: CRM_TOKEN }   # or { file: PATH }, which is read again when the CRM refuses it
   # idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11   # a UUID of your own, for ids that are not UUIDs
   # requestTimeout: 10s
-  # memory: 512MB          # the process is ended above this
+  # memory: 512MB          # Marquee ends the process above this
 `
 
 const COMMAND = `  kind: command            # a program of your own, in any language; docs/crm/your-own.md
   run: [python3, our_crm.py]
-  settings:                # comes as a line of JSON on its standard input
+  settings:                # sent to the program's standard input, as a line of JSON
     url: https://crm.example.org/api
     token: { env: CRM_TOKEN }   # or { file: PATH }, which is read again when the CRM refuses it
   # idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11   # a UUID of your own, for ids that are not UUIDs
   events:
-    # ways: [full, since, ids]   # what the program knows besides full; since needs updatedAt
+    # ways: [full, since, ids]   # the ways in which the program can read the list; since needs updatedAt
     # updatedAt: changed
     fields: { Id: id, Name: title, VenueId: venue.id, Start: starts_at, Finish: ends_at, TicketCapacity: seats,
               TicketsAvailable: { subtract: [seats, sold] }, Price: price, Tags: tags }
@@ -329,14 +329,17 @@ const COMMAND = `  kind: command            # a program of your own, in any lang
 const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map(
   Object.entries({
     files: [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it'],
-    dataverse: [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET'],
-    postgres: [POSTGRES, 'set DATABASE_URL, and name the tables or views'],
-    odoo: [ODOO, "name your Odoo, set ODOO_KEY and replace the '?'"],
-    salesforce: [SALESFORCE, 'name your org, set SALESFORCE_SECRET, and name your objects and their fields'],
-    civicrm: [CIVICRM, 'name your site and set CIVICRM_KEY'],
-    http: [HTTP, 'name your API and its lists, and set CRM_TOKEN; or begin with ./marquee init http --preset NAME'],
-    module: [MODULE, 'write down in our-crm.ts how your API is read, and set CRM_TOKEN'],
-    command: [COMMAND, 'write our_crm.py beside it, and set CRM_TOKEN'],
+    dataverse: [DATAVERSE, 'set your environment and app registration in it, and the variable DATAVERSE_CLIENT_SECRET'],
+    postgres: [POSTGRES, 'set the tables or views in it, and the variable DATABASE_URL'],
+    odoo: [ODOO, "set the address and the database of your Odoo in it, and the variable ODOO_KEY, and replace the '?'"],
+    salesforce: [SALESFORCE, 'set your org, its objects and their fields in it, and the variable SALESFORCE_SECRET'],
+    civicrm: [CIVICRM, 'set the address of your site in it, and the variable CIVICRM_KEY'],
+    http: [
+      HTTP,
+      'describe your API and its lists in it, and set the variable CRM_TOKEN (or begin with ./marquee init http --preset NAME)',
+    ],
+    module: [MODULE, 'describe in our-crm.ts how to read your API, and set the variable CRM_TOKEN'],
+    command: [COMMAND, 'write our_crm.py beside it, and set the variable CRM_TOKEN'],
   } satisfies Readonly<Record<CrmSettings['kind'], readonly [crm: string, next: string]>>),
 )
 

@@ -103,7 +103,7 @@ export function keyOf(path: readonly (string | number)[]): string {
 function shown(node: Exclude<Tree, { kind: 'reported' }>): string {
   switch (node.kind) {
     case 'reference':
-      return `what ${node.name} holds (not shown)`
+      return `the value in ${node.name} (not shown)`
     case 'list':
       return node.items.length === 0 ? 'an empty list' : 'a list'
     case 'map':

@@ -301,7 +301,7 @@ crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
     const files = { '/etc/x': 'a\n' }
     const links = 'representation: { links: { event: [ { file: x } ] } }'
     expect(await sentences(`${CRM}${links}`, {}, files)).toEqual([
-      'marquee.yaml:2: representation.links.event[0] is what the file x holds (not shown); it must be a mapping with the keys rel, href, title',
+      'marquee.yaml:2: representation.links.event[0] is the value in the file x (not shown); it must be a mapping with the keys rel, href, title',
     ])
     const crm =
       'crm: { kind: postgres, url: { env: URL }, venues: { from: v }, events: { from: e, active: { a: [{ env: NO }] } } }'

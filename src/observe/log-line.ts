@@ -79,7 +79,7 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message, fields: { ...fields, column } }
     }
     case 'wall-times': {
-      const fact = `${seen.count} dates of the ${seen.list} have no offset and are read in ${seen.zone}`
+      const fact = `${seen.count} dates of the ${seen.list} have no offset and are read as ${seen.zone}`
       if (seen.isSet) return { level: 'info', message: fact, fields }
       return {
         level: 'warn',
@@ -193,7 +193,7 @@ function readLine(read: ReadReport): LogLine | null {
 const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> = {
   'became-leader': ['info', 'this instance is now the leader and reads the CRM for all'],
   'lost-leadership': ['warn', 'this instance is no longer the leader'],
-  'reads-alone': ['warn', 'no other instance was heard from: this instance reads the CRM for itself'],
+  'reads-alone': ['warn', 'there are no heartbeats of a leader: this instance reads the CRM on its own'],
   'store-lost': ['error', 'the cluster store cannot be reached; Marquee keeps trying'],
   'store-found': ['info', 'the cluster store can be reached'],
   resynced: ['warn', 'this instance starts again from the snapshot in the store'],

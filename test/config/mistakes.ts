@@ -73,7 +73,7 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['cluster: { url: "rediss://store", key: "x" }', `2: cluster.key ${SECRET}`],
   [
     'cluster: { url: "rediss://store", key: { env: BLANKS } }',
-    '2: cluster.key is what the environment variable BLANKS holds (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
+    '2: cluster.key is the value in the environment variable BLANKS (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
   ],
   [
     'cluster: { url: "rediss://store", name: "a:b" }',
@@ -251,16 +251,16 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['operations: { token: { evn: A } }', `2: operations.token is a mapping; it ${TOKEN}`],
   [
     'operations: { token: { env: BLANKS } }',
-    `2: operations.token is what the environment variable BLANKS holds (not shown); it ${TOKEN}`,
+    `2: operations.token is the value in the environment variable BLANKS (not shown); it ${TOKEN}`,
   ],
   [
     'listen: { port: { env: BLANKS } }',
-    `2: listen.port is what the environment variable BLANKS holds (not shown); it ${PORT}`,
+    `2: listen.port is the value in the environment variable BLANKS (not shown); it ${PORT}`,
   ],
-  ['timeZone: { env: BLANKS }', `2: timeZone is what the environment variable BLANKS holds (not shown); it ${ZONE}`],
+  ['timeZone: { env: BLANKS }', `2: timeZone is the value in the environment variable BLANKS (not shown); it ${ZONE}`],
   [
     'listen: { env: BLANKS }',
-    '2: listen is what the environment variable BLANKS holds (not shown); it must be a mapping with the keys host, port, basePath',
+    '2: listen is the value in the environment variable BLANKS (not shown); it must be a mapping with the keys host, port, basePath',
   ],
   ['listen: { env: NOT_SET }', '2: listen needs the environment variable NOT_SET, which is not set'],
   ['listen: { host: "postgres://me:hunter2@h/d" }', `2: listen.host ${SECRET}: it is a URL with a password in it`],

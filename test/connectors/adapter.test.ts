@@ -133,7 +133,9 @@ describe('a full read fails', () => {
 
   it('where the CRM told of more rows than came', async () => {
     const pages = (total: number): Batch[] => [{ rows: asBatch(rowsFrom(1, 2)), total }]
-    expect(await faultOf(listOf(() => pages(3)))).toBe('broken: events: the CRM told of 3 rows and gave 2')
+    expect(await faultOf(listOf(() => pages(3)))).toBe(
+      'broken: events: the CRM says that there are 3 rows, but returned 2',
+    )
     expect(await faultOf(listOf(() => pages(2)))).toBe('no fault')
   })
 
@@ -198,7 +200,7 @@ describe('a full read fails', () => {
 
   it('where a method gives no rows', async () => {
     const plain = { fields, full: () => [] } as unknown as Stream
-    expect(await faultOf(plain)).toContain('misconfigured: events: full gives no async iterable')
+    expect(await faultOf(plain)).toContain('misconfigured: events: full does not return an async iterable')
     expect(await faultOf(listOf(() => ['rows'] as unknown as Batch[]))).toContain('neither a list of rows nor { rows }')
   })
 })
@@ -356,7 +358,7 @@ describe('a list with since and ids', () => {
     const other = new Reader((await openOwn(ignoring.stream)).events)
     await other.full()
     expect(message(await other.changes())).toBe(
-      'misconfigured: events: since gives rows that changed before the time it was given; does the API ignore its parameter?',
+      'misconfigured: events: since returned rows that changed before the requested time; does the API ignore its parameter?',
     )
   })
 

@@ -54,7 +54,7 @@ ${VENUES}`,
       rows[1] = eventRow(2, { name: 'changed', changed: '2026-11-02T00:00:00Z' })
       await until(async () => (await service.get(2)).includes('changed'))
       appendFileSync(folder.at('our_crm.py'), '# edited\n')
-      await service.says('our_crm.py has changed since the service was started: a restart takes the new file')
+      await service.says('our_crm.py has changed since the service was started: restart Marquee to use the new file')
       expect(service.bad).toEqual([])
     } finally {
       await service.stop()

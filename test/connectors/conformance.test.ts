@@ -37,7 +37,7 @@ describe('the examination of a connector', () => {
   const tenRows = ROWS.slice(0, 10)
   const planted: readonly (readonly [string, Partial<Stream>, string])[] = [
     [
-      'a page that is taken for the list',
+      'is it only the first page?',
       { full: () => pagesOf(tenRows) },
       'warning: events: one answer of exactly 10 rows, and no further page',
     ],
@@ -46,7 +46,7 @@ describe('the examination of a connector', () => {
       { full: () => pagesOf(++reads % 2 === 0 ? ROWS : ROWS.slice(1)) },
       'loses rows: events: two full reads, one after another, do not have the same rows',
     ],
-    ['since that is ignored', { since: () => pagesOf(ROWS) }, 'the API ignores the parameter, or does not know it'],
+    ['since that is ignored', { since: () => pagesOf(ROWS) }, 'the API ignores the parameter'],
     [
       'ids that lack a row',
       {
@@ -64,12 +64,12 @@ describe('the examination of a connector', () => {
     [
       'byId that gives nothing',
       { byId: () => pagesOf([]) },
-      `loses rows: events: byId does not give the row ${idNumbered(1)}`,
+      `loses rows: events: byId did not return the row ${idNumbered(1)}`,
     ],
     [
       'byId that gives everything',
       { byId: () => pagesOf(ROWS) },
-      'warning: events: byId gives 39 rows that it was not asked for',
+      'warning: events: byId returned 39 rows that were not requested',
     ],
     [
       'changes that give all',
@@ -94,7 +94,7 @@ describe('the examination of a connector', () => {
     [
       'ids that are floats',
       { full: () => pagesOf([{ ...eventRow(1), id: 12_345_678_901_234_567_000 }]) },
-      'loses rows: events: id is the number 12345678901234567000, which a float has changed',
+      'loses rows: events: id is the number 12345678901234567000, which lost digits in a float',
     ],
     [
       'a price that went through a float',
@@ -139,7 +139,7 @@ describe('the examination of a connector', () => {
     }
     let slowFrom = 1
     expect(await findingsOf(stream)).toEqual([
-      'warning: events: a read that is given up does not end within a second: pass context.signal on',
+      'warning: events: a cancelled read did not end within a second: pass context.signal to every request',
     ])
   })
 

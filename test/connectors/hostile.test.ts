@@ -89,8 +89,8 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
   })
 
   it.each([
-    ['loop', 'our-crm.ts gave nothing for 3 s, and was ended'],
-    ['never', 'our-crm.ts gave nothing for 3 s, and was ended'],
+    ['loop', 'our-crm.ts sent nothing for 3 s, and was ended'],
+    ['never', 'our-crm.ts sent nothing for 3 s, and was ended'],
     ['memory', 'MB of memory, more than crm.memory, and was ended'],
     ['exit', 'our-crm.ts ended with status 3'],
     ['throw', 'our-crm.ts:30 threw TypeError'],
@@ -155,7 +155,7 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     service.hangUp()
     await service.says('the changed file of crm.path takes effect at the next start')
     process.kill(Number(service.childPid), 'SIGKILL')
-    await service.says('our-crm.ts has changed since the service was started: a restart takes the new file')
+    await service.says('our-crm.ts has changed since the service was started: restart Marquee to use the new file')
   })
 
   it('cost no caller anything', () => {

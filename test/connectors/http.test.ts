@@ -297,7 +297,7 @@ describe('an answer that is no list', () => {
       '',
       'broken: venues: the answer has a row that is not an object',
     ],
-    ['nothing', { status: 204, text: '' }, '', 'broken: venues: HOST answered with nothing (204)'],
+    ['nothing', { status: 204, text: '' }, '', 'broken: venues: HOST sent an empty answer (204)'],
     [
       'a login page',
       { text: '<html>Sign in' },
@@ -506,7 +506,7 @@ describe('requests', () => {
         : { json: { data: rowsUpTo(2).slice(1), next: null } }
     const { crm } = await open(answer, `${list} }`)
     expect((await readList(crm.venues)).failure).toBe(
-      'broken: venues: the next page is on another host (http://inner.example), which is not asked',
+      'broken: venues: the next page is on another host (http://inner.example), which gets no requests',
     )
     const { crm: other } = await open(answer, `${list}, hostOfLinks: ignored }`)
     expect(names(await readList(other.venues))).toEqual(numbered(2))

@@ -185,7 +185,7 @@ describe('paging', () => {
     expect(await idsOf(options)).toEqual(all)
     server.answer = (asked) => pageOf(asked, 'http://elsewhere.example')
     expect(await faultOf(idsOf(options))).toBe(
-      'broken: the next page is on another host (http://elsewhere.example), which is not asked',
+      'broken: the next page is on another host (http://elsewhere.example), which gets no requests',
     )
     expect(await idsOf({ ...options, hostOfLinks: 'ignored' })).toEqual(all)
   })
@@ -244,8 +244,8 @@ describe('an answer', () => {
     [{ json: [1] }, 'broken: the answer has a row that is not an object'],
     [{ json: [[]] }, 'broken: the answer has a row that is not an object'],
     [{ text: '<!doctype html><p>Log in' }, 'with HTML or XML in place of JSON: does it ask for a login?'],
-    [{ text: '[{"id":1},' }, 'answered with no valid JSON'],
-    [{ status: 204 }, 'answered with nothing (204)'],
+    [{ text: '[{"id":1},' }, 'answered with invalid JSON'],
+    [{ status: 204 }, 'sent an empty answer (204)'],
     [{ status: 500, json: { trace: 'secret' } }, 'unreachable: 127.0.0.1'],
     [{ status: 401 }, 'refuses the key (401)'],
     [{ status: 403 }, 'refuses the key, or it may not see /events (403)'],
@@ -291,7 +291,7 @@ describe('an answer', () => {
 describe('requests', () => {
   it('go to the origins of url settings alone, and not in the clear off this machine', async () => {
     expect(await faultOf(http.get('https://elsewhere.example/'))).toBe(
-      `misconfigured: https://elsewhere.example is not asked: it is not the origin of a url setting (${server.url})`,
+      `misconfigured: https://elsewhere.example gets no requests: it is not the origin of a url setting (${server.url})`,
     )
     expect(await faultOf(http.get(server.url.replace('//', '//user@')))).toContain('is not asked')
     expect(await faultOf(http.get('events'))).toContain('not a URL')

@@ -100,7 +100,7 @@ describe('conditions say where a cell must be blank, or must not hold some value
     })
     const { stdout } = await runCommand(['check'], { cwd: folder.path })
     expect(stdout).toContain('4 events and 1 venue would be served, 3 rows would not.')
-    expect(stdout).toContain('Zustand of the events: besides blank, `not` lets pass "fest" (3), "vorläufig" (1).')
+    expect(stdout).toContain('Zustand of the events: besides blank cells, `not` accepts "fest" (3), "vorläufig" (1).')
   })
 
   it.each(["['']", '[null]'])('a column that must hold %s is refused with what to write instead', async (list) => {

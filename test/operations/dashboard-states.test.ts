@@ -192,7 +192,7 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
     running.child.signal('SIGHUP')
     await told.waitFor({ state: 'visible' })
     expect(await told.textContent()).toMatch(
-      /^The reload of .* was refused, and the configuration is what it was: .*lisst/,
+      /^The reload of .* was refused, and the old configuration stays in effect: .*lisst/,
     )
     writeFileSync(running.directory.configuration, right)
     running.child.signal('SIGHUP')

@@ -72,7 +72,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     expect(begun.map(({ message }) => message)).toEqual([
       'suspicious in the events: TicketsAvailable is above TicketCapacity (1 row, first at events.json, item 1 (line 1))',
       'suspicious in the events: Finish is before Start (1 row, first at events.json, item 2 (line 1))',
-      '6 dates of the events have no offset and are read in UTC, because timeZone is not set. Set it, for example to Europe/London',
+      '6 dates of the events have no offset and are read as UTC, because timeZone is not set. Set it, for example to Europe/London',
     ])
     expect((await status()).lists.events.suspicious.map(({ column }) => column)).toEqual(['TicketsAvailable', 'Finish'])
 

@@ -141,7 +141,7 @@ class CommandHost implements RowHost {
       const name = basename(file)
       if (bytes === null) return failed('misconfigured', `${name} cannot be read any more`)
       if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
-        const sentence = `${name} has changed since the service was started: a restart takes the new file`
+        const sentence = `${name} has changed since the service was started: restart Marquee to use the new file`
         return failed('misconfigured', sentence)
       }
     }

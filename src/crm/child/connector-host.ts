@@ -130,7 +130,7 @@ class ConnectorHost {
     const name = basename(path)
     this.name = name
     if (createHash('sha256').update(readFileSync(path)).digest('hex') !== digest) {
-      return this.#unusable(`${name} has changed since the service was started: a restart takes the new file`)
+      return this.#unusable(`${name} has changed since the service was started: restart Marquee to use the new file`)
     }
     const imported: unknown = await import(pathToFileURL(path).href)
     const given = typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null

@@ -185,8 +185,7 @@ export class ConnectorProcess {
     )
     child.stdout?.on('data', (bytes: Buffer) => {
       frames.feed(bytes)
-      if (frames.isBroken)
-        this.#kill(alive, failureOf('broken', `${this.#name} wrote something that cannot be understood`))
+      if (frames.isBroken) this.#kill(alive, failureOf('broken', `${this.#name} sent output that cannot be parsed`))
     })
     child.stderr?.setEncoding('utf8').on(
       'data',
@@ -289,7 +288,7 @@ export class ConnectorProcess {
       const patienceMs = limits.requestTimeoutMs * PATIENCE
       for (const { since } of alive.waiting.values()) {
         if (Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now)) <= patienceMs) continue
-        this.#kill(alive, failureOf('timeout', `${this.#name} gave nothing for ${patienceMs / 1000} s, and was ended`))
+        this.#kill(alive, failureOf('timeout', `${this.#name} sent nothing for ${patienceMs / 1000} s, and was ended`))
       }
       if (alive.pingedAt === null && alive.waiting.size > 0) {
         alive.pingedAt = now

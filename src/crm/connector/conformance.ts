@@ -156,7 +156,7 @@ class Examined {
 
   #checkPaging({ answers, rows, hasTotal, isCut }: Seen): void {
     if (answers === 1 && !isCut && !hasTotal && ROUND.has(rows))
-      this.#warn(`one answer of exactly ${rows} rows, and no further page: is that a page that is taken for the list?`)
+      this.#warn(`the whole list is one answer of exactly ${rows} rows: is it only the first page?`)
   }
 
   /** Looks for numbers that lost digits because they were converted to a float. */
@@ -168,8 +168,8 @@ class Examined {
       const odd = sample.map((row) => numberText(cell(row))).find((text) => text !== null && isFromFloat(text, field))
       if (odd === undefined || odd === null) continue
       if (field === 'Id' || field === 'VenueId')
-        this.#lose(`${source.column} is the number ${odd}, which a float has changed: take ids as texts`)
-      else this.#warn(`${source.column} is ${odd}, which went through a float: take it as a text`)
+        this.#lose(`${source.column} is the number ${odd}, which lost digits in a float: return ids as texts`)
+      else this.#warn(`${source.column} is ${odd}, which went through a float: return it as a text`)
     }
   }
 
@@ -179,8 +179,7 @@ class Examined {
     const ahead = farAheadLike(like, this.#time.now().wallMs)
     const seen = await this.#read('since', ahead)
     const old = [...(seen?.stamps.values() ?? [])].find((stamp) => isEarlierStamp(stamp, ahead))
-    if (old !== undefined)
-      this.#lose(`since ${ahead} gives a row of ${old}: the API ignores the parameter, or does not know it`)
+    if (old !== undefined) this.#lose(`since ${ahead} returned a row of ${old}: the API ignores the parameter`)
   }
 
   async #checkById(first: Seen): Promise<void> {
@@ -190,9 +189,9 @@ class Examined {
     if (seen === null) return
     const lacking = wanted.filter((id) => !seen.stamps.has(id))
     if (lacking.length > 0)
-      this.#lose(`byId does not give the row ${String(lacking[0]).slice(0, 80)}, which full gives`)
+      this.#lose(`byId did not return the row ${String(lacking[0]).slice(0, 80)}, which full returned`)
     const more = [...seen.stamps.keys()].filter((id) => !wanted.includes(id))
-    if (more.length > 0) this.#warn(`byId gives ${more.length} rows that it was not asked for`)
+    if (more.length > 0) this.#warn(`byId returned ${more.length} rows that were not requested`)
   }
 
   async #checkIds(first: Seen): Promise<void> {
@@ -220,7 +219,7 @@ class Examined {
   async #cursorNow(): Promise<string | null> {
     const ended = await this.#open('changes', null)
     if (ended.ok && ended.cursor !== null) return ended.cursor
-    this.#lost(ended.ok ? `${this.#name}: changes gives no cursor` : `${ended.failure.message} (changes)`)
+    this.#lost(ended.ok ? `${this.#name}: changes returned no cursor` : `${ended.failure.message} (changes)`)
     return null
   }
 
@@ -229,7 +228,7 @@ class Examined {
     if (seen === null) return
     const changed = seen.rows + seen.deleted
     if (changed > FEW_CHANGES && changed * 2 > first.rows)
-      this.#warn(`changes gives ${changed} rows right after full gave ${first.rows}: does it heed its cursor?`)
+      this.#warn(`changes returned ${changed} rows right after full returned ${first.rows}: does it use its cursor?`)
   }
 
   #checkSame(first: Seen, second: Seen): void {
@@ -237,7 +236,7 @@ class Examined {
     const lost = once ?? [...second.stamps.keys()].find((id) => !first.stamps.has(id))
     if (lost !== undefined)
       this.#lose(
-        `two full reads, one after another, do not have the same rows: only one has ${lost.slice(0, 80)}. Do pages have an order?`,
+        `two full reads in a row returned different rows: only one has ${lost.slice(0, 80)}. Do pages have an order?`,
       )
   }
 
@@ -256,7 +255,7 @@ class Examined {
     for (let waitedMs = 0; this.#unfinished > others && waitedMs < ABORTED_WITHIN_MS; waitedMs += UNDER_WAY_MS)
       await sleep(UNDER_WAY_MS, this.#time, signal)
     if (ended === TIMED_OUT || this.#unfinished > others)
-      this.#warn('a read that is given up does not end within a second: pass context.signal on')
+      this.#warn('a cancelled read did not end within a second: pass context.signal to every request')
   }
 }
 

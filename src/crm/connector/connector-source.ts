@@ -52,7 +52,7 @@ const REPORTED = { ...COMPLETE, complete: false } as const
 /** How a read of all rows ended, and whether rows may have moved between its pages. */
 type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boolean }) | Failed
 
-const IGNORED = 'since gives rows that changed before the time it was given; does the API ignore its parameter?'
+const IGNORED = 'since returned rows that changed before the requested time; does the API ignore its parameter?'
 
 const LONGEST_CURSOR = 2000
 /** The most ids in one call of `byId`. */
@@ -267,7 +267,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
     const { stream, time, limits } = this.#settings
     const { ways } = parts.list.shape
     const after = sinceIn(cursor)
-    if (after === null) return failed('cursor-refused', 'the list is read in full: the cursor is of another connector')
+    if (after === null)
+      return failed('cursor-refused', 'the list is read in full, because its cursor is from another connector')
     if (!this.#isSinceHeeded) {
       const fault = yield* this.#sinceFault(after, parts)
       if (fault !== null) return failed('misconfigured', `${parts.list.name}: ${fault}`)
@@ -323,7 +324,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements Sour
       const unchanged: Change<Item>[] = []
       for (const bytes of batch.rows) {
         const known = list.knownId(bytes)
-        if (known === null) return 'ids gave something that is not [id, updatedAt]'
+        if (known === null) return 'ids yielded something that is not [id, updatedAt]'
         const { id, text, stamp, version } = known
         tally.ids.add(id)
         const heldVersion = held.version(id)

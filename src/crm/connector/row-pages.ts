@@ -81,7 +81,7 @@ export class Tally {
   get missing(): string | null {
     const came = this.ids.size + this.nameless
     if (this.total === null || came >= this.total) return null
-    return `the CRM told of ${this.total} rows and gave ${came}`
+    return `the CRM says that there are ${this.total} rows, but returned ${came}`
   }
 }
 

@@ -36,7 +36,7 @@ export class StampNotices {
     if (this.#lateScans !== USUAL_AFTER || first === undefined) return
     const stamp = first.stamp === null ? 'none' : JSON.stringify(first.stamp.slice(0, 40))
     this.#tell(
-      `${list}, id ${first.text.slice(0, 80)} and others change with an updatedAt (${stamp}) that since ${JSON.stringify(after)} does not give, so ${this.#until}`,
+      `${list}, id ${first.text.slice(0, 80)} and others change with an updatedAt (${stamp}) that since ${JSON.stringify(after)} does not return, so ${this.#until}`,
     )
   }
 

@@ -101,12 +101,12 @@ export class HttpRequests {
   #urlOf(target: string, query: RequestOptions['query']): URL {
     const { origins, allowInsecure } = this.#settings
     const url = URL.parse(target)
-    if (url === null) throw new FetchFault('misconfigured', 'http was asked for something that is not a URL')
+    if (url === null) throw new FetchFault('misconfigured', 'http was called with something that is not a URL')
     if (url.username !== '' || !origins.has(url.origin)) {
       const known = origins.size === 0 ? 'there is none' : [...origins].join(', ')
       throw new FetchFault(
         'misconfigured',
-        `${url.origin} is not asked: it is not the origin of a url setting (${known})`,
+        `${url.origin} gets no requests: it is not the origin of a url setting (${known})`,
       )
     }
     if (isPlain(url.origin) && !allowInsecure) {

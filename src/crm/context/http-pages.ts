@@ -89,7 +89,10 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       // A single row may be the whole list, or the most that the server gives at once.
       offset = rows.length === 1 ? 1 : rows.length - 1
       if (rows.length === 1 && (await read({ offset })).rows.length > 0)
-        throw new FetchFault('broken', 'the server gives one row a page, but pages must overlap by a row')
+        throw new FetchFault(
+          'broken',
+          'the CRM returns one row a page; by offset needs at least two, because pages overlap by a row',
+        )
       if (rows.length === 1) return
       continue
     }
@@ -147,7 +150,7 @@ async function* byCursor({ at = '', more }: PagesOptions, read: Read): Pages {
     const hasMore = more === undefined ? rows.length > 0 : cellIn(answer.value, more) === true
     if (!hasMore || (more === undefined && isNothing(cursor))) return
     if (isNothing(cursor))
-      throw new FetchFault('broken', `${more} tells of more pages, but there is no cursor at ${at}`)
+      throw new FetchFault('broken', `${more} says that there are more pages, but there is no cursor at ${at}`)
     if (seen.has(cursor)) throw new FetchFault('broken', 'the same cursor came twice: the pages run in a circle')
     seen.add(cursor)
   }
@@ -165,7 +168,7 @@ async function* byLink(url: string, { by, at = '', hostOfLinks }: PagesOptions, 
     if (target === null) throw new FetchFault('broken', 'the link to the next page is not a URL')
     const { origin } = new URL(url)
     if (target.origin !== origin && hostOfLinks !== 'ignored')
-      throw new FetchFault('broken', `the next page is on another host (${target.origin}), which is not asked`)
+      throw new FetchFault('broken', `the next page is on another host (${target.origin}), which gets no requests`)
     next = `${origin}${target.pathname}${target.search}`
     if (seen.has(next)) throw new FetchFault('broken', 'the same page came twice: its links run in a circle')
     seen.add(next)

@@ -39,7 +39,7 @@ export async function answerOf(
   if (status === 404 || status === 410)
     throw new FetchFault('misconfigured', `${host} has no ${path}, or this key may not see it (${status})`, status)
   if (status >= 300 && status < 400) throw new FetchFault('misconfigured', redirected(host, reply), status)
-  if (status === 429) throw new FetchFault('throttled', `${host} asks for fewer requests (429) again and again`, status)
+  if (status === 429) throw new FetchFault('throttled', `${host} continues to ask for fewer requests (429)`, status)
   if (status >= 400 && status < 500)
     throw new FetchFault(
       'misconfigured',
@@ -47,11 +47,11 @@ export async function answerOf(
       status,
     )
   if (status >= 500) throw new FetchFault('unreachable', `${host} answered with a server error (${status})`, status)
-  if (body.length === 0) throw new FetchFault('broken', `${host} answered with nothing (${status})`, status)
+  if (body.length === 0) throw new FetchFault('broken', `${host} sent an empty answer (${status})`, status)
   const value = await parsed(body)
   if (value === null) {
     const isMarkup = /^\s*</.test(new TextDecoder().decode(body.subarray(0, 200)))
-    const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : 'no valid JSON'
+    const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : 'invalid JSON'
     throw new FetchFault('broken', `${host} answered with ${what}`, status)
   }
   const age = headers['age'] ?? ''

@@ -60,7 +60,10 @@ function started<Rows>(rows: Rows | undefined, way: Way): Rows {
   const given: unknown = rows
   const isIterable = typeof given === 'object' && given !== null && Symbol.asyncIterator in given
   if (rows !== undefined && isIterable) return rows
-  throw new FetchFault('misconfigured', `${way} gives no async iterable; is it an async generator, or http.pages?`)
+  throw new FetchFault(
+    'misconfigured',
+    `${way} does not return an async iterable; it must be an async generator or return http.pages(…)`,
+  )
 }
 
 type Parts = Omit<StreamBatch, 'rows' | 'goesOn'> & { readonly rows: readonly unknown[] }
@@ -129,7 +132,7 @@ function oddIn(value: unknown, column: string, depth: number): string | null {
   if (value === undefined) return null
   if (typeof value === 'number') return Number.isFinite(value) ? null : `${where}, which is ${value}`
   if (typeof value !== 'object') return `${where}, which is a ${typeof value}: write it as a text`
-  if (depth > DEEPEST) return `${where}, which is nested too deep`
+  if (depth > DEEPEST) return `${where}, which is nested too deeply`
   if (Array.isArray(value)) {
     for (const inner of value) {
       const odd = oddIn(inner, column, depth + 1)
@@ -168,7 +171,7 @@ export function isConnector(given: unknown): given is Connector {
 }
 
 function listOutline(stream: unknown): ListOutline | string {
-  if (typeof stream !== 'object' || stream === null) return 'is no object with full and fields'
+  if (typeof stream !== 'object' || stream === null) return 'is not an object with full and fields'
   const has = (name: string): boolean => typeof Reflect.get(stream, name) === 'function'
   if (!has('full')) return 'has no method full'
   const ways = OPTIONAL.filter(has)

@@ -102,7 +102,7 @@ export function stateOf(status) {
 
 /** Describes why the last reload was refused. */
 export function reloadText({ at, problems }) {
-  return `The reload of ${dayText(at)} was refused, and the configuration is what it was: ${problems.join('; ')}.`
+  return `The reload of ${dayText(at)} was refused, and the old configuration stays in effect: ${problems.join('; ')}.`
 }
 
 /** Describes this instance's role in the cluster and who reads the CRM. */
