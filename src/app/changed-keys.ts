@@ -62,7 +62,7 @@ function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether a secret is unchanged. A credential of the CRM or store whose source is read again when it is refused counts
+ * Returns true if a secret is unchanged. A credential of the CRM or store whose source is read again when it is refused counts
  * as unchanged if the source is the same.
  */
 function isSame(before: Secret, after: Secret, key: string): boolean {

@@ -74,7 +74,7 @@ export class OutageWatch {
     }
   }
 
-  /** Whether a request gets 502 now. During a read it may still be answered, unless the read takes too long. */
+  /** Returns true if a request gets 502 now. During a read it may still be answered, unless the read takes too long. */
   #isRefused(name: ListName, { lists, settings, waitForMs }: Watched, now: Moment): boolean {
     const list = lists[name]
     if (mayAnswer(list, settings, now)) return false

@@ -100,7 +100,7 @@ export class SuspicionWatch {
   }
 }
 
-/** Whether the list has no rows, not even withheld ones. */
+/** Returns true if the list has no rows, not even withheld ones. */
 function isEmpty({ list }: EitherList): boolean {
   return list.served + list.withheldInAll === 0
 }

@@ -4,7 +4,7 @@ import type { Member } from './member.ts'
 import { logOf } from './node-state.ts'
 import type { Session } from './session.ts'
 
-/** Whether this instance should claim the leadership. */
+/** Returns true if this instance should claim the leadership. */
 export function isDue(member: Member): boolean {
   const { instance, election, options, target, own } = member
   if (!member.mayRead) return false

@@ -30,7 +30,7 @@ export class CutOver {
     for (const list of [events, venues]) list.help()
     if (!isSame) {
       this.#changes = -1
-      // Bodies of the old lists must not take room from those of the new lists.
+      // Ready bodies share one memory limit: drop those of the replaced lists.
       for (const { list } of [events, venues]) list.ready.clear()
     }
     return true
@@ -59,7 +59,7 @@ export class CutOver {
     return isAhead(events, next.events) && isAhead(venues, next.venues)
   }
 
-  /** Whether the list has an age. A list without one was never shown, so any age is later. */
+  /** Returns true if the list has an age. A list without one was never shown, so any age is later. */
   #isKnown<Item>({ freshness }: ServedList<Item>): boolean {
     return freshness.confirmedAgeMs(this.#updatedAt) !== null
   }

@@ -109,7 +109,7 @@ export class ElectionTimer {
     return Math.max(this.#heartbeat.ms, this.#leadersHeartbeatMs)
   }
 
-  /** Whether it is this instance's turn to claim. */
+  /** Returns true if it is this instance's turn to claim. */
   isOver(seen: Pick<ElectionView, 'instance' | 'candidates' | 'isConfirmed' | 'isNew'>): boolean {
     return isTurn({
       ...seen,

@@ -26,7 +26,7 @@ export interface Ages {
 
 /** The state of a list that the leader reports besides its rows. */
 export interface ListState {
-  /** The cursor of the next read; `null` if there is none, or if other instances cannot use it. */
+  /** The CRM's cursor for the next read of changes; `null` if there is none, or if only the leader's process can use it. */
   readonly cursor: string | null
   /** Whether the list was read in full once. */
   readonly whole: boolean
@@ -117,7 +117,7 @@ export function compareIds(
   return left.epoch - right.epoch || left.number - right.number
 }
 
-/** Whether an entry id in the store, possibly written by another program, is below a position. */
+/** Returns true if an entry id in the store, possibly written by another program, is below a position. */
 export function isBelow(id: string, position: Pick<LogPosition, 'epoch' | 'number'>): boolean {
   const [epoch = 0, number = 0] = id.split('-').map(Number)
   return compareIds({ epoch, number }, position) < 0

@@ -38,7 +38,7 @@ export class LogReader {
     )
   }
 
-  /** The fault of the log, and what Marquee does about it; `null` if there is none. */
+  /** Why the log or one of its entries cannot be used, and what to do, in a sentence; `null` if all entries can be. */
   get trouble(): string | null {
     if (this.unusable.why !== null) return `${this.unusable.why}; ${REPLACED}`
     return this.#refused === null ? null : `${this.#refused}; check which other program writes to the store`
@@ -87,7 +87,7 @@ export class LogReader {
     return entries
   }
 
-  /** Whether this entry is still in the log. */
+  /** Returns true if this entry is still in the log. */
   async has(session: Session, position: LogPosition): Promise<boolean> {
     const [stored] = await this.reading(session.ask((store) => store.readFrom(idOf(position), 1)))
     const entry = stored === undefined ? null : decodeEntry(stored, this.#options.signing)
@@ -95,7 +95,7 @@ export class LogReader {
   }
 
   /**
-   * Returns the last entry, decoded if it can be verified. Notes why it cannot be read.
+   * Returns the last entry, decoded if it can be verified; otherwise notes the reason in `unusable`.
    * @param isOdd whether something else is wrong with the log
    */
   async top(

@@ -270,7 +270,7 @@ export class Member {
     this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings.maxAgeMs
   }
 
-  /** Stops leading. Serves its own rows until those of the new leader are known to be later. */
+  /** Stops leading. Continues to serve its own lists until `CutOver` finds the new leader's lists to be later. */
   resign(why: string): void {
     this.own?.end()
     this.snapshots?.end()

@@ -21,7 +21,7 @@ export interface ClusterOptions extends ReplicaMaker {
   readonly draw: Draw
   readonly pause: () => Promise<void>
   readonly observe: Observe
-  /** Whether the CRM can be read from here; asked again until it can. */
+  /** Returns true if the CRM can be read from here; called again until it does. */
   readonly examine: () => Promise<boolean>
 }
 

@@ -28,7 +28,7 @@ export interface PublisherOptions extends Pick<
   readonly nonces: SeenNonces
   /** The position before which the log may be trimmed to make room; `null` if it may not. */
   readonly trimsBefore: () => LogPosition | null
-  /** Whether the log has its maximum length, so that rows wait for the snapshot. */
+  /** Returns true if the log has its maximum length, so that rows wait for the snapshot. */
   readonly isLogFull: () => boolean
 }
 

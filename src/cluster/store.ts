@@ -53,7 +53,7 @@ export interface StoreConnection {
   readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null>
   forgetSnapshots(names: readonly string[]): Promise<void>
   ping(): Promise<void>
-  /** Whether this server is the primary, not a replica. */
+  /** Returns true if this server is the primary, not a replica. */
   isPrimary(): Promise<boolean>
   destroy(): void
 }

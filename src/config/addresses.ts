@@ -28,7 +28,7 @@ function isHostName(text: string): boolean {
   )
 }
 
-/** Whether two listeners with the same port would conflict. */
+/** Returns true if two listeners with the same port would conflict. */
 export function sharesAddress(left: string, right: string): boolean {
   return left === right || isWildcard(left) || isWildcard(right) || (isLocal(left) && isLocal(right))
 }

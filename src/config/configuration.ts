@@ -265,7 +265,7 @@ export function ownCode(crm: CrmSettings): readonly { readonly file: string; rea
   return crm.kind === 'module' ? [crm.path] : []
 }
 
-/** Whether data is sent to the store over the network unencrypted. */
+/** Returns true if data is sent to the store over the network unencrypted. */
 function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
   return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
 }
@@ -274,7 +274,7 @@ export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> })
   return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
 }
 
-/** Whether a URL that was read again for `cluster.url` is as acceptable as at start-up. */
+/** Returns true if a URL that was read again for `cluster.url` is as acceptable as at start-up. */
 export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
   const parsed = URL.parse(given.reveal())
   return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))

@@ -39,7 +39,7 @@ const TOKEN = /^[^\s\p{Cc}\p{Cs}]+$/u
 
 const WEB_ADDRESS = /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/u
 
-/** Whether a text is a URL once the fields in braces are filled in. */
+/** Returns true if a text is a URL once the fields in braces are filled in. */
 function isTemplateOfUrl(given: string): boolean {
   return URL.canParse(given.replaceAll(/\{\w+\}/g, 'x'))
 }
@@ -206,7 +206,7 @@ export interface CrmTraits {
   readonly shaping: () => unknown
   /** What precedes the CRM's ids in the names of UUIDs, for events and for venues; `null` if its ids are GUIDs. */
   readonly idNames: () => readonly [events: string, venues: string] | null
-  /** Whether the configuration maps Price. */
+  /** Returns true if the configuration maps Price. */
   readonly mapsPrice: () => boolean
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Whether only this machine can reach a listener on this address. */
+/** Returns true if only this machine can reach a listener on this address. */
 export function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
 }
@@ -12,7 +12,7 @@ export function canonicalHost(given: string): string {
   return new URL(`http://[${given}]`).hostname.slice(1, -1)
 }
 
-/** Whether requests to this origin are sent over the network unencrypted. */
+/** Returns true if requests to this origin are sent over the network unencrypted. */
 export function isPlain(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
   return (

@@ -24,7 +24,7 @@ export function isTemplated(href: string): boolean {
   })
 }
 
-/** Whether the whole text is one web address. */
+/** Returns true if the whole text is one web address. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(trimWhiteSpace(text))
 }

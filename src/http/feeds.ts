@@ -37,7 +37,7 @@ export interface FeedsOptions {
   readonly settings: FeedSettings
   readonly switches: FeedSwitches
   readonly zone: Zone
-  /** Returns whether the mapping reads prices from the CRM. */
+  /** Returns true if the mapping reads prices from the CRM. */
   readonly hasPrice: () => boolean
   /** Lets other requests run. */
   readonly pause: () => Promise<void>

@@ -5,7 +5,7 @@ import { printable } from '../domain/printable.ts'
 
 export interface LogOptions {
   readonly out: (line: string) => void
-  /** True if a person reads the log, not a program. */
+  /** Whether a person reads the log, not a program. */
   readonly isTerminal: boolean
   /** The wall clock, ms. */
   readonly now: () => number

@@ -113,7 +113,7 @@ export interface StatusOptions extends Pick<
   readonly refused: RefusedReload | null
   readonly connector: NonNullable<Status['connector']>
   readonly ignoredColumns: (list: string) => readonly string[]
-  /** Whether TicketsAvailable and TicketCapacity are read separately. */
+  /** Returns true if TicketsAvailable and TicketCapacity are read separately. */
   readonly hasOwnAvailability: (list: ListName) => boolean
   readonly watched: {
     readonly zone: Status['zone']
@@ -158,12 +158,12 @@ export function statusOf(options: StatusOptions): Status {
   }
 }
 
-/** Whether requests for both lists are answered. */
+/** Returns true if requests for both lists are answered. */
 export function isReady({ events, venues }: ServedLists, settings: RefreshSettings, now: Moment): boolean {
   return mayAnswer(events, settings, now) && mayAnswer(venues, settings, now)
 }
 
-/** Whether requests for this list are answered; otherwise they get 502. */
+/** Returns true if requests for this list are answered; otherwise they get 502. */
 export function mayAnswer(list: EitherList, settings: RefreshSettings, now: Moment): boolean {
   const standing = listStanding(list, settings, now)
   if (standing === 'empty') return false

@@ -3,7 +3,7 @@ import { EVENT_NAMES, named } from './field-names.ts'
 import { type Line, counted, example, lineOf, OPEN, quoted } from './line.ts'
 import { howMany } from '../domain/printable.ts'
 
-/** Whether the column has a different value in each row, apart from a few blank ones such as a sum below the list. */
+/** Returns true if the column has a different value in each row, apart from a few blank ones such as a sum below the list. */
 export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
   const blank = rows - filled
   return isDistinct && (blank === 0 || (rows > 3 && blank <= Math.max(1, rows * 0.02)))
@@ -14,7 +14,7 @@ export function idField(columns: readonly Column[], linked: Column | null = null
   return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
 }
 
-/** Whether a column with another name than an id's may be one: nothing else is known of it. */
+/** Returns true if a column with another name than an id's may be one: nothing else is known of it. */
 function mayBeId(column: Column): boolean {
   if (!hasOneEach(column) || isMoment(column) || column.kind === 'time') return false
   return Object.values(EVENT_NAMES).every((names) => named([column], names) === null)

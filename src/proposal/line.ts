@@ -51,7 +51,7 @@ const NAME = /^[^\u0000]+$/
 /** The longest key in YAML. */
 const LONGEST_KEY = 1000
 
-/** Whether a configuration can name the column; `'?'` is reserved for open questions. */
+/** Returns true if a configuration can name the column; `'?'` is reserved for open questions. */
 export function canBeNamed(name: string): boolean {
   return name !== '?' && NAME.test(name) && !holdsPassword(name) && quoted(name).length <= LONGEST_KEY
 }

@@ -52,7 +52,7 @@ function saysStart(role: 'start' | 'date'): (one: Table) => boolean {
   return ({ columns }) => columns.some((column) => isMoment(column) && momentRole(column.name) === role)
 }
 
-/** Whether a column holds dates with two-digit years, which no format reads. */
+/** Returns true if a column holds dates with two-digit years, which no format reads. */
 function isShortYear({ texts, filled }: Column): boolean {
   const short = texts.reduce(
     (sum, { text, count }) => (/^\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)/.test(text) ? sum + count : sum),

@@ -16,7 +16,7 @@ interface Versions {
   readonly bun?: string
 }
 
-/** Whether agents take a proxy. Node before 24.5 ignores `proxyEnv` without an error, and connects directly. */
+/** Returns true if agents take a proxy. Node before 24.5 ignores `proxyEnv` without an error, and connects directly. */
 export function takesProxies({ node, bun }: Versions): boolean {
   const [major = 0, minor = 0] = node.split('.').map(Number)
   return bun !== undefined || major > 24 || (major === 24 && minor >= 5)

@@ -7,7 +7,7 @@ import { SnapshotFault } from './snapshot-chunks.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 
-/** Returns whether the directory exists. Throws if other users may write to it. */
+/** Returns true if the directory exists. Throws if other users may write to it. */
 export async function isOursAlone(directory: string): Promise<boolean> {
   try {
     refuseOthers(await stat(directory), 'its directory')

@@ -149,12 +149,12 @@ export class SnapshotKeeper {
     await withTimeout(time, LAST_MS / 10, this.#writing)
   }
 
-  /** Whether a snapshot is worth writing: a start could continue from it, or the one on disk is outdated. */
+  /** Returns true if a snapshot is worth writing: a start could continue from it, or the one on disk is outdated. */
   #isOfUse({ events, venues }: SnapshotLists): boolean {
     return this.#stored !== null || events.cursor !== null || venues.cursor !== null
   }
 
-  /** Whether the shrink guard holds other lists than the snapshot on disk says. */
+  /** Returns true if the shrink guard holds other lists than the snapshot on disk says. */
   #isHeldOtherwise({ events, venues }: SnapshotLists): boolean {
     const stored = this.#stored?.lists ?? null
     if (stored === null) return false

@@ -6,9 +6,9 @@ import { Mutex } from '../time/waiting.ts'
  * since its removals may wait for the first list. Changes that arrive in that time are read beside the waiting read.
  */
 export class Barrier {
-  /** The number of refreshes begun so far. */
+  /** How many refreshes have begun: the number of the latest one. */
   begun = 0
-  /** The number of the last refresh whose pages are applied. */
+  /** The number of the latest refresh that has applied its pages; below `begun` while one is still reading. */
   applied = 0
   /**
    * The number of reads that have found removed rows and are waiting to remove them. Until then, a served row may be
@@ -27,7 +27,7 @@ export class Barrier {
     return this.#next.promise
   }
 
-  /** Reports that the refresh of this number has applied its pages. */
+  /** Notes that the refresh with this number has applied its pages. */
   tell(number: number): void {
     this.applied = number
     this.#next.resolve()
@@ -35,8 +35,8 @@ export class Barrier {
   }
 
   /**
-   * Waits for the other list on behalf of a refresh. Resolves when the additions read meanwhile are applied, with the
-   * result of the last one.
+   * Waits for the other list on behalf of a refresh. Resolves once the changes that arrived meanwhile are applied, with the
+   * result of the last such read.
    */
   async waitFor(other: () => Promise<void>): Promise<Attempt> {
     this.#added = { ok: true }

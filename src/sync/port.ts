@@ -124,8 +124,8 @@ export interface ReadRequest {
   readonly cursor: Cursor | null
   readonly held: Held
   /**
-   * The read must report all changes, because a request past the maximum age or the other list waits for it. A source whose usual reads
-   * confirm nothing then makes an id scan.
+   * Whether this read must confirm the list, by reporting all changes. It must if requests or the other list wait for
+   * it. A source whose short reads confirm nothing (PostgreSQL) then scans all ids.
    */
   readonly mustConfirm?: boolean
   /**

@@ -21,7 +21,7 @@ const MOST_HANGING = 2
 /** Reads a regular file, up to one byte more than is allowed. */
 export const readSmallFile: ReadFile = (path, limit) => inTime(path, bytesOf, limit)
 
-/** Whether a file exists. Returns true also if the file system does not answer: reading the file will report that. */
+/** Returns true if a file exists, or the file system does not answer: reading the file then reports that. */
 export async function mayExist(path: string): Promise<boolean> {
   try {
     await inTime(path, stat, readingLimit())

@@ -370,7 +370,7 @@ crm:
     expect(status).toBe(0)
     expect(stderr).toBe(
       [
-        'warning: no events would be served: every row is withheld',
+        'warning: no events would be served: the only row is withheld',
         'warning: the events have no field "Strat"; did you mean Start?',
         'warning: the events have no field "Ticket Capacity"; did you mean TicketCapacity?',
         'warning: Start is read from no column: no event can be served (1 event; add a column Start, or name the existing one in crm.events.fields)',

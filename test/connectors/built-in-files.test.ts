@@ -81,7 +81,7 @@ describe('the files connector, examined as a connector of one’s own', () => {
   it('is found out where it has other rows the second time, or fails', async () => {
     const source = await sourceOf('events.csv')
     const [found, ...others] = await findingsOf(droppingFirstRow(source, (_, reads) => reads === 2))
-    expect(found).toContain('do not have the same rows')
+    expect(found).toContain('returned different rows')
     expect(others).toEqual([])
     rmSync(join(folder, 'events.csv'))
     const [failure] = await findingsOf(source)

@@ -140,7 +140,7 @@ describe('check of a connector', () => {
       'another host',
       '${settings.url}/events',
       'https://elsewhere.example/events',
-      'https://elsewhere.example is not asked',
+      'https://elsewhere.example gets no requests',
     ],
     ['no api', 'api: 1', 'api: 2', 'has no default export with api: 1, events and venues'],
     ['a missing placeholder', "page: '{page}'", 'page: 1', 'paging by page needs {page}'],

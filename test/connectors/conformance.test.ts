@@ -37,14 +37,14 @@ describe('the examination of a connector', () => {
   const tenRows = ROWS.slice(0, 10)
   const planted: readonly (readonly [string, Partial<Stream>, string])[] = [
     [
-      'is it only the first page?',
+      'one page that may be only the first',
       { full: () => pagesOf(tenRows) },
-      'warning: events: one answer of exactly 10 rows, and no further page',
+      'warning: events: the whole list is one answer of exactly 10 rows: is it only the first page?',
     ],
     [
       'a full read that differs each time',
       { full: () => pagesOf(++reads % 2 === 0 ? ROWS : ROWS.slice(1)) },
-      'loses rows: events: two full reads, one after another, do not have the same rows',
+      'loses rows: events: two full reads in a row returned different rows',
     ],
     ['since that is ignored', { since: () => pagesOf(ROWS) }, 'the API ignores the parameter'],
     [
@@ -79,7 +79,7 @@ describe('the examination of a connector', () => {
           return 'next'
         },
       },
-      'warning: events: changes gives 42 rows right after full gave 42',
+      'warning: events: changes returned 42 rows right after full returned 42',
     ],
     [
       'changes without a cursor',

@@ -136,7 +136,7 @@ describe('paging', () => {
     server.answer = ({ query }) => ({
       json: table.slice(numberIn(query, 'offset', 0), numberIn(query, 'offset', 0) + 1),
     })
-    expect(await faultOf(idsOf(byOffset))).toContain('broken: the server gives one row a page')
+    expect(await faultOf(idsOf(byOffset))).toContain('broken: the CRM returns one row a page')
   })
 
   it('by offset reads a list of one row, and an empty one', async () => {
@@ -293,7 +293,7 @@ describe('requests', () => {
     expect(await faultOf(http.get('https://elsewhere.example/'))).toBe(
       `misconfigured: https://elsewhere.example gets no requests: it is not the origin of a url setting (${server.url})`,
     )
-    expect(await faultOf(http.get(server.url.replace('//', '//user@')))).toContain('is not asked')
+    expect(await faultOf(http.get(server.url.replace('//', '//user@')))).toContain('gets no requests')
     expect(await faultOf(http.get('events'))).toContain('not a URL')
   })
 

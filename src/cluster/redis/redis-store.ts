@@ -14,7 +14,7 @@ export interface StoreAddress {
 export interface RedisSettings {
   /** `rediss://user:password@host:6379/0`, the primary. */
   readonly url: StoreAddress
-  /** Whether a URL that was read again may be used. */
+  /** Returns true if a URL that was read again may be used. */
   readonly mayUse?: (url: StoreAddress) => boolean
   /** The PEM file of certificates to trust; `null` means the system's. */
   readonly ca: string | null

@@ -18,7 +18,7 @@ export async function readTrusted(path: string): Promise<string> {
   throw new StoreFailure('refused', 'cluster.ca holds no certificate: it must be a PEM file')
 }
 
-/** Whether the text begins with a readable certificate. */
+/** Returns true if the text begins with a readable certificate. */
 function isPem(text: string): boolean {
   try {
     return new X509Certificate(text).subject !== ''

@@ -151,7 +151,7 @@ export interface RowAccess<Row> {
   label(column: string): (row: Row) => Cell
   /** Tells whether a row has the column at all, blank or not; if absent, every row has every column. */
   isThere?(column: string): (row: Row) => boolean
-  /** Whether the CRM hides the row from people; if absent, it hides none. */
+  /** Returns true if the CRM hides the row from people; absent if it hides none. */
   isHidden?(row: Row): boolean
   /** The web address that the `Website` cell links to; absent if cells cannot link. */
   link?(row: Row): string | null

@@ -43,7 +43,7 @@ function inside(cell: Cell, step: string): Cell {
   return isObject(cell) ? ownCell(cell, step) : null
 }
 
-/** Whether a row has a path; `unknown` if a part of the path is null, or an item of a list that is too short. */
+/** Returns whether a row has a path; `unknown` if a part of the path is null, or an item of a list that is too short. */
 export function whereIs(row: CellObject, path: string): 'there' | 'unknown' | 'nowhere' {
   if (Object.hasOwn(row, path)) return 'there'
   return whereBelow(row, path.split('.'))

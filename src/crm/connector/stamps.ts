@@ -39,7 +39,7 @@ export function farAheadLike(like: string, nowWallMs: number): string {
   return writeStamp(nowWallMs + FAR_AHEAD_MS, like)
 }
 
-/** Whether a row's time is certainly earlier than another. */
+/** Returns true if a row's time is certainly earlier than another. */
 export function isEarlierStamp(stamp: string | null, other: string): boolean {
   const [own, others] = [stamp === null ? null : parseStamp(stamp), parseStamp(other)]
   return own !== null && others !== null && own.ms < others.ms

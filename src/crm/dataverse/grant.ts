@@ -123,7 +123,7 @@ const SECRET_EXPIRED = '7000222'
 const SECRET_WRONG: ReadonlySet<string> = new Set(['7000215', '7000216', '7000218', '70002'])
 const NO_RESOURCE: ReadonlySet<string> = new Set(['500011', '650057', '65005', '70011'])
 
-/** Whether another secret might be accepted. */
+/** Returns true if another secret might be accepted. */
 function isSecretRefused({ error, description }: Refusal): boolean {
   const number = numberOf(description)
   if (NO_APPLICATION.has(number ?? '') || NO_TENANT.has(number ?? '')) return false

@@ -82,7 +82,7 @@ export async function readLabels(
   return failureOf(isSaid ? 'misconfigured' : 'broken', message)
 }
 
-/** Whether a cell is a valid name. Names from the CRM are used in URLs and messages. */
+/** Returns true if a cell is a valid name. Names from the CRM are used in URLs and messages. */
 function isName(cell: Cell): cell is string {
   return typeof cell === 'string' && /^\w{1,128}$/.test(cell)
 }

@@ -77,7 +77,7 @@ export class Tracking {
 
 const UNTRACKED = 'untracked '
 
-/** Whether the cursor stands for a full read, and so is meaningless to another process. */
+/** Returns true if the cursor stands for a full read, and so is meaningless to another process. */
 export function isUntracked(cursor: Cursor): boolean {
   return cursor.startsWith(UNTRACKED)
 }

@@ -211,7 +211,7 @@ export class Download {
   }
 
   /**
-   * Whether a URL leads to a private address. If a proxy is used, it resolves names, so only literal addresses are
+   * Returns true if a URL leads to a private address. If a proxy is used, it resolves names, so only literal addresses are
    * checked.
    */
   async #isPrivate(url: URL): Promise<boolean> {

@@ -17,7 +17,7 @@ import { SignsOfLife } from './signs-of-life.ts'
 export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly list: ListFile<Item>
   readonly limits: FileLimits
-  /** Whether the CRM has been closed. */
+  /** Returns true if the CRM has been closed. */
   readonly isClosed: () => boolean
 }
 

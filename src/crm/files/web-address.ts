@@ -22,7 +22,7 @@ for (const [net, bits] of [
   PRIVATE.addSubnet(net, bits, 'ipv6')
 }
 
-/** Whether an address is a loopback, link-local or private one. */
+/** Returns true if an address is a loopback, link-local or private one. */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[(.*)\]$/, '$1')
   const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(bare)
@@ -34,7 +34,7 @@ export function isPrivateAddress(address: string): boolean {
   return family !== 0 && PRIVATE.check(bare, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Whether a URL leads to a private address. A name that cannot be resolved leads nowhere. */
+/** Returns true if a URL leads to a private address. A name that cannot be resolved leads nowhere. */
 export async function isPrivateUrl({ hostname }: URL): Promise<boolean> {
   if (/^(?:.*\.)?localhost$/.test(hostname)) return true
   if (isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) return isPrivateAddress(hostname)

@@ -126,7 +126,7 @@ export class FieldCoverage {
   }
 
   /**
-   * Whether a column, or the configuration, gives the field a value. @param isThere tells whether any row has the
+   * Returns true if a column, or the configuration, gives the field a value. @param isThere tells whether any row has the
    * column
    */
   reads(field: FieldName, isThere: (column: string) => boolean): boolean {

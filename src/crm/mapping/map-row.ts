@@ -95,7 +95,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly venueText: (row: Row) => string | null
   /** Looks for columns that no row has had yet; `null` once nothing is left to look for. */
   probe: ((row: Row) => boolean) | null
-  /** Whether a row has the column at all. */
+  /** Returns true if a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
   readonly nameOf: NameOf
   readonly isHidden: ((row: Row) => boolean) | null
@@ -168,7 +168,7 @@ export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
   const [starts, finishes] = [start.wallTimes, finish.wallTimes]
   const mapped = mapShortly(mapping, row, where, version)
   if (mapped.kind === 'record') return mapped
-  // A withheld row was read only up to its first fault, but its dates count like those of any other row.
+  // Reading stopped at the row's first fault, possibly before its dates. Read both again, so that each counts once.
   ;[start.wallTimes, finish.wallTimes] = [starts, finishes]
   kind.readDates(readers, row)
   return withAllFaults(mapping, row, mapped)

@@ -24,7 +24,7 @@ export class IdScanSchedule {
   }
 
   /**
-   * Whether an id scan is due: its interval is over, or one is requested and the last one ended at least its own
+   * Returns true if an id scan is due: its interval is over, or one is requested and the last one ended at least its own
    * duration ago.
    */
   isDue(now: Moment, isAskedFor: boolean): boolean {

@@ -91,7 +91,7 @@ export class Listening {
   }
 }
 
-/** Whether a notification arrives; a failure if it could not be sent. */
+/** Returns true if a notification arrives; a failure if it could not be sent. */
 async function arrives(
   channel: string,
   from: Connection,

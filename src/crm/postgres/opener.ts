@@ -79,7 +79,7 @@ function regularText(path: string): string {
   return readFileSync(path, 'utf8')
 }
 
-/** Whether the server refuses the password or the role. */
+/** Returns true if the server refuses the password or the role. */
 function isRefusal({ code }: PostgresFailure): boolean {
   return code === '28P01' || code === '28000'
 }

@@ -14,7 +14,7 @@ interface Scanning<Item> {
   readonly values?: readonly (readonly string[])[]
   /** The cursor's name, unique among concurrent scans. */
   readonly name?: string
-  /** Whether to end the scan early so that others can have their lock. */
+  /** Returns true if the scan must end early because others wait for a lock. */
   readonly givesWay?: () => boolean
 }
 

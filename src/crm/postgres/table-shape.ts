@@ -116,14 +116,14 @@ export function unfitUpdatedAt(shape: TableShape, list: Named): PostgresFailure 
   return new PostgresFailure('misconfigured', message, null, false)
 }
 
-/** Whether the updatedAt column has no time zone. */
+/** Returns true if the updatedAt column has no time zone. */
 export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
   return shape.columns.get(updatedAt ?? '') === 'timestamp without time zone'
 }
 
 /**
- * Returns the time zone setting for new connections: that of the role, the database or the server. Writers most likely
- * use it too.
+ * Returns the default `TimeZone` of this connection: the setting of the role, else of the database, else of the server. It
+ * is the best guess for the time zone of the table's writers.
  */
 export async function zoneOf(transaction: Transaction): Promise<string | PostgresFailure> {
   const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")

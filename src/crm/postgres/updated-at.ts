@@ -25,7 +25,7 @@ export function microsOf(text: string | null): number {
 let lastDay = ''
 let lastDayMicros = 0
 
-/** Whether the text has the form `2026-11-21 02:58:17.123456+00`, which nearly all have. */
+/** Returns true if the text has the form `2026-11-21 02:58:17.123456+00`, which nearly all have. */
 function isCommon(text: string): boolean {
   return (
     text.length === 29 && text.charCodeAt(19) === DOT && text.charCodeAt(26) === PLUS && text.charCodeAt(10) === SPACE

@@ -44,7 +44,7 @@ export type OpenHttpClient = (options: HttpClientOptions) => HttpClient
 
 /** An HTTP client that knows which of its requests go through a proxy. */
 export interface ProxiedHttpClient extends HttpClient {
-  /** Whether requests to a URL go through a proxy, which then resolves its name. */
+  /** Returns true if requests to a URL go through a proxy, which then resolves its name. */
   isProxied(url: URL): boolean
 }
 
