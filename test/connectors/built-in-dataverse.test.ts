@@ -32,7 +32,7 @@ describe('the Dataverse connector, examined as a connector of one’s own', () =
     const { events } = environment.rig().crm
     const read: Examined['read'] = (request) => events.read({ ...request, kind: 'full', cursor: null })
     expect((await findingsOf({ reportsChanges: true, read })).join()).toContain(
-      'changes gives 42 rows right after full gave 42',
+      'changes returned 42 rows right after full returned 42',
     )
   })
 
