@@ -84,26 +84,17 @@ export class ListReader<Item> {
     const { resumeState } = options
     this.freshness = resumeState?.freshness ?? new Freshness()
     if (resumeState?.isLoaded !== true) return
-    const now = options.time.now()
-    ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
-    options.list.unidentified = PackedRows.counted(resumeState.unidentified)
-    this.#cursor.take(resumeState.cursor)
-    this.confirmSince(now)
-    const { shrunk, lost, accepting } = resumeState
-    options.list.lostElsewhere = lost
-    if (shrunk !== null) this.#resumeGuard({ ...shrunk, since: earlierBy(now, shrunk.forMs) })
-    if (accepting) this.guard.acceptShorter(now.monotonicMs)
+    const { shrunk } = resumeState
+    const since = earlierBy(options.time.now(), shrunk?.forMs ?? 0)
+    this.#resume(resumeState, shrunk && { ...shrunk, since })
+    this.#load()
+    if (resumeState.accepting) this.acceptShorter()
   }
 
   /** The cursor that another process may continue from; `null` if it would have to read all rows. */
   get travellingCursor(): Cursor | null {
     const { text } = this.#cursor
     return text !== null && this.#options.source.travels?.(text) === true ? text : null
-  }
-
-  #resumeGuard(shrunk: Shrunk): void {
-    const { list } = this.#options
-    this.guard.resume(list.kind.name, list.served + list.lostCount, shrunk)
   }
 
   /** Lets the next read of all rows remove any number of rows that it does not mention. */
@@ -131,16 +122,29 @@ export class ListReader<Item> {
 
   /** Resumes from a snapshot whose rows are in the list. The next read that reports all changes confirms them. */
   resume(snapshot: SnapshotList): void {
-    const { list, time } = this.#options
-    const { cursor, unidentified, shrunk, lost } = snapshot
-    const now = time.now()
+    const { shrunk } = snapshot
+    const now = this.#options.time.now()
     this.#snapshot = snapshot
     this.resumedAtMs = now.monotonicMs
+    this.#resume(snapshot, shrunk && { ...shrunk, since: momentAt(shrunk.sinceMs, now) })
+  }
+
+  /** Continues from what another process knew of the rows in the list, which reads must confirm. */
+  #resume(
+    { cursor, unidentified, lost }: Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'>,
+    shrunk: Shrunk | null,
+  ): void {
+    const { list, time } = this.#options
     list.unidentified = PackedRows.counted(unidentified)
     list.lostElsewhere = lost
     this.#cursor.take(cursor)
-    this.confirmSince(now)
-    if (shrunk !== null) this.#resumeGuard({ ...shrunk, since: momentAt(shrunk.sinceMs, now) })
+    this.confirmSince(time.now())
+    if (shrunk !== null) this.guard.resume(list.kind.name, list.served + list.lostCount, shrunk)
+  }
+
+  #load(): void {
+    this.isLoaded = true
+    this.loadedAtMs = this.#options.time.now().monotonicMs
   }
 
   /** Brings the list up to date by the cheapest kind of read. */
@@ -304,7 +308,6 @@ export class ListReader<Item> {
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { kind, purpose, begun, applier } = read
-    const { time } = this.#options
     const audit = purpose === 'audit'
     // Rows that the CRM reports as deleted are removed even if the absence of others is not believed.
     applier.removePostponed()
@@ -314,10 +317,7 @@ export class ListReader<Item> {
       if (failure !== null) return { ok: false, failure }
     }
     const isConfirmed = this.#confirm(kind, begun, applier, outcome)
-    if (!this.isLoaded && (outcome.complete || isConfirmed)) {
-      this.loadedAtMs = time.now().monotonicMs
-      this.isLoaded = true
-    }
+    if (!this.isLoaded && (outcome.complete || isConfirmed)) this.#load()
     // A row that a refresh has seen since the audit began stays. Only the older cursor will report its deletion, so
     // that cursor is kept.
     const keepsCursor = audit
@@ -357,9 +357,8 @@ export class ListReader<Item> {
 
   /** Serves the rows of a snapshot that the shrink guard keeps, with the age that the snapshot names. */
   #serveSnapshot(): void {
-    const now = this.#options.time.now()
-    if (this.isLoaded || !this.freshness.goOnFrom(this.#snapshot?.confirmedAtMs ?? null, now)) return
-    ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
+    const confirmedAtMs = this.#snapshot?.confirmedAtMs ?? null
+    if (!this.isLoaded && this.freshness.goOnFrom(confirmedAtMs, this.#options.time.now())) this.#load()
   }
 
   #tellDelays(applier: PageApplier<Item>): void {

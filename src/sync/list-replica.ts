@@ -16,7 +16,7 @@ export class ListReplica<Item> implements ServedList<Item> {
   readonly refresh: Poller
   readonly audit: Poller
   readonly availability: Poller
-  readonly #start: () => void
+  readonly #options: ListReaderOptions<Item>
   #endHints: (() => void) | undefined
   #stoppedAt: Moment | null = null
   /** Wakes each caller that waits for reads. */
@@ -33,6 +33,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     const reader = new ListReader(options, settings)
     this.#time = time
     this.#settings = settings
+    this.#options = options
     this.list = options.list
     this.reader = reader
     this.freshness = reader.freshness
@@ -64,25 +65,23 @@ export class ListReplica<Item> implements ServedList<Item> {
       () => reader.readAvailability(),
     )
     this.#usual = source.availabilityEveryMs === null ? [this.refresh] : [this.refresh, this.availability]
-    this.#start = () => {
-      const { failure = null, failures, shrunk = null } = options.resumeState ?? {}
-      const askedMs = failure?.retryAfterMs ?? 0
-      this.refresh.start(0, failure, failures)
-      // The previous reader's audits count: the next one is due when its own would have been; at once if it did not
-      // believe the list.
-      const auditedMs = this.freshness.auditedAgeMs(time.now()) ?? 0
-      const auditInMs = shrunk === null ? settings.fullReadEveryMs - auditedMs : 0
-      this.audit.start(Math.max(askedMs, auditInMs))
-      if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
-      this.#endHints = source.onHint?.(() => {
-        this.refresh.hint()
-        reader.hint()
-      })
-    }
   }
 
   start(): void {
-    this.#start()
+    const { resumeState, source } = this.#options
+    const { failure = null, failures, shrunk = null } = resumeState ?? {}
+    const askedMs = failure?.retryAfterMs ?? 0
+    this.refresh.start(0, failure, failures)
+    // The previous reader's audits count: the next one is due when its own would have been; at once if it did not
+    // believe the list.
+    const auditedMs = this.freshness.auditedAgeMs(this.#time.now()) ?? 0
+    const auditInMs = shrunk === null ? this.#settings.fullReadEveryMs - auditedMs : 0
+    this.audit.start(Math.max(askedMs, auditInMs))
+    if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
+    this.#endHints = source.onHint?.(() => {
+      this.refresh.hint()
+      this.reader.hint()
+    })
   }
 
   /** Resumes from a snapshot whose rows are already in the list. */
