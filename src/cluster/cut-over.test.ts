@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
-import type { Source } from '../sync/port.ts'
+import type { ListSource } from '../sync/port.ts'
 import { Replica } from '../sync/replica.ts'
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
@@ -41,7 +41,7 @@ it('answers who waited for a list as soon as another that may be answered from h
 
 it('answers who waits for a read that hangs as soon as another list may be answered from', async () => {
   const time = new VirtualTime(1)
-  const hangs = <Item>(): Source<Item> => ({
+  const hangs = <Item>(): ListSource<Item> => ({
     reportsChanges: true,
     availabilityEveryMs: null,
     repeatedId: 'serves-later',

@@ -1,13 +1,13 @@
 import { expect, it } from 'bun:test'
 import type { Observation } from '../observe/observation.ts'
-import type { PageStream, ReadRequest, Source } from '../sync/port.ts'
+import type { PageStream, ReadRequest, ListSource } from '../sync/port.ts'
 import { countReads } from './open-crm.ts'
 
 const PAGE = { begunAt: { monotonicMs: 0, wallMs: 0 }, sourceLagMs: 0, changes: [], whereIs: () => '' }
 
 function counted(read: () => PageStream<never>): { readonly read: () => PageStream<never>; readonly seen: string[] } {
   const seen: string[] = []
-  const source = { read } as unknown as Source<never>
+  const source = { read } as unknown as ListSource<never>
   countReads(source, (observation: Observation) => {
     if (observation.kind === 'crm-request') seen.push(observation.outcome)
   })

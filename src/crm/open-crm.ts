@@ -4,7 +4,7 @@
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
-import type { Crm, PageStream, Source } from '../sync/port.ts'
+import type { Crm, PageStream, ListSource } from '../sync/port.ts'
 import { htmlReader } from './mapping/list-setting.ts'
 import { type ConnectorContext, limitsOf } from './kit/crm-limits.ts'
 import type { OpenHttpClient } from './web/http-client.ts'
@@ -75,7 +75,7 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
 }
 
 /** Reports each read of the source as one exchange with the CRM. */
-export function countReads<Item>(source: Source<Item>, observe: Observe): void {
+export function countReads<Item>(source: ListSource<Item>, observe: Observe): void {
   const read = source.read.bind(source)
   source.read = async function* (request): PageStream<Item> {
     // A read that exceeds its time limit is abandoned and never returns.

@@ -25,7 +25,7 @@ export function withoutAccept(call: Call): Call {
 }
 
 /** A reusable set of header fields. */
-export class Fields {
+export class HeaderFields {
   readonly values: Readonly<Record<string, string>>
   /** The runtime's own form of these fields. Stored here, because a lookup would cost as much as building it. */
   native: unknown = null
@@ -35,8 +35,8 @@ export class Fields {
   }
 
   /** Returns these fields and one more. */
-  with(name: string, value: string): Fields {
-    return new Fields({ ...this.values, [name]: value })
+  with(name: string, value: string): HeaderFields {
+    return new HeaderFields({ ...this.values, [name]: value })
   }
 }
 
@@ -47,7 +47,7 @@ export class Fields {
 export interface Answer {
   readonly status: number
   /** All header fields except the ETag. */
-  readonly fields: Fields
+  readonly fields: HeaderFields
   /** Empty if the answer has no ETag. */
   readonly etag: string
   readonly body: Body | null

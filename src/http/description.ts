@@ -2,7 +2,7 @@ import { COMMON } from '../contract/answer-fields.ts'
 import type { Described } from '../contract/endpoints.ts'
 import { type Body, bodyOf, etagOf } from '../formats/body.ts'
 import { readWeights } from './accept-weights.ts'
-import { type Call, Fields } from './call.ts'
+import { type Call, HeaderFields } from './call.ts'
 
 const OPENAPI_TYPE = 'application/openapi+json'
 const HTML_TYPE = 'text/html'
@@ -24,7 +24,7 @@ export interface DescriptionTexts {
 export interface Written {
   readonly body: Body
   readonly etag: string
-  readonly fields: Fields
+  readonly fields: HeaderFields
 }
 
 /** The same document has two media types, `json` and `openapi`. */
@@ -83,18 +83,18 @@ export class Description {
     const html = { 'Content-Type': `${HTML_TYPE}; charset=utf-8`, 'Content-Security-Policy': page.policy }
     return (this.#all = {
       json,
-      openapi: { ...json, fields: new Fields({ 'Content-Type': `${OPENAPI_TYPE};version=3.1`, ...CACHED }) },
+      openapi: { ...json, fields: new HeaderFields({ 'Content-Type': `${OPENAPI_TYPE};version=3.1`, ...CACHED }) },
       page: writtenAs(html, page.html),
     })
   }
 }
 
 /** The header fields of a 304. */
-export const DESCRIPTION_UNCHANGED: Fields = new Fields(CACHED)
+export const DESCRIPTION_UNCHANGED: HeaderFields = new HeaderFields(CACHED)
 
 function writtenAs(fields: Readonly<Record<string, string>>, text: string): Written {
   const body = bodyOf(text)
-  return { body, etag: etagOf(body), fields: new Fields({ ...fields, ...CACHED }) }
+  return { body, etag: etagOf(body), fields: new HeaderFields({ ...fields, ...CACHED }) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { COMMON, ERROR_MAX_AGE_S } from '../contract/answer-fields.ts'
 import { METHODS } from '../contract/endpoints.ts'
 import { type FeedType, type MediaType, contentTypeOf } from '../formats/media-types.ts'
-import { Fields } from './call.ts'
+import { HeaderFields } from './call.ts'
 
 /**
  * Builds the header fields of an answer from its type and age (contract §1.3). Returns the same object while these stay
@@ -19,7 +19,7 @@ export class HeaderBuilder {
   }
 
   /** Returns the fields of a 200, without its ETag. `ageMs` is the age of the data. */
-  record(mediaType: MediaType | FeedType, ageMs: number): Fields {
+  record(mediaType: MediaType | FeedType, ageMs: number): HeaderFields {
     const ageS = Math.ceil(ageMs / 1000)
     return (
       this.#records.get(mediaType, ageS) ??
@@ -28,13 +28,13 @@ export class HeaderBuilder {
   }
 
   /** Returns the fields of a 304, which do not describe the caller's copy again (RFC 9110 §15.4.5). */
-  unchanged(ageMs: number): Fields {
+  unchanged(ageMs: number): HeaderFields {
     const ageS = Math.ceil(ageMs / 1000)
     return this.#unchanged.get('304', ageS) ?? this.#unchanged.keep('304', ageS, this.#aged(ageS))
   }
 
   /** Returns the fields of an error. `ageMs` is 0 if the data was not consulted. */
-  problem(isXml: boolean, status: number, ageMs: number): Fields {
+  problem(isXml: boolean, status: number, ageMs: number): HeaderFields {
     const maxAgeS = Math.min(ERROR_MAX_AGE_S, Math.max(0, this.#maximumAgeS - Math.ceil(ageMs / 1000)))
     const key = isXml ? -status : status
     return (
@@ -56,22 +56,22 @@ export class HeaderBuilder {
 
 /** The last fields of each key, reusable while the second in their Age stays the same. */
 class Kept<Key> {
-  readonly #kept = new Map<Key, { readonly second: number; readonly fields: Fields }>()
+  readonly #kept = new Map<Key, { readonly second: number; readonly fields: HeaderFields }>()
 
-  get(key: Key, second: number): Fields | null {
+  get(key: Key, second: number): HeaderFields | null {
     const kept = this.#kept.get(key)
     return kept !== undefined && kept.second === second ? kept.fields : null
   }
 
-  keep(key: Key, second: number, values: Readonly<Record<string, string>>): Fields {
-    const fields = new Fields(values)
+  keep(key: Key, second: number, values: Readonly<Record<string, string>>): HeaderFields {
+    const fields = new HeaderFields(values)
     this.#kept.set(key, { second, fields })
     return fields
   }
 }
 
 /** The fields of an OPTIONS answer, including those for a CORS preflight (contract §1.2). */
-export const OPTIONS_FIELDS: Fields = new Fields({
+export const OPTIONS_FIELDS: HeaderFields = new HeaderFields({
   Allow: METHODS,
   'Access-Control-Allow-Methods': METHODS,
   'Access-Control-Allow-Headers': '*',

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
-import type { Answer, Call, Fields } from '../http/call.ts'
+import type { Answer, Call, HeaderFields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { descriptorLimit } from './descriptor-reserve.ts'
 import { Connections } from './node-connections.ts'
@@ -186,7 +186,7 @@ class NodeCall implements Call {
 class FlatFields {
   readonly list: readonly string[]
 
-  constructor(fields: Fields) {
+  constructor(fields: HeaderFields) {
     this.list = Object.entries(fields.values).flat()
   }
 }

@@ -7,7 +7,7 @@ import type { Observation } from '../observe/observation.ts'
 import type { Attempt } from './poller.ts'
 import { eventKind } from '../records/list-kinds.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
-import type { Change, Failure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import type { Change, Failure, Cursor, ReadEnd, ReadRequest, ListSource } from './port.ts'
 import { RecordList } from '../records/record-list.ts'
 
 type Changes = readonly Change<EventRecord>[]
@@ -27,13 +27,13 @@ interface Script {
 const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
 const ids = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
 
-function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListReaderOptions<EventRecord>> = {}) {
+function scene(given: Partial<ListSource<EventRecord>> = {}, options: Partial<ListReaderOptions<EventRecord>> = {}) {
   const time = new VirtualTime(1)
   const list = new RecordList(eventKind(formatter))
   const asked: ReadRequest[] = []
   const scripts: Script[] = []
   const observed: Observation[] = []
-  const source: Source<EventRecord> = {
+  const source: ListSource<EventRecord> = {
     reportsChanges: true,
     availabilityEveryMs: null,
     repeatedId: 'serves-later',

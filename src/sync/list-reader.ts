@@ -8,7 +8,7 @@ import { Drift } from './drift.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { Pages } from './pages.ts'
-import type { Failure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
+import type { Failure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, ListSource } from './port.ts'
 import { failed } from './port.ts'
 import { ReadReports } from './read-reports.ts'
 import { PageApplier } from './page-applier.ts'
@@ -22,7 +22,7 @@ import { Mutex } from '../time/waiting.ts'
 export interface ListReaderOptions<Item> {
   readonly resumeState?: ResumeState
   readonly list: RecordList<Item>
-  readonly source: Source<Item>
+  readonly source: ListSource<Item>
   readonly time: Time
   readonly observe: Observe
   /** Lets requests run between two slices of work. */

@@ -14,8 +14,8 @@ import type { Moment } from '../time/time.ts'
  * reading: token delta, time delta with an id scan, and full read with comparison.
  */
 export interface Crm {
-  readonly events: Source<EventRecord>
-  readonly venues: Source<VenueRecord>
+  readonly events: ListSource<EventRecord>
+  readonly venues: ListSource<VenueRecord>
   /** Checks, before the first read, whether the CRM has what the configuration names. */
   examine?(): Promise<Examination>
   /**
@@ -72,7 +72,7 @@ export interface Examination {
   readonly warnings: readonly string[]
 }
 
-export interface Source<Item> {
+export interface ListSource<Item> {
   /** Whether `changes` reads exist. If not, every refresh is a full read and there are no audits. */
   readonly reportsChanges: boolean
   /** The interval of reads of TicketsAvailable and TicketCapacity alone; `null` if the other reads include them. */

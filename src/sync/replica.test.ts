@@ -3,7 +3,7 @@ import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts
 import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Change, Failure, Cursor, ReadRequest, Source } from './port.ts'
+import type { Change, Failure, Cursor, ReadRequest, ListSource } from './port.ts'
 import { Replica } from './replica.ts'
 
 const event = guidOf(1)
@@ -34,7 +34,7 @@ class Fake<Item> {
     this.#time = time
   }
 
-  source(): Source<Item> {
+  source(): ListSource<Item> {
     const reportsChanges = (): boolean => this.reportsChanges
     return {
       get reportsChanges() {
@@ -48,7 +48,7 @@ class Fake<Item> {
     }
   }
 
-  async *#read({ kind, cursor, mustConfirm }: ReadRequest): ReturnType<Source<Item>['read']> {
+  async *#read({ kind, cursor, mustConfirm }: ReadRequest): ReturnType<ListSource<Item>['read']> {
     this.reads++
     if (kind === 'full') this.fullReads++
     const isFull = kind === 'full'

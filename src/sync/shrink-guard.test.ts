@@ -10,7 +10,7 @@ import type { Attempt } from './poller.ts'
 import { DirtyRows } from '../records/row-records.ts'
 import { eventKind } from '../records/list-kinds.ts'
 import { ListReader } from './list-reader.ts'
-import type { Change, Failure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import type { Change, Failure, Cursor, ReadEnd, ReadRequest, ListSource } from './port.ts'
 import { RecordList } from '../records/record-list.ts'
 
 type Changes = readonly Change<EventRecord>[]
@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000
 const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
 const ids = Array.from({ length: 100 }, (_, index) => guidOf(index + 1))
 
-function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number | null = DAY_MS) {
+function scene(given: Partial<ListSource<EventRecord>> = {}, shrinkGuardMs: number | null = DAY_MS) {
   const time = new VirtualTime(1)
   const list = new RecordList(eventKind(formatter))
   const dirtyRows = new DirtyRows({ events: list }.events)
@@ -33,7 +33,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number |
   const scripts: Script[] = []
   const observed: Observation[] = []
   const settings = { shrinkGuardMs, maxAgeMs: 30_000, fullReadEveryMs: 900_000 }
-  const source: Source<EventRecord> = {
+  const source: ListSource<EventRecord> = {
     reportsChanges: true,
     availabilityEveryMs: null,
     repeatedId: 'serves-later',

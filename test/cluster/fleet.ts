@@ -2,7 +2,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import type { EitherList } from '../../src/sync/served-list.ts'
 import type { Crm, Cursor } from '../../src/sync/port.ts'
 import { cursorOf } from '../../src/sync/port.ts'
-import type { Source } from '../../src/sync/port.ts'
+import type { ListSource } from '../../src/sync/port.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import type { Chance } from '../model/chance.ts'
 import { Exchange, Weather } from '../model/exchange.ts'
@@ -237,7 +237,7 @@ export class Fleet {
       exchange: exchangeOf(),
       recordOf: (id, { epoch }) => venueOf(id, `${epoch}`),
     })
-    const travelling = <Item>(source: Source<Item>): Source<Item> =>
+    const travelling = <Item>(source: ListSource<Item>): ListSource<Item> =>
       setting.cursorsStay
         ? { ...staying(source, number), travels: () => setting.handsOverAnyway }
         : { ...source, travels: () => true }
@@ -330,7 +330,7 @@ export class Fleet {
 }
 
 /** Cursors that count from somewhere else in each process. */
-function staying<Item>(source: Source<Item>, number: number): Source<Item> {
+function staying<Item>(source: ListSource<Item>, number: number): ListSource<Item> {
   return {
     ...source,
     async *read(request) {

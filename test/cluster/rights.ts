@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import type { Source } from '../../src/sync/port.ts'
+import type { ListSource } from '../../src/sync/port.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Story } from '../model/story.ts'
 import type { Table } from '../model/table.ts'
@@ -130,7 +130,7 @@ export class Rights {
   }
 
   /** The source as an instance sees it. */
-  seen<Item>(name: ListName, source: Source<Item>, eyes: Eyes): Source<Item> {
+  seen<Item>(name: ListName, source: ListSource<Item>, eyes: Eyes): ListSource<Item> {
     const reads = this.#reads[name]
     const isSeen = ({ id }: { readonly id: Guid | null }): boolean =>
       eyes.seesAll || id === null || !this.hides(name, id)

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examineList } from '../../src/crm/connector/conformance.ts'
-import type { Source } from '../../src/sync/port.ts'
+import type { ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { droppingFirstRow } from '../support/dropped-row.ts'
 import { type Examined, examinedRows } from '../support/examined-source.ts'
@@ -34,7 +34,7 @@ const OBJECTS = ROWS.map((row) =>
 )
 const CSV = `${[HEADER, ...ROWS].join('\n')}\n`
 
-async function sourceOf(from: string): Promise<Source<unknown>> {
+async function sourceOf(from: string): Promise<ListSource<unknown>> {
   const fields = `{ ${HEADER.map((name) => `${name}: ${name}`).join(', ')} }`
   const list = `{ from: ${from}, fields: ${fields}, active: null, showOnWeb: null }`
   const { crm } = await openRig(`{ kind: files, directory: ${folder}, events: ${list} }`)
@@ -73,7 +73,7 @@ describe('the files connector, examined as a connector of one’s own', () => {
     const answering = await sourceOf('events.csv')
     // The two full reads are answered; only the one that is given up is not.
     let reads = 0
-    const read: Source<unknown>['read'] = (request) => (++reads > 2 ? source : answering).read(request)
+    const read: ListSource<unknown>['read'] = (request) => (++reads > 2 ? source : answering).read(request)
     expect(await findingsOf({ ...source, read })).toEqual([])
     expect(reads).toBe(3)
   })

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
 import { examineList } from '../../src/crm/connector/conformance.ts'
-import type { Source } from '../../src/sync/port.ts'
+import type { ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { describeWithPostgres } from '../postgres/needs-postgres.ts'
 import { World } from '../postgres/world.ts'
@@ -10,7 +10,7 @@ import { type Examined, examinedRows } from '../support/examined-source.ts'
 let world: World
 
 /** The events as a configuration reads them; nothing else reads. */
-async function eventsOf(crm: Readonly<Record<string, unknown>> = {}): Promise<Source<unknown>> {
+async function eventsOf(crm: Readonly<Record<string, unknown>> = {}): Promise<ListSource<unknown>> {
   const { marquee } = await world.begin({ crm, freshness: { refreshEvery: '1h', maxAge: '3h', fullReadEvery: '3h' } })
   return marquee.crm.events
 }

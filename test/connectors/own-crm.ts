@@ -6,7 +6,7 @@ import type { Observation } from '../../src/observe/observation.ts'
 import type { Connector, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openShippedCrm } from '../../src/crm/context/shipped-crm.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
-import type { Crm, Cursor, Held, Page, ReadOutcome, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Crm, Cursor, Held, Page, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'
 
 const zone = openZone('Europe/London')
@@ -52,7 +52,7 @@ const noVenues: Stream = {
 
 export interface OwnCrm {
   readonly crm: Crm
-  readonly events: Source<EventRecord>
+  readonly events: ListSource<EventRecord>
   readonly notices: string[]
 }
 
@@ -93,9 +93,9 @@ export class Reader {
   /** What the last read said of each row, by its number, in the order it came. */
   said: [number, string][] = []
   pages: Page<EventRecord>[] = []
-  readonly #source: Source<EventRecord>
+  readonly #source: ListSource<EventRecord>
 
-  constructor(source: Source<EventRecord>) {
+  constructor(source: ListSource<EventRecord>) {
     this.#source = source
   }
 

@@ -4,7 +4,7 @@ import { openCrm } from '../../src/crm/open-crm.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
-import type { Change, Crm, Cursor, ReadKind, Source } from '../../src/sync/port.ts'
+import type { Change, Crm, Cursor, ReadKind, ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 
@@ -73,7 +73,7 @@ export interface ListRead<Item> {
 
 /** Reads a list once, in full or by its changes. */
 export async function readList<Item>(
-  source: Source<Item>,
+  source: ListSource<Item>,
   kind: ReadKind = 'full',
   cursor: Cursor | null = null,
 ): Promise<ListRead<Item>> {

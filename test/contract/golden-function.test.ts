@@ -5,7 +5,7 @@ import { openZone } from '../../src/domain/zone.ts'
 import { Formatter } from '../../src/formats/format.ts'
 import type { MediaType, Shape } from '../../src/formats/media-types.ts'
 import { MEDIA_TYPES, shapeOf } from '../../src/formats/media-types.ts'
-import type { Change, Source } from '../../src/sync/port.ts'
+import type { Change, ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { Golden } from './golden-cases.ts'
@@ -55,7 +55,7 @@ async function formatOf(golden: Golden): Promise<(shape: Shape) => string> {
   }
 }
 
-async function onlyRecord<Item>(source: Source<Item>): Promise<Item> {
+async function onlyRecord<Item>(source: ListSource<Item>): Promise<Item> {
   const held = { version: () => Number.NaN, size: 0 }
   const changes: Change<Item>[] = []
   const pages = source.read({ kind: 'full', cursor: null, held, signal: new AbortController().signal })

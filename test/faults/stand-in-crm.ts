@@ -1,6 +1,6 @@
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
-import type { Crm, Page, ReadOutcome, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Crm, Page, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { eventOf, guidOf } from '../model/records.ts'
 
@@ -22,8 +22,8 @@ export class StandInCrm implements Crm {
   reads = 0
   readsAtOnce = 0
   mostReadsAtOnce = 0
-  readonly events: Source<EventRecord>
-  readonly venues: Source<VenueRecord>
+  readonly events: ListSource<EventRecord>
+  readonly venues: ListSource<VenueRecord>
   readonly #patienceMs: number
   #release = Promise.withResolvers<void>()
 
@@ -41,7 +41,7 @@ export class StandInCrm implements Crm {
 
   async close(): Promise<void> {}
 
-  #source<Item extends { readonly Id: ReturnType<typeof guidOf> }>(rows: () => readonly Item[]): Source<Item> {
+  #source<Item extends { readonly Id: ReturnType<typeof guidOf> }>(rows: () => readonly Item[]): ListSource<Item> {
     const read = (request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> => this.#read(rows, request)
     return {
       reportsChanges: false,

@@ -1,9 +1,9 @@
-import type { Cursor, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Cursor, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
 import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf, isTold } from './model-source.ts'
 
 /** A CRM that can only be read in full: a file, recognized if it has not changed, or a list page by page. */
-export function fullRead<Item>(parts: Parts<Item>): Source<Item> {
+export function fullRead<Item>(parts: Parts<Item>): ListSource<Item> {
   return sourceOf(parts, false, (request, view) => {
     if (request.kind === 'availability') return readAvailability(parts, view)
     return parts.setting.snapshot ? readFile(parts, request, view.sight) : readPages(parts, view)

@@ -2,7 +2,7 @@ import type { Admissions, SnapshotLists } from '../../src/sync/served-list.ts'
 import { allRowRecords } from '../../src/snapshot/snapshot-chunks.ts'
 import type { RowRecord } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
-import type { Crm, Source } from '../../src/sync/port.ts'
+import type { Crm, ListSource } from '../../src/sync/port.ts'
 import { failed } from '../../src/sync/port.ts'
 import type { Replica } from '../../src/sync/replica.ts'
 import type { Chance } from './chance.ts'
@@ -128,7 +128,7 @@ class ClosableCrm implements Crm {
 
   async close(): Promise<void> {}
 
-  #closable<Item>(source: Source<Item>): Source<Item> {
+  #closable<Item>(source: ListSource<Item>): ListSource<Item> {
     const isClosed = (): boolean => this.isClosed
     return {
       ...source,

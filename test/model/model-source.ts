@@ -1,5 +1,5 @@
 import type { Guid } from '../../src/domain/guid.ts'
-import type { Change, Page, ReadEnd, ReadKind, ReadOutcome, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Change, Page, ReadEnd, ReadKind, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import type { Cursor } from '../../src/sync/port.ts'
 import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from './chance.ts'
@@ -45,7 +45,7 @@ export function sourceOf<Item>(
   parts: Parts<Item>,
   reportsChanges: boolean,
   read: (request: ReadRequest, view: View) => Pages<Item>,
-): Source<Item> {
+): ListSource<Item> {
   const { setting, log, time, table } = parts
   const deaths = new Deaths()
   const servesNeither = setting.snapshot && reportsChanges

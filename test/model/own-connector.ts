@@ -16,7 +16,7 @@ import type {
 import { EVENT_ROWS, VENUE_ROWS } from '../../src/crm/mapping/map-row.ts'
 import { Suspicions } from '../../src/crm/mapping/suspicions.ts'
 import type { ListName } from '../../src/domain/field.ts'
-import { type Source, failed } from '../../src/sync/port.ts'
+import { type ListSource, failed } from '../../src/sync/port.ts'
 import { PAGE_ROWS, type Parts, type View, isTold, sourceOf } from './model-source.ts'
 import type { Seen } from './table.ts'
 
@@ -31,7 +31,7 @@ export const LAST_PAGE = {
 }
 
 /** The CRM behind the connector kit: the model's rows come through a host, as a connector's own do. */
-export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): Source<Item> {
+export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): ListSource<Item> {
   const { table, setting, time } = parts
   const host = new ModelHost(parts, ways)
   const stream = new RowStream(table.name, host, null, NO_FURTHER)
@@ -50,7 +50,7 @@ export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): So
       fullReadEveryMs: setting.fullReadEveryMs,
     },
   })
-  const read = source as Source<EventRecord> as unknown as Source<Item>
+  const read = source as ListSource<EventRecord> as unknown as ListSource<Item>
   return sourceOf(parts, ways.includes('changes') || ways.includes('since'), (request, view) => {
     host.views.set(request.signal, view)
     return read.read(request)

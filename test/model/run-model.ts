@@ -2,7 +2,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
-import type { Crm, Source } from '../../src/sync/port.ts'
+import type { Crm, ListSource } from '../../src/sync/port.ts'
 import { Replica } from '../../src/sync/replica.ts'
 import type { Time } from '../../src/time/time.ts'
 import { Checker } from './checker.ts'
@@ -187,7 +187,7 @@ async function heal(
   return steps
 }
 
-export function sourceFor<Item>(parts: Parts<Item>): Source<Item> {
+export function sourceFor<Item>(parts: Parts<Item>): ListSource<Item> {
   if (parts.setting.ways !== null) return ownConnector(parts, parts.setting.ways)
   switch (parts.setting.strategy) {
     case 'token-delta':

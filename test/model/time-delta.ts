@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
-import type { Change, Cursor, Held, Page, ReadOutcome, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Change, Cursor, Held, Page, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import type { Pages, Parts, View } from './model-source.ts'
 import {
   changeOf,
@@ -28,7 +28,7 @@ export const POSITION = {
  * A CRM with updatedAt columns, like PostgreSQL: a delta, then usually an id scan that finds late commits and
  * deletions. Its servers lag, and a server that takes over does not know the other's cursor.
  */
-export function timeDelta<Item>(parts: Parts<Item>): Source<Item> {
+export function timeDelta<Item>(parts: Parts<Item>): ListSource<Item> {
   const state = { server: 0, idScanMs: Number.NEGATIVE_INFINITY }
   return sourceOf(parts, true, (request, view) => {
     const { serverLagsMs, trouble, idScanEveryMs } = parts.setting

@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
-import type { Cursor, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Cursor, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
 import {
   askPage,
@@ -16,7 +16,7 @@ import {
 import type { Seen } from './table.ts'
 
 /** A CRM with a token, like Dataverse: all changes since then in the order of change, then the deletions. */
-export function tokenDelta<Item>(parts: Parts<Item>): Source<Item> {
+export function tokenDelta<Item>(parts: Parts<Item>): ListSource<Item> {
   return sourceOf(parts, true, (request, view) => {
     switch (request.kind) {
       case 'full':

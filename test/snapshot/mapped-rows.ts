@@ -12,7 +12,7 @@ import { type VenueRecord, VENUES } from '../../src/domain/venue.ts'
 import type { Zone } from '../../src/domain/zone.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { type Packing, packingOf } from '../../src/records/packing.ts'
-import type { Change, Crm, Cursor, Source } from '../../src/sync/port.ts'
+import type { Change, Crm, Cursor, ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { eventValues, fill, idOf, openEnvironment, venueValues } from '../dataverse/environment.ts'
 import { rigOf } from '../dataverse/rig.ts'
@@ -180,7 +180,7 @@ async function rowsOf(crm: string, { events, venues }: Crm): Promise<readonly st
   ]
 }
 
-async function changesOf<Item>(source: Source<Item>): Promise<readonly Change<Item>[]> {
+async function changesOf<Item>(source: ListSource<Item>): Promise<readonly Change<Item>[]> {
   const cursor: Cursor | null = null
   const changes: Change<Item>[] = []
   const pages = source.read({

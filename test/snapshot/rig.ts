@@ -5,7 +5,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import type { Change, PageStream, ReadRequest, Source } from '../../src/sync/port.ts'
+import type { Change, PageStream, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import { cursorOf, failed, PAGE_ROWS } from '../../src/sync/port.ts'
 import { Replica } from '../../src/sync/replica.ts'
 import type { Time } from '../../src/time/time.ts'
@@ -54,7 +54,7 @@ class Table<Item> {
     this.rows.set(id, { kind: 'record', id, record, version: Number.NaN })
   }
 
-  source(time: Time): Source<Item> {
+  source(time: Time): ListSource<Item> {
     return {
       reportsChanges: true,
       availabilityEveryMs: null,

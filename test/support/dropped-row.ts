@@ -1,4 +1,4 @@
-import { type ReadRequest, type Source, failed } from '../../src/sync/port.ts'
+import { type ReadRequest, type ListSource, failed } from '../../src/sync/port.ts'
 import type { Examined } from './examined-source.ts'
 
 /** A source some of whose reads lack their first row. */
@@ -7,7 +7,7 @@ export function droppingFirstRow(
   isFaulty: (request: ReadRequest, reads: number) => boolean,
 ): Examined {
   let reads = 0
-  async function* read(request: ReadRequest): ReturnType<Source<unknown>['read']> {
+  async function* read(request: ReadRequest): ReturnType<ListSource<unknown>['read']> {
     let isDue = isFaulty(request, ++reads)
     const pages = source.read(request)
     try {

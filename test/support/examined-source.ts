@@ -2,10 +2,10 @@ import { columnSource } from '../../src/config/crm/sources.ts'
 import type { ExaminedRows } from '../../src/crm/connector/conformance.ts'
 import type { Rows, Way } from '../../src/crm/connector/row-host.ts'
 import type { Guid } from '../../src/domain/guid.ts'
-import { type Change, type Cursor, type ReadRequest, type Source, cursorOf, failed } from '../../src/sync/port.ts'
+import { type Change, type Cursor, type ReadRequest, type ListSource, cursorOf, failed } from '../../src/sync/port.ts'
 
 /** What the suite needs of a source. */
-export type Examined = Pick<Source<unknown>, 'reportsChanges' | 'read'>
+export type Examined = Pick<ListSource<unknown>, 'reportsChanges' | 'read'>
 
 const WAYS = ['full', 'changes', 'ids'] as const
 type SourceWay = (typeof WAYS)[number]

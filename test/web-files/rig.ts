@@ -1,7 +1,7 @@
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { openFilesCrm, openWebFiles } from '../../src/crm/files/files-crm.ts'
-import type { Change, Crm, Cursor, ReadOutcome, ServedRows, Source } from '../../src/sync/port.ts'
+import type { Change, Crm, Cursor, ReadOutcome, ServedRows, ListSource } from '../../src/sync/port.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'
@@ -52,7 +52,7 @@ export async function openRig(crm: string, env: Readonly<Record<string, string>>
 
 /** Reads a list as the replica does. */
 export async function readWeb(
-  source: Source<unknown>,
+  source: ListSource<unknown>,
   cursor: Cursor | null = null,
   served: ServedRows | null = null,
 ): Promise<WebRead> {

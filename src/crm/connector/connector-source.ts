@@ -12,7 +12,7 @@ import type {
   ReadEnd,
   ReadRequest,
   RepeatedId,
-  Source,
+  ListSource,
 } from '../../sync/port.ts'
 import { REPEATED, cursorOf, failed, failureOf, heartbeat } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
@@ -67,7 +67,7 @@ const PATIENCE_OF_FIRST = 3
 const USUAL_LONGEST_MS = 15 * 60_000
 
 /** One list of a connector. Which methods the connector has decides how the list is read. */
-export class ConnectorSource<Item extends { readonly Id: Guid }> implements Source<Item> {
+export class ConnectorSource<Item extends { readonly Id: Guid }> implements ListSource<Item> {
   readonly availabilityEveryMs: number | null
   readonly repeatedId: RepeatedId = 'serves-later'
   /** How the list was last read in full; `null` before. */

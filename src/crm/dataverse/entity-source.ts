@@ -8,7 +8,7 @@ import {
   type PageStream,
   type ReadOutcome,
   type ReadRequest,
-  type Source,
+  type ListSource,
   cursorOf,
   failed,
   failureOf,
@@ -60,7 +60,7 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
 const MAY_BE_THE_LINK: ReadonlySet<Failure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
 
 /** One list in a table: read in full by pages, then by its changes. */
-export class EntitySource<Item> implements Source<Item> {
+export class EntitySource<Item> implements ListSource<Item> {
   readonly repeatedId = 'serves-later'
   readonly availabilityEveryMs: number | null
   readonly #settings: EntitySourceSettings<Item>

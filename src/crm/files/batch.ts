@@ -9,7 +9,7 @@ import type { Extent } from './half-written.ts'
 const ROW_BYTES = 400
 
 /** Collects the rows of one file, in order, until they are taken as pages. */
-export class Batch<Item> {
+export class FileBatch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
   /** The number of rows without a value, between and below the others. */
   blankRows = 0
@@ -30,7 +30,7 @@ export class Batch<Item> {
   #lines: number[] = []
 
   /** @param isFirst whether the list is read for the first time, so memory for its rows should be reserved */
-  constructor(found: Batch<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
+  constructor(found: FileBatch<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
     this.extent = extent
     this.found = found
     this.#begunAt = begunAt

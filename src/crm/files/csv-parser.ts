@@ -4,7 +4,7 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { TextSettings } from '../../config/crm/sources.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, isBlank } from '../cells/cell.ts'
-import type { Batch } from './batch.ts'
+import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
 import { type OnCut, type RowParser, type SyntaxFault, type Taken } from './row-parser.ts'
@@ -282,7 +282,7 @@ export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFa
 /** Returns a function that takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
-  rows: Batch<Item>,
+  rows: FileBatch<Item>,
   columns: IgnoredColumns,
   lists: 'text' | 'sheet' = 'text',
 ): TakeHeader {

@@ -4,7 +4,7 @@ import type { Diagnosis } from '../../sync/port.ts'
 import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
 import { disguiseOf, utf16Of } from './content.ts'
 import { findFile } from './found-file.ts'
-import { Batch } from './batch.ts'
+import { FileBatch } from './batch.ts'
 import { type ListFile, IgnoredColumns } from './list-file.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 
@@ -51,7 +51,7 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
     problems.push(`${which} above the header row, which is line ${header + 1}; ${remedy}`)
   }
   if (delimiter !== ',') problems.push(`line ${header + 1}: ${notCommas(delimiter)}`)
-  const rows = new Batch<Item>(found, { monotonicMs: 0, wallMs: 0 })
+  const rows = new FileBatch<Item>(found, { monotonicMs: 0, wallMs: 0 })
   const columns = new IgnoredColumns(list.columns)
   const parser = new CsvParser(csvRows(list, rows, columns), null, delimiter)
   // Blanking lines keeps the line numbers: the parser skips and counts empty lines.

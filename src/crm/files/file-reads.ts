@@ -5,7 +5,7 @@ import type { ReadOutcome, ReadRequest, ServedRows } from '../../sync/port.ts'
 import { failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import type { ConnectorContext, CrmLimits } from '../kit/crm-limits.ts'
-import { Batch } from './batch.ts'
+import { FileBatch } from './batch.ts'
 import type { OpenFile } from './found-file.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
@@ -26,7 +26,7 @@ export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memo
 /** One version of a list's file. */
 export interface FileVersion {
   readonly file: Pick<OpenFile, 'read'>
-  readonly found: Batch<unknown>['found']
+  readonly found: FileBatch<unknown>['found']
   /** Identifies this version. */
   readonly id: string
   /** The moment of its pages. */
@@ -99,7 +99,7 @@ export class FileReads<Item> {
     const { signal, served = null } = request
     const held = isKnown ? { size: request.held.size, version: NO_VERSION } : request.held
     const extent = this.halfWritten.extentOf(format, served, readAtMs)
-    const rows = new Batch<Item>(found, begunAt, held.size === 0, extent)
+    const rows = new FileBatch<Item>(found, begunAt, held.size === 0, extent)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9 } = limits
@@ -156,7 +156,7 @@ export class FileReads<Item> {
 /** Returns why a file, read to its end or to a fault, is not a list; `null` if it is one. */
 function failureIn<Item>(
   list: ListFile<Item>,
-  { found: { name, format }, count }: Batch<Item>,
+  { found: { name, format }, count }: FileBatch<Item>,
   columns: IgnoredColumns,
   fault: SyntaxFault | null,
 ): Failure | null {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import type { Cursor, Failure, PageStream, ReadOutcome, ReadRequest, Source } from '../../sync/port.ts'
+import type { Cursor, Failure, PageStream, ReadOutcome, ReadRequest, ListSource } from '../../sync/port.ts'
 import { cursorOf, failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { patienceOf } from '../kit/crm-limits.ts'
@@ -27,7 +27,7 @@ const HELD_BACK_BYTES = 8 * 1024 * 1024
 const PACKED = 8
 
 /** One list in a file, read in full whenever the file has changed. */
-export class FileSource<Item> implements Source<Item> {
+export class FileSource<Item> implements ListSource<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openZone } from '../../domain/zone.ts'
 import type { Observation } from '../../observe/observation.ts'
-import type { Change, Crm, Cursor, Page, ReadOutcome, Source } from '../../sync/port.ts'
+import type { Change, Crm, Cursor, Page, ReadOutcome, ListSource } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import { openFilesCrm } from './files-crm.ts'
 
@@ -64,7 +64,7 @@ interface Read<Item> {
 }
 
 async function read<Item>(
-  source: Source<Item>,
+  source: ListSource<Item>,
   cursor: Cursor | null = null,
   onPage: () => void = () => {},
   size = 0,

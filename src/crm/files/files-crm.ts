@@ -6,7 +6,7 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Crm, Failure, Source } from '../../sync/port.ts'
+import type { Crm, Failure, ListSource } from '../../sync/port.ts'
 import { type ConnectorContext, limitsOf, listContexts } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
@@ -25,7 +25,7 @@ export type FilesContext = Omit<ConnectorContext, 'limits'> & {
 type Settings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' | 'timeZone' | 'directory'> &
   Partial<Pick<CrmSettings<'files'>, 'kind' | 'maxFileAgeMs'>>
 
-interface ExaminedSource<Item> extends Source<Item> {
+interface ExaminedSource<Item> extends ListSource<Item> {
   /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
   examine(): Promise<Failure | null>
 }

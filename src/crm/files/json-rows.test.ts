@@ -7,7 +7,7 @@ import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { jsonLines } from './json-rows.ts'
-import { Batch } from './batch.ts'
+import { FileBatch } from './batch.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const
@@ -18,7 +18,7 @@ function read(
   versions: ReadonlyMap<Guid, number>,
   isWithheld = false,
 ): readonly Change<null>[] {
-  const rows = new Batch<null>(
+  const rows = new FileBatch<null>(
     { name: '', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 },
     { monotonicMs: 0, wallMs: 0 },
   )

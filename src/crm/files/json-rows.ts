@@ -6,7 +6,7 @@ import { type Cell, type CellObject, CellFault, isObject } from '../cells/cell.t
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
-import type { Batch } from './batch.ts'
+import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
@@ -19,7 +19,7 @@ const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
  */
 export function jsonLines<Item>(
   list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
-  rows: Batch<Item>,
+  rows: FileBatch<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {

@@ -1,7 +1,7 @@
 import { type Held, type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { disguiseOf, utf16Of } from './content.ts'
 import type { OpenFile } from './found-file.ts'
-import type { Batch } from './batch.ts'
+import type { FileBatch } from './batch.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
 import { jsonLines } from './json-rows.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
@@ -14,7 +14,7 @@ import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 interface RowReading<Item> {
   readonly file: Pick<OpenFile, 'read'>
   readonly list: ListFile<Item>
-  readonly rows: Batch<Item>
+  readonly rows: FileBatch<Item>
   readonly columns: IgnoredColumns
   readonly held: Held
   /** The most bytes that a workbook's parts may unpack to. */
@@ -63,7 +63,7 @@ const LINE_FEED = 0x0a
 async function* readText<Item>(
   file: Pick<OpenFile, 'read'>,
   parser: RowParser,
-  rows: Batch<Item>,
+  rows: FileBatch<Item>,
   isGivenUp: () => boolean,
   pace: Pace,
   encoding = 'utf-8',

@@ -1,6 +1,13 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
-import { type Failure, type PageStream, type ReadRequest, type Source, failureOf, heartbeat } from '../../sync/port.ts'
+import {
+  type Failure,
+  type PageStream,
+  type ReadRequest,
+  type ListSource,
+  failureOf,
+  heartbeat,
+} from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
@@ -60,7 +67,7 @@ interface WebSourceSettings<Item> extends WebFilesSettings {
 }
 
 /** One list in a file on a web server, read in full whenever the file has changed. */
-class WebSource<Item> implements Source<Item> {
+class WebSource<Item> implements ListSource<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'

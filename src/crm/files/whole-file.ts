@@ -10,7 +10,7 @@ import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download } from './download.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
-import { Batch } from './batch.ts'
+import { FileBatch } from './batch.ts'
 import { contentOf, OTHER_THAN_WORKBOOKS } from './content.ts'
 import { type RowCells, csvProblem } from './csv-parser.ts'
 import { type FileFormat, formatOf } from './file-format.ts'
@@ -109,7 +109,7 @@ export async function readWholeSheet(
       sheet,
       linkColumn: null,
       headerRow: null,
-      rows: new Batch<never>(named, { monotonicMs: 0, wallMs: 0 }),
+      rows: new FileBatch<never>(named, { monotonicMs: 0, wallMs: 0 }),
       onSheets: (all) => void (sheets = all),
       onHeader(cells, row) {
         add(cells, row)

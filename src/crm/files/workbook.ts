@@ -12,7 +12,7 @@ import { isBlank } from '../cells/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
 import { type OpenFile as File, errorCode } from './found-file.ts'
-import type { Batch } from './batch.ts'
+import type { FileBatch } from './batch.ts'
 import type { NumberShape } from './number-formats.ts'
 import type { Pace } from './pace.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -36,7 +36,7 @@ export interface SheetReading<Item> {
   readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
   /** The row of the header; `null` for the first row with a value. */
   readonly headerRow: number | null
-  readonly rows: Batch<Item>
+  readonly rows: FileBatch<Item>
   readonly onHeader: TakeHeader
   readonly isGivenUp: () => boolean
   readonly pace: Pace

@@ -8,7 +8,7 @@ import type {
   ReadOutcome,
   ReadRequest,
   RepeatedId,
-  Source,
+  ListSource,
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { examineTable } from './examine.ts'
@@ -47,7 +47,7 @@ const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
  * One list of the database. It is read in full, or by updatedAt with an occasional id scan. Each read is one
  * transaction and so shows one moment.
  */
-export class TableSource<Item> implements Source<Item> {
+export class TableSource<Item> implements ListSource<Item> {
   readonly reportsChanges: boolean
   readonly idColumn: string
   readonly availabilityEveryMs = null
