@@ -1,84 +1,21 @@
 import { describe, expect, it } from 'bun:test'
-import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
-import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import { eventOf, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { Attempt } from './poller.ts'
-import { eventKind } from '../records/list-kinds.ts'
-import { type ListReaderOptions, ListReader } from './list-reader.ts'
-import type { Change, Failure, Cursor, ReadEnd, ReadRequest, ListSource } from './port.ts'
-import { RecordList } from '../records/record-list.ts'
+import type { ListReaderOptions } from './list-reader.ts'
+import type { Change, Cursor, ListSource } from './port.ts'
+import { type Changes, type Script, DOWN, readerScene } from '../../test/support/reader-scene.ts'
 
-type Changes = readonly Change<EventRecord>[]
-type End = Partial<ReadEnd> | Failure
-
-/** The course of one read of the CRM: its pages, each 100 ms after the request, and its end. */
-interface Script {
-  readonly pages?: readonly Changes[]
-  readonly end?: End
-  readonly lagMs?: number
-  /** When the CRM says the rows were changed, wall ms. */
-  readonly updatedAtMs?: number
-  /** The delay before the first page, ms. */
-  readonly slowMs?: number
-}
-
-const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
 const ids = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
 
 function scene(given: Partial<ListSource<EventRecord>> = {}, options: Partial<ListReaderOptions<EventRecord>> = {}) {
-  const time = new VirtualTime(1)
-  const list = new RecordList(eventKind(formatter))
-  const asked: ReadRequest[] = []
-  const scripts: Script[] = []
-  const observed: Observation[] = []
-  const source: ListSource<EventRecord> = {
-    reportsChanges: true,
-    availabilityEveryMs: null,
-    repeatedId: 'serves-later',
-    patienceMs: 1000,
-    async *read(request) {
-      asked.push(request)
-      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs } = scripts.shift() ?? {}
-      for (const changes of pages) {
-        const begunAt = time.now()
-        await new Promise<void>((resolve) => time.after(slowMs, resolve))
-        const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
-        yield updatedAtMs === undefined ? page : { ...page, updatedAtMs: () => updatedAtMs }
-      }
-      if ('kind' in end) return { ok: false, failure: end }
-      const complete = request.kind === 'full'
-      const cursor = `cursor ${asked.length}` as Cursor
-      return { ok: true, cursor, complete, oneMoment: true, unchanged: false, asOf: null, confirms: true, ...end }
-    },
-    ...given,
-  }
-  const reader = new ListReader<EventRecord>(
-    {
-      list,
-      source,
-      time,
-      observe: (observation) => observed.push(observation),
-      pause: () => Promise.resolve(),
-      isTooLarge: () => false,
-      ...options,
-    },
-    { shrinkGuardMs: 86_400_000, fullReadEveryMs: 900_000, maxAgeMs: 30_000 },
-  )
-  /** Runs a read to its end. */
-  const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
-    scripts.push(...script)
-    const outcome: { attempt: Attempt | null } = { attempt: null }
-    void read().then((attempt) => (outcome.attempt = attempt))
-    await settled()
-    while (outcome.attempt === null) if (!(await time.step())) throw new Error('the read never ends')
-    return outcome.attempt
-  }
+  const { reader, run, ...rest } = readerScene(given, 86_400_000, options)
   const refresh = (...script: Script[]): Promise<Attempt> => run(() => reader.refresh(), ...script)
   const audit = (...script: Script[]): Promise<Attempt> => run(() => reader.audit(), ...script)
-  const ageMs = (): number | null => reader.freshness.confirmedAgeMs(time.peek())
-  return { time, list, asked, scripts, observed, reader, run, refresh, audit, ageMs }
+  const ageMs = (): number | null => reader.freshness.confirmedAgeMs(rest.time.peek())
+  return { ...rest, reader, run, refresh, audit, ageMs }
 }
 
 function rows(of: readonly Guid[], Name = 'A'): Changes {
@@ -399,7 +336,7 @@ describe('a source whose servers lag differently', () => {
 
 describe('a list that is read at several moments (architecture: One moment)', () => {
   const many = Array.from({ length: 300 }, (_, index) => guidOf(index + 1))
-  const several: End = { oneMoment: false }
+  const several = { oneMoment: false }
 
   it('loses ten, or a twentieth, after one read, and more only if a second one agrees', async () => {
     for (const [all, left, reads] of [

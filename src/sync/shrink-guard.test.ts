@@ -1,83 +1,28 @@
 import { describe, expect, it } from 'bun:test'
-import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
-import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import { eventOf, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
-import type { Observation } from '../observe/observation.ts'
 import type { SnapshotList } from './served-list.ts'
 import type { Attempt } from './poller.ts'
 import { DirtyRows } from '../records/row-records.ts'
-import { eventKind } from '../records/list-kinds.ts'
-import { ListReader } from './list-reader.ts'
-import type { Change, Failure, Cursor, ReadEnd, ReadRequest, ListSource } from './port.ts'
-import { RecordList } from '../records/record-list.ts'
-
-type Changes = readonly Change<EventRecord>[]
-
-/** The course of one read of the CRM, 100 ms after the request, and its end. */
-interface Script {
-  readonly pages?: readonly (Changes | (() => Changes))[]
-  readonly end?: Partial<ReadEnd> | Failure
-}
+import type { Cursor, ListSource } from './port.ts'
+import { type Changes, type Script, DOWN, readerScene } from '../../test/support/reader-scene.ts'
 
 const DAY_MS = 86_400_000
-const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
 const ids = Array.from({ length: 100 }, (_, index) => guidOf(index + 1))
 
 function scene(given: Partial<ListSource<EventRecord>> = {}, shrinkGuardMs: number | null = DAY_MS) {
-  const time = new VirtualTime(1)
-  const list = new RecordList(eventKind(formatter))
+  const { reader, list, ...rest } = readerScene({ travels: () => true, ...given }, shrinkGuardMs)
   const dirtyRows = new DirtyRows({ events: list }.events)
-  const asked: ReadRequest[] = []
-  const scripts: Script[] = []
-  const observed: Observation[] = []
-  const settings = { shrinkGuardMs, maxAgeMs: 30_000, fullReadEveryMs: 900_000 }
-  const source: ListSource<EventRecord> = {
-    reportsChanges: true,
-    availabilityEveryMs: null,
-    repeatedId: 'serves-later',
-    patienceMs: 1000,
-    travels: () => true,
-    async *read(request) {
-      asked.push(request)
-      const { pages = [[]], end = {} } = scripts.shift() ?? {}
-      for (const page of pages) {
-        const changes = typeof page === 'function' ? page() : page
-        const begunAt = time.now()
-        await new Promise<void>((resolve) => time.after(100, resolve))
-        yield { begunAt, sourceLagMs: 0, changes, whereIs: (index: number) => `row ${index}` }
-      }
-      if ('kind' in end) return { ok: false, failure: end }
-      const complete = request.kind === 'full'
-      const cursor = `cursor ${asked.length}` as Cursor
-      return { ok: true, cursor, complete, oneMoment: true, unchanged: false, asOf: null, confirms: true, ...end }
-    },
-    ...given,
-  }
-  const reader = new ListReader<EventRecord>(
-    {
-      list,
-      source,
-      time,
-      observe: (observation) => observed.push(observation),
-      pause: () => Promise.resolve(),
-      isTooLarge: () => false,
-    },
-    settings,
-  )
   const run = async (read: () => Promise<Attempt>, script: Script): Promise<string> => {
-    scripts.push(script)
-    const outcome: { attempt: Attempt | null } = { attempt: null }
-    void read().then((attempt) => (outcome.attempt = attempt))
-    await settled()
-    while (outcome.attempt === null) if (!(await time.step())) throw new Error('the read never ends')
-    return outcome.attempt.ok ? 'ok' : outcome.attempt.failure.kind
+    const attempt = await rest.run(read, script)
+    return attempt.ok ? 'ok' : attempt.failure.kind
   }
   const refresh = (...changes: Changes[]): Promise<string> => run(() => reader.refresh(), { pages: changes })
   const audit = (...changes: Changes[]): Promise<string> => run(() => reader.audit(), { pages: changes })
   const fail = (...changes: Changes[]): Promise<string> => run(() => reader.refresh(), { pages: changes, end: DOWN })
-  return { time, list, dirtyRows, asked, observed, reader, settings, run, refresh, audit, fail }
+  return { ...rest, reader, list, dirtyRows, run, refresh, audit, fail }
 }
 
 function rows(of: readonly Guid[], Name = 'A', version = 1): Changes {
