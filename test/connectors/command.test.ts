@@ -4,7 +4,7 @@ import { appendFileSync, copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../commands/run-command.ts'
 import { ROOT } from '../support/child.ts'
-import { type Asked, JsonServer } from './json-server.ts'
+import { type Answer, type Asked, JsonServer } from './json-server.ts'
 import { type TestRow, eventRow, idNumbered } from './own-crm.ts'
 import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
 import { RUNTIMES } from '../support/depth.ts'
@@ -18,10 +18,13 @@ const VENUES = 'venues: { fields: { Id: id, Name: name } }'
 let server: JsonServer
 let rows: TestRow[] = []
 
-const pageOf = ({ path, query, headers }: Asked): { status?: number; json?: unknown } => {
+let refusals = 0
+
+const pageOf = ({ path, query, headers }: Asked): Answer => {
   if (headers.authorization !== `Bearer ${SECRET}`) return { status: 401 }
   if (path === '/venues')
     return { json: { data: query.get('page') === '1' ? [{ id: idNumbered(9), name: 'Hall', changed: '' }] : [] } }
+  if (query.get('page') === '2' && refusals-- > 0) return { status: 429, headers: { 'retry-after': '1' } }
   const since = query.get('changed_since') ?? ''
   const found = rows.filter(({ changed }) => changed >= since)
   const page = Number(query.get('page'))
@@ -36,7 +39,8 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 describe.each(hasPython ? RUNTIMES : [])('the example in Python, on %s', (runtime) => {
-  it('is read in full, by changes and by ids, and is not run in a new version', async () => {
+  it('is read in full despite a 429, by changes and by ids, and is not run in a new version', async () => {
+    refusals = 1
     using folder = new ConnectorFolder(
       server,
       {},

@@ -281,9 +281,11 @@ describe('an answer', () => {
   })
 
   it('keeps the digits that a float would change', async () => {
-    server.answer = () => ({ text: '{"price":12.50,"id":12345678901234567890,"seats":120,"__proto__":{"a":1}}' })
+    server.answer = () => ({
+      text: '{"price":12.50,"id":12345678901234567890,"other":9007199254741014,"seats":120,"__proto__":{"a":1}}',
+    })
     expect(JSON.stringify(await http.get(`${server.url}/x`))).toBe(
-      '{"price":"12.50","id":"12345678901234567890","seats":120,"__proto__":{"a":1}}',
+      '{"price":"12.50","id":"12345678901234567890","other":"9007199254741014","seats":120,"__proto__":{"a":1}}',
     )
   })
 })

@@ -165,10 +165,13 @@ class Examined {
     for (const [field, source] of Object.entries(fields)) {
       if (source?.kind !== 'column') continue
       const cell = cellAt(source.column)
-      const odd = sample.map((row) => numberText(cell(row))).find((text) => text !== null && isFromFloat(text, field))
-      if (odd === undefined || odd === null) continue
+      const texts = sample.map((row) => numberText(cell(row))).filter((text) => text !== null)
+      // No float has these digits, so the column was never converted to floats.
+      if (texts.some((text) => String(Number(text)) !== text)) continue
+      const odd = texts.find((text) => isFromFloat(text, field))
+      if (odd === undefined) continue
       if (field === 'Id' || field === 'VenueId')
-        this.#lose(`${source.column} is the number ${odd}, which lost digits in a float: return ids as texts`)
+        this.#lose(`${source.column} is the number ${odd}, which may have lost digits in a float: return ids as texts`)
       else this.#warn(`${source.column} is ${odd}, which went through a float: return it as a text`)
     }
   }

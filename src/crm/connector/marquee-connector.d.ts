@@ -94,7 +94,7 @@ export interface Context {
 
 /** Handles time limits, one retry, Retry-After and the budget. A failed request throws, which ends the read. */
 export interface Http {
-  /** Resolves with the parsed JSON. A number that a float would change comes as its text. */
+  /** Resolves with the parsed JSON. A number that a float could change comes as its text. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
   get(url: string, options?: RequestOptions): Promise<any>
   /** Sends a text body unchanged if the headers have a `content-type`, for example a form. */

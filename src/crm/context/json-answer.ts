@@ -108,11 +108,15 @@ async function plainInSlices(cell: Cell, rest: ReturnType<typeof inSlices>, dept
   return values
 }
 
-/** Converts a cell to plain values. A number that a float would change becomes a text. */
+/**
+ * Converts a cell to plain values. A number that a float would change becomes a text, and so does every integer beyond
+ * 2⁵³: of the ids of one column, some would be numbers otherwise, and others texts.
+ */
 function plain(cell: Cell): Value {
   if (cell instanceof DecimalText) {
     const number = Number(cell.source)
-    return String(number) === cell.source ? number : cell.source
+    const isSafe = Number.isSafeInteger(number) || !Number.isInteger(number)
+    return isSafe && String(number) === cell.source ? number : cell.source
   }
   if (isList(cell)) return cell.map(plain)
   if (typeof cell !== 'object' || cell === null) return cell
