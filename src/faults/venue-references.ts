@@ -4,7 +4,6 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
 import { howMany } from '../domain/printable.ts'
 import type { ServedLists } from '../sync/served-list.ts'
-import { readVenueId } from '../records/packing.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 
 type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events'], 'venueTexts'>>>
@@ -29,7 +28,7 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   // Usually all match, and no row needs to be looked at.
   if (unmatched.size === 0) return []
   await events.list.someServed((packed) => {
-    const venue = readVenueId(packed)
+    const venue = events.list.kind.packed.venueIdOf(packed)
     const count = unmatched.get(venue)
     if (count !== undefined) unmatched.set(venue, count + 1)
     return false

@@ -8,7 +8,6 @@ import { type FeedSettings, FeedFormatter } from '../formats/feed-formatter.ts'
 import { type FeedType, type MediaType, isFeed } from '../formats/media-types.ts'
 import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
-import { readVenueId } from '../records/packing.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { CalendarQueue } from './calendar-queue.ts'
 import type { Call } from './call.ts'
@@ -141,7 +140,7 @@ export class Feeds {
     const events = rows.map((handle) => {
       const [shard, slot] = index.rowOf(handle)
       const packed = shard.read(slot)
-      return { id: shard.guid(slot), packed, place: placeOf(readVenueId(packed)) }
+      return { id: shard.guid(slot), packed, place: placeOf(list.kind.packed.venueIdOf(packed)) }
     })
     const components: string[] = []
     let bytes = 0

@@ -6,7 +6,6 @@ import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
-import { readVenueId } from '../records/packing.ts'
 import { type RecordList, slotOf } from '../records/record-list.ts'
 import { JoinedBodies } from './joined-bodies.ts'
 import { writePosition } from './list-position.ts'
@@ -99,7 +98,7 @@ export class ListPages<Item> {
       if (body === null) throw new Error('a listed row is not served')
       // Copied at once, because the next body may overwrite it.
       records.add(body)
-      if (venues !== null) this.#include(venues, readVenueId(shard.read(slot)), seen, shape)
+      if (venues !== null) this.#include(venues, this.list.kind.packed.venueIdOf(shard.read(slot)), seen, shape)
     }
   }
 

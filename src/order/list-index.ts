@@ -16,11 +16,11 @@ const ROWS_A_LOOK = 32
 /** Two neighbouring blocks are merged if together they have no more entries. */
 const MERGED_ENTRIES = BLOCK_ENTRIES / 2
 
-type SortKeyReader = RecordList<unknown>['kind']['sortKeys']
-type SortKey = ReturnType<SortKeyReader['sortKeyOf']>
+type PackedReader = RecordList<unknown>['kind']['packed']
+type SortKey = ReturnType<PackedReader['sortKeyOf']>
 
 interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'order'> {
-  readonly kind: { readonly sortKeys: SortKeyReader }
+  readonly kind: { readonly packed: PackedReader }
 }
 
 /** Returns the index of a list; `null` if it has none. */
@@ -30,7 +30,7 @@ export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListInde
 
 /** Creates an index for a list. Resolves when all rows are in it. */
 export async function keepIndex(list: Indexable, pause: () => Promise<void>): Promise<void> {
-  const index = new ListIndex(list.shards, list.kind.sortKeys)
+  const index = new ListIndex(list.shards, list.kind.packed)
   list.order = index
   await index.build(pause, () => list.order !== index)
 }
@@ -47,20 +47,21 @@ export interface ListPosition {
  */
 export class ListIndex implements RowOrder {
   readonly blocks: IndexBlock[] = []
-  readonly tags: TagSets = new TagSets()
+  readonly tags: TagSets
   readonly venues: VenueNumbers = new VenueNumbers()
   /** All rows are in the index. */
   isWhole = false
   /** While the index is being built: rows before this one, by shard and slot, are in it. */
   #reached = 0
   readonly #shards: readonly Shard[]
-  readonly #sortKeys: SortKeyReader
+  readonly #packed: PackedReader
   readonly #words = new Uint32Array(4)
   readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, tagCode: 0 }
 
-  constructor(shards: readonly Shard[], sortKeys: SortKeyReader) {
+  constructor(shards: readonly Shard[], packed: PackedReader) {
     this.#shards = shards
-    this.#sortKeys = sortKeys
+    this.#packed = packed
+    this.tags = new TagSets(packed.tagsOf)
   }
 
   get sizeBytes(): number {
@@ -92,7 +93,7 @@ export class ListIndex implements RowOrder {
     const handle = handleOf(shard, slot)
     if (handle >= this.#reached) return
     const entry = this.#entry
-    const place = this.#sortKeys.sortKeyOf(packed)
+    const place = this.#packed.sortKeyOf(packed)
     entry.startMs = place.start.ms
     entry.startTicks = place.start.ticks
     entry.endMs = place.end.ms
@@ -100,7 +101,7 @@ export class ListIndex implements RowOrder {
     entry.venue = this.venues.hold(place.venue)
     entry.tagCode = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
     if (before !== null) {
-      const start = this.#sortKeys.startOf(before)
+      const start = this.#packed.startOf(before)
       const [block, at] = this.#find(shard, slot, start)
       this.#release(block, at)
       if (start.ms === entry.startMs && start.ticks === entry.startTicks) return block.replace(at, entry)
@@ -112,7 +113,7 @@ export class ListIndex implements RowOrder {
   /** A row is no longer served. */
   forget(shard: Shard, slot: number, before: string): void {
     if (handleOf(shard, slot) >= this.#reached) return
-    const [block, at] = this.#find(shard, slot, this.#sortKeys.startOf(before))
+    const [block, at] = this.#find(shard, slot, this.#packed.startOf(before))
     this.#release(block, at)
     this.#remove(block, at)
   }
@@ -160,9 +161,14 @@ export class ListIndex implements RowOrder {
     return [shard, handle & (2 ** SLOT_BITS - 1)]
   }
 
+  endOf(handle: number): Tick {
+    const [shard, slot] = this.rowOf(handle)
+    return this.#packed.sortKeyOf(shard.read(slot)).end
+  }
+
   positionOf(handle: number): ListPosition {
     const [shard, slot] = this.rowOf(handle)
-    return { start: this.#sortKeys.startOf(shard.read(slot)), id: shard.guid(slot) }
+    return { start: this.#packed.startOf(shard.read(slot)), id: shard.guid(slot) }
   }
 
   /** Returns how many entries of a block start before a moment. */

@@ -3,7 +3,6 @@ import { type Tick, isBefore } from '../domain/tick.ts'
 import { readGuidWords } from '../domain/guid-table.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
-import { readSortKey } from '../records/packing.ts'
 import type { FittingTagCodes } from './tag-sets.ts'
 
 /** A query of a list (contract §4.1). */
@@ -50,7 +49,7 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
       const handle = block.handles[at] ?? 0
       const endMs = block.ends[at] ?? 0
       // Ends are rounded down to milliseconds. If `from` falls within that millisecond, the record decides.
-      if (from.ticks === 0 || endMs !== from.ms || !isOver(index, handle, from)) {
+      if (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(handle), from)) {
         rows.push(handle)
         goodUntilMs = Math.min(goodUntilMs, endMs)
       }
@@ -112,11 +111,6 @@ function nextFit(block: IndexBlock, at: number, until: number, filter: Filter): 
     }
   }
   return at
-}
-
-function isOver(index: ListIndex, handle: number, from: Tick): boolean {
-  const [shard, slot] = index.rowOf(handle)
-  return isBefore(readSortKey(shard.read(slot)).end, from)
 }
 
 /** The most bits to check. With more, nearly every block would have one of them. */

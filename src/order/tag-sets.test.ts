@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import { unpackTags } from '../records/packing.ts'
 import { TagSets } from './tag-sets.ts'
 
 const pack = (tags: readonly string[]): string => [tags.length, ...tags].join('\u0000')
@@ -13,7 +14,7 @@ describe('sets of tags', () => {
     const step = fc.tuple(fc.boolean(), fc.array(tag, { maxLength: 3 }))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.array(tag, { minLength: 1, maxLength: 2 }), (steps, asked) => {
-        const sets = new TagSets(mostHolders)
+        const sets = new TagSets(unpackTags, mostHolders)
         const held: { readonly set: number; readonly tags: readonly string[] }[] = []
         for (const [comes, tags] of steps) {
           const gone = comes ? undefined : held.shift()
@@ -41,7 +42,7 @@ describe('sets of tags', () => {
   })
 
   it('without the tag cost a query nothing, even if each event has its own set', () => {
-    const sets = new TagSets()
+    const sets = new TagSets(unpackTags)
     for (let event = 0; event < 100_000; event++) sets.hold(pack([`Artist ${event}`, 'Music']))
     let bestMs = Infinity
     for (let round = 0; round < 30; round++) {
@@ -53,7 +54,7 @@ describe('sets of tags', () => {
   })
 
   it('are not all examined if nearly all have one of hundreds of wanted tags', () => {
-    const sets = new TagSets()
+    const sets = new TagSets(unpackTags)
     for (let event = 0; event < 20_000; event++) {
       const artists = Array.from({ length: 12 }, (_, at) => `Artist ${(event * (at + 7)) % 500}`)
       sets.hold(pack([...artists, `Only ${event}`]))

@@ -1,5 +1,3 @@
-import { unpackTags } from '../records/packing.ts'
-
 /** Estimates in bytes for a set and for a word, including their entries in maps. */
 const SET_BYTES = 300
 const WORD_BYTES = 160
@@ -32,12 +30,15 @@ export class TagSets {
    */
   readonly #holders: (number | Set<number>)[] = []
 
+  readonly #tagsOf: (packed: string) => readonly string[]
   readonly #mostHolders: number
 
   /**
-   * If more sets than this have a wanted tag, `matching` does not examine all of them: only those that the scan meets.
+   * @param mostHolders if more sets than this have a wanted tag, `matching` does not examine all of them: only those that
+   * the scan meets
    */
-  constructor(mostHolders: number = MOST_HOLDERS) {
+  constructor(tagsOf: (packed: string) => readonly string[], mostHolders: number = MOST_HOLDERS) {
+    this.#tagsOf = tagsOf
     this.#mostHolders = mostHolders
   }
 
@@ -49,7 +50,7 @@ export class TagSets {
   hold(packed: string): number {
     const set = this.#sets.hold(packed)
     if (this.#sets.uses(set) === 1) {
-      const words = new Set(unpackTags(packed).map(foldTag))
+      const words = new Set(this.#tagsOf(packed).map(foldTag))
       this.#members[set] = Array.from(words, (word) => this.#holdWord(word, set))
     }
     return set

@@ -14,6 +14,8 @@ import {
   packingOf,
   readSortKey,
   readStart,
+  readVenueId,
+  unpackTags,
 } from './packing.ts'
 
 /** The properties of a list that depend on its kind of record. */
@@ -21,8 +23,8 @@ export interface ListKind<Item> {
   readonly name: ListName
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
-  /** Reads the sort key of a packed record. */
-  readonly sortKeys: SortKeyReader
+  /** Reads parts of a packed record without unpacking it. */
+  readonly packed: PackedReader
   /** Returns `details` with the availability of another record; unchanged if the kind has no availability. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
   /** Returns true if `text` is a valid packed record. */
@@ -31,10 +33,13 @@ export interface ListKind<Item> {
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
 }
 
-interface SortKeyReader {
+interface PackedReader {
   readonly sortKeyOf: (packed: string) => SortKey
-  /** Returns the Start of a packed record. */
   readonly startOf: (packed: string) => Tick
+  /** Returns the id of the event's venue; the empty GUID if there is none. */
+  readonly venueIdOf: (packed: string) => Guid
+  /** Returns the tags of a sort key. */
+  readonly tagsOf: (tags: string) => readonly string[]
 }
 
 const ALWAYS: Tick = { ms: 0, ticks: 0 }
@@ -50,7 +55,7 @@ interface Availability {
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
     ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
-    sortKeys: { sortKeyOf: readSortKey, startOf: readStart },
+    packed: { sortKeyOf: readSortKey, startOf: readStart, venueIdOf: readVenueId, tagsOf: unpackTags },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
@@ -63,7 +68,7 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
     ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
-    sortKeys: { sortKeyOf: () => VENUE, startOf: () => ALWAYS },
+    packed: { sortKeyOf: () => VENUE, startOf: () => ALWAYS, venueIdOf: () => EMPTY_GUID, tagsOf: unpackTags },
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }

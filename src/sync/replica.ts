@@ -11,7 +11,6 @@ import { type RecordLists, newLists } from '../records/row-records.ts'
 import { ListReplica } from './list-replica.ts'
 import type { RefreshSettings, ResumeState, SnapshotLists } from './served-list.ts'
 import type { Formatter } from '../formats/format.ts'
-import { readVenueId } from '../records/packing.ts'
 import { type Crm, failureOf } from './port.ts'
 import type { ReadyBodies } from '../records/ready-bodies.ts'
 import type { Time } from '../time/time.ts'
@@ -168,7 +167,8 @@ export class Replica {
     if (!events.audit.isRunning) {
       await events.untilRead()
       if (freshness.areDetailsConfirmedSince(begun)) return
-      if (!(await events.list.someServed((packed) => leaving.has(readVenueId(packed)), this.#pause))) return
+      const { venueIdOf } = events.list.kind.packed
+      if (!(await events.list.someServed((packed) => leaving.has(venueIdOf(packed)), this.#pause))) return
     }
     await events.untilConfirmed()
   }
