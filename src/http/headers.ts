@@ -27,7 +27,7 @@ export class HeaderBuilder {
     )
   }
 
-  /** Returns the fields of a 304, which do not describe the caller's copy again (RFC 9110 §15.4.5). */
+  /** Returns the fields of a 304: without those that describe a body, which the caller has (RFC 9110 §15.4.5). */
   unchanged(ageMs: number): HeaderFields {
     const ageS = Math.ceil(ageMs / 1000)
     return this.#unchanged.get('304', ageS) ?? this.#unchanged.keep('304', ageS, this.#aged(ageS))

@@ -18,7 +18,7 @@ import {
  */
 export const SNAPSHOT_FORMAT = 1
 
-/** What is known of a chunk before it is read. */
+/** The size and the checksum of a chunk, known before the chunk is read. */
 export interface ChunkSum {
   readonly bytes: number
   readonly rows: number

@@ -57,7 +57,7 @@ type Content = readonly [
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** An older partial file is left from a killed process: writing never takes that long. */
 const OLDEST_UNFINISHED_MS = 600_000
-/** How many rounds write the rows that change meanwhile. What is left after them is written at once. */
+/** How many rounds write the rows that changed during the previous one. The few rows left are then written at once. */
 const MOST_ROUNDS = 8
 /** The most chunks for each MB of rows: rows that change while they are written are written again. */
 const MOST_TIMES = 4

@@ -24,7 +24,7 @@ const RETRY_AFTER_CEILING_MS = 3_600_000
 export class Poller {
   /** The number of failures since the last success of this poller. */
   failures = 0
-  /** The failures of a previous reader before them. They lengthen the back-off. */
+  /** The number of failures that a previous leader or process already had; it lengthens the back-off. */
   #failuresElsewhere = 0
   /** The last attempt's failure, by this poller or a previous reader; `null` after a success. */
   lastFailure: Failure | null = null

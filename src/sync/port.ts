@@ -48,8 +48,9 @@ export interface ListReading {
   readonly ways: ReadonlySet<string>
   readonly updatedAt: string | null
   readonly rows: number
-  /** The answers that had rows, and the rows of the first one. */
+  /** The number of answers with rows. */
   readonly pages: number
+  /** The number of rows in the first answer. */
   readonly pageRows: number
   /** Whether the last answer had no rows. */
   readonly isEndEmpty: boolean

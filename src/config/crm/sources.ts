@@ -67,7 +67,7 @@ export type FieldSources = {
   readonly [Name in Exclude<keyof EventRecord | keyof VenueRecord, 'Further'>]?: FieldSource | null
 }
 
-/** What is made of several cells that a path finds. Blank ones do not count. */
+/** How one value is made of the several cells that a path finds. Blank cells do not count. */
 export const PICKS = ['first', 'least', 'greatest', 'sum', 'count'] as const
 
 /** Conditions on columns, all of which must hold. */

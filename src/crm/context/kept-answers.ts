@@ -1,9 +1,9 @@
 import type { Time } from '../../time/time.ts'
 import { type HttpReply, httpDateMs } from '../web/http-client.ts'
 
-/** What is kept at most; further answers are asked for in full. */
+/** The limit of all kept answers together. Answers above it are requested in full each time. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** An answer that nobody asked for again this long is forgotten. */
+/** An answer that was not requested again for this long is dropped. */
 const FORGOTTEN_AFTER_MS = 3_600_000
 
 interface Kept {

@@ -33,7 +33,7 @@ export interface FileVersion {
   readonly begunAt: Moment
   /** When the read of the file began, in monotonic ms. */
   readonly readAtMs: number
-  /** Whether its rows are applied only after a complete read, unless they turn out to be many. */
+  /** Whether its rows are held back until the whole file has been read, as long as they are few (`HELD_BACK_ROWS`). */
   readonly isSmall: boolean
   /** Whether any later change makes another version of it. */
   readonly isSettled: boolean

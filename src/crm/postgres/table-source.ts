@@ -112,7 +112,7 @@ export class TableSource<Item> implements ListSource<Item> {
     return { problems: [], warnings }
   }
 
-  /** Cursors name their server, and another process compares all rows before it continues from one. */
+  /** Another process may continue from this cursor: the cursor names its server, and all rows are compared first. */
   travels(): boolean {
     return true
   }

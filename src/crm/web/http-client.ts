@@ -117,8 +117,8 @@ function untilMs(text: string, date: string | undefined, nowWallMs: number): num
 }
 
 /**
- * Parses a date in any form of RFC 9110 §5.6.7; `null` if it is none. All begin with a weekday and are in GMT, though
- * one form does not say so.
+ * Parses a date in any of the three forms of RFC 9110 §5.6.7; `null` if the text has none of them. All forms begin with
+ * a weekday and are in GMT, although one does not name it.
  */
 export function httpDateMs(text: string): number | null {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return null
