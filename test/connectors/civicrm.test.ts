@@ -126,6 +126,13 @@ describe('CiviCRM', () => {
     expect(events.records[0]?.VenueId).toBe(venues.records[0]?.Id)
   })
 
+  it('keeps all promises that users’ connectors are examined for', async () => {
+    const { crm, civicrm } = await open(EXCHANGES)
+    expect([await crm.conform?.(true), civicrm.unknown]).toEqual([[], []])
+    civicrm.exchanges = EXCHANGES.slice(0, 3)
+    expect((await crm.conform?.(true))?.map(({ losesRows }) => losesRows)).toContain(true)
+  })
+
   it('is read in full each time: events have no time of change', async () => {
     const { crm } = await open(EXCHANGES)
     expect([crm.events.reportsChanges, crm.venues.reportsChanges]).toEqual([false, false])

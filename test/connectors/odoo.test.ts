@@ -194,6 +194,41 @@ describe('Odoo 19', () => {
     ])
   })
 
+  it('keeps all promises that users’ connectors are examined for', async () => {
+    const companies = [['is_company', '=', true]]
+    const partners = recorded('odoo-19/venue2.json') as readonly Record<string, unknown>[]
+    const waysOf = (
+      model: string,
+      domain: readonly unknown[],
+      fields: readonly string[],
+      rows: readonly Record<string, unknown>[],
+    ): readonly Exchange[] => {
+      const ids = rows.map(({ id }) => id)
+      const wanted = [...domain, ['id', 'in', [...ids, 2_147_483_646]]]
+      const stamps = rows.map(({ id, write_date: stamp }) => ({ id, write_date: stamp }))
+      const last = ids.at(-1)
+      return [
+        search(model, [...wanted, ['id', '>', 0]], fields, rows),
+        search(model, [...wanted, ['id', '>', last]], fields, []),
+        search(model, [...domain, ['id', '>', 0]], ['write_date'], stamps),
+        search(model, [...domain, ['id', '>', last]], ['write_date'], []),
+      ]
+    }
+    const events = waysOf('event.event', [], EVENT, EVENTS)
+    const venues = waysOf('res.partner', companies, VENUE, partners)
+    const { crm, odoo } = await open([...FULL, ...VENUES, ...events, ...venues])
+    // The time that lies ahead is that of the test.
+    const replayed = odoo.server.answer
+    let isHeeded = true
+    odoo.server.answer = (asked) => {
+      const isAhead = JSON.stringify(asked.body).includes('["write_date",">="')
+      return isAhead ? { json: isHeeded ? [] : EVENTS } : replayed(asked)
+    }
+    expect([await crm.conform?.(true), odoo.unknown]).toEqual([[], []])
+    isHeeded = false
+    expect((await crm.conform?.(true))?.map(({ losesRows }) => losesRows)).toContain(true)
+  })
+
   it('is asked by write_date for what changed, and for the ids of all rows', async () => {
     const { crm, odoo } = await open(FULL)
     const held = { size: 0, version: () => Number.NaN }

@@ -110,6 +110,27 @@ describe('Salesforce', () => {
     )
   })
 
+  it('keeps all promises that users’ connectors are examined for', async () => {
+    const rows = [row(1), row(2), row(3), row(4)]
+    const events = 'SELECT Id, SystemModstamp, Name, Venue__c, Starts__c, Ends__c, Price__c, Kind__r.Name, OnWeb__c'
+    const wanted = [1, 2, 3].map((number) => `'a0300000000000${number}AAA'`).join(', ')
+    const queries = (known: readonly unknown[]): Readonly<Record<string, unknown>> => ({
+      [`query: ${events} FROM Event__c ORDER BY Id`]: page([], 0),
+      'query: SELECT Id, SystemModstamp FROM Event__c ORDER BY Id': page([], 0),
+      [`query: ${SELECT} ORDER BY Id`]: page(rows, 4),
+      [`query: ${SELECT} WHERE SystemModstamp >= AHEAD ORDER BY SystemModstamp`]: page([], 0),
+      'queryAll: SELECT Id FROM Venue__c WHERE IsDeleted = true AND SystemModstamp >= AHEAD': page([], 0),
+      [`query: ${SELECT} WHERE Id IN (${wanted})`]: page(rows.slice(0, 3), 3),
+      'query: SELECT Id, SystemModstamp FROM Venue__c ORDER BY Id': page(known, known.length),
+    })
+    const org = await openOrg(queries(rows))
+    expect([await (await openAt(org)).conform?.(true), org.unknown]).toEqual([[], []])
+    const forgetful = await openAt(await openOrg(queries(rows.slice(1))))
+    expect(await forgetful.conform?.(true)).toMatchObject([
+      { sentence: expect.stringContaining('ids lacks 1 of 4 rows of full') as string, losesRows: true },
+    ])
+  })
+
   it('fails a read that brings fewer rows than totalSize', async () => {
     const org = await openOrg({ [`query: ${SELECT} ORDER BY Id`]: page([row(1)], 3) })
     const { failure } = await readList((await openAt(org)).venues)
