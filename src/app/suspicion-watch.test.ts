@@ -32,7 +32,15 @@ async function watched(): Promise<{
     told,
     read(kind, rows) {
       for (const row of rows) probe(row)
-      const counted = { rows: rows.length, changed: 1, newlyWithheld: [], servesNothing: false, served: 1, withheld: 0 }
+      const counted = {
+        rows: rows.length,
+        changed: 1,
+        newlyWithheld: [],
+        isAudit: false,
+        servesNothing: false,
+        served: 1,
+        withheld: 0,
+      }
       const read = { list: 'venues', kind, outcome: 'ok', message: null, durationMs: 1, ...counted } as const
       watch.note({ kind: 'read-ended', read }, held)
     },

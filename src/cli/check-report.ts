@@ -119,11 +119,14 @@ export function reportOf(
     ...zoneToCome(groups, zone, suspicions.events),
     ...(withheldReference === null ? [] : [withheldReference]),
   ]
+  // A read that fails late has already applied rows, but a start would not serve them.
+  const servedIn = (list: ListName): number =>
+    failures.some((failed) => failed.list === list) ? 0 : lists[list].list.served
   const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
   const report = {
     ok: failures.length === 0,
-    events: lists.events.list.served,
-    venues: lists.venues.list.served,
+    events: servedIn('events'),
+    venues: servedIn('venues'),
     groups,
     suspicious: [
       ...suspiciousIn('event', suspicions.events, lists.events.list),

@@ -101,8 +101,9 @@ async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly
     : []
 }
 
-/** Describes how many events `/api/events` lists; `null` if lists are off. */
-function notYetOverLine({ lists }: CrmRead): string | null {
+/** Describes how many events `/api/events` lists; `null` if lists are off or the events could not be read. */
+function notYetOverLine({ lists, failures }: CrmRead): string | null {
+  if (failures.some(({ list }) => list === 'events')) return null
   const { list } = lists.events
   const index = indexOf(list)
   if (index === null) return null

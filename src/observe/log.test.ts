@@ -15,7 +15,17 @@ function readEnded(changes: Partial<ReadReport>): Observation {
   const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 12.4 } as const
   return {
     kind: 'read-ended',
-    read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, newlyWithheld: [], servesNothing: false, ...changes },
+    read: {
+      ...read,
+      rows: 5,
+      changed: 0,
+      served: 4,
+      withheld: 1,
+      newlyWithheld: [],
+      isAudit: false,
+      servesNothing: false,
+      ...changes,
+    },
   }
 }
 
@@ -137,11 +147,30 @@ describe('an outage in the log', () => {
       log.write(readEnded({ kind, outcome: 'unreachable', message: 'the CRM did not answer' }))
     }
     for (const kind of ['changes', 'full', 'changes'] as const) log.write(readEnded({ kind }))
+    log.write(readEnded({ outcome: 'unreachable', message: 'the CRM did not answer' }))
+    log.write(readEnded({}))
     expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
       'warn   the events could not be read (unreachable): the CRM did not answer',
       'warn   the events could not be read (unreachable): the CRM did not answer',
       'info   the events are read again, after 4 failed reads in 0 s',
+      'warn   the events could not be read (unreachable): the CRM did not answer',
+      'info   the events are read again, after 1 failed read in 0 s',
     ])
+  })
+
+  it('ends when changes are read again, although full reads in their place failed too; an audit must succeed itself', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    const failed = { outcome: 'unreachable', message: 'the CRM did not answer' } as const
+    for (const kind of ['changes', 'changes', 'changes', 'full'] as const) log.write(readEnded({ kind, ...failed }))
+    log.write(readEnded({ kind: 'changes' }))
+    expect(lines.at(-1)?.slice(2 + 24 + 2)).toBe('info   the events are read again, after 4 failed reads in 0 s')
+    log.write(readEnded({ ...failed, isAudit: true }))
+    const { length } = lines
+    log.write(readEnded({ kind: 'changes' }))
+    expect(lines).toHaveLength(length)
+    log.write(readEnded({ isAudit: true }))
+    expect(lines.at(-1)?.slice(2 + 24 + 2)).toBe('info   the events are read again, after 1 failed read in 0 s')
   })
 
   it('logs once that a file is waited for, which is not a failure', () => {

@@ -1,7 +1,7 @@
 import { type LogLine, logLine } from './log-line.ts'
 import { lostLine } from './line-sink.ts'
 import type { Observation, ReadReport } from './observation.ts'
-import { printable } from '../domain/printable.ts'
+import { howMany, printable } from '../domain/printable.ts'
 
 export interface LogOptions {
   readonly out: (line: string) => void
@@ -60,13 +60,16 @@ interface Trouble {
   /** Failures of every kind of read. */
   failures: number
   /** The last logged message of each kind of read that has not succeeded since. */
-  readonly said: Map<ReadReport['kind'], { readonly message: string; atMs: number }>
+  readonly said: Map<Failing, { readonly message: string; atMs: number }>
 }
 
+/** A kind of read that fails. `full`: in place of a read of changes. */
+type Failing = ReadReport['kind'] | 'audit'
+
 /** The kinds of reads whose failures are over when a read of the given kind succeeds. */
-const PROVES: Readonly<Record<ReadReport['kind'], readonly ReadReport['kind'][]>> = {
-  full: ['full', 'changes', 'addition'],
-  changes: ['changes', 'addition'],
+const PROVES: Readonly<Record<ReadReport['kind'], readonly Failing[]>> = {
+  full: ['audit', 'full', 'changes', 'addition'],
+  changes: ['full', 'changes', 'addition'],
   availability: ['availability'],
   addition: ['addition'],
 }
@@ -81,14 +84,16 @@ class Repetition {
 
   /** Returns the line to write for a finished read, given the line it would have by itself; `null` for none. */
   filter(read: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
-    const { list, kind, outcome, message } = read
+    const { list, kind, isAudit, outcome, message } = read
     if (outcome === 'waiting') {
       const isSaid = this.#waiting.has(list)
       this.#waiting.add(list)
       return isSaid ? null : line
     }
     this.#waiting.delete(list)
-    return message === null ? this.#ended(read, line, nowMs) : this.#failed(list, kind, message, line, nowMs)
+    return message === null
+      ? this.#ended(read, line, nowMs)
+      : this.#failed(list, isAudit ? 'audit' : kind, message, line, nowMs)
   }
 
   #ended({ list, kind }: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
@@ -97,18 +102,12 @@ class Repetition {
     for (const proved of PROVES[kind]) trouble.said.delete(proved)
     if (trouble.said.size > 0) return line
     this.#troubles.delete(list)
-    const lasted = `after ${trouble.failures} failed reads in ${seconds(nowMs - trouble.sinceMs)} s`
+    const lasted = `after ${howMany(trouble.failures, 'failed read')} in ${seconds(nowMs - trouble.sinceMs)} s`
     const message = `the ${list} are read again, ${lasted}${line === null ? '' : `; ${line.message}`}`
     return { level: 'info', message, fields: { ...line?.fields, list, failures: trouble.failures } }
   }
 
-  #failed(
-    list: string,
-    kind: ReadReport['kind'],
-    message: string,
-    line: LogLine | null,
-    nowMs: number,
-  ): LogLine | null {
+  #failed(list: string, kind: Failing, message: string, line: LogLine | null, nowMs: number): LogLine | null {
     const trouble: Trouble = this.#troubles.get(list) ?? { sinceMs: nowMs, failures: 0, said: new Map() }
     this.#troubles.set(list, trouble)
     trouble.failures++
@@ -119,7 +118,7 @@ class Repetition {
     }
     if (nowMs - said.atMs < SAY_AGAIN_MS || line === null) return null
     said.atMs = nowMs
-    const lasted = `${trouble.failures} failed reads in ${seconds(nowMs - trouble.sinceMs)} s`
+    const lasted = `${howMany(trouble.failures, 'failed read')} in ${seconds(nowMs - trouble.sinceMs)} s`
     return { ...line, message: `still: ${line.message} (${lasted})` }
   }
 }

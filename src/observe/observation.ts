@@ -121,6 +121,8 @@ export interface ReadReport {
    * changes rows, and removes none.
    */
   readonly kind: 'full' | 'changes' | 'availability' | 'addition'
+  /** Whether it was a full read of its own, for what the CRM does not report, and not the way to confirm the list. */
+  readonly isAudit: boolean
   readonly outcome: Outcome
   /** One sentence for the operator if the read failed; else `null`. */
   readonly message: string | null

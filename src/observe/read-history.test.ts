@@ -6,7 +6,17 @@ function readEnded(changes: Partial<ReadReport>): Observation {
   const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 1 } as const
   return {
     kind: 'read-ended',
-    read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, newlyWithheld: [], servesNothing: false, ...changes },
+    read: {
+      ...read,
+      rows: 5,
+      changed: 0,
+      served: 4,
+      withheld: 1,
+      newlyWithheld: [],
+      isAudit: false,
+      servesNothing: false,
+      ...changes,
+    },
   }
 }
 

@@ -31,6 +31,7 @@ export class ReadReports<Item> {
       read: {
         list: this.#list.kind.name,
         kind: purpose === 'addition' ? purpose : kind,
+        isAudit: purpose === 'audit',
         outcome: attempt.ok ? 'ok' : attempt.failure.kind,
         message: attempt.ok ? null : attempt.failure.message,
         durationMs,

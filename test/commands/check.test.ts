@@ -49,6 +49,17 @@ interface Told {
 }
 
 describe('marquee check (SURFACE: Commands)', () => {
+  it('counts no record of a list whose read failed late, because a start would not serve them', async () => {
+    // Rows of a file of more than 50,000 are applied as they are read.
+    const text = Array.from({ length: 60_000 }, (_, index) => row(index, GOOD)).join('')
+    using folder = lists(`${HEADER}\n${text}cut,short\n`)
+    const { stdout, status } = await runCommand(['check'], { cwd: folder.path })
+    expect(status).toBe(1)
+    expect(stdout).toContain('0 events and 0 venues would be served.')
+    const json = await runCommand(['check', '--json'], { cwd: folder.path })
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, events: 0 })
+  }, 60_000)
+
   it('refuses a directory of the snapshot that is a file, or lies below one', async () => {
     using folder = lists(HEADER)
     for (const name of ['crm/events.csv', 'crm/events.csv/base']) {
