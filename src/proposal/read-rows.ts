@@ -67,6 +67,7 @@ export async function csvTable(
   parser.on('error', () => {})
   parser.resume()
   for (const text of textOf(bytes, decoder)) {
+    if (text.includes('\0')) return 'contains U+0000, which no text does; most likely it is incomplete, or not a list'
     const fault = await new Promise((resolve) => void parser.write(text, resolve))
     if (fault instanceof Error) return whyNotCsv(fault, rowLine, delimiter)
   }

@@ -46,6 +46,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
     encoding: UTF_8,
     delimiter: null,
   }
+  if (bytes.length === 0) return 'has zero bytes'
   const found = formatFound(path, bytes)
   if (typeof found === 'string') return found
   const { format } = found

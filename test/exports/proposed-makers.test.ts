@@ -139,6 +139,16 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(whole.said).not.toContain('refuses such a file')
   })
 
+  it.each([
+    ['empty.csv', '', 'has zero bytes'],
+    ['empty.json', '', 'has zero bytes'],
+    ['nul.csv', '\0'.repeat(4096), 'contains U+0000, which no text does; most likely it is incomplete, or not a list'],
+  ])('proposes nothing for a file that is no list: %s', async (name, content, why) => {
+    writeFileSync(join(folder, name), content)
+    const { status, stderr } = await runCommand(['init', 'files', '--from', name], { cwd: folder })
+    expect([status, stderr]).toEqual([2, `${name} ${why}\n`])
+  })
+
   it('names the key for texts in JSON that cannot be read', async () => {
     const event = {
       Id: '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e01',
