@@ -49,7 +49,7 @@ export async function startInstance(
     },
     async end() {
       process.child.signal('SIGCONT')
-      await process.child.stop(5000)
+      await process.child.stop()
       folder.remove()
     },
   }

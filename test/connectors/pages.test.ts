@@ -393,6 +393,7 @@ describe('requests', () => {
     const begun = performance.now()
     reading.abort()
     expect(await asked).toContain('unreachable')
-    expect(performance.now() - begun).toBeLessThan(500)
+    // Long before the server answers.
+    expect(performance.now() - begun).toBeLessThan(4000)
   })
 })

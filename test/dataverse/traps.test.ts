@@ -237,7 +237,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     const began = performance.now()
     environment.standIn.trap('deltatoken', { kind: 'endless' }, 2)
     expect(failureOf(await events()).kind).toBe('timeout')
-    expect(performance.now() - began).toBeLessThan(1500)
+    expect(performance.now() - began).toBeLessThan(15_000)
   })
 
   it('a body that is larger than any page', async () => {

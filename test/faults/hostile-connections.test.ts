@@ -4,8 +4,8 @@ import { RawConnection } from './raw-connection.ts'
 import { Victim } from './victim.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
-/** Half-sent headers are let go after 10 s on Node, which looks every 2 s, and after 12 s on Bun. */
-const HEADERS_MS = 15_000
+/** Half-sent headers are let go after 10 s on Node, which looks every 2 s, and after 12 s on Bun; a loaded machine may add as much. */
+const HEADERS_MS = 30_000
 const IDLE = { limits: { idle: '2s' } }
 
 /** A service under attack, and what it was before. */

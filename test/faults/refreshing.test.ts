@@ -121,7 +121,7 @@ describe('refreshing without hurting, on Bun and on Node', () => {
         console.log(`${runtime}: 10,000 clients of a CRM that hangs: ${figures}`)
         expect(most).toBeGreaterThan(0)
         expect(most).toBeLessThanOrEqual(1000)
-        expect(lastMs).toBeLessThan(15_000)
+        expect(lastMs).toBeLessThan(45_000)
         expect(grownMb).toBeLessThan(200)
         await standIn.mood('answers')
         await standIn.order('/release')
@@ -173,7 +173,7 @@ describe('refreshing without hurting, on Bun and on Node', () => {
       const afterMs = performance.now() - told
       // It is in whole seconds, rounded up.
       expect(afterMs).toBeGreaterThan(retryAfterMs - 1100)
-      expect(afterMs).toBeLessThan(retryAfterMs + 1000)
+      expect(afterMs).toBeLessThan(retryAfterMs + 3000)
       expect((await standIn.order('/')).reads).toBeGreaterThan(reads)
     }))
 

@@ -16,8 +16,8 @@ import { silentCrm } from './silent-crm.ts'
 import { Victim } from './victim.ts'
 import { BOTH_RUNTIMES } from '../support/depth.ts'
 
-/** What a stop may take where nobody holds it up. */
-const PROMPT_MS = 3000
+/** What a stop may take where nobody holds it up: less than limits.drain, which it would otherwise wait for. */
+const PROMPT_MS = 9000
 
 interface Tally {
   readonly sent: number

@@ -90,12 +90,13 @@ if (await canHang()) {
         expect(await refused(child)).toContain(
           'needs the file ./far/token, which cannot be read: no response within 10 s',
         )
-        expect(performance.now() - beganMs).toBeWithin(9_900, 14_000)
+        expect(performance.now() - beganMs).toBeWithin(9_900, 30_000)
         expect((await fetch(`${listening.operations}live`)).status).toBe(200)
         const againMs = performance.now()
         expect(await refused(child)).toContain('no response within 10 s')
-        expect(performance.now() - againMs).toBeLessThan(3000)
-        expect(await child.stop(5000)).toBe(0)
+        // At once, and not after 10 s again.
+        expect(performance.now() - againMs).toBeLessThan(9_000)
+        expect(await child.stop()).toBe(0)
       } finally {
         await restore(far, mounted)
       }

@@ -10,7 +10,7 @@ let world: World
 const RARELY = { freshness: { maxAge: '10m', refreshEvery: '5m' } }
 
 /** Within a second on an idle machine; that these tests hold on a busy one is worth more than the exact figure. */
-const SOON_MS = 10_000
+const SOON_MS = 60_000
 
 describeWithPostgres('events from a real PostgreSQL', () => {
   beforeAll(async () => {
@@ -146,7 +146,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     const deleted = performance.now()
     while (running.event(idOf(6)) !== null && performance.now() < deleted + SOON_MS)
       await silent.query('NOTIFY marquee')
-    expect(performance.now() - deleted).toBeLessThan(3000)
+    expect(performance.now() - deleted).toBeLessThan(SOON_MS)
     await silent.end()
   })
 

@@ -91,7 +91,7 @@ export class Child {
   }
 
   /** Ends the process by SIGTERM, and by SIGKILL after `patienceMs`. Resolves with the exit status. */
-  async stop(patienceMs = 15_000): Promise<number | NodeJS.Signals> {
+  async stop(patienceMs = 60_000): Promise<number | NodeJS.Signals> {
     this.signal('SIGTERM')
     const timer = setTimeout(() => this.signal('SIGKILL'), patienceMs)
     const status = await this.exited

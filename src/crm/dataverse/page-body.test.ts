@@ -44,9 +44,10 @@ describe('a page', () => {
 
   it('costs linear time where its texts look like the ends of rows', async () => {
     const hostile = JSON.stringify({ value: [{ text: '},{'.repeat(300_000) }] })
-    const began = performance.now()
+    const before = process.cpuUsage()
     expect(await parsePageBody(hostile)).toMatchObject({ isDelta: false })
-    expect(performance.now() - began).toBeLessThan(1000)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(1000)
   })
 
   it('that is none says why', async () => {
