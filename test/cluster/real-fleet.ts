@@ -9,6 +9,7 @@ export const MAX_AGE_MS = 10_000
 const EVENT = '00000001-0000-4000-8000-000000000000'
 const VENUE = 'f0000000-0000-4000-8000-000000000000'
 const WRITE_EVERY_MS = 40
+const CALL_EVERY_MS = 10
 
 /** A CRM whose every row says how new it is, several instances that share what one reads, and callers who check it. */
 export class RealFleet {
@@ -113,7 +114,7 @@ export class RealFleet {
       if (version < last) wrong.push(`it went back from ${last} to ${version}`)
       last = version
       wrong.push(...this.#tooOld(version, askedAtMs))
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      await pause()
     }
     return { wrong, unavailable, answers }
   }
@@ -131,6 +132,7 @@ export class RealFleet {
       answers++
       if (version === null) wrong.push(`it was answered with ${status}`)
       else wrong.push(...this.#tooOld(version, askedAtMs))
+      await pause()
     }
     return { wrong, answers }
   }
@@ -147,6 +149,7 @@ export class RealFleet {
     while (!end()) {
       const { status } = await versionAt(address)
       counts.set(status, (counts.get(status) ?? 0) + 1)
+      await pause()
     }
     return counts
   }
@@ -162,6 +165,11 @@ export class RealFleet {
     await Promise.all(this.instances.map((instance) => instance.end()))
     this.#crm.remove()
   }
+}
+
+/** Between two answers: several for each version that is written, and most of the machine is left to the instances. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, CALL_EVERY_MS))
 }
 
 interface Answered {

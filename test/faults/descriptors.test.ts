@@ -134,13 +134,14 @@ for (const [name, isThere, open] of SOURCES) {
         const child = serveWith(LIMIT, runtime, source.configuration, source.env)
         const { port } = await untilListening(child)
         const caller = (await RawConnection.open(port)).read()
-        let answers = 0
         const ask = async (): Promise<{ readonly status: string; readonly version: number }> => {
           caller.send(`GET /api/events/${source.id} HTTP/1.1\r\nHost: x\r\n\r\n`)
-          answers++
-          const received = await caller.until((text) => text.split('HTTP/1.1 ').length > answers && text.endsWith('}'))
-          const last = received.split('HTTP/1.1 ').at(-1) ?? ''
-          return { status: last.slice(0, 3), version: Number(/version (\d+)\./.exec(last)?.[1] ?? 0) }
+          const last = await caller.until((text) => text.endsWith('}'))
+          caller.forget()
+          return {
+            status: last.slice('HTTP/1.1 '.length).slice(0, 3),
+            version: Number(/version (\d+)\./.exec(last)?.[1] ?? 0),
+          }
         }
         await eventually(ask, ({ status }) => status === '200')
         const flood = new Flood(port, CALLERS)

@@ -82,8 +82,8 @@ async function faultOf(cost: (bytes: number) => Promise<Cost>, bytes: number): P
 
 let longestMs = 0
 const faults: string[] = []
-for (const [name, of] of HOSTILE_FILES) {
-  const fault = await faultOf((bytes) => readFile(of(bytes)), MB)
+for (const [name, of, part] of HOSTILE_FILES) {
+  const fault = await faultOf((bytes) => readFile(of(bytes)), part * MB)
   if (fault !== null) faults.push(`${name}: ${fault}`)
 }
 const { service, close } = await open({ events: `[${EVENT_ROW}]`, venues: '[]' })

@@ -37,6 +37,11 @@ export class RawConnection {
     return Buffer.concat(this.#received).toString('latin1')
   }
 
+  /** Forgets what came until now: `until` looks through all that is kept. */
+  forget(): void {
+    this.#received.length = 0
+  }
+
   /** Reads from now on. */
   read(): this {
     this.socket.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Runtime } from '../support/child.ts'
@@ -77,6 +77,17 @@ export class Service {
 
   get files(): readonly string[] {
     return existsSync(this.snapshot) ? readdirSync(this.snapshot) : []
+  }
+
+  /** Whether a snapshot is being written. */
+  get isWriting(): boolean {
+    return this.files.some((name) => name.length > 'aaaaaaaaaaaa.snapshot'.length)
+  }
+
+  /** When the snapshot was written; 0 if there is none. */
+  get writtenMs(): number {
+    const name = this.files.find((file) => file.length === 'aaaaaaaaaaaa.snapshot'.length)
+    return name === undefined ? 0 : (statSync(join(this.snapshot, name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
   }
 
   remove(): void {

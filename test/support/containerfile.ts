@@ -27,6 +27,30 @@ export function instructionsOf(path: string): readonly Instruction[] {
   })
 }
 
+function runShell(text: string, cwd: string): void {
+  const run = spawnSync('sh', ['-ec', text], { cwd, encoding: 'utf8' })
+  if (run.status !== 0) throw new Error(`${text}\n${run.stdout}${run.stderr}`)
+}
+
+/** Makes hard links in place of copies: a stage that was left is not changed any more. */
+function linkFiles(source: string, target: string): void {
+  const { status, stderr } = spawnSync('cp', ['-al', source, target], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+}
+
+/** What a command installed for a lock file, by both: container files that install the same share one installation. */
+const installed = new Map<string, string>()
+
+function installPackages(command: string, cwd: string): void {
+  const key = `${command}\n${readFileSync(join(cwd, 'package-lock.json'), 'utf8')}`
+  const existing = installed.get(key)
+  if (existing !== undefined) return linkFiles(existing, join(cwd, 'node_modules'))
+  runShell(command, cwd)
+  const kept = join(mkdtempSync(join(tmpdir(), 'marquee-installed-')), 'node_modules')
+  linkFiles(join(cwd, 'node_modules'), kept)
+  installed.set(key, kept)
+}
+
 /**
  * Runs the steps of a container file without a builder. Every FROM is an empty folder beside this machine's programs, so
  * nothing is installed by apt-get (test/release/images.test.ts builds the images).
@@ -53,12 +77,17 @@ export function runSteps(path: string): Unpacked {
       const [to = '', ...sources] = words.slice(from === undefined ? 0 : 1).toReversed()
       for (const source of sources) {
         const target = to.endsWith('/') ? join(inRoot(to), basename(source)) : inRoot(to)
-        cpSync(join(base, source), target, { recursive: true, verbatimSymlinks: true })
+        if (from === undefined) cpSync(join(base, source), target, { recursive: true, verbatimSymlinks: true })
+        else linkFiles(join(base, source), target)
         statSync(target)
       }
     } else if (name === 'RUN' && !text.startsWith('apt-get ')) {
-      const run = spawnSync('sh', ['-ec', text], { cwd: inRoot('.'), encoding: 'utf8' })
-      if (run.status !== 0) throw new Error(`${text}\n${run.stdout}${run.stderr}`)
+      const cwd = inRoot('.')
+      const [install = '', ...rest] = text.split(' && ')
+      if (install.startsWith('npm ci ')) {
+        installPackages(install, cwd)
+        runShell(rest.join(' && '), cwd)
+      } else runShell(text, cwd)
     } else if (name === 'ENV') {
       for (const [, key = '', value = ''] of text.matchAll(/(\w+)=(\S+)/g)) {
         env[key] = value.startsWith('/') ? join(root, value) : value
