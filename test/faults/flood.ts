@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 
-const AGAIN_MS = 300
+const AGAIN_MS = 600
 
 /** Connections that a client holds for nothing: silent, in the middle of a request, or answered and kept; opened again as they are closed. */
 export class Flood {
