@@ -14,7 +14,7 @@ import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
 import { HAS_NGINX, startFront } from './nginx.ts'
-import { MAX_AGE_MS, RealFleet } from './real-fleet.ts'
+import { RealFleet } from './real-fleet.ts'
 import type { RealInstance } from './real-instance.ts'
 
 const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
