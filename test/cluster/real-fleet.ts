@@ -5,7 +5,7 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import type { RealInstance } from './real-instance.ts'
 import { leaderOf, startInstance } from './real-instance.ts'
 
-export const MAX_AGE_MS = 10_000
+const MAX_AGE_MS = 10_000
 const EVENT = '00000001-0000-4000-8000-000000000000'
 const VENUE = 'f0000000-0000-4000-8000-000000000000'
 const WRITE_EVERY_MS = 40
