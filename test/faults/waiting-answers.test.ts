@@ -12,7 +12,7 @@ const NAME = 'x'.repeat(60_000)
 const ids = Array.from({ length: EVENTS }, (_, index) => guidOf(index + 1))
 const rows = ids.map((Id, index) => JSON.stringify({ ...EVENT_ROW, Id, Name: index % 2 === 0 ? NAME : `${NAME}é` }))
 const directory = new FilesDirectory(
-  { freshness: { maxAge: 0 }, limits: { waiting: EVENTS } },
+  { freshness: { maxAge: 0 }, limits: { waiting: EVENTS, waitFor: '60s' } },
   { events: `[${rows.join(',\n')}]`, venues: '[]' },
 )
 afterAll(() => directory.remove())
