@@ -20,8 +20,7 @@ export class ClientToken {
     const granted = await requestToken(request, async (url, { headers, body }) => {
       const answer: unknown = await context.http.post(url, { headers, body, errorAt: 'error', refusedAs: REFUSED })
       isAnswered = true
-      // The type is required (RFC 6749 §5.1), but some servers leave it out.
-      return Response.json({ token_type: 'bearer', ...(typeof answer === 'object' ? answer : {}) })
+      return Response.json(membersOf(answer))
     }).catch((cause: unknown) => {
       if (!isAnswered) throw cause
       return null
@@ -36,5 +35,19 @@ export class ClientToken {
   /** Forgets a token that may have been refused. */
   drop(): void {
     this.#held = null
+  }
+}
+
+/**
+ * Picks the members that matter. Others, such as an `id_token` or a `scope` of null, would be checked too. The type is
+ * required (RFC 6749 §5.1), but some servers leave it out.
+ */
+function membersOf(answer: unknown): object {
+  const of = (name: string): unknown =>
+    typeof answer === 'object' && answer !== null ? (Reflect.get(answer, name) ?? undefined) : undefined
+  return {
+    access_token: of('access_token'),
+    token_type: of('token_type') ?? 'bearer',
+    expires_in: of('expires_in'),
   }
 }

@@ -453,6 +453,17 @@ describe('requests', () => {
     expect([tokens.asked.length, api.asked.at(-1)?.headers['authorization']]).toEqual([1, 'Bearer token-1'])
   })
 
+  it('carry a token as Salesforce writes it, whatever else the answer has', async () => {
+    const token = '00D5e000000abcd!AQEAQFr.x_Y1~z'
+    const others = { scope: null, id_token: 'not.a.token', expires_in: '3600', refresh_token: null }
+    const tokens = await JsonServer.open(() => ({ json: { access_token: token, token_type: 'Bearer', ...others } }))
+    left.push(tokens)
+    const auth = `{ clientCredentials: { tokenUrl: "${tokens.url}/token", clientId: app, clientSecret: { env: KEY } } }`
+    const { crm, api } = await open(() => ({ json: rowsUpTo(1) }), ALL, `auth: ${auth},`, { KEY: 'secret-word' })
+    expect((await readList(crm.venues)).failure).toBe('')
+    expect(api.asked.at(-1)?.headers['authorization']).toBe(`Bearer ${token}`)
+  })
+
   it.each([
     ['holds a line break', { access_token: 'a\nb' }],
     ['is of a type that is not a bearer', { access_token: 'a', token_type: 'mac' }],

@@ -39,9 +39,9 @@ async function openOrg(queries: Readonly<Record<string, unknown>>, secret = 'sec
         const isForm = request.headers['content-type']?.split(';')[0] === 'application/x-www-form-urlencoded'
         const isRight =
           isForm && form.get('grant_type') === 'client_credentials' && form.get('client_secret') === secret
-        if (isRight) reply(200, { access_token: `token-${++tokens}`, token_type: 'Bearer' })
+        if (isRight) reply(200, { access_token: `00D!token-${++tokens}`, token_type: 'Bearer' })
         else reply(400, { error: 'invalid_client', error_description: 'invalid client credentials' })
-      } else if (request.headers['authorization'] !== `Bearer token-${tokens}`) {
+      } else if (request.headers['authorization'] !== `Bearer 00D!token-${tokens}`) {
         reply(401, [{ errorCode: 'INVALID_SESSION_ID', message: 'Session expired or invalid' }])
       } else if (key in queries) reply(200, queries[key])
       else {

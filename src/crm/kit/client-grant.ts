@@ -27,8 +27,11 @@ export type SendGrant = (
   request: { readonly headers: Record<string, string>; readonly body: string },
 ) => Promise<Response>
 
-/** Matches a bearer token (RFC 6750 §2.1). */
-const TOKEN = /^[\w.~+/-]+=*$/
+/**
+ * Matches a token (RFC 6749 appendix A.12) that a header field can carry. Those of Salesforce have a `!`, which bearer
+ * tokens may not have by RFC 6750 §2.1.
+ */
+const TOKEN = /^[\x21-\x7e]+$/
 const LONGEST_TOKEN = 12_288
 
 /**
