@@ -1,6 +1,6 @@
 /**
  * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at once
- * on each, and prints what became of them. `{n}` in the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112 §9.6).
+ * on each, and prints what became of them. It says that it is loading once each connection was answered. `{n}` in the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112 §9.6).
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
@@ -24,8 +24,8 @@ const tally = {
   farewells: 0,
 }
 
-/** One connection; resolves with whether another should follow. */
-function use(): Promise<boolean> {
+/** One connection; resolves with whether another should follow. `onAnswered` is called after each batch. */
+function use(onAnswered: () => void): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   let received: Buffer = Buffer.alloc(0)
   let connected = false
@@ -44,6 +44,7 @@ function use(): Promise<boolean> {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
     while (take());
     if (waiting > 0) return
+    onAnswered()
     if (!isLast) return ask()
     tally.farewells++
     socket.end()
@@ -70,11 +71,16 @@ function use(): Promise<boolean> {
   return promise
 }
 
-async function worker(): Promise<void> {
-  while (await use());
+const answered = new Set<number>()
+
+async function worker(index: number): Promise<void> {
+  const onAnswered = (): void => {
+    if (answered.has(index)) return
+    answered.add(index)
+    if (answered.size === Number(connections)) console.log('{"event":"loading"}')
+  }
+  while (await use(onAnswered));
 }
 
-const workers = Array.from({ length: Number(connections) }, worker)
-console.log('{"event":"loading"}')
-await Promise.all(workers)
+await Promise.all(Array.from({ length: Number(connections) }, (_, index) => worker(index)))
 console.log(JSON.stringify(tally))

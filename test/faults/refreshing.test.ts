@@ -93,10 +93,14 @@ describe('refreshing without hurting, on Bun and on Node', () => {
         const { pid } = standIn.process.child
         const connections: RawConnection[] = []
         while (connections.length < 10_000) {
-          const some = Array.from({ length: 500 }, () => RawConnection.open(standIn.process.port))
-          connections.push(...(await Promise.all(some)))
+          const opening = Array.from({ length: 500 }, () => RawConnection.open(standIn.process.port))
+          const some = await Promise.all(opening)
+          // A loaded machine opens all in more than the 10 s that a silent connection may last; one that was answered may last longer.
+          for (const connection of some) connection.read().send(requestTo('/nothing'))
+          await Promise.all(some.map((connection) => connection.until((text) => text.includes('"instance"'))))
+          for (const connection of some) connection.forget()
+          connections.push(...some)
         }
-        for (const connection of connections) connection.read()
         const before = residentMb(pid)
         await standIn.mood('hangs')
         // The first who waited in vain tells that the maximum age is past.

@@ -73,7 +73,7 @@ for (const runtime of BOTH_RUNTIMES) {
       expect(await victim.stop()).toBe(0)
       const { sent, answered, wrong, lost } = await tally
       console.log(`${runtime}: SIGTERM with 50 pipelining clients: ${sent} sent, ${answered} answered, ${lost} lost`)
-      expect(answered).toBeGreaterThan(400)
+      expect(answered).toBeGreaterThanOrEqual(400)
       expect({ answered: answered + lost, wrong }).toEqual({ answered: sent, wrong: 0 })
       if (runtime === 'node') expect(lost).toBe(0)
     })
