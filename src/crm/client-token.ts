@@ -6,14 +6,54 @@ const USUAL_LIFE_MS = 10 * 60_000
 const LONGEST_LIFE_MS = 24 * 3_600_000
 const REFUSED = ['invalid_client', 'invalid_client_id', 'invalid_grant', 'unauthorized_client', 'access_denied']
 
-/** A token by client credentials, kept until shortly before it expires. */
+interface Asking {
+  readonly secret: string
+  /** Ends the request: the signal of the read that began it. */
+  readonly signal: AbortSignal
+  readonly token: Promise<string>
+}
+
+/**
+ * A token by client credentials, kept until shortly before it expires. Reads that need one at the same time share one
+ * request. If it fails, it fails for those reads alone: the next read asks again.
+ */
 export class ClientToken {
   #held: { readonly text: string; readonly secret: string; readonly untilMs: number } | null = null
+  #asking: Asking | null = null
 
   async current(context: Context, request: GrantRequest): Promise<string> {
     const { clientSecret: secret } = request
-    const held = this.#held
-    if (held !== null && held.secret === secret && performance.now() < held.untilMs) return held.text
+    for (;;) {
+      const held = this.#held
+      if (held !== null && held.secret === secret && performance.now() < held.untilMs) return held.text
+      const asking = this.#asking
+      if (asking === null) return await this.#ask(context, request)
+      const { signal } = context
+      try {
+        const text = await untilAborted(asking.token, signal)
+        if (asking.secret === secret) return text
+      } catch (cause) {
+        // Another read's request says nothing about this read if that read was given up, or had an older secret.
+        const isAnother = asking.signal.aborted || asking.secret !== secret
+        if (signal.aborted || !isAnother) throw cause
+      }
+    }
+  }
+
+  /** Forgets the token, if it is still the one that may have been refused. */
+  drop(text: string | null): void {
+    if (this.#held?.text === text) this.#held = null
+  }
+
+  #ask(context: Context, request: GrantRequest): Promise<string> {
+    const token = this.#grant(context, request).finally(() => {
+      this.#asking = null
+    })
+    this.#asking = { secret: request.clientSecret, signal: context.signal, token }
+    return token
+  }
+
+  async #grant(context: Context, request: GrantRequest): Promise<string> {
     // Imported on demand: most APIs have keys.
     const { requestToken } = await import('./kit/client-grant.ts')
     let isAnswered = false
@@ -28,13 +68,22 @@ export class ClientToken {
     if (granted === null) return context.fail('broken', 'the token server answered without a bearer token')
     const { text, lifeMs } = granted
     const keptMs = lifeMs === null || lifeMs === 0 ? USUAL_LIFE_MS : lifeMs * 0.9
-    this.#held = { text, secret, untilMs: performance.now() + Math.min(keptMs, LONGEST_LIFE_MS) }
+    const untilMs = performance.now() + Math.min(keptMs, LONGEST_LIFE_MS)
+    this.#held = { text, secret: request.clientSecret, untilMs }
     return text
   }
+}
 
-  /** Forgets a token that may have been refused. */
-  drop(): void {
-    this.#held = null
+/** Resolves with the promise's value, or rejects when the signal aborts. */
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const giveUp = (): void => reject(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  if (signal.aborted) giveUp()
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
   }
 }
 

@@ -55,8 +55,8 @@ function secretOf(auth: CrmSettings<'http'>['auth']): Secret | null {
 
 interface AccessSource {
   of(context: Context): Promise<Access>
-  /** Called when a read has failed. */
-  failed(): void
+  /** Called when a read with these credentials has failed. */
+  failed(proof: Access): void
 }
 
 /** Returns the source of credentials for requests. Uses the secret of the context, which may have been rotated. */
@@ -80,7 +80,7 @@ function accessOf({ auth, headers }: CrmSettings<'http'>): AccessSource {
     const bearer = await token.current(context, { tokenUrl, clientId, clientSecret: secret, scope, sendAs })
     return { bearer, headers: further }
   }
-  return { of, failed: () => token.drop() }
+  return { of, failed: ({ bearer = null }) => token.drop(bearer) }
 }
 
 function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessSource): Stream {
@@ -102,7 +102,7 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessSourc
         query: { ...query, ...proof.query },
       })
     } catch (cause) {
-      access.failed()
+      access.failed(proof)
       throw cause
     }
   }

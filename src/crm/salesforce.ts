@@ -30,7 +30,7 @@ export function salesforceConnector({ apiVersion, events, venues }: SalesforceOp
       yield* http.pages(url, { ...PAGES, bearer, query: { q: soql } })
     } catch (cause) {
       // The org may end a session whenever it likes: the next read asks for a new token.
-      token.drop()
+      token.drop(bearer)
       throw cause
     }
   }

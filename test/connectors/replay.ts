@@ -76,10 +76,11 @@ export async function readList<Item>(
   source: ListSource<Item>,
   kind: ReadKind = 'full',
   cursor: Cursor | null = null,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<ListRead<Item>> {
   const held = { size: 0, version: () => Number.NaN }
   const changes: Change<Item>[] = []
-  const reading = source.read({ kind, cursor, held, served: null, signal: new AbortController().signal })
+  const reading = source.read({ kind, cursor, held, served: null, signal })
   for (;;) {
     const next = await reading.next()
     if (next.done !== true) {
