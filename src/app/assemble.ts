@@ -261,7 +261,11 @@ export async function readCrm(
   { isThorough = false, trace, onSlow = () => {} }: ReadOptions = {},
 ): Promise<CrmRead> {
   const observations: Observation[] = []
-  const observe = (observation: Observation): void => void observations.push(observation)
+  const steps = new SlowSteps(onSlow, systemTime)
+  const observe = (observation: Observation): void => {
+    observations.push(observation)
+    if (observation.kind === 'crm-paused') steps.pause(observation.why, observation.untilMs)
+  }
   const silent = { ...configuration, describe: false }
   const options = {
     suspicions: listSuspicions(true),
@@ -271,7 +275,6 @@ export async function readCrm(
   const marquee = await assembleAlone(silent, systemTime, observe, options)
   const lists = marquee.reading.replica
   const { venues, events } = lists
-  const steps = new SlowSteps(onSlow, systemTime)
   const rowsOf = (list: ListName): number => lists[list].list.size + lists[list].list.unidentified.length
   const progressOf = (list: ListName) => (): string =>
     rowsOf(list) === 0 ? 'no rows so far' : `${howMany(rowsOf(list), 'row')} so far`

@@ -36,6 +36,42 @@ it('reports a step once, when it has taken 5 s, with its progress at that time',
   expect([await step, lines]).toEqual(['done', ['Still reading after 5 s: 7 rows.']])
 })
 
+it('says why a step waits and until when, also if the wait begins after the report', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const lines: string[] = []
+  const timers = new HeldTimers()
+  let nowMs = Date.UTC(2026, 10, 24, 9, 0, 0)
+  const now = (): ReturnType<typeof systemTime.now> => ({ wallMs: nowMs, monotonicMs: nowMs })
+  const steps = new SlowSteps((line) => lines.push(line), { ...timers.time, now })
+  const step = steps.watch(promise, 'reading', () => '7 rows')
+  steps.pause('crm.example.org asks for a pause', nowMs + 12_000)
+  expect(lines).toEqual([])
+  nowMs += 5000
+  timers.passMs(5000)
+  // The other requests of the read wait for the same pause.
+  steps.pause('crm.example.org asks for a pause', nowMs + 7000)
+  nowMs += 10_000
+  steps.pause('crm.example.org asks for a pause', nowMs + 15_000)
+  expect(lines).toEqual([
+    'Still reading after 5 s: 7 rows; crm.example.org asks for a pause until 09:00:12 UTC.',
+    'Still reading: crm.example.org asks for a pause until 09:00:30 UTC.',
+  ])
+  resolve('done')
+  await step
+  steps.pause('crm.example.org asks for a pause', nowMs + 60_000)
+  expect(lines.length).toBe(2)
+})
+
+it('says nothing of a wait that is over', () => {
+  const lines: string[] = []
+  const timers = new HeldTimers()
+  const steps = new SlowSteps((line) => lines.push(line), timers.time)
+  steps.pause('crm.example.org asks for a pause', systemTime.now().wallMs - 1)
+  void steps.watch(new Promise(() => {}), 'reading')
+  timers.passMs(5000)
+  expect(lines).toEqual(['Still reading after 5 s.'])
+})
+
 it('reports nothing of a step that has ended, well or not', async () => {
   const lines: string[] = []
   const timers = new HeldTimers()

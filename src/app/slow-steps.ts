@@ -1,11 +1,20 @@
 import type { Time } from '../time/time.ts'
 
 const LONG_MS = 5000
+const SAME_PAUSE_MS = 1000
 
-/** Reports steps that keep a person waiting. */
+interface Pause {
+  readonly why: string
+  readonly untilMs: number
+}
+
+/** Reports steps that keep a person waiting, and what they wait for. */
 export class SlowSteps {
   readonly #report: (line: string) => void
   readonly #time: Time
+  #pause: Pause | null = null
+  /** The running step, once it has been reported. */
+  #reported: string | null = null
 
   constructor(report: (line: string) => void, time: Time) {
     this.#report = report
@@ -15,13 +24,31 @@ export class SlowSteps {
   /** Resolves with the step's result. If it takes longer than 5 s, reports once what it is and how far it has come. */
   async watch<Result>(step: Promise<Result>, doing: string, progress: () => string = () => ''): Promise<Result> {
     const cancel = this.#time.after(LONG_MS, () => {
-      const soFar = progress()
-      this.#report(`Still ${doing} after ${LONG_MS / 1000} s${soFar === '' ? '' : `: ${soFar}`}.`)
+      this.#reported = doing
+      const details = [progress(), this.#waitsFor()].filter((detail) => detail !== '')
+      const soFar = details.length === 0 ? '' : `: ${details.join('; ')}`
+      this.#report(`Still ${doing} after ${LONG_MS / 1000} s${soFar}.`)
     })
     try {
       return await step
     } finally {
       cancel()
+      this.#reported = null
     }
+  }
+
+  /** Notes that the running step waits. If the step has been reported already, reports the wait too. */
+  pause(why: string, untilMs: number): void {
+    // All requests that wait together report the same pause.
+    const isKnown = this.#pause?.why === why && untilMs - this.#pause.untilMs < SAME_PAUSE_MS
+    if (isKnown) return
+    this.#pause = { why, untilMs }
+    const waitsFor = this.#waitsFor()
+    if (this.#reported !== null && waitsFor !== '') this.#report(`Still ${this.#reported}: ${waitsFor}.`)
+  }
+
+  #waitsFor(): string {
+    if (this.#pause === null || this.#pause.untilMs <= this.#time.now().wallMs) return ''
+    return `${this.#pause.why} until ${new Date(this.#pause.untilMs).toISOString().slice(11, 19)} UTC`
   }
 }

@@ -30,6 +30,9 @@ export function logLine(seen: Observation): LogLine | null {
     case 'changes-published':
       // Counted as metrics only: they would produce a line for every refresh.
       return null
+    case 'crm-paused':
+      // Connectors note long pauses themselves.
+      return null
     case 'shrunk':
       return { level: 'error', message: shrunkText(seen), fields }
     case 'answers-stopped': {

@@ -48,6 +48,8 @@ export type Observation =
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
   /** A finding about a CRM whose lists can be read: one sentence, with the row's id if it concerns a row. */
   | { readonly kind: 'crm-noticed'; readonly message: string }
+  /** A read waits before its next request. `why` names the CRM's host, `untilMs` is by the wall clock. */
+  | { readonly kind: 'crm-paused'; readonly why: string; readonly untilMs: number }
   /** Rows of a list are served but most likely wrong: how many, and the position of the first. */
   | {
       readonly kind: 'suspicious'

@@ -14,10 +14,12 @@ const VENUES = Array.from({ length: 7 }, (_, index) => ({
   changed: '2026-11-20T10:00:00Z',
 }))
 let api: JsonServer
+let pauses = 0
 
 beforeAll(async () => {
   api = await JsonServer.open(({ path, query, headers }) => {
     if (headers['authorization'] !== 'Bearer secret-word') return { status: 401, json: {} }
+    if (path === '/busy' && pauses-- > 0) return { status: 503, headers: { 'retry-after': '6' } }
     const rows = path === '/events' ? [] : VENUES.filter(({ id }) => id > Number(query.get('after')))
     const since = path === '/heedless' ? null : query.get('since')
     return {
@@ -49,6 +51,18 @@ crm:
 
 for (const runtime of RUNTIMES) {
   describe(`crm.kind: http, on ${runtime}`, () => {
+    it('is checked, and waits as its server asks: after 5 s check says for which host, and until when', async () => {
+      pauses = 1
+      using folder = new WorkFolder({ 'marquee.yaml': configuration('/busy') })
+      const env = { KEY: 'secret-word' }
+      const { status, stderr } = await runCommand(['check'], { cwd: folder.path, runtime, env })
+      const said = stderr.split('\n').filter((line) => line.startsWith('Still '))
+      expect(said.map((line) => line.replace(/\d\d:\d\d:\d\d UTC/, 'HH:MM:SS UTC'))).toEqual([
+        `Still reading the venues after 5 s: no rows so far; ${new URL(api.url).host} asks for a pause until HH:MM:SS UTC.`,
+      ])
+      expect(status).toBe(0)
+    })
+
     it('is checked with the code that serves; --trace shows the requests without secrets', async () => {
       using folder = new WorkFolder({ 'marquee.yaml': configuration('/venues') })
       const { status, stdout, stderr } = await runCommand(['check', '--trace'], {

@@ -257,6 +257,7 @@ export class ConnectorProcess {
 
   #noteWait({ forMs, why }: Extract<FromHost, { is: 'waiting' }>): void {
     const now = this.#parts.time.now()
+    this.#parts.observe({ kind: 'crm-paused', why: this.given.shown(why), untilMs: now.wallMs + forMs })
     if (forMs < NOTED_WAIT_MS || (this.#noted !== null && elapsedMs(this.#noted, now) < NOTED_WAIT_MS)) return
     this.#noted = now
     this.#prints.notice(`${this.#name} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)

@@ -45,6 +45,7 @@ export function openShippedCrm(
     allowInsecure: settings.allowInsecure,
     time,
     onWait(forMs, why) {
+      observe({ kind: 'crm-paused', why, untilMs: time.now().wallMs + forMs })
       if (forMs < NOTED_WAIT_MS) return
       observe({ kind: 'crm-noticed', message: `${kind}: requests wait for ${Math.ceil(forMs / 1000)} s: ${why}` })
     },

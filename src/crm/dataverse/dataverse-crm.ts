@@ -38,6 +38,10 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
   const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
   const client = new DataverseClient({ web, tokens, time, limits, origin, clientId, onRequest })
+  const onPause = (forMs: number): void => {
+    const untilMs = time.now().wallMs + forMs
+    observe({ kind: 'crm-paused', why: `${new URL(origin).host} asks for a pause`, untilMs })
+  }
   const zones = new ZoneCodes(client, time)
 
   const partsOf = (setting: ListSetting, list: ListName): TableParts => {
@@ -53,7 +57,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     const { name: list, from } = table
     const onOff = (why: NoTracking): void => observe({ kind: 'no-change-tracking', list, table: from, why })
     return new EntitySource({
-      reader: new PageReader(client, table, time),
+      reader: new PageReader(client, table, time, onPause),
       tracking: new Tracking(time, onOff),
       pace: new FullReadPace(limits, time),
       time,

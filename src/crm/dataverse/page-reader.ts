@@ -30,6 +30,7 @@ export class PageReader<Item> {
   readonly client: DataverseClient
   readonly table: EntityTable<Item>
   readonly #time: Time
+  readonly #onPause: (forMs: number) => void
   /** The number of rows per page, reduced once a page was too large. */
   pageRows: number = PAGE_ROWS
   /** The number of full reads until larger pages are tried again. It doubles after each page that was too large. */
@@ -37,10 +38,17 @@ export class PageReader<Item> {
   #readsLeft = 0
   #definitionKnown = false
 
-  constructor(client: DataverseClient, table: EntityTable<Item>, time: Time) {
+  /** @param onPause called before a wait that Dataverse asked for */
+  constructor(
+    client: DataverseClient,
+    table: EntityTable<Item>,
+    time: Time,
+    onPause: (forMs: number) => void = () => {},
+  ) {
     this.client = client
     this.table = table
     this.#time = time
+    this.#onPause = onPause
   }
 
   /** Requests the first page of a read of these columns. If a column is unknown, looks up its real name and retries. */
@@ -88,6 +96,7 @@ export class PageReader<Item> {
       const waitMs = answer.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** waits * (0.5 + this.#time.random() / 2)
       waitedMs += waitMs
       if (waitedMs > LONGEST_WAIT_MS) return answer
+      if (answer.failure.retryAfterMs !== null) this.#onPause(waitMs)
       await sleep(waitMs, this.#time, signal)
     }
   }
