@@ -1,9 +1,6 @@
 import { isLoopback } from '../domain/host.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
-import { uuidV5 } from '../domain/named-ids.ts'
-import { trimWhiteSpace } from '../domain/white-space.ts'
 import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
@@ -16,7 +13,8 @@ import type { Crm, Failure, Finding, Diagnosis, ListReading } from '../sync/port
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
-import type { openReserve } from '../runtime/bun.ts'
+import type { KeptDescriptors } from '../runtime/listener.ts'
+import { type IdsOf, idsOf } from './crm-ids.ts'
 import { HeldPrices } from './held-prices.ts'
 import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
 import { SlowSteps } from './slow-steps.ts'
@@ -43,7 +41,7 @@ const REQUEST_TIMEOUT_CEILING_MS = 10_000
 interface AssembleOptions {
   readonly watch?: RequestWatch
   /** `null` if the runtime keeps no descriptors back. */
-  readonly reserve?: ReturnType<typeof openReserve> | null
+  readonly reserve?: KeptDescriptors | null
   readonly suspicions?: ListSuspicions
   /** Prints each request to the CRM. */
   readonly trace?: (line: string) => void
@@ -215,17 +213,6 @@ function descriptionIn(configuration: Configuration): ServiceSwitches['describe'
     const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)
   }
-}
-
-/** The ids that a record with this CRM id has in Marquee: as an event, then as a venue. */
-type IdsOf = (crmId: string) => readonly Guid[]
-
-/** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */
-export function idsOf(crm: Configuration['crm']): IdsOf | null {
-  const names = crm.idNames()
-  if (names === null || !('idNamespace' in crm) || crm.idNamespace === null) return null
-  const { idNamespace } = crm
-  return (crmId) => names.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
 }
 
 export interface CrmRead {

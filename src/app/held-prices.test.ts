@@ -25,3 +25,19 @@ it('an instance that has not read the CRM calls no event free unless another one
   expect(prices.heldBy(list)).toBe(true)
   expect(prices.heldBy(new RecordList(kind))).toBe(false)
 })
+
+it('looks at no more than 10,000 rows, of a list that withholds nearly all of them too', () => {
+  const kind = eventKind(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
+  let looked = 0
+  class CountedList extends RecordList<EventRecord> {
+    override isServed(row: number): boolean {
+      looked++
+      return super.isServed(row)
+    }
+  }
+  const list = new CountedList(kind)
+  for (let row = 0; row < 30_000; row++) list.insert(`a0000000-0000-4000-8000-${String(row).padStart(12, '0')}` as Guid)
+  looked = 0
+  expect(new HeldPrices().heldBy(list)).toBe(false)
+  expect(looked).toBe(10_000)
+})

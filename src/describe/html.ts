@@ -34,13 +34,18 @@ const FURTHER_TYPES: Readonly<Record<FurtherType, string>> = {
   texts: TYPES.tags,
 }
 
+interface Page {
+  readonly html: string
+  readonly policy: string
+}
+
 /** Returns the texts of `/api/openapi.json` and of the base path for one instance. Runs once, not for each request. */
-export function descriptionOf(instance: Instance) {
+export function descriptionOf(instance: Instance): { readonly openapi: string; readonly page: Page } {
   return { openapi: jsonText(openApi(instance)), page: pageOf(instance) }
 }
 
 /** Returns the page for browsers about one instance (contract §5). It contains nothing from callers or the CRM. */
-export function pageOf(instance: Instance) {
+export function pageOf(instance: Instance): Page {
   const prefix = instance.basePath === '/' ? '' : instance.basePath
   const script = readPart('page.js').trim()
   const style = readPart('page.css').trim()

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type Guid, parseGuid } from './guid.ts'
 import { sha1 } from './sha1.ts'
+import { trimWhiteSpace } from './white-space.ts'
 
 /** Caches the first ids: computing the hash takes ten times as long. */
 export function remembered<Name, NoId extends object | null>(
@@ -54,6 +55,15 @@ export function namedIds(namespace: Guid, beginning: string): (rest: string) => 
     if (guid === null) throw new Error('a hash is not a GUID')
     return guid
   }
+}
+
+/**
+ * Returns a function that derives a UUID in `namespace` from the table and an id that is not a GUID. Leading and
+ * trailing blanks are ignored.
+ */
+export function crmIds(namespace: Guid, from: string): (crmId: string) => Guid {
+  const idOf = namedIds(namespace, `${from}/`)
+  return (crmId) => idOf(trimWhiteSpace(crmId))
 }
 
 /** Each hexadecimal digit with its upper two bits set to the variant's. */

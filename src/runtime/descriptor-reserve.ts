@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup as lookUp } from 'node:dns'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { isIP, Socket } from 'node:net'
+import type { KeptDescriptors } from './listener.ts'
 
 const REFILL_MS = 1000
 const NOTHING = '/dev/null'
@@ -12,7 +13,7 @@ type Found = (cause: NodeJS.ErrnoException | null, address: string | LookupAddre
  * free, and takes each one that becomes free while a connection waits. But it accepts nothing while our own code runs,
  * so a reserved descriptor is closed directly before the code that needs it.
  */
-export class DescriptorReserve {
+export class DescriptorReserve implements KeptDescriptors {
   readonly #size: number
   readonly #held: number[] = []
   /** The last addresses of each host. A lookup keeps descriptors open while other code runs. */

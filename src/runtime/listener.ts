@@ -1,6 +1,8 @@
 // The runtimes. Only the files of this room name one: bun.ts and node.ts listen and pass each call on; outgoing.ts
 // sends requests.
 // In: an address and a function from call to answer. Out: a listener that stops without cutting off a request.
+import type { LookupFunction } from 'node:net'
+import type { Descriptors } from '../crm/kit/file-descriptors.ts'
 import type { Answer, Call } from '../http/call.ts'
 
 export interface ListenOptions {
@@ -27,6 +29,14 @@ export interface PublicListener extends Listener {
    * the runtime may limit.
    */
   keepIdle(ms: number): number
+}
+
+/** Descriptors held back for files and connections of Marquee's own: callers may use up all others. */
+export interface KeptDescriptors extends Descriptors {
+  /** Runs work that connects to a host before it returns. */
+  connect<Result>(host: string, work: () => Result): Result
+  /** Looks a host up like node:dns. */
+  readonly lookup: LookupFunction
 }
 
 export interface FetchListenOptions {

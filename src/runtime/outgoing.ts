@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
 import type { HttpClient, HttpReply, HttpRequest, HttpClientOptions } from '../crm/web/http-client.ts'
-import type { DescriptorReserve } from './descriptor-reserve.ts'
+import type { KeptDescriptors } from './listener.ts'
 
 interface Agents {
   readonly http: HttpAgent
@@ -31,7 +31,7 @@ export function takesProxies({ node, bun }: Versions): boolean {
  */
 export function openHttpClient(
   { ca, proxyOf }: HttpClientOptions,
-  reserve: DescriptorReserve | null = null,
+  reserve: KeptDescriptors | null = null,
   versions: Versions = process.versions,
 ): HttpClient {
   // The option replaces the default certificates instead of adding to them.
@@ -72,7 +72,7 @@ export function openHttpClient(
 }
 
 /** Makes an agent take the descriptors of its connections from the reserve if no other is free. */
-function sparing<Kind extends HttpAgent>(agent: Kind, reserve: DescriptorReserve): Kind {
+function sparing<Kind extends HttpAgent>(agent: Kind, reserve: KeptDescriptors): Kind {
   const create = agent.createConnection.bind(agent)
   const createConnection: typeof create = (options, then) =>
     reserve.connect(options.host ?? '', () => create(options, then))

@@ -1,7 +1,6 @@
 import type { Expected } from '../../domain/expected.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
-import { namedIds, remembered } from '../../domain/named-ids.ts'
-import { trimWhiteSpace } from '../../domain/white-space.ts'
+import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { type Cell, CellFault, isBlank, shownText } from '../cells/cell.ts'
 
 const GUID: Expected = { kind: 'guid', mayBeBlank: false }
@@ -21,15 +20,12 @@ export function toVenueId(cell: Cell): Guid | CellFault {
   return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new CellFault(GUID_OR_NOTHING, cell)
 }
 
-/**
- * Returns a function that derives a UUID in `namespace` from the table and an id that is not a GUID. Leading and
- * trailing blanks are ignored.
- */
+/** Returns a function that converts a cell with an id that is not a GUID to a UUID in `namespace`. */
 export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | CellFault {
-  const idOf = namedIds(namespace, `${from}/`)
+  const idOf = crmIds(namespace, from)
   return (cell) => {
     const text = isBlank(cell) ? null : shownText(cell)
-    return text === null ? new CellFault(ID, cell) : idOf(trimWhiteSpace(text))
+    return text === null ? new CellFault(ID, cell) : idOf(text)
   }
 }
 

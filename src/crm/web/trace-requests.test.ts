@@ -41,6 +41,19 @@ describe('traced requests', () => {
     }
   })
 
+  it.each([
+    ['{"Authorization": "Basic bWU6c2VjcmV0"}', '{"Authorization": "Basic [secret]"}'],
+    [
+      String.raw`{"text":"{\"authorization\":\"Bearer a.b-c~d==\"}"}`,
+      String.raw`{"text":"{\"authorization\":\"Bearer [secret]\"}"}`,
+    ],
+    ['<Authorization>basic bWU6c2VjcmV0</Authorization>', '<Authorization>basic [secret]</Authorization>'],
+    ['AUTHORIZATION: Bearer abc\nHost: crm', String.raw`AUTHORIZATION: Bearer [secret]\u000aHost: crm`],
+    ['{"Name": "Authorization: basic"}', '{"Name": "Authorization: basic"}'],
+  ])('show no credentials in an answer that repeats its request: %s', async (body, shown) => {
+    expect((await traced(body)).split('\n< ')[1]).toBe(`200  ${shown}`)
+  })
+
   it('show neither a secret that was read again nor the one before', async () => {
     const secret = new Secret(SECRET, { name: 'the file key', reread: async () => ({ ok: true, text: 'new-secret' }) })
     await secret.refresh()

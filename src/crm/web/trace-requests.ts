@@ -10,6 +10,9 @@ const LONGEST_SHOWN = 2048
 const SEARCHED_BYTES = 65_536
 
 const TOKEN = /("(?:access|refresh|id)_token"\s*:\s*")[^"]*/g
+/** The credentials of an Authorization header that an answer repeats (RFC 9110 §11.6.2). They may be encoded secrets. */
+const AUTHORIZATION =
+  /(\bauthorization(?:\W|quot){1,20}(?:basic|bearer|digest|negotiate|token)(?:\s|%20|\+)+)[^\s"'\\,;<>&]+/gi
 
 /**
  * Prints each request to the CRM and the beginning of its answer, without the secrets.
@@ -21,7 +24,10 @@ export function tracedClient(
   print: (line: string) => void,
 ): OpenHttpClient {
   const shown = (text: string): string =>
-    printable(withoutSecrets(text, secrets()).replaceAll(TOKEN, '$1[secret]'), LONGEST_SHOWN)
+    printable(
+      withoutSecrets(text, secrets()).replaceAll(TOKEN, '$1[secret]').replaceAll(AUTHORIZATION, '$1[secret]'),
+      LONGEST_SHOWN,
+    )
   return (options) => {
     const web = open(options)
     return {
