@@ -1,7 +1,7 @@
 /**
- * Builds one executable: `npm run executable [-- FILE]`, `dist/marquee` by default; for another platform with
- * `--target bun-linux-arm64 --runtime FILE`, that platform's Bun (scripts/build-executables.ts has it). It embeds the files
- * that the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
+ * Builds one executable: `npm run executable [-- FILE]`, `dist/marquee` by default; for another platform with `--target
+ * bun-linux-arm64 --runtime FILE`, that platform's Bun (scripts/build-executables.ts has it). It embeds the files that
+ * the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
  */
 import { OUR_CRM } from '../src/cli/connector-files.ts'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'

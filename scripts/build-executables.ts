@@ -1,6 +1,7 @@
 /**
- * Builds the executables of all platforms: `npm run executables [-- FOLDER [NAME…]]`, `dist` by default, named as in `linux-x64-musl`. The
- * Buns of other platforms are the packages of package-lock.json, fetched by npm and compared with their digests. SHA256SUMS is written beside.
+ * Builds the executables of all platforms: `npm run executables [-- FOLDER [NAME…]]`, `dist` by default, named as in
+ * `linux-x64-musl`. The Buns of other platforms are the packages of package-lock.json, fetched by npm and compared with
+ * their digests. SHA256SUMS is written beside.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Builds the JavaScript of the package: `./bun scripts/build-library.ts [FOLDER]`, `lib` otherwise. Node strips no types below
- * node_modules. One file for each source, with its map, and what the sources read from beside them.
+ * Builds the JavaScript of the package: `./bun scripts/build-library.ts [FOLDER]`, `lib` otherwise. Node strips no
+ * types below node_modules. One file for each source, with its map, and what the sources read from beside them.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, renameSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Makes the package: `npm run package [-- FOLDER]`, `dist` otherwise. It holds the `files` of package.json, the JavaScript in `lib`, and a
- * package.json without what only a checkout needs. Of the two runtimes it brings Bun: the other one is what runs npm.
+ * Makes the package: `npm run package [-- FOLDER]`, `dist` otherwise. It holds the `files` of package.json, the
+ * JavaScript in `lib`, and a package.json without what only a checkout needs. Of the two runtimes it brings Bun: the
+ * other one is what runs npm.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

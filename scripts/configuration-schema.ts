@@ -2,8 +2,9 @@ import { KEYS } from '../src/config/configuration.ts'
 import type { AnyKey, Keys, ValueSchema } from '../src/config/key.ts'
 
 /**
- * The JSON Schema of marquee.yaml, for completion, descriptions and warnings in editors. Draft 7: VS Code and JetBrains know it best.
- * It refuses nothing that Marquee accepts. What only Marquee can know, such as whether a variable is set, is left to `check`.
+ * The JSON Schema of marquee.yaml, for completion, descriptions and warnings in editors. Draft 7: VS Code and JetBrains
+ * know it best. It refuses nothing that Marquee accepts. What only Marquee can know, such as whether a variable is set,
+ * is left to `check`.
  */
 export function configurationSchema(): ValueSchema {
   const whole = sectionOf(KEYS)

@@ -1,10 +1,12 @@
-// A linter rule: imports between rooms point one way and go through a room's doors (CONTRIBUTING, "Rooms"). The rooms are
-// listed in .oxlintrc.json, each after those that it may import.
+// A linter rule: imports between rooms point one way and go through a room's doors (CONTRIBUTING, "Rooms"). The rooms
+// are listed in .oxlintrc.json, each after those that it may import.
 import { dirname, join, relative } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** @param {string} path from the root @param {Record<string, unknown>} rooms @returns {string | null} the innermost room */
+/**
+ * @param {string} path from the root @param {Record<string, unknown>} rooms @returns {string | null} the innermost room
+ */
 function roomOf(path, rooms) {
   for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
     const name = folder.replace(/^src\/?/, '')

@@ -11,8 +11,8 @@ export interface Release {
 }
 
 /**
- * Reads which release the checkout is, and reports everything that stands in its way. A rehearsal may come before the date is in
- * CHANGELOG.md, and before the tag.
+ * Reads which release the checkout is, and reports everything that stands in its way. A rehearsal may come before the
+ * date is in CHANGELOG.md, and before the tag.
  */
 export function checkRelease(root: string, isRehearsal: boolean): Release | { readonly problems: readonly string[] } {
   const { version } = jsonOf(join(root, 'package.json'))

@@ -1,6 +1,6 @@
 /**
- * Writes test/releases/VERSION: what this version shows and stores, for later versions to be held against. Run it when a release is made,
- * and never again for that version.
+ * Writes test/releases/VERSION: what this version shows and stores, for later versions to be held against. Run it when
+ * a release is made, and never again for that version.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

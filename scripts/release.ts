@@ -1,7 +1,7 @@
 /**
- * Makes a release in a folder, and stops at the first thing that is wrong: `npm run release [-- FOLDER]`, `dist/release` by default. It
- * publishes nothing, and names the commands that would. `--rehearsal` takes a version without a date; with it, `--without STEP` leaves out a
- * step, and the summary says so.
+ * Makes a release in a folder, and stops at the first thing that is wrong: `npm run release [-- FOLDER]`,
+ * `dist/release` by default. It publishes nothing, and names the commands that would. `--rehearsal` takes a version
+ * without a date; with it, `--without STEP` leaves out a step, and the summary says so.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** A program: `EVENTS` measures what a calendar of 1,000 of so many events costs, in this process, and prints it as one JSON object. */
+/**
+ * A program: `EVENTS` measures what a calendar of 1,000 of so many events costs, in this process, and prints it as one
+ * JSON object.
+ */
 import { keepIndex } from '../../src/order/list-index.ts'
 import type { DateTime } from '../../src/domain/date-time.ts'
 import type { EventRecord } from '../../src/domain/event.ts'

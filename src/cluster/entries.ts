@@ -26,7 +26,9 @@ export interface Ages {
 
 /** The state of a list that the leader reports besides its rows. */
 export interface ListState {
-  /** The CRM's cursor for the next read of changes; `null` if there is none, or if only the leader's process can use it. */
+  /**
+   * The CRM's cursor for the next read of changes; `null` if there is none, or if only the leader's process can use it.
+   */
   readonly cursor: string | null
   /** Whether the list was read in full once. */
   readonly whole: boolean

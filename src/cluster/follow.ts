@@ -33,8 +33,8 @@ async function apply(member: Member, session: Session, lists: FollowedLists): Pr
 }
 
 /**
- * Loads the snapshot in the store and follows from it. Without a usable snapshot, reads the last entry of the log: if it
- * has changed since the last look, an instance leads.
+ * Loads the snapshot in the store and follows from it. Without a usable snapshot, reads the last entry of the log: if
+ * it has changed since the last look, an instance leads.
  */
 async function begin(member: Member, session: Session, signal: AbortSignal): Promise<boolean> {
   const lists = await member.resync.load(session, () => member.nonce(session))

@@ -1,5 +1,5 @@
-// The identity of a log: its name and the signatures of its entries. Instances with another key, mapping or release have
-// another log, which this file looks for.
+// The identity of a log: its name and the signatures of its entries. Instances with another key, mapping or release
+// have another log, which this file looks for.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Buffer } from 'node:buffer'
 import type { Time } from '../time/time.ts'

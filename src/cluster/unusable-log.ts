@@ -118,8 +118,8 @@ export class UnusableLog {
     // The log may have become usable since then. A late check is not repeated, because followers wait for it too.
     if (finding === 'unusable') finding = await this.#check(session)
     if (finding !== 'usable') return 'abandoned'
-    // If the log is unusable for another reason next, the silence so far counts. Waiting for a second silence would make
-    // the lists of followers too old to serve.
+    // If the log is unusable for another reason next, the silence so far counts. Waiting for a second silence would
+    // make the lists of followers too old to serve.
     this.why = null
     return 'changed'
   }

@@ -169,8 +169,8 @@ export function parseYaml(text: string, report: ReportProblem): MapTree | null {
 }
 
 /**
- * Returns true if the text is small and flat enough to parse: a megabyte of junk or 40 KB of brackets would keep the parser busy
- * for a second, but the lexer is fast.
+ * Returns true if the text is small and flat enough to parse: a megabyte of junk or 40 KB of brackets would keep the
+ * parser busy for a second, but the lexer is fast.
  */
 function isModest(text: string, report: ReportProblem): boolean {
   // `signs`: how many values begin within one another on a line, as in `- - -`.

@@ -11,8 +11,8 @@ export const MEDIA_TYPES = [
 export type MediaType = (typeof MEDIA_TYPES)[number]
 
 /**
- * Further representations of an event, each of which an operator may switch on (contract §6). Only its own exact name in
- * Accept chooses one; in ties they come after the six, in this order.
+ * Further representations of an event, each of which an operator may switch on (contract §6). Only its own exact name
+ * in Accept chooses one; in ties they come after the six, in this order.
  */
 const FEED_TYPES = ['text/calendar', 'application/ld+json'] as const
 

@@ -132,8 +132,8 @@ function expandLink<Name extends string>(
 }
 
 /**
- * Returns the address of one record. Each `{Field}` becomes the percent-encoded value, empty for null, with tags joined by
- * commas (RFC 6570 §3.2.2). A name that is not a field stays, as a template for the API's user.
+ * Returns the address of one record. Each `{Field}` becomes the percent-encoded value, empty for null, with tags joined
+ * by commas (RFC 6570 §3.2.2). A name that is not a field stays, as a template for the API's user.
  */
 function fillInFrom<Name extends string>(
   href: string,

@@ -20,7 +20,10 @@ import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 const ROOM = { pagesBytes: 8 * 1024 * 1024 }
 /** A calendar ends when its events reach this size: some programs read only a part of a larger one. */
 const LARGEST_CALENDAR_BYTES = 32 * 1024 * 1024
-/** The longest time of writing events before other requests run, and the number of events between two looks at the clock. */
+/**
+ * The longest time of writing events before other requests run, and the number of events between two looks at the
+ * clock.
+ */
 const TURN_MS = 8
 const EVENTS_A_LOOK = 16
 
@@ -136,7 +139,8 @@ export class Feeds {
     const { rows, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     let turnEndsAt = performance.now() + TURN_MS
     const placeOf = this.#placesNow()
-    // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in slices.
+    // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in
+    // slices.
     const events = rows.map((handle) => {
       const [shard, slot] = index.rowOf(handle)
       const packed = shard.read(slot)

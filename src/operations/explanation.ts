@@ -147,8 +147,8 @@ function twinSteps<Item>({ list }: ServedList<Item>, id: Guid): readonly Step[] 
 }
 
 /**
- * Returns the steps of a withheld row: all up to the first that fails, then the others that fail. Conditions come before
- * values.
+ * Returns the steps of a withheld row: all up to the first that fails, then the others that fail. Conditions come
+ * before values.
  */
 function withheldSteps(kind: ExplainedKind, { where, name, also = [], ...first }: Withheld): readonly Step[] {
   const row = `The ${kind} ${name === undefined ? '' : `${JSON.stringify(name)} `}(${where})`

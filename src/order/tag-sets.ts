@@ -34,8 +34,8 @@ export class TagSets {
   readonly #mostHolders: number
 
   /**
-   * @param mostHolders if more sets than this have a wanted tag, `matching` does not examine all of them: only those that
-   * the scan meets
+   * @param mostHolders if more sets than this have a wanted tag, `matching` does not examine all of them: only those
+   * that the scan meets
    */
   constructor(tagsOf: (packed: string) => readonly string[], mostHolders: number = MOST_HOLDERS) {
     this.#tagsOf = tagsOf

@@ -83,8 +83,8 @@ function wordsIn(bytes: Buffer): readonly Buffer[] {
 const WESTERN_AND_CENTRAL = ['windows-1252', 'windows-1250']
 
 /**
- * Returns true if a word is plausible: no control characters, no sign or capital among small letters, no letter right after a
- * digit, no single capital, only one script.
+ * Returns true if a word is plausible: no control characters, no sign or capital among small letters, no letter right
+ * after a digit, no single capital, only one script.
  */
 function isWord(word: string): boolean {
   if (/[\p{C}\ufffd]/u.test(word)) return false

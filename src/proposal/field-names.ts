@@ -134,8 +134,8 @@ interface Named {
 }
 
 /**
- * Finds the free column that matches one of the names best. If a column is named like another field, only an exact match
- * counts.
+ * Finds the free column that matches one of the names best. If a column is named like another field, only an exact
+ * match counts.
  */
 export function named<Item extends Named>(
   columns: readonly Item[],

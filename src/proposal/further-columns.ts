@@ -29,7 +29,9 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   rescheduled: words('rescheduled'),
 }
 
-/** Proposes a further field for each column that no field reads, and the status of events, which conditions may read. */
+/**
+ * Proposes a further field for each column that no field reads, and the status of events, which conditions may read.
+ */
 export function furtherColumns(
   list: ListName,
   columns: readonly Column[],
@@ -61,7 +63,9 @@ export function furtherColumns(
   return lines
 }
 
-/** The state that a value means in a column that marks cancelled events: `nein` there means that the event takes place. */
+/**
+ * The state that a value means in a column that marks cancelled events: `nein` there means that the event takes place.
+ */
 function markOf(text: string): 'cancelled' | 'scheduled' {
   return isOneOf(text, [...NO_WORDS]) || isOneOf(text, [...GOOD_STATES]) ? 'scheduled' : 'cancelled'
 }

@@ -3,7 +3,10 @@ import { EVENT_NAMES, named } from './field-names.ts'
 import { type Line, counted, example, lineOf, OPEN, quoted } from './line.ts'
 import { howMany } from '../domain/printable.ts'
 
-/** Returns true if the column has a different value in each row, apart from a few blank ones such as a sum below the list. */
+/**
+ * Returns true if the column has a different value in each row, apart from a few blank ones such as a sum below the
+ * list.
+ */
 export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
   const blank = rows - filled
   return isDistinct && (blank === 0 || (rows > 3 && blank <= Math.max(1, rows * 0.02)))

@@ -148,7 +148,10 @@ function secondsOf(text: string, formats: readonly DateFormat[]): number | null 
   return format === undefined ? null : (parseByFormat(text, format)?.seconds ?? null)
 }
 
-/** Returns true if most ends are after their starts, in rows where both can be read. Each is given by one or two columns. */
+/**
+ * Returns true if most ends are after their starts, in rows where both can be read. Each is given by one or two
+ * columns.
+ */
 function isAfter(starts: readonly Column[], ends: readonly Column[], formats: readonly DateFormat[]): boolean {
   let both = 0
   let after = 0

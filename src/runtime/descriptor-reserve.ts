@@ -93,7 +93,8 @@ function isExhausted(): boolean {
 }
 
 /**
- * Returns the limit of open file descriptors (`ulimit -n`); Infinity on systems other than Linux, which do not report it.
+ * Returns the limit of open file descriptors (`ulimit -n`); Infinity on systems other than Linux, which do not report
+ * it.
  */
 export function descriptorLimit(): number {
   try {

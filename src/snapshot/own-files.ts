@@ -51,8 +51,8 @@ export function refuseOthers({ uid, mode }: Stats, what: string): void {
 }
 
 /**
- * Opens a file; `null` if there is none. Does not follow links, and does not wait for the writer of a pipe. Windows lacks
- * these flags and treats `undefined` as 0.
+ * Opens a file; `null` if there is none. Does not follow links, and does not wait for the writer of a pipe. Windows
+ * lacks these flags and treats `undefined` as 0.
  */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants

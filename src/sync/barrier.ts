@@ -35,8 +35,8 @@ export class Barrier {
   }
 
   /**
-   * Waits for the other list on behalf of a refresh. Resolves once the changes that arrived meanwhile are applied, with the
-   * result of the last such read.
+   * Waits for the other list on behalf of a refresh. Resolves once the changes that arrived meanwhile are applied, with
+   * the result of the last such read.
    */
   async waitFor(other: () => Promise<void>): Promise<Attempt> {
     this.#added = { ok: true }

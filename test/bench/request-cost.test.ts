@@ -63,8 +63,8 @@ describeWithProc('what a request costs, against the same runtime answering const
       for (let round = 0; round <= ROUNDS; round++) {
         for (const [server, of] of costs) {
           const { cpuUs, requests, refused } = await measureRequests(server, round === 0 ? WARM_REQUESTS : REQUESTS)
-          // A service that refuses what it should answer is cheap.
-          // Ids are drawn at random: of less than some 2,000 requests the share is less sure than that, by four standard deviations.
+          // A service that refuses what it should answer is cheap. Ids are drawn at random: of less than some 2,000
+          // requests the share is less sure than that, by four standard deviations.
           const tolerance = Math.max(0.02, 4 * Math.sqrt((UNKNOWN_SHARE * (1 - UNKNOWN_SHARE)) / requests))
           expect(Math.abs(refused / requests - (server === marquee ? UNKNOWN_SHARE : 0))).toBeLessThan(tolerance)
           if (round > 0) of.push(cpuUs / requests)

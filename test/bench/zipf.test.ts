@@ -14,7 +14,8 @@ it('ranks come in proportion to one over the rank, from the first to the last', 
   }
   const ranks = Array.from({ length: COUNT }, (_, index) => index + 1)
   const harmonic = ranks.reduce((sum, rank) => sum + 1 / rank, 0)
-  // Nothing outside of 1 to COUNT, and the square of what each rank is off by is no more than chance makes it (chi-squared).
+  // Nothing outside of 1 to COUNT, and the square of what each rank is off by is no more than chance makes it
+  // (chi-squared).
   expect(drawn.reduce((sum, times) => sum + times, 0) - (drawn[0] ?? 0)).toBe(DRAWS)
   const offs = ranks.map((rank) => {
     const expected = DRAWS / harmonic / rank

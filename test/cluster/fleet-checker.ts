@@ -36,7 +36,10 @@ export class FleetChecker {
   /** Until when there is a reason why reads of the CRM or of the store may fail. */
   #excusedUntilMs = Number.NEGATIVE_INFINITY
   readonly #writers = new Map<string, string>()
-  /** When a list last showed a venue, and when it last said that there is none: another that takes its place may never have known. */
+  /**
+   * When a list last showed a venue, and when it last said that there is none: another that takes its place may never
+   * have known.
+   */
   readonly #shownMs = new Map<VenueList, Map<Guid, number>>()
   readonly #shownEpochs = new Map<VenueList, Map<Guid, number>>()
   readonly #absentMs = new Map<VenueList, Map<Guid, number>>()

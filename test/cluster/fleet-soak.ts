@@ -83,7 +83,10 @@ export interface FleetSoakReport {
   readonly logsIn: string
 }
 
-/** Three processes on one PostgreSQL, and one that comes and goes, while faults befall readers and the store in random order. */
+/**
+ * Three processes on one PostgreSQL, and one that comes and goes, while faults befall readers and the store in random
+ * order.
+ */
 export async function soakFleet(setting: FleetSoakSetting): Promise<FleetSoakReport> {
   const world = await World.create()
   const redis = await RedisServer.start()
@@ -183,7 +186,10 @@ class FleetSoak {
     for (const id of this.#ids) this.#history.end(id)
   }
 
-  /** All faults, once each in random order; in the midst of the first, which is another in each round, a fourth instance is started. */
+  /**
+   * All faults, once each in random order; in the midst of the first, which is another in each round, a fourth instance
+   * is started.
+   */
   async #round(number: number, isOver: () => boolean): Promise<SoakCallers> {
     const faults = this.#faults
     await leaderOf(faults.instances)

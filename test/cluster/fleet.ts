@@ -257,7 +257,10 @@ export class Fleet {
     this.time.after(chance.span(this.setting.thinkMs), live)
   }
 
-  /** Looks at everything now and then: at all that an instance answers, and whether a follower holds what its leader does. */
+  /**
+   * Looks at everything now and then: at all that an instance answers, and whether a follower holds what its leader
+   * does.
+   */
   #inspect(): void {
     const instance = this.instances[this.chance.below(Math.max(1, this.instances.length))]
     if (instance?.isRunning === true && this.answers(instance)) {

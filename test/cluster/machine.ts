@@ -3,8 +3,8 @@ import type { Chance } from '../model/chance.ts'
 import type { ModelTime, VirtualTime } from '../model/virtual-time.ts'
 
 /**
- * A machine in the world: its clocks begin anywhere and go a little fast or slow, somebody sets the wall clock, it sleeps, and
- * its process is stopped or killed. What it asked of others happens all the same.
+ * A machine in the world: its clocks begin anywhere and go a little fast or slow, somebody sets the wall clock, it
+ * sleeps, and its process is stopped or killed. What it asked of others happens all the same.
  */
 export class Machine implements ModelTime {
   readonly #world: VirtualTime

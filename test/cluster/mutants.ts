@@ -191,7 +191,10 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   { name: 'hands over a cursor that does not travel', setting: { ...token, cursorsStay: true, handsOverAnyway: true } },
 ]
 
-/** The age by the store's clock: the time of the server that added the heartbeat, against the time of the one that is asked later. */
+/**
+ * The age by the store's clock: the time of the server that added the heartbeat, against the time of the one that is
+ * asked later.
+ */
 export function takeStoresClock(fleet: () => Fleet): () => void {
   return override(
     OwnNonces.prototype,

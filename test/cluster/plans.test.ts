@@ -98,7 +98,10 @@ function logIsLost(seed: number): Promise<readonly string[]> {
   })
 }
 
-/** The leader wakes and writes between a claimant's look at the log and its claim; one who follows both was stopped meanwhile. */
+/**
+ * The leader wakes and writes between a claimant's look at the log and its claim; one who follows both was stopped
+ * meanwhile.
+ */
 async function readerWakesLate(seed: number): Promise<readonly string[]> {
   const fleet = new Fleet({ ...token, inspectEveryMs: 50 }, seed)
   const first = await begun(fleet)
@@ -151,7 +154,8 @@ async function candidateComesBack(seed: number): Promise<readonly string[]> {
   const taken: string[] = []
   const { onAdded } = fleet.store
   fleet.store.onAdded = (entry, ...rest) => {
-    // A store so slow may be silent for so long that the reading is handed over: by who follows, and goes on from there.
+    // A store so slow may be silent for so long that the reading is handed over: by who follows, and goes on from
+    // there.
     if (entry.h.includes('"kind":"claim"') && entry.h.includes('"newLog":true'))
       taken.push('the reading was taken from one who reads')
     onAdded(entry, ...rest)
@@ -163,7 +167,10 @@ async function candidateComesBack(seed: number): Promise<readonly string[]> {
 
 const VENUES = 3995
 
-/** A snapshot is made while thousands of venues wait for the log, and an event is in it already that points at the last of them. */
+/**
+ * A snapshot is made while thousands of venues wait for the log, and an event is in it already that points at the last
+ * of them.
+ */
 async function snapshotIsAhead(seed: number): Promise<readonly string[]> {
   const fleet = new Fleet(
     {
@@ -181,7 +188,8 @@ async function snapshotIsAhead(seed: number): Promise<readonly string[]> {
   const leader = await begun(fleet)
   history.end()
   await fleet.pass(MAX_AGE_MS / 2)
-  // Whoever comes has no snapshot, and asks for one; all venues and five events are in it when the last slice but one ends.
+  // Whoever comes has no snapshot, and asks for one; all venues and five events are in it when the last slice but one
+  // ends.
   store.blobs.delete('snapshot')
   const { slices } = leader
   const late = fleet.start(undefined, { sliceMs: 0 })
@@ -238,7 +246,10 @@ async function missedBy(
   return missed
 }
 
-/** Whether rows are vouched for as of a time at which the CRM hid most of them, the shrink guard held, and another began to read. */
+/**
+ * Whether rows are vouched for as of a time at which the CRM hid most of them, the shrink guard held, and another began
+ * to read.
+ */
 async function vouchesShrunk(seed: number): Promise<boolean> {
   const fleet = new Fleet({ ...token, fullReadEveryMs: MAX_AGE_MS }, seed)
   const first = await begun(fleet)

@@ -95,7 +95,10 @@ export class RealFleet {
     }
   }
 
-  /** Asks an instance again and again until `end` says so; tells what it answered that it must not, and how often it was 502. */
+  /**
+   * Asks an instance again and again until `end` says so; tells what it answered that it must not, and how often it was
+   * 502.
+   */
   async call(
     instance: RealInstance,
     end: () => boolean,

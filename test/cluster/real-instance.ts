@@ -25,7 +25,9 @@ interface Told extends Pick<Status, 'ready' | 'snapshot'> {
   readonly lists: { readonly events: { readonly withheld: number; readonly shrunk: object | null } }
 }
 
-/** Starts a process with these settings; resolves when it listens, be it ready or not. `main` may be another build's. */
+/**
+ * Starts a process with these settings; resolves when it listens, be it ready or not. `main` may be another build's.
+ */
 export async function startInstance(
   runtime: Runtime,
   settings: Settings,

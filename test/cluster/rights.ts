@@ -74,7 +74,8 @@ export class Rights {
       ({ cluster }) => cluster.role === 'waiting' || cluster.served[name].list.served >= FEWEST,
     )
     const isNew = instances.some(({ isLoading }) => isLoading)
-    // What changed and was read by nobody who answers, or by nobody who writes to the log, the CRM would tell nobody any more.
+    // What changed and was read by nobody who answers, or by nobody who writes to the log, the CRM would tell nobody
+    // any more.
     const isKnown =
       instances.every((instance) => instance.cluster.role === 'waiting' || isWithin(instance, setting.maxAgeMs)) &&
       ours.some((one) => one.cluster.role === 'leader' && one.cluster.isConnected && isWithin(one, setting.maxAgeMs))

@@ -42,7 +42,9 @@ function search(model: string, domain: readonly unknown[], fields: readonly stri
   return { asked: `POST /json/2/${model}/search_read ${JSON.stringify(body)}`, json }
 }
 
-/** What Odoo 19 answered on 2026-11-20; the tickets are those it has of other events, and prices and tags are made up. */
+/**
+ * What Odoo 19 answered on 2026-11-20; the tickets are those it has of other events, and prices and tags are made up.
+ */
 const EVENTS = recorded('odoo-19/events.json') as readonly Record<string, unknown>[]
 const TICKETS = (recorded('odoo-19/tickets.json') as readonly Record<string, unknown>[]).map((ticket, index) => ({
   ...ticket,

@@ -10,7 +10,10 @@ import { rigOf } from './rig.ts'
 import type { StandIn } from './stand-in.ts'
 import type { StandInTable } from './stand-in-table.ts'
 
-/** An environment for each test of a file, a clock that a test can put forward, and what reads by it; all closed after the test. */
+/**
+ * An environment for each test of a file, a clock that a test can put forward, and what reads by it; all closed after
+ * the test.
+ */
 export class Fixture implements Environment {
   aheadMs = 0
   readonly time: Time = { ...systemTime, now: () => this.#now() }

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
 /**
- * A forward proxy as a process of its own: `bun forward-proxy.ts TARGET_PORT [USER:PASSWORD]`. Whatever it is asked for, it
- * connects to the target. Says its port, and then a line for each request.
+ * A forward proxy as a process of its own: `bun forward-proxy.ts TARGET_PORT [USER:PASSWORD]`. Whatever it is asked
+ * for, it connects to the target. Says its port, and then a line for each request.
  */
 const [target = '0', credentials = ''] = process.argv.slice(2)
 const wanted = credentials === '' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`

@@ -37,7 +37,9 @@ const FAULTS: readonly Fault[] = [
   reply([403, '0x80040220', 'missing prvReadmsevtmgt_Event']),
 ]
 
-/** What a fault of a page may be without being a lie: an empty whole list, as an answer to a full read, would be one. */
+/**
+ * What a fault of a page may be without being a lie: an empty whole list, as an answer to a full read, would be one.
+ */
 const IS_FOR_CHANGES_ONLY = 10
 
 function strike(standIn: StandIn, chance: Chance): void {

@@ -1,4 +1,5 @@
-// Run by the test beside it on each runtime: every step of a read meets broken answers; what came of it goes out line by line.
+// Run by the test beside it on each runtime: every step of a read meets broken answers; what came of it goes out line
+// by line.
 import type { Time } from '../../src/time/time.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { LARGE, ODD, WRONG_BODIES, WRONG_FRAMES, WRONG_LINKS } from './broken-answers.ts'

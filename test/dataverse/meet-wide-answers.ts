@@ -1,5 +1,5 @@
-// Run by wide-answers.test.ts on each runtime: reads meet answers of 15 MB that are wide and shallow; the longest turn of
-// each goes out line by line.
+// Run by wide-answers.test.ts on each runtime: reads meet answers of 15 MB that are wide and shallow; the longest turn
+// of each goes out line by line.
 import { slowness } from '../support/machine-speed.ts'
 import { costOf } from '../support/turns.ts'
 import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
@@ -7,7 +7,9 @@ import { RawFront } from './raw-front.ts'
 import { rigOf } from './rig.ts'
 
 const BYTES = 15_000_000
-/** The promise is 50 ms; the rest is for a machine that does much else: an answer parsed at once takes 350 ms to 2 s. */
+/**
+ * The promise is 50 ms; the rest is for a machine that does much else: an answer parsed at once takes 350 ms to 2 s.
+ */
 const LONGEST_TURN_MS = 100 * (await slowness())
 const TRIES = 6
 

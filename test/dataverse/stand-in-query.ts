@@ -147,8 +147,8 @@ export class StandInQuery {
   }
 
   /**
-   * What changed, in the order of its versions, and then what was deleted, up to the first page's moment: a row that changes again
-   * before its page comes is left to the next link.
+   * What changed, in the order of its versions, and then what was deleted, up to the first page's moment: a row that
+   * changes again before its page comes is left to the next link.
    */
   #deltaPage(table: StandInTable, page: Issued): Reply {
     const size = Math.min(page.pageSize ?? this.largestPage, this.largestPage)
@@ -206,7 +206,8 @@ export class StandInQuery {
 
   #pageLink(table: StandInTable, page: Issued): string {
     const number = ++this.#links
-    // An apostrophe, hexadecimal digits in lower case and a code within a code: whatever encodes again changes one of them.
+    // An apostrophe, hexadecimal digits in lower case and a code within a code: whatever encodes again changes one of
+    // them.
     const cookie = `%3Ccookie%20pagenumber=%22${number}%22%20pagingcookie=%22%253ccookie%2520page%253d'${number}'%2f%22%20istracking=%22${page.tracked ? 'True' : 'False'}%22%20/%3E`
     return this.#issue(`/api/data/v9.2/${table.entitySet}?$select=${page.select}&$skiptoken=${cookie}`, page)
   }

@@ -1,5 +1,5 @@
-// Prints the types that openapi-typescript makes of a document: node print-types.mjs FILE. It needs the compiler that TypeScript
-// had before version 7, which is installed under another name.
+// Prints the types that openapi-typescript makes of a document: node print-types.mjs FILE. It needs the compiler that
+// TypeScript had before version 7, which is installed under another name.
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 

@@ -1,4 +1,5 @@
-// What a developer might do with docs/examples/marquee-client.ts, told as one line of JSON: on Bun, on Node, and in a browser.
+// What a developer might do with docs/examples/marquee-client.ts, told as one line of JSON: on Bun, on Node, and in a
+// browser.
 import { MarqueeClient, MarqueeError } from '../../docs/examples/marquee-client.ts'
 
 export interface Told {

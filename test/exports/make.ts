@@ -1,7 +1,7 @@
-// Writes the exports whose bytes no editor shows as they are: ./bun test/exports/make.ts
-// german: as Excel saves "CSV (Trennzeichen-getrennt)". titled: with a title above the header. workbook: an .xlsx that is called .csv.
-// excel: a workbook with a title above its header, and its venues as Excel saves a CSV.
-// What is in libreoffice LibreOffice made of Spielplan.fods, which says how: so no run needs to install it.
+// Writes the exports whose bytes no editor shows as they are: ./bun test/exports/make.ts german: as Excel saves "CSV
+// (Trennzeichen-getrennt)". titled: with a title above the header. workbook: an .xlsx that is called .csv. excel: a
+// workbook with a title above its header, and its venues as Excel saves a CSV. What is in libreoffice LibreOffice made
+// of Spielplan.fods, which says how: so no run needs to install it.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SheetCell } from '../support/workbook-file.ts'

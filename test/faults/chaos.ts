@@ -98,7 +98,10 @@ const NOISE = [
   '/',
 ]
 
-/** A request of one connection: mostly nearly right, for what is all wrong is refused at the door. Bytes, one a character. */
+/**
+ * A request of one connection: mostly nearly right, for what is all wrong is refused at the door. Bytes, one a
+ * character.
+ */
 export function chaoticRequest(chance: Chance): string {
   const version = chance.happens(0.1)
     ? chance.pick(['HTTP/1.0', 'HTTP/0.9', 'HTTP/2', 'http/1.1', 'HTTP/1.12', ''])

@@ -21,7 +21,10 @@ export interface Version {
   untilMs: number
 }
 
-/** One list of a files CRM that is changed and harmed at random, and what was true when. Times are of `performance.now()`. */
+/**
+ * One list of a files CRM that is changed and harmed at random, and what was true when. Times are of
+ * `performance.now()`.
+ */
 export class FileHistory {
   readonly list: ListName
   readonly versions: Version[] = []

@@ -3,7 +3,10 @@ import { connect } from 'node:net'
 
 const AGAIN_MS = 600
 
-/** Connections that a client holds for nothing: silent, in the middle of a request, or answered and kept; opened again as they are closed. */
+/**
+ * Connections that a client holds for nothing: silent, in the middle of a request, or answered and kept; opened again
+ * as they are closed.
+ */
 export class Flood {
   /** Connections that were ended by the other side, or never begun. */
   ended = 0

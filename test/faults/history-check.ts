@@ -25,7 +25,9 @@ interface Asked {
   readonly receivedMs: number
 }
 
-/** Runs a real service before a files CRM that is changed and harmed at random, and compares all it says with what was. */
+/**
+ * Runs a real service before a files CRM that is changed and harmed at random, and compares all it says with what was.
+ */
 export async function checkHistory(runtime: Runtime, seed: number, lastsMs: number): Promise<Verdict> {
   const chance = new Chance(seed)
   const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '100ms' }
@@ -36,7 +38,9 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
   }
   const wrong: string[] = []
   const statuses: Record<string, number> = {}
-  /** The newest version of each record that anybody has seen: rows that go, go a moment after the others have changed. */
+  /**
+   * The newest version of each record that anybody has seen: rows that go, go a moment after the others have changed.
+   */
   const seen = new Map<string, number>()
   let answers = 0
 

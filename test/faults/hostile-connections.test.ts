@@ -4,7 +4,10 @@ import { RawConnection } from './raw-connection.ts'
 import { Victim } from './victim.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
-/** Half-sent headers are let go after 10 s on Node, which looks every 2 s, and after 12 s on Bun; a loaded machine may add as much. */
+/**
+ * Half-sent headers are let go after 10 s on Node, which looks every 2 s, and after 12 s on Bun; a loaded machine may
+ * add as much.
+ */
 const HEADERS_MS = 30_000
 const IDLE = { limits: { idle: '2s' } }
 
@@ -35,7 +38,10 @@ describe('connections that no good client makes, to Bun and to Node', () => {
     expect(await Promise.all(attacked.map(({ victim }) => victim.stop()))).toEqual([0, 0])
   })
 
-  /** After an attack a good request is answered, no descriptor is open and no more memory than `mostMb` held that was not. */
+  /**
+   * After an attack a good request is answered, no descriptor is open and no more memory than `mostMb` held that was
+   * not.
+   */
   async function attack(mostMb: number, work: (attacked: Attacked) => Promise<void>): Promise<void> {
     await Promise.all(
       attacked.map(async (one) => {

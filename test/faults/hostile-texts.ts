@@ -1,6 +1,8 @@
 import { guidOf } from '../model/records.ts'
 
-/** What is repeated until a text is long: what opens and never ends, what is escaped, what separates, what is a number. */
+/**
+ * What is repeated until a text is long: what opens and never ends, what is escaped, what separates, what is a number.
+ */
 const PATTERNS: readonly string[] = [
   '[',
   '{"a":',
@@ -82,7 +84,9 @@ const PLACES: readonly Place[] = [
   ],
 ]
 
-/** Where a pattern costs little and the number of rows nearly all: one pattern has them in full, each other a quarter. */
+/**
+ * Where a pattern costs little and the number of rows nearly all: one pattern has them in full, each other a quarter.
+ */
 const ROWS: ReadonlySet<string> = new Set(['rows', 'rows without an id'])
 
 /** Every pattern in every place, and the part of the full length that it is tried at. */

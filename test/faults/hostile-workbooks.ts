@@ -6,7 +6,8 @@ import { readSmallFile } from '../../src/time/read-text.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { costOf } from '../support/turns.ts'
 
-// Run by hostile-workbooks.test.ts on each runtime, with a folder of workbooks: what reading each of them costs and comes to, a line each.
+// Run by hostile-workbooks.test.ts on each runtime, with a folder of workbooks: what reading each of them costs and
+// comes to, a line each.
 
 const [folder = ''] = process.argv.slice(2)
 const MB = 1024 * 1024

@@ -1,6 +1,8 @@
 /**
- * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at once
- * on each, and prints what became of them. It says that it is loading once each connection was answered. `{n}` in the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112 §9.6).
+ * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at
+ * once on each, and prints what became of them. It says that it is loading once each connection was answered. `{n}` in
+ * the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112
+ * §9.6).
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'

@@ -11,7 +11,8 @@ import { type Cost, costOf } from '../support/turns.ts'
 import type { HostileCall, HostileFile } from './hostile-texts.ts'
 import { EVENT_ROW, HOSTILE_CALLS, HOSTILE_FILES } from './hostile-texts.ts'
 
-// Run by linear-work.test.ts on each runtime: how long hostile texts take, and the longest turn, one line of JSON for each fault.
+// Run by linear-work.test.ts on each runtime: how long hostile texts take, and the longest turn, one line of JSON for
+// each fault.
 
 const MB = 1_000_000
 /** The promise is 50 ms on a machine that is like the one of the yardstick; the rest is for what it has else to do. */

@@ -1,6 +1,7 @@
 /**
- * A program: puts a list of `RECORDS` events into `FILE`, then each second again with one record in a hundred changed, and
- * says so each time. Record i changes in the rounds that leave the same remainder by 100 as i. It ends with SIGTERM.
+ * A program: puts a list of `RECORDS` events into `FILE`, then each second again with one record in a hundred changed,
+ * and says so each time. Record i changes in the rounds that leave the same remainder by 100 as i. It ends with
+ * SIGTERM.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { guidOf } from '../model/records.ts'

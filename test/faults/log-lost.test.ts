@@ -72,7 +72,10 @@ async function start(runtime: Runtime, command: string) {
 
 type Started = Awaited<ReturnType<typeof start>>
 
-/** Which requests are in lines that are whole, and how many lines others say were lost; a line that is neither must be torn. */
+/**
+ * Which requests are in lines that are whole, and how many lines others say were lost; a line that is neither must be
+ * torn.
+ */
 function tally(log: string): { readonly paths: readonly string[]; readonly lost: number; readonly torn: number } {
   const paths: string[] = []
   let [lost, torn] = [0, 0]

@@ -54,7 +54,9 @@ const WITHHELD: readonly (readonly [what: string, bytes: number, limit: string, 
   ['rows that cannot be read', 6_000_000, '8MB', (index) => `{"Id":"${guidOf(index)}","Start":"tomorrow"}`],
 ]
 const REFUSED_MB = 250
-/** What two million rows without an id may add where there is room for them: two thousand bytes for each took 1.4 GB. */
+/**
+ * What two million rows without an id may add where there is room for them: two thousand bytes for each took 1.4 GB.
+ */
 const HELD_MB = 600
 
 function written(bytes: number, row: (index: number) => string): string {

@@ -58,7 +58,10 @@ http { access_log off; ${temporary} include ${folder}/marquee.conf; }\n`,
   return running('nginx', child, folder, port, 'https')
 }
 
-/** Varnish with a file of deploy/varnish, in which nothing is changed but the backend's port and what `changes` says; others are added as it says. */
+/**
+ * Varnish with a file of deploy/varnish, in which nothing is changed but the backend's port and what `changes` says;
+ * others are added as it says.
+ */
 export async function startVarnish(
   servicePorts: readonly number[],
   file = 'marquee.vcl',

@@ -95,7 +95,8 @@ describe('refreshing without hurting, on Bun and on Node', () => {
         while (connections.length < 10_000) {
           const opening = Array.from({ length: 500 }, () => RawConnection.open(standIn.process.port))
           const some = await Promise.all(opening)
-          // A loaded machine opens all in more than the 10 s that a silent connection may last; one that was answered may last longer.
+          // A loaded machine opens all in more than the 10 s that a silent connection may last; one that was answered
+          // may last longer.
           for (const connection of some) connection.read().send(requestTo('/nothing'))
           await Promise.all(some.map((connection) => connection.until((text) => text.includes('"instance"'))))
           for (const connection of some) connection.forget()

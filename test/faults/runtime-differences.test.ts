@@ -139,7 +139,10 @@ const ALIKE: readonly (readonly [what: string, request: string, statuses: string
   ['a body in chunks', get(TARGET, `${CHUNKED}\r\n`), '200 404'],
 ]
 
-/** The statuses that come back to a request and the one after it, until the connection is closed or the second is answered. */
+/**
+ * The statuses that come back to a request and the one after it, until the connection is closed or the second is
+ * answered.
+ */
 async function statusesOf(port: number, request: string): Promise<string> {
   const connection = (await RawConnection.open(port)).read()
   // Nothing but the head of a large body is sent: nothing after it is a request.

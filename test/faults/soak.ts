@@ -58,7 +58,8 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
     // A timer may be early by part of a millisecond.
     const fromMs = Math.min(dueMs, performance.now())
     const { status, text } = await answerTo(url(index))
-    // From when it should have been sent: a service that stands still must not slow its own clock (coordinated omission).
+    // From when it should have been sent: a service that stands still must not slow its own clock (coordinated
+    // omission).
     const ms = performance.now() - fromMs
     answers++
     stretch.push(ms)

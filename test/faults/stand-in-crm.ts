@@ -6,7 +6,10 @@ import { eventOf, guidOf } from '../model/records.ts'
 
 export const STAND_IN_EVENT: string = guidOf(1)
 
-/** How a CRM behaves. `slow` answers after 5.5 s; `drips` sends page after page, each in time, and does not come to an end. */
+/**
+ * How a CRM behaves. `slow` answers after 5.5 s; `drips` sends page after page, each in time, and does not come to an
+ * end.
+ */
 export type Mood = 'answers' | 'hangs' | 'slow' | 'drips' | 'cuts' | 'garbage' | 'busy'
 
 const SLOW_MS = 5500

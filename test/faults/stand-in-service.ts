@@ -1,6 +1,6 @@
 /**
- * A program: the service as `serve` puts it together, in front of a stand-in CRM. A second listener tells how the CRM does
- * and takes orders. `{"settings": …, "limits": …, "patienceMs": …}` is its argument; it ends with SIGKILL.
+ * A program: the service as `serve` puts it together, in front of a stand-in CRM. A second listener tells how the CRM
+ * does and takes orders. `{"settings": …, "limits": …, "patienceMs": …}` is its argument; it ends with SIGKILL.
  */
 import { Service } from '../../src/http/service.ts'
 import type { WaitingLimits } from '../../src/sync/served-list.ts'

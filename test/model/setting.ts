@@ -5,7 +5,10 @@ type Strategy = 'token-delta' | 'time-delta' | 'full-read'
 /** One run of the model: everything that is decided before chance takes over. */
 export interface Setting {
   readonly strategy: Strategy
-  /** The rows come through the connector kit, from a connector that has these methods; `null` for a source of the model's own. */
+  /**
+   * The rows come through the connector kit, from a connector that has these methods; `null` for a source of the
+   * model's own.
+   */
   readonly ways: readonly Way[] | null
   readonly maxAgeMs: number
   readonly refreshEveryMs: number

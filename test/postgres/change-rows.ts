@@ -35,7 +35,8 @@ export async function changeRows(world: World, history: History, changing: Chang
 
 async function upsert(client: World['admin'], id: string, title: string, chance: Chance): Promise<void> {
   await client.query('BEGIN')
-  // Now and then committed late, with a stamp that reads of changes have passed by then, or with one that is still to come.
+  // Now and then committed late, with a stamp that reads of changes have passed by then, or with one that is still to
+  // come.
   const offset = chance.happens(0.05) ? '-10 minutes' : chance.happens(0.03) ? '10 minutes' : null
   if (offset !== null) await client.query('SET LOCAL session_replication_role = replica')
   const stamp = offset === null ? 'now()' : `now() + interval '${offset}'`

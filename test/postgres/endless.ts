@@ -1,4 +1,5 @@
-// Begins to read a server of PostgreSQL that sends what `PG_SENDS` names, without end, and tells what came of it and what it took.
+// Begins to read a server of PostgreSQL that sends what `PG_SENDS` names, without end, and tells what came of it and
+// what it took.
 import { createServer } from 'node:net'
 import { Secret } from '../../src/domain/secret.ts'
 import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'

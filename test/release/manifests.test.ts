@@ -18,7 +18,9 @@ const MANIFESTS = parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes/m
   (document) => document.toJS() as Manifest,
 )
 
-/** Compiles manifests as values of the types of the Kubernetes API, which refuses unknown names too; returns the errors. */
+/**
+ * Compiles manifests as values of the types of the Kubernetes API, which refuses unknown names too; returns the errors.
+ */
 function refused(manifests: readonly Manifest[]): string {
   const lines = manifests.map((manifest, index) => {
     const type = `import('kubernetes-models/${manifest.apiVersion}').I${manifest.kind}`

@@ -1,6 +1,6 @@
 /**
- * Returns whether the parts of the changelog about versions after this one name something: the last word of a key, a metric or a path.
- * A name is in backticks, or is a phrase as it stands.
+ * Returns whether the parts of the changelog about versions after this one name something: the last word of a key, a
+ * metric or a path. A name is in backticks, or is a phrase as it stands.
  */
 export function namedSince(changelog: string, version: string): (name: string) => boolean {
   const later = changelog

@@ -12,7 +12,9 @@ import { RedisServer } from '../support/redis-server.ts'
 /** Signs the log and the snapshot in the store of every run. */
 export const CLUSTER_KEY = 'the key of all runs that are kept as fixtures'
 
-/** What a running Marquee shows and stores. The fixtures of a release are one of these (scripts/release-fixtures.ts). */
+/**
+ * What a running Marquee shows and stores. The fixtures of a release are one of these (scripts/release-fixtures.ts).
+ */
 export interface ReleaseRun {
   /** The configuration, JSON, with the absolute path of the lists: it is part of the fingerprint. */
   readonly configuration: string

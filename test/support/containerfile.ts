@@ -52,8 +52,8 @@ function installPackages(command: string, cwd: string): void {
 }
 
 /**
- * Runs the steps of a container file without a builder. Every FROM is an empty folder beside this machine's programs, so
- * nothing is installed by apt-get (test/release/images.test.ts builds the images).
+ * Runs the steps of a container file without a builder. Every FROM is an empty folder beside this machine's programs,
+ * so nothing is installed by apt-get (test/release/images.test.ts builds the images).
  */
 export function runSteps(path: string): Unpacked {
   const stages = new Map<string, string>()

@@ -1,6 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-// Workbooks as Excel writes them, part by part (ECMA-376), made here. One that LibreOffice wrote is in test/exports/libreoffice.
+// Workbooks as Excel writes them, part by part (ECMA-376), made here. One that LibreOffice wrote is in
+// test/exports/libreoffice.
 
 /** A cell. Texts become shared strings, as in Excel; `xml` is inserted into the sheet unchanged. */
 export type SheetCell = string | number | boolean | null | { readonly xml: string }

@@ -15,7 +15,9 @@ import { isName, textSchema } from '../values.ts'
 import { mappingOf } from './source-schemas.ts'
 import type { FileName, WebFile } from './sources.ts'
 
-/** The place of a file on a web server; `null` if the file is elsewhere. The query may be a signature, which changes. */
+/**
+ * The place of a file on a web server; `null` if the file is elsewhere. The query may be a signature, which changes.
+ */
 export function placeOf(from: FileName | WebFile | null | undefined): string | null {
   if (from === null || from === undefined || !('url' in from)) return null
   const { origin, pathname } = new URL(from.url.reveal())

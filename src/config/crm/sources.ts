@@ -1,4 +1,5 @@
-// Where the CRM's rows come from and how they become records, as the configuration says it: values without their parsing.
+// Where the CRM's rows come from and how they become records, as the configuration says it: values without their
+// parsing.
 
 import type { DateFormat } from '../../domain/date-format.ts'
 import type { EventRecord } from '../../domain/event.ts'
@@ -132,7 +133,9 @@ export interface WebFile {
   readonly headers: Readonly<Record<string, Secret>>
 }
 
-/** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */
+/**
+ * The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes.
+ */
 export function fileNamed(block: { readonly from: FileName | WebFile | null } | null, list: ListName): string {
   const from = block?.from ?? null
   return from !== null && 'file' in from ? from.file : list

@@ -120,12 +120,16 @@ const MAY_BE_FRAGILE = /[:[,]\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 const FRAGILE =
   /(?:^|[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
 
-/** More than any CRM answer has. An object with a million members is slow to build, and a text of 15 MB slow to copy. */
+/**
+ * More than any CRM answer has. An object with a million members is slow to build, and a text of 15 MB slow to copy.
+ */
 const BOUNDS: JsonBounds = { depth: 64, members: 16_384, textLength: 4 * 1_048_576 }
 /** Texts up to this length are parsed without a pause, and deep nesting in them costs too little to matter. */
 const SHORT = 65_536
 
-/** Parses JSON from an untrusted source, such as a row, without a pause. Stops at the first value that exceeds a bound. */
+/**
+ * Parses JSON from an untrusted source, such as a row, without a pause. Stops at the first value that exceeds a bound.
+ */
 export function parseShallow(text: string): ParsedCell {
   return text.length > SHORT ? parseAtOnce(text, BOUNDS) : parseCell(text)
 }

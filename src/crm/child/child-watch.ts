@@ -113,7 +113,9 @@ export class ChildPrints {
   }
 }
 
-/** Divides a stream into lines. Only the beginning of a long line is passed on: a further part may begin in a secret. */
+/**
+ * Divides a stream into lines. Only the beginning of a long line is passed on: a further part may begin in a secret.
+ */
 export function eachLine(onLine: (line: string) => void): (text: string) => void {
   let rest = ''
   let isCut = false

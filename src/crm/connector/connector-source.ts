@@ -134,8 +134,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   }
 
   /**
-   * Asks for the first rows, unless this process has read the list already. Returns why it cannot be read, or `null`. After
-   * the first rows it stops the read, to save requests of a daily budget.
+   * Asks for the first rows, unless this process has read the list already. Returns why it cannot be read, or `null`.
+   * After the first rows it stops the read, to save requests of a daily budget.
    */
   async examine(): Promise<Failure | null> {
     if (this.#comparedAt !== null) return null

@@ -155,8 +155,8 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   /**
-   * Explains which mapped path none of the first rows has, with the nearest path that there is; `null` if all is well. Some
-   * APIs omit blank values, so with few rows only a likely misspelling counts.
+   * Explains which mapped path none of the first rows has, with the nearest path that there is; `null` if all is well.
+   * Some APIs omit blank values, so with few rows only a likely misspelling counts.
    */
   lackingIn(first: readonly Buffer[]): string | null {
     const rows = first

@@ -116,14 +116,14 @@ export interface RequestOptions {
 }
 
 /**
- * How to request the pages of a list. `{page}`, `{size}`, `{offset}`, `{after}` and `{cursor}` are replaced in the URL and
- * in the values of `query` and `body`. If a placeholder is the whole text, its value keeps its type.
+ * How to request the pages of a list. `{page}`, `{size}`, `{offset}`, `{after}` and `{cursor}` are replaced in the URL
+ * and in the values of `query` and `body`. If a placeholder is the whole text, its value keeps its type.
  */
 export interface PagesOptions extends RequestOptions {
   /**
    * `none`: one answer has all rows; needs `total` or `whole: true`. `page`: page numbers. `offset`: the number of rows
-   * received. `key`: rows sorted by a key, after the last row's key. `next`: a URL in the body, at the path `at`. `link`:
-   * a Link header. `cursor`: a text in the body, at the path `at`.
+   * received. `key`: rows sorted by a key, after the last row's key. `next`: a URL in the body, at the path `at`.
+   * `link`: a Link header. `cursor`: a text in the body, at the path `at`.
    */
   readonly by: 'none' | 'page' | 'offset' | 'key' | 'next' | 'link' | 'cursor'
   readonly size?: number

@@ -10,8 +10,8 @@ export const PATH_ACCESS: RowAccess<CellObject> = {
 }
 
 /**
- * Returns the cell of a path such as `place.id` or `geo.0`; null if there is none. `categories.*.name` is the list of what
- * every item of a list has there, without blanks.
+ * Returns the cell of a path such as `place.id` or `geo.0`; null if there is none. `categories.*.name` is the list of
+ * what every item of a list has there, without blanks.
  */
 export function cellAt(path: string): (row: CellObject) => Cell {
   const steps = path.split('.')
@@ -43,7 +43,9 @@ function inside(cell: Cell, step: string): Cell {
   return isObject(cell) ? ownCell(cell, step) : null
 }
 
-/** Returns whether a row has a path; `unknown` if a part of the path is null, or an item of a list that is too short. */
+/**
+ * Returns whether a row has a path; `unknown` if a part of the path is null, or an item of a list that is too short.
+ */
 export function whereIs(row: CellObject, path: string): 'there' | 'unknown' | 'nowhere' {
   if (Object.hasOwn(row, path)) return 'there'
   return whereBelow(row, path.split('.'))

@@ -7,8 +7,8 @@ import type { HtmlText } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 
 /**
- * A way of reading a list, named like the connector's method. `check` is the connector's own, and one of the events: its
- * rows are sentences.
+ * A way of reading a list, named like the connector's method. `check` is the connector's own, and one of the events:
+ * its rows are sentences.
  */
 export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability' | 'check'
 

@@ -137,7 +137,8 @@ export class UnlabelledRows {
   }
 
   /**
-   * Returns a sentence about one row; `null` if all its codes have labels. If too many rows lack labels, the sentence says so.
+   * Returns a sentence about one row; `null` if all its codes have labels. If too many rows lack labels, the sentence
+   * says so.
    */
   remarkOn(id: Guid): string | null {
     const code = this.#rows.get(id)

@@ -58,8 +58,9 @@ export class CsvParser implements RowParser {
       on_record: (row: CsvRow, { empty_lines }) => {
         this.#cells.length = 0
         this.#rows.push({ row, blankLines: empty_lines })
-        // Each row counts as the first one. If a row is wider or narrower than the first, csv-parse creates an error with a stack
-        // trace and a copy of the row, even with `relax_column_count`, and that takes longer than the parsing.
+        // Each row counts as the first one. If a row is wider or narrower than the first, csv-parse creates an error
+        // with a stack trace and a copy of the row, even with `relax_column_count`, and that takes longer than the
+        // parsing.
         Object.assign(parser.info, { records: 0 })
         return null
       },

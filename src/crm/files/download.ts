@@ -117,7 +117,8 @@ export class Download {
     const isSent = etag !== undefined || lastModified !== undefined
     const validators = isSent ? (isIgnored ? 'ignored' : 'sent') : 'none'
     const writtenAtMs = this.#writtenAtMs(reply, null)
-    // Servers derive both from a time in whole seconds, so they may stay the same if the file changes twice within a second.
+    // Servers derive both from a time in whole seconds, so they may stay the same if the file changes twice within a
+    // second.
     const isSettled = !(this.#settings.time.now().wallMs - writtenAtMs < SETTLING_MS)
     this.#validators = {
       ...(etag === undefined || !isSettled ? {} : { 'if-none-match': etag }),
@@ -211,8 +212,8 @@ export class Download {
   }
 
   /**
-   * Returns true if a URL leads to a private address. If a proxy is used, it resolves names, so only literal addresses are
-   * checked.
+   * Returns true if a URL leads to a private address. If a proxy is used, it resolves names, so only literal addresses
+   * are checked.
    */
   async #isPrivate(url: URL): Promise<boolean> {
     const isName = !/^(?:[\d.]+|\[.*\]|localhost)$/.test(url.hostname)

@@ -1,7 +1,7 @@
-// The files connector: two lists in the files of a directory, or on web servers. A FileSource reads a file in full when it
-// has changed, and a WebSource the file of a URL (download.ts). A parser for each format (file-format.ts) turns bytes
-// into rows, and list-file.ts turns rows into changes. A JSON row whose bytes have not changed is not parsed again
-// (json-rows.ts).
+// The files connector: two lists in the files of a directory, or on web servers. A FileSource reads a file in full when
+// it has changed, and a WebSource the file of a URL (download.ts). A parser for each format (file-format.ts) turns
+// bytes into rows, and list-file.ts turns rows into changes. A JSON row whose bytes have not changed is not parsed
+// again (json-rows.ts).
 
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'

@@ -42,7 +42,10 @@ export interface ListFile<Item> {
   /** The files that may hold the list; exactly one must exist. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
-  /** The column of `Website`. If its cell in a workbook is a hyperlink, its URL is served. `null` if no column is mapped. */
+  /**
+   * The column of `Website`. If its cell in a workbook is a hyperlink, its URL is served. `null` if no column is
+   * mapped.
+   */
   readonly linkColumn: string | null
   /** Whether the configuration has a section for the list. */
   readonly isMapped: boolean

@@ -126,8 +126,8 @@ export class FieldCoverage {
   }
 
   /**
-   * Returns true if a column, or the configuration, gives the field a value. @param isThere tells whether any row has the
-   * column
+   * Returns true if a column, or the configuration, gives the field a value. @param isThere tells whether any row has
+   * the column
    */
   reads(field: FieldName, isThere: (column: string) => boolean): boolean {
     const source = this.#sources[field] ?? null

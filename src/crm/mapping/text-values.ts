@@ -6,7 +6,9 @@ import type { HtmlText } from './list-setting.ts'
 
 type Convert = (cell: Cell) => string | null | CellFault
 
-/** Returns the conversion of a field's cells to text: of HTML to plain text, then of the configured values to others. */
+/**
+ * Returns the conversion of a field's cells to text: of HTML to plain text, then of the configured values to others.
+ */
 export function textConversion(source: FieldSource | null, htmlText: HtmlText | undefined): Convert {
   if (source?.kind !== 'column') return toText
   const read = source.html === true ? fromHtml(htmlText) : toText

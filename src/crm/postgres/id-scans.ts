@@ -24,8 +24,8 @@ export class IdScanSchedule {
   }
 
   /**
-   * Returns true if an id scan is due: its interval is over, or one is requested and the last one ended at least its own
-   * duration ago.
+   * Returns true if an id scan is due: its interval is over, or one is requested and the last one ended at least its
+   * own duration ago.
    */
   isDue(now: Moment, isAskedFor: boolean): boolean {
     if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs() * DUE_EARLY) return true

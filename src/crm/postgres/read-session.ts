@@ -20,8 +20,8 @@ export interface ReadMoment {
 /** The server ends a transaction that is idle for longer, which releases its locks and old row versions. */
 const STANDSTILL_MS = 60_000
 
-// The lag of a standby is the age of the last transaction that it replayed. It lags by 0 if it has replayed everything received
-// and is still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
+// The lag of a standby is the age of the last transaction that it replayed. It lags by 0 if it has replayed everything
+// received and is still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
 const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
   CASE WHEN NOT pg_is_in_recovery() THEN 0
     WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0

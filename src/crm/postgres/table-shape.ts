@@ -30,7 +30,9 @@ const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE 
     AND has_schema_privilege(n.oid, 'USAGE')
   LIMIT 1000`
 
-/** Reads the shape of a table. If the table does not exist, the failure suggests the name that was most likely meant. */
+/**
+ * Reads the shape of a table. If the table does not exist, the failure suggests the name that was most likely meant.
+ */
 export async function tableShape(
   transaction: Transaction,
   table: TableName,
@@ -122,8 +124,8 @@ export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
 }
 
 /**
- * Returns the default `TimeZone` of this connection: the setting of the role, else of the database, else of the server. It
- * is the best guess for the time zone of the table's writers.
+ * Returns the default `TimeZone` of this connection: the setting of the role, else of the database, else of the server.
+ * It is the best guess for the time zone of the table's writers.
  */
 export async function zoneOf(transaction: Transaction): Promise<string | PostgresFailure> {
   const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")

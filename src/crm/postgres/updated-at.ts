@@ -136,8 +136,8 @@ export function serverOf(startedAt: string, { process, lane }: Lane, connection:
 
 /**
  * Compares the server of a cursor with the current one. `same`: the same connection. `earlier`: the same server, read
- * by an earlier process, which may have been restored since, or in another lane, as audits are. `other`: possibly another
- * server, for example after a lost connection.
+ * by an earlier process, which may have been restored since, or in another lane, as audits are. `other`: possibly
+ * another server, for example after a lost connection.
  */
 export function kinshipOf(before: string, now: string): 'same' | 'earlier' | 'other' {
   if (before === now) return 'same'

@@ -10,7 +10,9 @@ const LONGEST_SHOWN = 2048
 const SEARCHED_BYTES = 65_536
 
 const TOKEN = /("(?:access|refresh|id)_token"\s*:\s*")[^"]*/g
-/** The credentials of an Authorization header that an answer repeats (RFC 9110 §11.6.2). They may be encoded secrets. */
+/**
+ * The credentials of an Authorization header that an answer repeats (RFC 9110 §11.6.2). They may be encoded secrets.
+ */
 const AUTHORIZATION =
   /(\bauthorization(?:\W|quot){1,20}(?:basic|bearer|digest|negotiate|token)(?:\s|%20|\+)+)[^\s"'\\,;<>&]+/gi
 
