@@ -3,7 +3,7 @@
  * bun-linux-arm64 --runtime FILE`, that platform's Bun (scripts/build-executables.ts has it). It embeds the files that
  * the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
  */
-import { OUR_CRM } from '../src/cli/connector-files.ts'
+import { OUR_CRM, OUR_PROGRAM } from '../src/cli/connector-files.ts'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -43,6 +43,7 @@ export function sampleDirectory() {
 const CONNECTOR_TYPES = readFileSync(join(ROOT, 'src/crm/connector/marquee-connector.d.ts'), 'utf8')
 const CONNECTOR_FILES = `
 export const OUR_CRM = ${JSON.stringify(OUR_CRM)}
+export const OUR_PROGRAM = ${JSON.stringify(OUR_PROGRAM)}
 export function connectorTypes() {
   return ${JSON.stringify(CONNECTOR_TYPES)}
 }`

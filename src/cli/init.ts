@@ -76,9 +76,12 @@ export async function init(
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
-  if (kind === 'module') {
-    const { OUR_CRM, connectorTypes } = await import('./connector-files.ts')
-    const beside = { 'our-crm.ts': OUR_CRM, 'marquee-connector.d.ts': connectorTypes() }
+  if (kind === 'module' || kind === 'command') {
+    const { OUR_CRM, OUR_PROGRAM, connectorTypes } = await import('./connector-files.ts')
+    const beside =
+      kind === 'module'
+        ? { 'our-crm.ts': OUR_CRM, 'marquee-connector.d.ts': connectorTypes() }
+        : { 'our_crm.py': OUR_PROGRAM }
     for (const [name, content] of Object.entries(beside)) {
       const isThere = await writeFile(resolve(cwd, name), content, { flag: 'wx', mode: 0o644 }).then(
         () => false,
@@ -339,7 +342,10 @@ const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new
       'describe your API and its lists in it, and set the variable CRM_TOKEN (or begin with ./marquee init http --preset NAME)',
     ],
     module: [MODULE, 'describe in our-crm.ts how to read your API, and set the variable CRM_TOKEN'],
-    command: [COMMAND, 'write our_crm.py beside it, and set the variable CRM_TOKEN'],
+    command: [
+      COMMAND,
+      'describe in our_crm.py how to read your API (or name your own program), and set the variable CRM_TOKEN',
+    ],
   } satisfies Readonly<Record<CrmSettings['kind'], readonly [crm: string, next: string]>>),
 )
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OUR_CRM } from '../../src/cli/connector-files.ts'
+import { OUR_CRM, OUR_PROGRAM } from '../../src/cli/connector-files.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/time/read-text.ts'
@@ -20,9 +20,9 @@ const hasJq = spawnSync('jq', ['--version']).status === 0
 if (!hasJq) console.warn('SKIPPED: jq is missing, so the Singer tap is not run')
 
 describe('docs/crm/your-own.md', () => {
-  it('shows the connector that init writes, and the program in Python that the tests run', () => {
+  it('shows the connector and the program in Python that init writes', () => {
     expect(blocks('ts')).toContain(OUR_CRM)
-    expect(blocks('python')).toEqual([PYTHON])
+    expect([blocks('python'), PYTHON]).toEqual([[OUR_PROGRAM], OUR_PROGRAM])
     expect(PYTHON.trimEnd().split('\n').length).toBeLessThanOrEqual(26)
   })
 
