@@ -62,8 +62,8 @@ function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Returns true if a secret is unchanged. A credential of the CRM or store whose source is read again when it is refused
- * counts as unchanged if the source is the same.
+ * Returns true if a secret is unchanged. For a credential of the CRM or the store only the source matters if it can be
+ * read again: Marquee reads it again when the credential is refused.
  */
 function isSame(before: Secret, after: Secret, key: string): boolean {
   const rotates = (key.startsWith('crm.') || key === 'cluster.url') && before.isReread && before.from === after.from

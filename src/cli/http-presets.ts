@@ -3,7 +3,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
   [
     'directus',
     `  kind: http             # a Directus; docs/crm/http.md
-  # testedOn: documents; a server that answers as a running Directus did by hand, 2026-11-21
+  # testedOn: documents; how it pages and filters was measured on a Directus, 2026-11-21
   url: https://cms.example.org
   auth: { bearer: { env: DIRECTUS_TOKEN } }   # a static token of a user who may read both collections
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it
@@ -45,7 +45,7 @@ export const HTTP_PRESETS: ReadonlyMap<string, string> = new Map([
   [
     'strapi',
     `  kind: http             # a Strapi 5; docs/crm/http.md
-  # testedOn: documents; a server that answers as a running Strapi 5.54 did by hand, 2026-11-21
+  # testedOn: documents; how it pages and filters was measured on a Strapi 5.54, 2026-11-21
   url: https://cms.example.org/api
   auth: { bearer: { env: STRAPI_TOKEN } }     # an API token that may find both types
   idNamespace: NAMESPACE   # keep this UUID: ids are derived from it

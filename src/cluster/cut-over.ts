@@ -30,7 +30,7 @@ export class CutOver {
     for (const list of [events, venues]) list.help()
     if (!isSame) {
       this.#changes = -1
-      // Ready bodies share one memory limit: drop those of the replaced lists.
+      // Nobody asks the replaced lists any more, and their ready bodies count towards the same memory limit.
       for (const { list } of [events, venues]) list.ready.clear()
     }
     return true

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { Log } from './log.ts'
-import type { Observation, ReadReport } from './observation.ts'
+import { readEnded } from '../../test/support/read-ended.ts'
 
 const START_MS = Date.UTC(2026, 10, 21)
 
@@ -9,24 +9,6 @@ function aLog(isTerminal: boolean) {
   const clock = { ms: START_MS }
   const log = new Log({ out: (line) => void lines.push(line), isTerminal, now: () => clock.ms })
   return { log, lines, clock }
-}
-
-function readEnded(changes: Partial<ReadReport>): Observation {
-  const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 12.4 } as const
-  return {
-    kind: 'read-ended',
-    read: {
-      ...read,
-      rows: 5,
-      changed: 0,
-      served: 4,
-      withheld: 1,
-      newlyWithheld: [],
-      isAudit: false,
-      servesNothing: false,
-      ...changes,
-    },
-  }
 }
 
 const FAILED = readEnded({ outcome: 'unreachable', message: 'the CRM did not answer' })

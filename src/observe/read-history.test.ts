@@ -1,24 +1,6 @@
 import { describe, expect, it } from 'bun:test'
-import type { Observation, ReadReport } from './observation.ts'
+import { readEnded } from '../../test/support/read-ended.ts'
 import { ReadHistory } from './read-history.ts'
-
-function readEnded(changes: Partial<ReadReport>): Observation {
-  const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 1 } as const
-  return {
-    kind: 'read-ended',
-    read: {
-      ...read,
-      rows: 5,
-      changed: 0,
-      served: 4,
-      withheld: 1,
-      newlyWithheld: [],
-      isAudit: false,
-      servesNothing: false,
-      ...changes,
-    },
-  }
-}
 
 describe('the history of reads', () => {
   it('joins equal reads, which keeps a fault of an hour ago visible', () => {

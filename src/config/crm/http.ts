@@ -133,7 +133,7 @@ const paging = section({
   hostOfLinks: oneOf(['ignored', 'kept'])
     .default('kept')
     .says(
-      'The host of links to the next page: `kept` requires that of `url`; `ignored` uses only their path and query.',
+      'Which host a link to the next page may name: `kept`, that of `url`, or the read fails; `ignored`, any: the path and query of the link are requested from `url`.',
     ),
   whole: flag().default(false).says('For `none` without `total`: whether the answer has all rows.'),
 })
@@ -159,7 +159,9 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     byId: query.optional('none').says('Added to the query, or the body, to read certain rows; contains `{ids}`.'),
     errorAt: jsonPath
       .optional('that of `crm`')
-      .says('The path of an error in answers: any value but null fails the request.'),
+      .says(
+        'The path in an answer at which the API puts an error. A value there, unless it is null, fails the request.',
+      ),
     ...columns,
     updatedAt: stamps
       .optional('none')
@@ -223,7 +225,9 @@ export const http = section({
   ),
   auth: auth.orNull().optional('none').says('The credentials. A file is read again when the API refuses its content.'),
   headers: headers.optional('none').says('Additional request headers. Secrets belong in `auth`.'),
-  errorAt: jsonPath.optional('none').says('The path of an error in answers: any value but null fails the request.'),
+  errorAt: jsonPath
+    .optional('none')
+    .says('The path in an answer at which the API puts an error. A value there, unless it is null, fails the request.'),
   refusedAs: wholeKey('a list of words', { type: 'array', items: { type: 'string' } }, (node) =>
     node.kind === 'list' ? node.items.map((item) => String(scalarOf(item)?.value ?? '')) : null,
   )

@@ -20,7 +20,7 @@ const UNDER_WAY_MS = 20
 const FEW_CHANGES = 20
 const CUT = { ok: true, cursor: null } as const
 
-/** The facts about one read that are compared with those of another. */
+/** What one read of a list brought. Two reads of a list that did not change must agree. */
 class Seen {
   /** The `updatedAt` of each id. */
   readonly stamps = new Map<string, string | null>()

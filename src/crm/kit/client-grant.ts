@@ -28,8 +28,8 @@ export type SendGrant = (
 ) => Promise<Response>
 
 /**
- * Matches a token (RFC 6749 appendix A.12) that a header field can carry. Those of Salesforce have a `!`, which bearer
- * tokens may not have by RFC 6750 §2.1.
+ * Matches an access token (RFC 6749 appendix A.12) that a header field can carry. The syntax of RFC 6750 §2.1 would be
+ * too narrow: the tokens of Salesforce contain a `!`.
  */
 const TOKEN = /^[\x21-\x7e]+$/
 const LONGEST_TOKEN = 12_288
