@@ -6,13 +6,13 @@ import type { ListSource } from '../sync/port.ts'
 import { Replica } from '../sync/replica.ts'
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
-import type { ListState } from './entries.ts'
+import type { ReportedState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
 import { UNREAD } from './followed-lists.ts'
 import { CutOver } from './cut-over.ts'
 import { newLists } from '../records/row-records.ts'
 
-const WHOLE: ListState = { ...UNREAD, whole: true }
+const WHOLE: ReportedState = { ...UNREAD, whole: true }
 
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
 const BOUNDS = { maxAgeMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }

@@ -90,9 +90,9 @@ export class ElectionTimer {
     this.#isVacant = false
   }
 
-  /** Sets the leader's heartbeat; `null` if its release does not report it. */
-  heartbeats(heartbeatMs: number | null): void {
-    this.#leadersHeartbeatMs = heartbeatMs ?? LONGEST_DEFAULT_MS
+  /** Sets the leader's heartbeat. */
+  heartbeats(heartbeatMs: number): void {
+    this.#leadersHeartbeatMs = heartbeatMs
   }
 
   /** Notes that the leader leaves. After that, only the order of the candidates decides how long to wait. */

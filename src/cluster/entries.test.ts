@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { type LogEntry, compareIds, decodeEntry, encodeEntry, isSame, NO_BODY } from './entries.ts'
+import { cursorOf } from '../sync/port.ts'
 import { Signing, logNameOf } from './log-identity.ts'
 
 const KEY = 'k'.repeat(32)
@@ -11,7 +12,7 @@ const position = { epoch: 3, number: 7, claimId: '00112233445566ff' }
 const READ = {
   kind: 'read',
   list: 'events',
-  cursor: 't7',
+  cursor: cursorOf('t7'),
   whole: true,
   served: 2,
   withheld: 1,
@@ -63,13 +64,6 @@ describe('an entry of the log (instances: What is on the log)', () => {
       head: { kind: 'unknown' },
       body: NO_BODY,
     })
-  })
-
-  it('of a release that does not tell how long the CRM asked to wait is taken to say that it did', () => {
-    const plain = new Signing('0123456789ab', null)
-    const { askedMs: _, ...older } = READ
-    const h = JSON.stringify({ ...older, claimId: position.claimId })
-    expect(decodeEntry({ id: '3-7', h, b: null, s: null }, plain)).toHaveProperty('head.askedMs', 7000)
   })
 
   const [first] = entries

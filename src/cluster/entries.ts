@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
-import { fieldsOf } from '../records/row-records.ts'
-import type { ToldShrunk } from '../sync/served-list.ts'
-import { BODY_CEILING, pack, unpack } from '../snapshot/snapshot-chunks.ts'
+import { fieldsOf, type JsonFields, listAt, numberAt, textAt, textOrNullAt } from '../domain/json-fields.ts'
+import type { ListState } from '../sync/served-list.ts'
+import { BODY_CEILING, listStateOf, pack, unpack } from '../snapshot/snapshot-chunks.ts'
 import type { Signing } from './log-identity.ts'
 import type { StoredEntry } from './store.ts'
 
@@ -25,21 +25,9 @@ export interface Ages {
 }
 
 /** The state of a list that the leader reports besides its rows. */
-export interface ListState {
-  /**
-   * The CRM's cursor for the next read of changes; `null` if there is none, or if only the leader's process can use it.
-   */
-  readonly cursor: string | null
+export interface ReportedState extends ListState {
   /** Whether the list was read in full once. */
   readonly whole: boolean
-  readonly served: number
-  readonly withheld: number
-  /** The number of rows without an id of their own, by fault in the order of `FAULTS`. */
-  readonly unidentified: readonly number[]
-  /** The loss that the shrink guard does not believe, and since when; `null` while the list is believed. */
-  readonly shrunk: ToldShrunk | null
-  /** The number of records that left the web as unreadable since the last full read that was believed. */
-  readonly lost: number
   readonly accepting: boolean
   readonly lastError: string | null
   /** Whether `lastError` only says that a file may be half-written. */
@@ -66,7 +54,7 @@ export type Head =
     }
   /** `updatedAtMs`: the CRM's times of change, by the CRM's clock, for a metric only. */
   | { readonly kind: 'rows'; readonly updatedAtMs: readonly number[] }
-  | ({ readonly kind: 'read'; readonly list: ListName } & ListState)
+  | ({ readonly kind: 'read'; readonly list: ListName } & ReportedState)
   | {
       readonly kind: 'heartbeat'
       readonly instance: string
@@ -75,8 +63,8 @@ export type Head =
       readonly candidates: readonly string[]
       readonly versions: readonly string[]
       readonly refreshEveryMs: number
-      /** The leader's heartbeat interval; `null` if its release does not report it. */
-      readonly heartbeatMs: number | null
+      /** The leader's heartbeat interval. */
+      readonly heartbeatMs: number
       /** The entries that reported a shrunk list that an operator has accepted. */
       readonly accepted: readonly string[]
     }
@@ -149,9 +137,7 @@ export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): Log
   }
 }
 
-type Fields = Partial<Record<string, unknown>>
-
-function headOf(given: Fields): Head {
+function headOf(given: JsonFields): Head {
   switch (given['kind']) {
     case 'claim':
       return {
@@ -164,7 +150,7 @@ function headOf(given: Fields): Head {
     case 'rows':
       return { kind: 'rows', updatedAtMs: texts(given, 'updatedAtMs').map(Number) }
     case 'read':
-      return { kind: 'read', list: given['list'] === 'events' ? 'events' : 'venues', ...listStateOf(given) }
+      return { kind: 'read', list: given['list'] === 'events' ? 'events' : 'venues', ...reportedStateOf(given) }
     case 'heartbeat': {
       const ages = fieldsOf(given['ages'])
       return {
@@ -175,7 +161,7 @@ function headOf(given: Fields): Head {
         candidates: texts(given, 'candidates'),
         versions: texts(given, 'versions'),
         refreshEveryMs: numberAt(given, 'refreshEveryMs'),
-        heartbeatMs: given['heartbeatMs'] === undefined ? null : numberAt(given, 'heartbeatMs'),
+        heartbeatMs: numberAt(given, 'heartbeatMs'),
         accepted: texts(given, 'accepted'),
       }
     }
@@ -186,33 +172,16 @@ function headOf(given: Fields): Head {
   }
 }
 
-export function listStateOf(value: unknown): ListState {
-  const given = fieldsOf(value)
+export function reportedStateOf(given: JsonFields): ReportedState {
   return {
-    cursor: textOrNullAt(given, 'cursor'),
+    ...listStateOf(given),
     whole: given['whole'] === true,
-    served: numberAt(given, 'served'),
-    withheld: numberAt(given, 'withheld'),
-    unidentified: texts(given, 'unidentified').map(Number),
-    shrunk: shrunkOf(given['shrunk']),
-    lost: given['lost'] === undefined ? 0 : numberAt(given, 'lost'),
     accepting: given['accepting'] === true,
     lastError: textOrNullAt(given, 'lastError'),
     waiting: given['waiting'] === true,
-    failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
+    failures: numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
-    // A release without `askedMs` includes that time in `nextTryMs`.
-    askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),
-  }
-}
-
-function shrunkOf(value: unknown): ToldShrunk | null {
-  if (value === null || value === undefined) return null
-  const given = fieldsOf(value)
-  return {
-    forMs: numberAt(given, 'forMs'),
-    absent: numberAt(given, 'absent'),
-    unreadable: numberAt(given, 'unreadable'),
+    askedMs: numberAt(given, 'askedMs'),
   }
 }
 
@@ -228,24 +197,6 @@ function agesOf(value: unknown): Ages {
   return { details: age('details'), availability: age('availability'), audited: age('audited') }
 }
 
-export function numberAt(given: Fields, name: string): number {
-  const value = given[name]
-  if (typeof value !== 'number' || !(value >= 0)) throw new Error(`${name} must be a number, 0 or more`)
-  return value
-}
-
-export function textAt(given: Fields, name: string): string {
-  const value = given[name]
-  if (typeof value !== 'string') throw new Error(`${name} must be a text`)
-  return value
-}
-
-export function textOrNullAt(given: Fields, name: string): string | null {
-  return given[name] === null ? null : textAt(given, name)
-}
-
-function texts(given: Fields, name: string): readonly string[] {
-  const value = given[name]
-  if (!Array.isArray(value)) throw new Error(`${name} must be a list`)
-  return value.map((item) => String(item))
+function texts(given: JsonFields, name: string): readonly string[] {
+  return listAt(given, name).map((item) => String(item))
 }

@@ -1,10 +1,10 @@
 import type { ResumeState } from '../sync/served-list.ts'
 import { type ServedList, type Shrunk, Freshness } from '../sync/served-list.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
-import { cursorOf, failureOf } from '../sync/port.ts'
+import { failureOf } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type Moment, type Time, earlierBy, elapsedMs } from '../time/time.ts'
-import type { Ages, ListState } from './entries.ts'
+import type { Ages, ReportedState } from './entries.ts'
 import type { Heartbeat } from './election.ts'
 
 /** Drift is reported by the leader, not by followers. */
@@ -21,7 +21,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   readonly freshness: Freshness = new Freshness()
   /** The snapshot has been applied completely. */
   isReached = false
-  #state: ListState
+  #state: ReportedState
   #told: Moment
   /** The moment as of which the leader was last heard. */
   #heardAt: Moment
@@ -35,7 +35,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   constructor(
     list: RecordList<Item>,
-    state: ListState,
+    state: ReportedState,
     time: Time,
     heartbeat: Heartbeat,
     link: StoreLink = { isLost: false },
@@ -49,11 +49,11 @@ export class FollowedList<Item> implements ServedList<Item> {
     list.unidentified = PackedRows.counted(state.unidentified)
   }
 
-  get state(): ListState {
+  get state(): ReportedState {
     return this.#state
   }
 
-  tell(state: ListState): void {
+  tell(state: ReportedState): void {
     this.#state = state
     this.list.unidentified = PackedRows.counted(state.unidentified)
     this.#told = this.#time.now()
@@ -92,19 +92,14 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** The state that a leader resumes from if it starts with these rows. */
   get resumeState(): ResumeState {
-    const { whole, cursor, unidentified, shrunk, lost, accepting, failures, askedMs } = this.#state
     const { lastFailure } = this
-    const sinceToldMs = elapsedMs(this.#told, this.#time.now())
+    const { whole, askedMs, ...state } = this.#state
     return {
+      ...state,
+      asOf: this.#told,
       freshness: this.freshness,
       isLoaded: whole,
-      cursor: cursor === null ? null : cursorOf(cursor),
-      unidentified,
-      lost,
-      shrunk: shrunk === null ? null : { ...shrunk, forMs: shrunk.forMs + sinceToldMs },
-      accepting,
       failure: lastFailure === null ? null : failureOf(lastFailure.kind, lastFailure.message, this.#leftOf(askedMs)),
-      failures,
     }
   }
 

@@ -4,13 +4,13 @@ import { formatter } from '../../test/model/records.ts'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { Admissions } from '../sync/served-list.ts'
 import { newLists } from '../records/row-records.ts'
-import { type Ages, type Head, type ListState, NO_BODY } from './entries.ts'
+import { type Ages, type Head, type ReportedState, NO_BODY } from './entries.ts'
 import { FollowedLists, UNREAD } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
 import { Signing } from './log-identity.ts'
 
 const POSITION = { epoch: 1, number: 1, claimId: '00' }
-const WELL: ListState = { ...UNREAD, whole: true }
+const WELL: ReportedState = { ...UNREAD, whole: true }
 const NEW: Ages = { details: 0, availability: 0, audited: 0 }
 
 it('turns nobody away for a read that failed before it has taken the heartbeat that came with it', async () => {

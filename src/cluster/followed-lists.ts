@@ -5,13 +5,13 @@ import type { VenueRecord } from '../domain/venue.ts'
 import { type RowRecord, type RecordLists, applyRowRecord, wholeRowRecords } from '../records/row-records.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import type { Moment, Time } from '../time/time.ts'
-import { type LogEntry, type ListState, type LogPosition, compareIds, isSame } from './entries.ts'
+import { type LogEntry, type ReportedState, type LogPosition, compareIds, isSame } from './entries.ts'
 import { FollowedList, type StoreLink } from './followed-list.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { Heartbeat } from './election.ts'
 
 /** The state of a list that nobody has read. */
-export const UNREAD: ListState = {
+export const UNREAD: ReportedState = {
   cursor: null,
   whole: false,
   served: 0,
@@ -40,7 +40,7 @@ export interface FollowedListsOptions {
   readonly position: LogPosition
   /** Nothing is served before this entry has been applied. */
   readonly until: LogPosition
-  readonly states?: Readonly<Record<ListName, ListState>>
+  readonly states?: Readonly<Record<ListName, ReportedState>>
 }
 
 /** Both lists as the log describes them. Applies entry by entry, and stops at a gap. */

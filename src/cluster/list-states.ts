@@ -1,25 +1,16 @@
 import { LISTS } from '../domain/field.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Replica } from '../sync/replica.ts'
-import { elapsedMs, type Moment } from '../time/time.ts'
-import type { Ages, ListState } from './entries.ts'
+import type { Moment } from '../time/time.ts'
+import type { Ages, ReportedState } from './entries.ts'
 
 /** Returns the state of a list that the leader reports besides its rows, as of now. */
-export function stateOf(replica: Replica, name: ListName, now: Moment): ListState {
-  const { reader, list, refresh, lastFailure, nextTryInMs, askedMs } = replica[name]
-  const { shrunk, acceptsShorter } = reader.guard
+export function stateOf(replica: Replica, name: ListName, now: Moment): ReportedState {
+  const { reader, refresh, lastFailure, nextTryInMs, askedMs } = replica[name]
   return {
-    cursor: reader.travellingCursor,
+    ...reader.stateAt(now),
     whole: reader.isLoaded,
-    served: list.served,
-    withheld: list.withheld,
-    unidentified: [...list.unidentified.counts],
-    shrunk:
-      shrunk === null
-        ? null
-        : { forMs: elapsedMs(shrunk.since, now), absent: shrunk.absent, unreadable: shrunk.unreadable },
-    lost: list.lostCount,
-    accepting: acceptsShorter,
+    accepting: reader.guard.acceptsShorter,
     lastError: lastFailure?.message ?? null,
     waiting: lastFailure?.kind === 'waiting',
     failures: refresh.failuresInAll,

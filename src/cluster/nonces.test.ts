@@ -65,16 +65,6 @@ describe('the echoed nonce (instances: How old)', () => {
     }
   })
 
-  it('is that of a release which does not tell its heartbeats as well', () => {
-    const time = clock()
-    const own = new OwnNonces('aa00000000000001', randomBytes, time, signing)
-    const seen = new SeenNonces(signing, time, { ms: 500 })
-    const { heartbeatMs: _, ...older } = NOTES
-    const nonce = JSON.stringify({ number: '0123456789abcdef', ...older })
-    seen.take(new Map([[own.instance, JSON.stringify({ nonce, s: signing.sign('nonces', own.instance, nonce) })]]))
-    expect(seen.size).toBe(1)
-  })
-
   it('is not counted, named or asked by where it stood still for 2 s, or four heartbeats where they are longer, its own or those of the leader', () => {
     for (const [heartbeatMs, ownHeartbeatMs, livesMs] of [
       [50, 50, 2000],

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
-import { fieldsOf } from '../records/row-records.ts'
-import { type LogPosition, logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
+import { fieldsOf, numberAt, textAt, textOrNullAt } from '../domain/json-fields.ts'
+import { type LogPosition, logPositionOf } from './entries.ts'
 import type { Heartbeat } from './election.ts'
 import type { Signing } from './log-identity.ts'
 
@@ -187,8 +187,7 @@ export class SeenNonces {
         version: textAt(fields, 'version'),
         isFit: fields['isFit'] === true,
         needsSnapshot: fields['needsSnapshot'] === true,
-        // Another release may not report it.
-        heartbeatMs: fields['heartbeatMs'] === undefined ? 0 : numberAt(fields, 'heartbeatMs'),
+        heartbeatMs: numberAt(fields, 'heartbeatMs'),
         accepts: logPositionOf(fields['accepts']),
       }
     } catch {

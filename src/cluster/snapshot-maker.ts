@@ -2,7 +2,7 @@ import { howMany } from '../domain/printable.ts'
 import { type ListName, LISTS } from '../domain/field.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import { allRowRecords, sizeOf } from '../snapshot/snapshot-chunks.ts'
-import { type ListState, type LogPosition, idOf } from './entries.ts'
+import { type ReportedState, type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { stateOf } from './list-states.ts'
 import type { ClusterOptions } from './options.ts'
@@ -149,7 +149,7 @@ export class SnapshotMaker {
     const from = publisher.position
     const { sentBytes } = publisher
     const now = time.now()
-    const stateNow = (name: ListName): ListState => stateOf(publisher.replica, name, now)
+    const stateNow = (name: ListName): ReportedState => stateOf(publisher.replica, name, now)
     const lists = { events: stateNow('events'), venues: stateNow('venues') }
     const { events, venues } = publisher.replica
     this.#isWanted = false

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { fieldsOf, type RowRecord, type RecordLists } from '../records/row-records.ts'
+import { fieldsOf, textAt, textOrNullAt } from '../domain/json-fields.ts'
+import type { RowRecord, RecordLists } from '../records/row-records.ts'
 import type { LoadOptions, SnapshotManifest } from '../snapshot/snapshot-chunks.ts'
 import {
   type ChunkSum,
@@ -11,8 +12,7 @@ import {
   sumOf,
   unspoken,
 } from '../snapshot/snapshot-chunks.ts'
-import type { ListState, LogPosition } from './entries.ts'
-import { idOf, listStateOf, logPositionOf, textAt, textOrNullAt } from './entries.ts'
+import { idOf, type LogPosition, logPositionOf, type ReportedState, reportedStateOf } from './entries.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './log-identity.ts'
 import { StoreFailure } from './store.ts'
@@ -23,7 +23,7 @@ const MANIFEST = 'snapshot'
  * A snapshot consists of rows that changed while they were taken. With the log applied from `from` to `to`, it is a
  * consistent state.
  */
-export interface Manifest extends SnapshotManifest<ListState> {
+export interface Manifest extends SnapshotManifest<ReportedState> {
   readonly from: LogPosition
   readonly to: LogPosition
 }
@@ -123,7 +123,7 @@ export async function readManifest(session: Session, signing: Signing): Promise<
     const sealed = fieldsOf(JSON.parse(Buffer.from(bytes).toString()))
     const told = textAt(sealed, 'manifest')
     if (!signing.believes(textOrNullAt(sealed, 's'), MANIFEST, told)) return 'the snapshot has a wrong signature'
-    const { lists, chunks, fields } = decodeManifest(told, listStateOf)
+    const { lists, chunks, fields } = decodeManifest(told, reportedStateOf)
     const [from, to] = [logPositionOf(fields['from']), logPositionOf(fields['to'])]
     if (from === null || to === null) throw unspoken()
     return { from, to, lists, chunks }

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../domain/json-fields.ts'
 import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
@@ -53,11 +54,6 @@ export function rowRecordOf(list: RecordLists[ListName], row: number, isVersionA
 function withheldText(withheld: Withheld | null): string {
   const { fault, column, where } = withheld ?? { fault: 'unreadable', column: null, where: '' }
   return JSON.stringify({ fault, column, where })
-}
-
-/** Returns the properties of a parsed JSON object; none for any other value. */
-export function fieldsOf(given: unknown): Partial<Readonly<Record<string, unknown>>> {
-  return typeof given === 'object' && given !== null ? { ...given } : {}
 }
 
 function withheldOf(text: string): Withheld {

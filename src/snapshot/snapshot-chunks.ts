@@ -2,21 +2,24 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type ListName, LISTS } from '../domain/field.ts'
+import { countAt, fieldsOf, type JsonFields, listAt, numberAt, textOrNullAt } from '../domain/json-fields.ts'
+import { FAULTS } from '../domain/withheld.ts'
 import type { DirtyRows } from '../records/row-records.ts'
 import {
   applyRowRecord,
-  fieldsOf,
   type RowRecord,
   rowRecordOf,
   RowRecordWriter,
   readRowRecords,
   type RecordLists,
 } from '../records/row-records.ts'
+import { cursorOf } from '../sync/port.ts'
+import type { ListState } from '../sync/served-list.ts'
 
 /**
  * Incremented if the format of row records, chunks or heads changes. Instances only read and write their own format.
  */
-export const SNAPSHOT_FORMAT = 1
+export const SNAPSHOT_FORMAT = 2
 
 /** The size and the checksum of a chunk, known before the chunk is read. */
 export interface ChunkSum {
@@ -27,7 +30,7 @@ export interface ChunkSum {
 }
 
 /** What a snapshot says of itself, wherever it is stored. */
-export interface SnapshotManifest<State> {
+export interface SnapshotManifest<State extends ListState = ListState> {
   readonly lists: Readonly<Record<ListName, State>>
   readonly chunks: readonly ChunkSum[]
 }
@@ -158,7 +161,7 @@ export function sumOf({ body, rows }: SnapshotChunk): ChunkSum {
   return { bytes: body.length, rows, sha256: hash('sha256', body) }
 }
 
-export function sizeOf({ chunks }: Pick<SnapshotManifest<unknown>, 'chunks'>): {
+export function sizeOf({ chunks }: Pick<SnapshotManifest, 'chunks'>): {
   readonly rows: number
   readonly bytes: number
 } {
@@ -166,27 +169,55 @@ export function sizeOf({ chunks }: Pick<SnapshotManifest<unknown>, 'chunks'>): {
   return { rows: sum('rows'), bytes: sum('bytes') }
 }
 
-export function encodeManifest(manifest: SnapshotManifest<unknown>): string {
+export function encodeManifest(manifest: SnapshotManifest): string {
   return JSON.stringify({ format: SNAPSHOT_FORMAT, ...manifest })
 }
 
 /**
  * Decodes a manifest, and returns the other fields of its place too.
- * @param stateOf parses the part of a list; `null` if it is not valid
+ * @param stateOf parses the part of a list; throws if it is not valid
  */
-export function decodeManifest<State>(
+export function decodeManifest<State extends ListState>(
   text: string,
-  stateOf: (given: unknown) => State | null,
-): SnapshotManifest<State> & { readonly fields: Partial<Record<string, unknown>> } {
+  stateOf: (given: JsonFields) => State,
+): SnapshotManifest<State> & { readonly fields: JsonFields } {
   const fields = fieldsOf(JSON.parse(text))
   const { format, lists, chunks } = fields
   if (format !== SNAPSHOT_FORMAT) {
     throw new SnapshotFault(`it is of format ${String(format).slice(0, 20)}, and this release reads ${SNAPSHOT_FORMAT}`)
   }
   const named = fieldsOf(lists)
-  const [events, venues] = [stateOf(named['events']), stateOf(named['venues'])]
-  if (events === null || venues === null || !Array.isArray(chunks) || !chunks.every(isChunkSum)) throw unspoken()
-  return { lists: { events, venues }, chunks, fields }
+  if (!Array.isArray(chunks) || !chunks.every(isChunkSum)) throw unspoken()
+  try {
+    return {
+      lists: { events: stateOf(fieldsOf(named['events'])), venues: stateOf(fieldsOf(named['venues'])) },
+      chunks,
+      fields,
+    }
+  } catch {
+    throw unspoken()
+  }
+}
+
+/** Parses the state of a list, from a snapshot or an entry of a log. Throws if it is not valid. */
+export function listStateOf(given: JsonFields): ListState {
+  const cursor = textOrNullAt(given, 'cursor')
+  const unidentified = listAt(given, 'unidentified')
+  if (unidentified.length > FAULTS.length)
+    throw new Error('unidentified must have no more counts than there are faults')
+  const shrunk = given['shrunk'] === null ? null : fieldsOf(given['shrunk'])
+  return {
+    cursor: cursor === null ? null : cursorOf(cursor),
+    served: countAt(given, 'served'),
+    withheld: countAt(given, 'withheld'),
+    unidentified: unidentified.map((count) => countAt({ unidentified: count }, 'unidentified')),
+    shrunk: shrunk && {
+      forMs: numberAt(shrunk, 'forMs'),
+      absent: countAt(shrunk, 'absent'),
+      unreadable: countAt(shrunk, 'unreadable'),
+    },
+    lost: countAt(given, 'lost'),
+  }
 }
 
 /** The fault of a manifest that lacks a field. */
@@ -212,7 +243,7 @@ export interface LoadOptions {
  * Fills the lists, which must be empty, with the chunks that `get` reads. Throws if one is not as the manifest says.
  */
 export async function loadChunks(
-  manifest: SnapshotManifest<{ readonly served: number; readonly withheld: number }>,
+  manifest: SnapshotManifest,
   lists: RecordLists,
   { memoryBytes, nowMs, pause }: LoadOptions,
   get: (index: number, sum: ChunkSum) => Promise<Buffer>,

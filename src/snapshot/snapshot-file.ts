@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SnapshotLists } from '../sync/served-list.ts'
+import type { SnapshotState } from '../sync/served-list.ts'
 import type { DirtyRows } from '../records/row-records.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Moment } from '../time/time.ts'
@@ -40,17 +40,15 @@ export interface SnapshotFileSettings {
 }
 
 /** A snapshot on disk. */
-export interface StoredSnapshot {
-  readonly lists: SnapshotLists
+export interface StoredSnapshot extends SnapshotState {
   readonly rows: number
   readonly bytes: number
-  readonly writtenAtMs: number
 }
 
 type Content = readonly [
   lists: RecordLists,
   dirtyRows: readonly DirtyRows[],
-  describe: () => Pick<SnapshotHead, 'lists' | 'writtenAtMs'>,
+  describe: () => SnapshotState,
   signal: AbortSignal,
 ]
 

@@ -1,16 +1,19 @@
-import { FAULTS } from '../domain/withheld.ts'
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { fieldsOf } from '../records/row-records.ts'
-import { cursorOf } from '../sync/port.ts'
-import type { SnapshotList } from '../sync/served-list.ts'
-import { decodeManifest, encodeManifest, SnapshotFault, type SnapshotManifest, unspoken } from './snapshot-chunks.ts'
+import { type JsonFields, numberAt } from '../domain/json-fields.ts'
+import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
+import {
+  decodeManifest,
+  encodeManifest,
+  listStateOf,
+  SnapshotFault,
+  type SnapshotManifest,
+  unspoken,
+} from './snapshot-chunks.ts'
 
 /** The head of a snapshot file. */
-export interface SnapshotHead extends SnapshotManifest<SnapshotList> {
+export interface SnapshotHead extends SnapshotManifest<SnapshotList>, SnapshotState {
   readonly fingerprint: string
-  /** By the wall clock, for scheduling only. */
-  readonly writtenAtMs: number
 }
 
 export const LENGTH_BYTES = 4
@@ -48,46 +51,20 @@ export function decodeHead(bytes: Buffer): SnapshotHead {
   const written = bytes.subarray(0, bytes.length - SUM_BYTES)
   if (!digestOf(written).equals(bytes.subarray(written.length)))
     throw new SnapshotFault('the checksum of its header is wrong')
-  const { lists, chunks, fields } = decodeManifest(written.toString('utf8'), parseSnapshotList)
+  const { lists, chunks, fields } = decodeManifest(written.toString('utf8'), snapshotListOf)
   const { fingerprint, writtenAtMs } = fields
   if (typeof fingerprint !== 'string' || typeof writtenAtMs !== 'number') throw unspoken()
   return { fingerprint, writtenAtMs, lists, chunks }
 }
 
-/** Parses a list's part of a snapshot; `null` if it is not valid. */
-function parseSnapshotList(given: unknown): SnapshotList | null {
-  const {
-    cursor,
-    served,
-    withheld,
-    unidentified,
-    auditedAtMs,
-    confirmedAtMs = null,
-    shrunk = null,
-    lost = 0,
-  } = fieldsOf(given)
-  if (cursor !== null && typeof cursor !== 'string') return null
-  if (!isCount(served) || !isCount(withheld) || !isCount(lost) || !isTime(auditedAtMs) || !isTime(confirmedAtMs))
-    return null
-  if (!Array.isArray(unidentified) || unidentified.length > FAULTS.length || !unidentified.every(isCount)) return null
-  const held = shrunk === null ? null : shrunkOf(shrunk)
-  if (held === undefined) return null
-  const known = { auditedAtMs, confirmedAtMs, shrunk: held, lost }
-  return { cursor: cursor === null ? null : cursorOf(cursor), served, withheld, unidentified, ...known }
+function snapshotListOf(given: JsonFields): SnapshotList {
+  return {
+    ...listStateOf(given),
+    auditedAtMs: timeAt(given, 'auditedAtMs'),
+    confirmedAtMs: timeAt(given, 'confirmedAtMs'),
+  }
 }
 
-/** `undefined` if the value is not valid. */
-function shrunkOf(given: unknown): SnapshotList['shrunk'] | undefined {
-  const { sinceMs, absent, unreadable } = fieldsOf(given)
-  return typeof sinceMs === 'number' && isCount(absent) && isCount(unreadable)
-    ? { sinceMs, absent, unreadable }
-    : undefined
-}
-
-function isTime(given: unknown): given is number | null {
-  return given === null || typeof given === 'number'
-}
-
-function isCount(given: unknown): given is number {
-  return Number.isSafeInteger(given) && Number(given) >= 0
+function timeAt(given: JsonFields, name: string): number | null {
+  return given[name] === null ? null : numberAt(given, name)
 }

@@ -3,7 +3,7 @@
 
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../domain/system-error.ts'
-import type { SnapshotLists } from '../sync/served-list.ts'
+import type { SnapshotState } from '../sync/served-list.ts'
 import { DirtyRows } from '../records/row-records.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
@@ -77,7 +77,7 @@ export class SnapshotKeeper {
       } catch (cause) {
         observe({ kind: 'snapshot-ignored', reason: reasonOf(cause) })
       }
-      return this.#stored?.lists ?? null
+      return this.#stored
     })
     this.begin()
     if (this.#stored === null) return
@@ -115,33 +115,33 @@ export class SnapshotKeeper {
   #isDue(): boolean {
     const { replica, time } = this.#settings
     if (this.#writing !== null || this.#isEnding) return false
-    const lists = replica.snapshotLists
-    if (lists === null || !this.#isOfUse(lists)) return false
+    const state = replica.snapshotState
+    if (state === null || !this.#isOfUse(state)) return false
     if (this.#triedAt === null) return true
     const sinceMs = elapsedMs(this.#triedAt, time.now())
     // A process that is killed must not forget since when a list is held, or that a shorter one was accepted.
-    if (this.#failure === null && this.#isHeldOtherwise(lists)) return true
+    if (this.#failure === null && this.#isHeldOtherwise(state)) return true
     if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
     if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
-    if (standingOf(lists) !== standingOf(this.#stored.lists)) return true
+    if (standingOf(state) !== standingOf(this.#stored)) return true
     const dirty = this.#dirty()
     if (dirty > 0 && (sinceMs >= CHANGES_EVERY_MS || dirty >= this.#rows * MUCH)) return true
-    return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(lists, this.#stored.lists))
+    return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(state, this.#stored))
   }
 
   /** Writes a last snapshot if rows have changed, unless that would take too long. */
   async stop(): Promise<void> {
     const { replica, time } = this.#settings
-    const lists = replica.snapshotLists
+    const state = replica.snapshotState
     this.#isEnding = true
     const isWorthIt =
       this.#writing === null &&
-      lists !== null &&
-      this.#isOfUse(lists) &&
+      state !== null &&
+      this.#isOfUse(state) &&
       (this.#dirty() > 0 ||
         this.#stored === null ||
-        this.#isHeldOtherwise(lists) ||
-        !isSameCursor(lists, this.#stored.lists)) &&
+        this.#isHeldOtherwise(state) ||
+        !isSameCursor(state, this.#stored)) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
     if (isWorthIt) void this.#write()
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
@@ -150,12 +150,12 @@ export class SnapshotKeeper {
   }
 
   /** Returns true if a snapshot is worth writing: a start could continue from it, or the one on disk is outdated. */
-  #isOfUse({ events, venues }: SnapshotLists): boolean {
+  #isOfUse({ lists: { events, venues } }: SnapshotState): boolean {
     return this.#stored !== null || events.cursor !== null || venues.cursor !== null
   }
 
   /** Returns true if the shrink guard holds other lists than the snapshot on disk says. */
-  #isHeldOtherwise({ events, venues }: SnapshotLists): boolean {
+  #isHeldOtherwise({ lists: { events, venues } }: SnapshotState): boolean {
     const stored = this.#stored?.lists ?? null
     if (stored === null) return false
     return (
@@ -204,20 +204,19 @@ export class SnapshotKeeper {
     }
   }
 
-  #describe(): { readonly lists: SnapshotLists; readonly writtenAtMs: number } {
-    const { replica, time } = this.#settings
-    const lists = replica.snapshotLists
-    if (lists === null) throw new Error('a list that was loaded stays loaded')
-    return { lists, writtenAtMs: time.now().wallMs }
+  #describe(): SnapshotState {
+    const state = this.#settings.replica.snapshotState
+    if (state === null) throw new Error('a list that was loaded stays loaded')
+    return state
   }
 }
 
 /** Describes which lists can continue from a snapshot. */
-function standingOf({ events, venues }: SnapshotLists): string {
+function standingOf({ lists: { events, venues } }: SnapshotState): string {
   return `${events.cursor !== null} ${venues.cursor !== null}`
 }
 
-function isSameCursor(left: SnapshotLists, right: SnapshotLists): boolean {
+function isSameCursor({ lists: left }: SnapshotState, { lists: right }: SnapshotState): boolean {
   return left.events.cursor === right.events.cursor && left.venues.cursor === right.venues.cursor
 }
 

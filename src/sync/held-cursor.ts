@@ -1,5 +1,5 @@
 import type { FailureKind } from '../observe/observation.ts'
-import type { Failure, Cursor } from './port.ts'
+import type { Failure, Cursor, ListSource } from './port.ts'
 
 /** After this many failed reads of changes in a row, the cursor is given up, whatever the failures were. */
 const MOST_FAILURES = 3
@@ -15,6 +15,11 @@ export class HeldCursor {
   /** There is a cursor, and the last read of changes did not fail. */
   get isSound(): boolean {
     return this.text !== null && this.#failures === 0
+  }
+
+  /** The cursor that another process may continue from; `null` if it would have to read all rows. */
+  travelling(source: Pick<ListSource<unknown>, 'travels'>): Cursor | null {
+    return this.text !== null && source.travels?.(this.text) === true ? this.text : null
   }
 
   take(cursor: Cursor | null): void {

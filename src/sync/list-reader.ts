@@ -2,20 +2,19 @@ import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
 import { absentIds, forgetVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
 import { Barrier } from './barrier.ts'
-import { snapshotListOf } from './snapshot-list.ts'
 import type { Attempt } from './poller.ts'
 import { Drift } from './drift.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { Pages } from './pages.ts'
-import type { Failure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, ListSource } from './port.ts'
+import type { Failure, Page, ReadEnd, ReadKind, ReadPurpose, ListSource } from './port.ts'
 import { failed } from './port.ts'
 import { ReadReports } from './read-reports.ts'
 import { PageApplier } from './page-applier.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { Freshness, type ResumeState, type ShrinkGuardSetting, type Shrunk, type SnapshotList } from './served-list.ts'
+import { Freshness, type ListState, type ResumeState, type RefreshSettings, type SnapshotList } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
-import { type Moment, type Time, delaysOf, earlierBy, momentAt } from '../time/time.ts'
+import { type Moment, type Time, delaysOf } from '../time/time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Mutex } from '../time/waiting.ts'
 
@@ -37,10 +36,7 @@ export interface ListReaderOptions<Item> {
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
-interface ReaderSettings extends ShrinkGuardSetting {
-  readonly maxAgeMs: number
-  readonly fullReadEveryMs: number
-}
+type ReaderSettings = Pick<RefreshSettings, 'maxAgeMs' | 'fullReadEveryMs' | 'shrinkGuardMs'>
 
 /** One read and its progress. An addition only adds rows: it removes and confirms nothing, and keeps no cursor. */
 interface Read<Item> {
@@ -84,17 +80,9 @@ export class ListReader<Item> {
     const { resumeState } = options
     this.freshness = resumeState?.freshness ?? new Freshness()
     if (resumeState?.isLoaded !== true) return
-    const { shrunk } = resumeState
-    const since = earlierBy(options.time.now(), shrunk?.forMs ?? 0)
-    this.#resume(resumeState, shrunk && { ...shrunk, since })
     this.#load()
+    this.#resume(resumeState, resumeState.asOf)
     if (resumeState.accepting) this.acceptShorter()
-  }
-
-  /** The cursor that another process may continue from; `null` if it would have to read all rows. */
-  get travellingCursor(): Cursor | null {
-    const { text } = this.#cursor
-    return text !== null && this.#options.source.travels?.(text) === true ? text : null
   }
 
   /** Lets the next read of all rows remove any number of rows that it does not mention. */
@@ -112,34 +100,41 @@ export class ListReader<Item> {
     return this.#mutex.lock()
   }
 
+  /** What is known of the list besides its rows. */
+  stateAt(now: Moment): ListState {
+    const { list, source } = this.#options
+    return {
+      cursor: this.#cursor.travelling(source),
+      served: list.served,
+      withheld: list.withheld,
+      unidentified: [...list.unidentified.counts],
+      shrunk: this.guard.toldAt(now),
+      lost: list.lostCount,
+    }
+  }
+
   /** The list's part of a snapshot; `null` if it was neither read in full nor loaded from a snapshot itself. */
-  get snapshotList(): SnapshotList | null {
-    const { list, time } = this.#options
+  snapshotListAt(now: Moment): SnapshotList | null {
     if (!this.isLoaded && this.#snapshot === null) return null
-    const { freshness, guard, travellingCursor: cursor } = this
-    return snapshotListOf(list, { freshness, guard, cursor, resumed: this.#snapshot, now: time.now() })
+    return { ...this.stateAt(now), ...this.freshness.timesAt(now, this.#snapshot) }
   }
 
   /** Resumes from a snapshot whose rows are in the list. The next read that reports all changes confirms them. */
-  resume(snapshot: SnapshotList): void {
-    const { shrunk } = snapshot
-    const now = this.#options.time.now()
+  resume(snapshot: SnapshotList, writtenAt: Moment): void {
     this.#snapshot = snapshot
-    this.resumedAtMs = now.monotonicMs
-    this.#resume(snapshot, shrunk && { ...shrunk, since: momentAt(shrunk.sinceMs, now) })
+    this.resumedAtMs = this.#options.time.now().monotonicMs
+    this.#resume(snapshot, writtenAt)
   }
 
   /** Continues from what another process knew of the rows in the list, which reads must confirm. */
-  #resume(
-    { cursor, unidentified, lost }: Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'>,
-    shrunk: Shrunk | null,
-  ): void {
+  #resume({ cursor, unidentified, lost, shrunk }: ListState, asOf: Moment): void {
     const { list, time } = this.#options
     list.unidentified = PackedRows.counted(unidentified)
     list.lostElsewhere = lost
-    this.#cursor.take(cursor)
     this.confirmSince(time.now())
-    if (shrunk !== null) this.guard.resume(list.kind.name, list.served + list.lostCount, shrunk)
+    if (shrunk !== null) this.guard.resume(list, shrunk, asOf)
+    // Changes do not prove a list that is not believed. Until it may be answered from, it is read in full.
+    this.#cursor.take(this.isLoaded || shrunk === null ? cursor : null)
   }
 
   #load(): void {

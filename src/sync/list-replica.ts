@@ -85,9 +85,9 @@ export class ListReplica<Item> implements ServedList<Item> {
   }
 
   /** Resumes from a snapshot whose rows are already in the list. */
-  resume(snapshot: SnapshotList): void {
+  resume(snapshot: SnapshotList, writtenAt: Moment): void {
     this.#snapshot = snapshot
-    this.reader.resume(snapshot)
+    this.reader.resume(snapshot, writtenAt)
   }
 
   async #refresh(): Promise<Attempt> {

@@ -9,11 +9,11 @@ import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
 import { type RecordLists, newLists } from '../records/row-records.ts'
 import { ListReplica } from './list-replica.ts'
-import type { RefreshSettings, ResumeState, SnapshotLists } from './served-list.ts'
+import type { RefreshSettings, ResumeState, SnapshotState } from './served-list.ts'
 import type { Formatter } from '../formats/format.ts'
 import { type Crm, failureOf } from './port.ts'
 import type { ReadyBodies } from '../records/ready-bodies.ts'
-import type { Time } from '../time/time.ts'
+import { type Time, momentAt } from '../time/time.ts'
 
 export interface ReplicaOptions {
   readonly crm: Crm
@@ -87,20 +87,22 @@ export class Replica {
     return { events: this.events.list, venues: this.venues.list }
   }
 
-  /** Both lists' parts of a snapshot; `null` if one cannot provide its part. */
-  get snapshotLists(): SnapshotLists | null {
-    const [events, venues] = [this.events.reader.snapshotList, this.venues.reader.snapshotList]
-    return events === null || venues === null ? null : { events, venues }
+  /** What a snapshot says of both lists; `null` if one cannot provide its part. */
+  get snapshotState(): SnapshotState | null {
+    const now = this.#time.now()
+    const [events, venues] = [this.events.reader.snapshotListAt(now), this.venues.reader.snapshotListAt(now)]
+    return events === null || venues === null ? null : { lists: { events, venues }, writtenAtMs: now.wallMs }
   }
 
   /** Fills the lists from a snapshot, if there is one. Reads that are requested meanwhile wait for it. */
-  async resumeFromSnapshot(fill: (lists: RecordLists) => Promise<SnapshotLists | null>): Promise<void> {
+  async resumeFromSnapshot(fill: (lists: RecordLists) => Promise<SnapshotState | null>): Promise<void> {
     const unlock = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
     try {
       const snapshot = await fill(this.lists)
       if (snapshot === null) return
-      this.events.resume(snapshot.events)
-      this.venues.resume(snapshot.venues)
+      const writtenAt = momentAt(snapshot.writtenAtMs, this.#time.now())
+      this.events.resume(snapshot.lists.events, writtenAt)
+      this.venues.resume(snapshot.lists.venues, writtenAt)
     } finally {
       for (const go of unlock) go()
     }

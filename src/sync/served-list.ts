@@ -117,6 +117,15 @@ export class Freshness {
     return this.#audited === null ? null : elapsedMs(this.#audited, now)
   }
 
+  /** Returns the times of the list for a snapshot. Those of the snapshot that it was loaded from fill the gaps. */
+  timesAt(now: Moment, before: SnapshotTimes | null): SnapshotTimes {
+    const [auditedAgeMs, confirmedAgeMs] = [this.auditedAgeMs(now), this.confirmedAgeMs(now)]
+    return {
+      auditedAtMs: auditedAgeMs === null ? (before?.auditedAtMs ?? null) : now.wallMs - auditedAgeMs,
+      confirmedAtMs: confirmedAgeMs === null ? (before?.confirmedAtMs ?? null) : now.wallMs - confirmedAgeMs,
+    }
+  }
+
   /** Returns true if all changes of the details up to `moment` are known. */
   areDetailsConfirmedSince(moment: Moment): boolean {
     return this.#details !== null && this.#details.monotonicMs >= moment.monotonicMs
@@ -159,11 +168,6 @@ export interface Shrunk {
   /** Records that are missing from the CRM, and records whose rows became unreadable, according to the last read. */
   readonly absent: number
   readonly unreadable: number
-}
-
-/** The same state, for other processes. */
-export interface ToldShrunk extends Pick<Shrunk, 'absent' | 'unreadable'> {
-  readonly forMs: number
 }
 
 /** The setting of the shrink guard: how long the old list is still served, in ms; `null` if the guard is off. */
@@ -305,9 +309,9 @@ export class Admissions {
   }
 }
 
-/** A list's part of a snapshot, without its rows. */
-export interface SnapshotList {
-  /** The cursor for the next read of changes; `null` if that must be a full read. */
+/** What the reader of a list knows besides its rows. With both, another process continues reading the list. */
+export interface ListState {
+  /** The cursor for the next read of changes; `null` if there is none, or if only this process can use it. */
   readonly cursor: Cursor | null
   readonly served: number
   readonly withheld: number
@@ -315,26 +319,37 @@ export interface SnapshotList {
    * For each fault, in the order of `FAULTS`: the number of rows that are withheld for it and have no id of their own.
    */
   readonly unidentified: readonly number[]
+  /** What the shrink guard did not believe, and for how long by now; `null` while the list is believed. */
+  readonly shrunk: (Pick<Shrunk, 'absent' | 'unreadable'> & { readonly forMs: number }) | null
+  /** The number of records withdrawn as unreadable since the last full read that was believed. */
+  readonly lost: number
+}
+
+/** By the wall clock, for a process that starts later. */
+interface SnapshotTimes {
   /** When the list was last read in full, wall ms; `null` if unknown. */
   readonly auditedAtMs: number | null
   /** The time up to which all changes have been read, wall ms; `null` if unknown. */
   readonly confirmedAtMs: number | null
-  /** What the shrink guard did not believe, with the wall time since when; `null` while the list is believed. */
-  readonly shrunk: { readonly sinceMs: number; readonly absent: number; readonly unreadable: number } | null
-  /** Records withdrawn as unreadable since the last full read that was believed. */
-  readonly lost: number
 }
 
-/**
- * The knowledge of a previous reader of the same list, from which this process continues. The rows are already in the
- * list.
- */
-export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'> {
+/** A list's part of a snapshot, without its rows. */
+export interface SnapshotList extends ListState, SnapshotTimes {}
+
+/** The part of each list, all as of one time. */
+export interface SnapshotState {
+  readonly lists: Readonly<Record<ListName, SnapshotList>>
+  /** Wall ms. */
+  readonly writtenAtMs: number
+}
+
+/** The knowledge of a previous reader of the same list whose age is known. The rows are already in the list. */
+export interface ResumeState extends ListState {
+  /** The time of the state. */
+  readonly asOf: Moment
   /** The age of the list, continued from the previous reader. */
   readonly freshness: Freshness
   readonly isLoaded: boolean
-  /** What the shrink guard did not believe; `null` while the list is believed. */
-  readonly shrunk: ToldShrunk | null
   /** The operator has accepted a shorter list. */
   readonly accepting: boolean
   /** The failure of the last read, with the rest of the CRM's `Retry-After`, which the next reader must obey. */
@@ -342,5 +357,3 @@ export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'unidentified
   /** The number of failures in a row. */
   readonly failures: number
 }
-
-export type SnapshotLists = Readonly<Record<ListName, SnapshotList>>

@@ -4,6 +4,7 @@ import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import type { SnapshotList } from './served-list.ts'
+import type { Moment } from '../time/time.ts'
 import type { Attempt } from './poller.ts'
 import { DirtyRows } from '../records/row-records.ts'
 import type { Cursor, ListSource } from './port.ts'
@@ -205,14 +206,14 @@ describe('the shrink guard, if rows became unreadable (architecture: The shrink 
 })
 
 describe('the shrink guard over a restart (architecture: The shrink guard)', () => {
-  const restarted = async (snapshot: SnapshotList, of: readonly Guid[]) => {
+  const restarted = async (snapshot: SnapshotList, writtenAt: Moment, of: readonly Guid[]) => {
     const after = scene()
     for (const id of of) {
       const row = after.list.insert(id)
       after.list.serve(row, after.list.kind.packing.pack(eventOf(id, { Name: 'A' })))
     }
     await after.time.pass(200_000)
-    after.reader.resume(snapshot)
+    after.reader.resume(snapshot, writtenAt)
     return after
   }
 
@@ -220,26 +221,28 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
     const before = scene()
     await before.refresh(rows(ids))
     await before.audit(unreadable(ids))
-    const { snapshotList } = before.reader
-    expect(snapshotList).toMatchObject({ cursor: null, served: 100, shrunk: { absent: 0, unreadable: 100 } })
+    const writtenAt = before.time.peek()
+    const snapshotList = before.reader.snapshotListAt(writtenAt)
+    expect(snapshotList).toMatchObject({ served: 100, shrunk: { absent: 0, unreadable: 100 } })
     if (snapshotList === null) throw new Error('it was read in full')
-    const after = await restarted(snapshotList, ids)
+    const after = await restarted(snapshotList, writtenAt, ids)
     expect(after.reader.isLoaded).toBe(false)
     expect(await after.refresh(unreadable(ids))).toBe('shrunk')
     expect([after.reader.isLoaded, after.list.served]).toEqual([true, 100])
     const now = after.time.peek()
     const ageMs = after.reader.freshness.confirmedAgeMs(now) ?? 0
     expect(now.wallMs - ageMs).toBeCloseTo(snapshotList.confirmedAtMs ?? 0, 0)
-    expect(after.reader.guard.shrunk?.since.wallMs).toBeCloseTo(snapshotList.shrunk?.sinceMs ?? 0, 0)
+    expect(after.reader.guard.shrunk?.since.wallMs).toBeCloseTo(writtenAt.wallMs - (snapshotList.shrunk?.forMs ?? 0), 0)
   })
 
   it('counts the faults from before the restart, too', async () => {
     const before = scene()
     await before.refresh(rows(ids))
     await before.refresh(unreadable(ids.slice(0, 50)))
-    const { snapshotList } = before.reader
+    const writtenAt = before.time.peek()
+    const snapshotList = before.reader.snapshotListAt(writtenAt)
     if (snapshotList === null) throw new Error('it was read in full')
-    const after = await restarted(snapshotList, ids.slice(50))
+    const after = await restarted(snapshotList, writtenAt, ids.slice(50))
     expect(await after.refresh(unreadable(ids.slice(50, 51)))).toBe('shrunk')
   })
 })

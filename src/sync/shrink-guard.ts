@@ -2,8 +2,8 @@ import type { Observe } from '../observe/observation.ts'
 import { type Sighting, countMissing } from './absence.ts'
 import { type Failure, type ReadKind, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { type ShrinkGuardSetting, type Shrunk, untilOf } from './served-list.ts'
-import type { Moment } from '../time/time.ts'
+import { type ListState, type ShrinkGuardSetting, type Shrunk, untilOf } from './served-list.ts'
+import { type Moment, earlierBy, elapsedMs } from '../time/time.ts'
 
 /** A read to be judged. */
 export interface Judged extends Sighting {
@@ -70,10 +70,21 @@ export class ShrinkGuard {
     this.#acceptedAt = atMs
   }
 
-  /** Resumes the judgement of another process. */
-  resume(list: string, records: number, shrunk: Shrunk): void {
-    this.shrunk = shrunk
-    this.failure = failureOf('shrunk', shrunkMessage(list, shrunk, records, null))
+  /** What another process needs to continue the judgement; `null` while the list is believed. */
+  toldAt(now: Moment): ListState['shrunk'] {
+    if (this.shrunk === null) return null
+    const { since, absent, unreadable } = this.shrunk
+    return { forMs: elapsedMs(since, now), absent, unreadable }
+  }
+
+  /** Resumes the judgement that another process told at `asOf`. */
+  resume(
+    { kind, served, lostCount }: GuardedList,
+    { forMs, absent, unreadable }: NonNullable<ListState['shrunk']>,
+    asOf: Moment,
+  ): void {
+    this.shrunk = { since: earlierBy(asOf, forMs), absent, unreadable }
+    this.failure = failureOf('shrunk', shrunkMessage(kind.name, this.shrunk, served + lostCount, null))
     this.#proof = 'full'
   }
 

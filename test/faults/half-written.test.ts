@@ -299,8 +299,11 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     const { replica, ...before } = await scene(format)
     const { events, venues } = replica
     const resumeState = {
+      asOf: time.now(),
       isLoaded: true,
       cursor: null,
+      served: 5,
+      withheld: 0,
       unidentified: [],
       shrunk: null,
       lost: 0,

@@ -1,4 +1,4 @@
-import type { Admissions, SnapshotLists } from '../../src/sync/served-list.ts'
+import type { Admissions, SnapshotState } from '../../src/sync/served-list.ts'
 import { allRowRecords } from '../../src/snapshot/snapshot-chunks.ts'
 import type { RowRecord } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
@@ -16,8 +16,7 @@ export interface Running {
 }
 
 /** The snapshot on disk between two processes. */
-interface SavedSnapshot {
-  readonly lists: SnapshotLists
+interface SavedSnapshot extends SnapshotState {
   readonly frames: readonly RowRecord[]
 }
 
@@ -62,7 +61,7 @@ export class Host {
     if (snapshot !== null) {
       void replica.resumeFromSnapshot(async (lists) => {
         for (const frame of snapshot.frames) applyRowRecord(lists, frame, this.#time.peek().monotonicMs)
-        return snapshot.lists
+        return snapshot
       })
     }
     replica.start()
@@ -98,8 +97,8 @@ export class Host {
 
   #keep(): void {
     const { replica } = this.running
-    const lists = replica.snapshotLists
-    if (lists !== null) this.#snapshot = { lists, frames: [...allRowRecords(replica.lists)] }
+    const state = replica.snapshotState
+    if (state !== null) this.#snapshot = { ...state, frames: [...allRowRecords(replica.lists)] }
   }
 
   async #restart(): Promise<void> {

@@ -223,10 +223,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'forgets over a restart what it did not believe',
     setting: settingOf({ strategy: 'token-delta', maxAgeMs: 1000, restartEveryMs: 4000 }),
     breakIt: () =>
-      overrideGetter(ListReader.prototype, 'snapshotList', (reader, original) => {
-        const snapshot = original()
-        return snapshot === null ? null : { ...snapshot, cursor: reader.travellingCursor, shrunk: null }
-      }),
+      override(
+        ListReader.prototype,
+        'snapshotListAt',
+        (original) =>
+          function snapshotListAt(this: ListReader<unknown>, now) {
+            const snapshot = original.call(this, now)
+            return snapshot && { ...snapshot, shrunk: null }
+          },
+      ),
   },
   {
     name: 'skips the lag',
@@ -348,8 +353,8 @@ export const MUTANTS: readonly Mutant[] = [
         ListReader.prototype,
         'resume',
         (original) =>
-          function resume(this: ListReader<unknown>, snapshot) {
-            original.call(this, snapshot)
+          function resume(this: ListReader<unknown>, ...given) {
+            original.call(this, ...given)
             this.isLoaded = true
             this.freshness.confirmDetails(now().now(), 0)
             this.freshness.confirmAvailability(now().now(), 0)

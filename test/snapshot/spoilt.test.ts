@@ -89,7 +89,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     const readWith = (change: (head: Record<string, unknown>) => unknown): Promise<string> =>
       refusalOf(rig, withHead(bytes, change))
     expect(await readWith((head) => head)).toBe('')
-    expect(await readWith((head) => ({ ...head, format: 2 }))).toContain('it is of format 2, and this release reads 1')
+    expect(await readWith((head) => ({ ...head, format: 1 }))).toContain('it is of format 1, and this release reads 2')
     expect(await readWith((head) => ({ ...head, fingerprint: 'aaaaaaaaaaaa' }))).toContain(
       'it belongs to another CRM or mapping',
     )
@@ -102,7 +102,9 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
 
   it('where its rows are not those that it names', async () => {
     const { rig, bytes } = await scene()
-    const events = { cursor: '0', served: 7, withheld: 1, unidentified: [], auditedAtMs: null }
+    const [cursor, unidentified] = ['0', []]
+    const times = { auditedAtMs: null, confirmedAtMs: null }
+    const events = { cursor, served: 7, withheld: 1, unidentified, shrunk: null, lost: 0, ...times }
     const miscounted = withHead(bytes, (head) => ({ ...head, lists: { events, venues: events } }))
     expect(await refusalOf(rig, miscounted)).toContain('it does not hold as many events as it says')
   })

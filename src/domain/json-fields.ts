@@ -1,0 +1,35 @@
+/** The properties of a JSON object that another process wrote. */
+export type JsonFields = Partial<Readonly<Record<string, unknown>>>
+
+/** Returns the properties of a parsed JSON object; none for any other value. */
+export function fieldsOf(given: unknown): JsonFields {
+  return typeof given === 'object' && given !== null ? { ...given } : {}
+}
+
+export function numberAt(given: JsonFields, name: string): number {
+  const value = given[name]
+  if (typeof value !== 'number' || !(value >= 0)) throw new Error(`${name} must be a number, 0 or more`)
+  return value
+}
+
+export function countAt(given: JsonFields, name: string): number {
+  const value = numberAt(given, name)
+  if (!Number.isSafeInteger(value)) throw new Error(`${name} must be a whole number`)
+  return value
+}
+
+export function textAt(given: JsonFields, name: string): string {
+  const value = given[name]
+  if (typeof value !== 'string') throw new Error(`${name} must be a text`)
+  return value
+}
+
+export function textOrNullAt(given: JsonFields, name: string): string | null {
+  return given[name] === null ? null : textAt(given, name)
+}
+
+export function listAt(given: JsonFields, name: string): readonly unknown[] {
+  const value = given[name]
+  if (!Array.isArray(value)) throw new Error(`${name} must be a list`)
+  return value
+}
