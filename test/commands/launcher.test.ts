@@ -97,6 +97,70 @@ it('marquee.cmd names a Bun that npm brings on Windows, and what it runs', () =>
   expect(text).toContain('"%MARQUEE_BUN%" "%MARQUEE_MAIN%" %*')
 })
 
+/** The rules of both launchers, as their texts have them. Nothing here runs marquee.cmd: that needs Windows. */
+interface LauncherRules {
+  /** What Node is started with, before Marquee's own arguments. */
+  readonly nodeFlags: string | undefined
+  /** The condition for Node. */
+  readonly runsOnNode: string | undefined
+  readonly leastNode: string | undefined
+  /** What it runs: the first that exists. */
+  readonly mains: string[]
+  /** What it says if the Node of the PATH will not do. */
+  readonly sentences: string[]
+}
+
+it('marquee.cmd has the rules of ./marquee: the same runtime, flags, files and sentences', () => {
+  const posix = readFileSync(join(ROOT, 'marquee'), 'utf8')
+  const rules: LauncherRules = {
+    nodeFlags: /^ *exec node (.*) "\$main" "\$@"$/m.exec(posix)?.[1],
+    runsOnNode: /^if \[ "\$(MARQUEE_RUNTIME)" = (node) \]; then$/m.exec(posix)?.slice(1).join('='),
+    leastNode: / -ge (\d+) \]/.exec(posix)?.[1],
+    mains: Array.from(posix.matchAll(/main=\$here\/(\S+)/g), ([, main = '']) => main),
+    sentences: sentencesOf(posix.replace('$found', 'there is no node on the PATH')),
+  }
+  const cmd = readFileSync(join(ROOT, 'marquee.cmd'), 'utf8').replaceAll('\r\n', '\n')
+  const remedy = /"MARQUEE_ELSE=(.*)"$/m.exec(cmd)?.[1] ?? ''
+  const sentences = sentencesOf(cmd.replaceAll('%MARQUEE_ELSE%', remedy))
+  expect({
+    nodeFlags: / node (.*) "%MARQUEE_MAIN%" %\*/.exec(cmd)?.[1],
+    runsOnNode: /^if "%(MARQUEE_RUNTIME)%"=="(node)" node /m.exec(cmd)?.slice(1).join('='),
+    leastNode: / LSS (\d+) /.exec(cmd)?.[1],
+    mains: Array.from(cmd.matchAll(/"MARQUEE_MAIN=%~dp0(\S+)"/g), ([, main = '']) => main.replace('\\', '/')),
+    sentences: sentences.slice(0, 1),
+  }).toEqual(rules)
+  const [without = '', old] = sentences
+  expect(old).toBe(without.replace('there is no node on the PATH', 'the node on the PATH is %MARQUEE_NODE%'))
+  // The comparison of cmd.exe minds case only without /i, as that of sh always does.
+  expect(cmd.match(/if \/i .*MARQUEE_RUNTIME/)).toBeNull()
+})
+
+it('marquee.cmd passes arguments and the exit status on: a runtime is the last thing that it starts', () => {
+  const bytes = readFileSync(join(ROOT, 'marquee.cmd'), 'utf8')
+  // cmd.exe misreads some files with Unix line ends.
+  expect(bytes.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+  const lines = bytes.split('\r\n').filter((line) => line !== '' && !line.startsWith('rem '))
+  const starts = lines.filter((line) => line.includes('%*'))
+  expect(starts.map((line) => line.replace(/^.*" %\*/, ''))).toEqual([' & exit /b', ''])
+  expect(lines.at(-1)).toBe('"%MARQUEE_BUN%" "%MARQUEE_MAIN%" %*')
+  // Within a block, an argument such as C:\copy(1)\marquee.yaml would end it.
+  let depth = 0
+  for (const line of lines) {
+    if (line.includes('%*')) expect(depth).toBe(0)
+    depth += Number(line.endsWith('(')) - Number(line.startsWith(')'))
+  }
+  expect(depth).toBe(0)
+  for (const line of lines.filter((each) => each.includes(' echo '))) expect(line).toEndWith(' 1>&2 & exit /b 1')
+  for (const line of lines) expect([line, (line.match(/"/g) ?? []).length % 2]).toEqual([line, 0])
+})
+
+function sentencesOf(text: string): string[] {
+  return Array.from(
+    text.matchAll(/echo "?(MARQUEE_RUNTIME=node needs .*?\.)(?:"| 1>&2)/g),
+    ([, sentence = '']) => sentence,
+  )
+}
+
 /** Programs that say where they are, in place of Buns; and of the machine what `uname` and `ldd` would say. */
 function machineOf(system: string, processor: string, libc: string, buns: readonly string[]): (at: string) => Child {
   const root = mkdtempSync(join(folder, 'machine-'))
