@@ -11,6 +11,7 @@ import { scan } from '../order/list-scan.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { CalendarQueue } from './calendar-queue.ts'
 import type { Call } from './call.ts'
+import { KeptTexts } from './kept-texts.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
 import { createNegotiator, negotiateWithFeeds } from './negotiation.ts'
 import { queryOf } from './query-pairs.ts'
@@ -18,6 +19,8 @@ import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 
 /** The memory for recently requested calendars, and the same again for JSON-LD. */
 const ROOM = { pagesBytes: 8 * 1024 * 1024 }
+/** The room for the VEVENTs of calendars, and a quarter of it for the lines of venues, in UTF-16 code units. */
+const COMPONENTS_ROOM = 8 * 1024 * 1024
 /** A calendar ends when its events reach this size: some programs read only a part of a larger one. */
 const LARGEST_CALENDAR_BYTES = 32 * 1024 * 1024
 /**
@@ -53,6 +56,8 @@ export class Feeds {
   readonly #negotiate: (accept: string | null) => MediaType | FeedType
   #single = new ReadyPages(ROOM)
   #subscriptions = new ReadyPages(ROOM, true)
+  #components = new KeptTexts(COMPONENTS_ROOM)
+  #places = new KeptTexts(COMPONENTS_ROOM / 4)
   /** The lists from which the kept bodies were made. */
   #madeOf: readonly unknown[] = []
   readonly #queue = new CalendarQueue()
@@ -153,7 +158,9 @@ export class Feeds {
         await pause()
         turnEndsAt = performance.now() + TURN_MS
       }
-      const component = this.#formatter.component(list.kind.packing.unpack(id, packed), place)
+      const component = this.#components.of(id, packed, place, () =>
+        this.#formatter.component(list.kind.packing.unpack(id, packed), place),
+      )
       if (component === null) continue
       bytes += component.length
       if (bytes > LARGEST_CALENDAR_BYTES) break
@@ -165,14 +172,16 @@ export class Feeds {
     return page
   }
 
-  /** Returns a function that gives the lines of a venue as it is now. A venue of many events is formatted once. */
+  /** Returns a function that gives the lines of a venue as it is now. A venue of many events is looked up once. */
   #placesNow(): (id: Guid) => string {
     const { list } = this.#options.served().venues
     const places = new Map([[EMPTY_GUID, '']])
     return (id) => {
       const known = places.get(id)
       if (known !== undefined) return known
-      const place = this.#formatter.place(list.get(id))
+      const packed = list.packed(id)
+      const make = (text: string): string => this.#formatter.place(list.kind.packing.unpack(id, text))
+      const place = packed === null ? '' : (this.#places.of(id, packed, '', () => make(packed)) ?? '')
       places.set(id, place)
       return place
     }
@@ -185,6 +194,8 @@ export class Feeds {
       this.#madeOf = [events.list, venues.list]
       this.#single = new ReadyPages(ROOM)
       this.#subscriptions = new ReadyPages(ROOM, true)
+      this.#components = new KeptTexts(COMPONENTS_ROOM)
+      this.#places = new KeptTexts(COMPONENTS_ROOM / 4)
       this.#writing.clear()
     }
     return events.list.changes + venues.list.changes

@@ -118,8 +118,14 @@ export class RecordList<Item> {
 
   /** Returns the served record; `null` if the id is not served. */
   get(id: Guid): Item | null {
+    const packed = this.packed(id)
+    return packed === null ? null : this.kind.packing.unpack(id, packed)
+  }
+
+  /** Returns the served record as it is packed, which stays equal while the record does; `null` if the id is not served. */
+  packed(id: Guid): string | null {
     const row = this.find(id)
-    return this.isServed(row) ? this.kind.packing.unpack(id, this.shardAt(row).read(slotOf(row))) : null
+    return this.isServed(row) ? this.shardAt(row).read(slotOf(row)) : null
   }
 
   /** Returns the body in one shape with its entity tag; `null` if the id is not served. */
