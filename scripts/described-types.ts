@@ -2,7 +2,6 @@ import { EVENTS } from '../src/domain/event.ts'
 import type { FieldType, RecordTable } from '../src/domain/field.ts'
 import { VENUES } from '../src/domain/venue.ts'
 import { ADVICE, NAMES, OWN_RELS } from '../src/describe/json-schemas.ts'
-import { PAGE_WORDS } from '../src/formats/page-frame.ts'
 import { REFUSALS } from '../src/http/problem.ts'
 
 /** The TypeScript type of each type of field. */
@@ -61,9 +60,8 @@ function fieldsOf({ list, fields }: RecordTable): string {
 export interface ${NAMES[list].record}Fields<Decimal = number> {\n${members.join('')}}\n`
 }
 
-function recordsOf({ list, kind }: RecordTable): string {
+function recordsOf({ list, kind, member }: RecordTable): string {
   const { record, hal, page, halPage } = NAMES[list]
-  const { member, rel } = PAGE_WORDS[list]
   const included = list === 'events' ? NAMES.venues : null
   const rels = OWN_RELS[kind].map((own) => `'${own}'`).join(' | ')
   return `/** \`application/json\` */
@@ -80,7 +78,7 @@ export interface ${hal}<Decimal = number> extends ${record}Fields<Decimal> {
 /** A page of \`/api/${list}\` as \`application/json\`. */
 export interface ${page}<Decimal = number> {
   readonly ${member}: readonly ${record}<Decimal>[]
-${included === null ? '' : `  /** There with \`include=venue\`. */\n  readonly ${PAGE_WORDS.venues.member}?: readonly ${included.record}<Decimal>[]\n`}  readonly _links: readonly Link[]
+${included === null ? '' : `  /** There with \`include=venue\`. */\n  readonly ${VENUES.member}?: readonly ${included.record}<Decimal>[]\n`}  readonly _links: readonly Link[]
   readonly _embedded: null
 }
 
@@ -88,8 +86,8 @@ ${included === null ? '' : `  /** There with \`include=venue\`. */\n  readonly $
 export interface ${halPage}<Decimal = number> {
   readonly _links: PageLinks
   readonly _embedded: {
-    readonly ${rel}: readonly ${hal}<Decimal>[]
-${included === null ? '' : `    /** There with \`include=venue\`. */\n    readonly ${PAGE_WORDS.venues.rel}?: readonly ${included.hal}<Decimal>[]\n`}  }
+    readonly ${kind}: readonly ${hal}<Decimal>[]
+${included === null ? '' : `    /** There with \`include=venue\`. */\n    readonly ${VENUES.kind}?: readonly ${included.hal}<Decimal>[]\n`}  }
 }
 `
 }

@@ -1,6 +1,6 @@
 import { indexOf } from '../order/list-index.ts'
 import { stat } from 'node:fs/promises'
-import { textOf as bodyText } from '../formats/body.ts'
+import { textOf as bodyText } from '../domain/body.ts'
 import { howMany, printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-error.ts'
 import type { Configuration } from '../config/configuration.ts'

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
-import { fieldsOf, type JsonFields, listAt, numberAt, textAt, textOrNullAt } from '../domain/json-fields.ts'
+import { fieldsOf, type JsonFields, listAt, numberAt, textAt, textOrNullAt } from '../domain/json-value.ts'
 import type { ListState } from '../sync/served-list.ts'
 import { BODY_CEILING, listStateOf, pack, unpack } from '../snapshot/snapshot-chunks.ts'
 import type { Signing } from './log-identity.ts'

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
-import { fieldsOf, numberAt, textAt, textOrNullAt } from '../domain/json-fields.ts'
+import { fieldsOf, numberAt, textAt, textOrNullAt } from '../domain/json-value.ts'
 import { type LogPosition, logPositionOf } from './entries.ts'
 import type { Heartbeat } from './election.ts'
 import type { Signing } from './log-identity.ts'

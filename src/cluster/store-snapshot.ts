@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { fieldsOf, textAt, textOrNullAt } from '../domain/json-fields.ts'
+import { fieldsOf, textAt, textOrNullAt } from '../domain/json-value.ts'
 import type { RowRecord, RecordLists } from '../records/row-records.ts'
 import type { LoadOptions, SnapshotManifest } from '../snapshot/snapshot-chunks.ts'
 import {

@@ -1,7 +1,7 @@
 // The generic connector of JSON APIs (crm.kind: http). In: what the configuration says of each list. Out: a connector
 // on the outer port, whose requests and paging are those of the kit.
 
-import type { RequestValue, RequestValues } from '../config/crm/sources.ts'
+import { type JsonValue, type JsonValues, valueAt } from '../domain/json-value.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Secret } from '../domain/secret.ts'
 import { batchRows, mappedBatches } from './batches.ts'
@@ -16,7 +16,6 @@ import type {
   Stream,
 } from './connector/marquee-connector.d.ts'
 import type { SettingValues } from './context/given-settings.ts'
-import { cellIn } from './context/json-answer.ts'
 
 type List = CrmSettings<'http'>['venues']
 type Access = Pick<RequestOptions, 'bearer' | 'headers' | 'query'>
@@ -88,7 +87,7 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessSourc
   const options = pagingOf(settings, list)
   const path = list.post ?? list.get ?? ''
 
-  async function* read(context: Context, more: RequestValues = {}, given: Given = {}): AsyncGenerator<Batch, void> {
+  async function* read(context: Context, more: JsonValues = {}, given: Given = {}): AsyncGenerator<Batch, void> {
     const proof = await access.of(context)
     const added = filled(more, given)
     const isPost = list.post !== null
@@ -153,11 +152,11 @@ function pagingOf({ errorAt, refusedAs }: CrmSettings<'http'>, list: List): Omit
 }
 
 /** Puts times and ids into a request. Alone in a text, ids stay a list. */
-function filled(values: RequestValues, given: Given): RequestValues {
+function filled(values: JsonValues, given: Given): JsonValues {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filledValue(value, given)]))
 }
 
-function filledValue(value: RequestValue, given: Given): RequestValue {
+function filledValue(value: JsonValue, given: Given): JsonValue {
   if (typeof value === 'string') {
     if (value === '{ids}') return given.ids ?? []
     return value.replaceAll('{since}', given.since ?? '').replaceAll('{ids}', (given.ids ?? []).join(','))
@@ -166,14 +165,14 @@ function filledValue(value: RequestValue, given: Given): RequestValue {
   return isList(value) ? value.map((item) => filledValue(item, given)) : filled(value, given)
 }
 
-function isList(value: object): value is readonly RequestValue[] {
+function isList(value: object): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
 type Query = NonNullable<RequestOptions['query']>
 
 /** A query has no objects: they are sent as JSON. */
-function queryOf(values: RequestValues): Query {
+function queryOf(values: JsonValues): Query {
   const query: Record<string, Query[string]> = {}
   for (const [name, value] of Object.entries(values)) {
     if (typeof value !== 'object' || value === null) query[name] = value
@@ -183,14 +182,14 @@ function queryOf(values: RequestValues): Query {
   return query
 }
 
-function plain(value: RequestValue): string {
+function plain(value: JsonValue): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** The first text or number that stands at one of these paths: an id, or a time as the API writes it. */
 function firstAt(row: Row, paths: readonly string[]): string | number | null {
   for (const path of paths) {
-    const value = cellIn(row, path)
+    const value = valueAt(row, path)
     if ((typeof value === 'string' && value !== '') || typeof value === 'number') return value
   }
   return null

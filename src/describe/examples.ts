@@ -9,7 +9,6 @@ import { VENUES } from '../domain/venue.ts'
 import { type Zone, showInstant } from '../domain/zone.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { recordsOf } from '../formats/page-frame.ts'
 import { describedFurther } from './further-schemas.ts'
 
 export type Examples = ReturnType<typeof examplesOf>
@@ -34,7 +33,7 @@ export function examplesOf(formatter: Formatter, zone: Zone) {
         { list, self: `~/${list}`, next: null, isEmpty: false, venues: null },
         shape,
       )
-      return `${before}${record(list, shape).slice(recordsOf(shape).skip)}${after}`
+      return `${before}${record(list, shape).slice(formatter.recordFrame(shape).skip)}${after}`
     },
   }
 }

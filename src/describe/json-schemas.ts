@@ -1,7 +1,6 @@
 import { EVENTS } from '../domain/event.ts'
 import type { Field, FieldType, ListName, RecordTable } from '../domain/field.ts'
 import { VENUES } from '../domain/venue.ts'
-import { PAGE_WORDS } from '../formats/page-frame.ts'
 import type { FormatSettings } from '../formats/format.ts'
 import { REFUSALS } from '../http/problem.ts'
 import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
@@ -119,9 +118,8 @@ function withOptional(
   return optional === null ? { ...schema } : { ...schema, properties: { ...schema.properties, ...optional } }
 }
 
-function pagesOf({ list, kind }: RecordTable): JsonObject {
+function pagesOf({ list, kind, member }: RecordTable): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
-  const { member, rel } = PAGE_WORDS[list]
   // The venues of the page's events, if the query asks for them (contract §4.4).
   const included = list === 'events' ? NAMES.venues : null
   const asked = 'The published venues of the events of this page; present only with `include=venue`.'
@@ -133,13 +131,13 @@ function pagesOf({ list, kind }: RecordTable): JsonObject {
         _links: { type: 'array', minItems: 1, maxItems: 2, items: referTo('Link') },
         _embedded: { type: 'null' },
       }),
-      included && { [PAGE_WORDS.venues.member]: arrayOf(included.record, asked) },
+      included && { [VENUES.member]: arrayOf(included.record, asked) },
     ),
     [halPage]: objectOf(`A page of ${list} as HAL JSON. The link \`next\` is present if there are more.`, {
       _links: { type: 'object', required: ['self'], properties: halLinks },
       _embedded: withOptional(
-        objectOf(`The ${kind}s of this page.`, { [rel]: { type: 'array', items: referTo(hal) } }),
-        included && { [PAGE_WORDS.venues.rel]: arrayOf(included.hal, asked) },
+        objectOf(`The ${kind}s of this page.`, { [kind]: { type: 'array', items: referTo(hal) } }),
+        included && { [VENUES.kind]: arrayOf(included.hal, asked) },
       ),
     }),
   }

@@ -32,7 +32,7 @@ const FIELDS = [
   { name: 'Tags', type: 'tags', description: 'The tags of the event.', example: '["Folk","Music","Family"]' },
 ] as const
 
-export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable
+export const EVENTS = { list: 'events', kind: 'event', member: 'Events', fields: FIELDS } as const satisfies RecordTable
 
 /** A served event with canonical values (contract §2). `VenueId` is the empty GUID if no venue is assigned yet. */
 export type EventRecord = RecordOf<typeof FIELDS> & Extended

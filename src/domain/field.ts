@@ -31,6 +31,8 @@ export interface Field {
 export interface RecordTable<Fields extends readonly Field[] = readonly Field[]> {
   readonly list: ListName
   readonly kind: 'event' | 'venue'
+  /** The name of the records in a page of the list (contract §4.2). */
+  readonly member: 'Events' | 'Venues'
   readonly fields: Fields
 }
 

@@ -34,7 +34,7 @@ const FIELDS = [
   },
 ] as const
 
-export const VENUES = { list: 'venues', kind: 'venue', fields: FIELDS } as const satisfies RecordTable
+export const VENUES = { list: 'venues', kind: 'venue', member: 'Venues', fields: FIELDS } as const satisfies RecordTable
 
 /** A served venue with canonical values (contract §2). */
 export type VenueRecord = RecordOf<typeof FIELDS> & Extended

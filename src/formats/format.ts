@@ -1,5 +1,5 @@
 // Turns records into bytes (contract §1.3, §3).
-// In: a record and a shape. Out: a text, always the same for the same record; body.ts makes the bytes and the ETag.
+// In: a record and a shape. Out: a text, always the same for the same record. domain/body.ts makes the bytes and the ETag.
 // This room does not depend on requests or on the lists that are held.
 import type { EventRecord } from '../domain/event.ts'
 import { type FurtherFields, NO_FURTHER } from '../domain/further.ts'
@@ -8,7 +8,7 @@ import type { VenueRecord } from '../domain/venue.ts'
 import { halJson, resolveHref } from './hal-json.ts'
 import { halXml } from './hal-xml.ts'
 import type { Shape } from './media-types.ts'
-import { type PageFrame, type PageOutline, pageFrame } from './page-frame.ts'
+import { type PageFrame, type PageOutline, pageFrame, RECORD_FRAMES, type RecordFrame } from './page-frame.ts'
 import { plainJson } from './plain-json.ts'
 import { plainXml } from './plain-xml.ts'
 import { type ConfiguredLinks, type Resource, Resources } from './resource.ts'
@@ -47,8 +47,13 @@ export class Formatter {
     return this.#format(this.#resources.venue(venue, this.#settings.links.venue), shape)
   }
 
+  /** Returns how records stand in a page of a shape, which is the same for all pages. */
+  recordFrame(shape: Shape): RecordFrame {
+    return RECORD_FRAMES[shape]
+  }
+
   /** Returns the text before and after the records of a page. */
-  frame(outline: PageOutline, shape: Shape): Pick<PageFrame, 'before' | 'middle' | 'after'> {
+  frame(outline: PageOutline, shape: Shape): PageFrame {
     return pageFrame(shape, outline, this.#settings.namespace, this.#prefix)
   }
 

@@ -1,6 +1,8 @@
+import { EVENTS } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { untitled } from '../domain/link.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { VENUES } from '../domain/venue.ts'
 import { xmlAttribute } from '../domain/escape.ts'
 import { linkObject, resolveHref } from './hal-json.ts'
 import { XML_DECLARATION } from './hal-xml.ts'
@@ -19,59 +21,52 @@ export interface PageOutline {
   readonly venues: number | null
 }
 
-/** The text around the records of a page. Each record is its own representation without the first `skip` bytes. */
+/** The text around the records of a page. */
 export interface PageFrame {
   readonly before: string
-  readonly between: string
   /** Between the events and their venues. */
   readonly middle: string
   readonly after: string
+}
+
+/** A record of a page is its own representation without the first `skip` bytes (contract §4.2). */
+export interface RecordFrame {
+  readonly between: string
   readonly skip: number
 }
 
-/** Returns the bytes that a record omits within a list, and the text between two records (contract §4.2). */
-export function recordsOf(shape: Shape): Pick<PageFrame, 'between' | 'skip'> {
-  return RECORDS[shape]
-}
-
-const RECORDS: Readonly<Record<Shape, Pick<PageFrame, 'between' | 'skip'>>> = {
+export const RECORD_FRAMES: Readonly<Record<Shape, RecordFrame>> = {
   json: { between: ',', skip: 0 },
   'hal-json': { between: ',', skip: 0 },
   xml: { between: '', skip: 0 },
   'hal-xml': { between: '\n', skip: XML_DECLARATION.length },
 }
 
-/** The names in the pages of each list. */
-export const PAGE_WORDS = {
-  events: { member: 'Events', rel: 'event', root: 'ArrayOfEventRepresentation' },
-  venues: { member: 'Venues', rel: 'venue', root: 'ArrayOfVenueRepresentation' },
-} as const
+const TABLES = { events: EVENTS, venues: VENUES }
+
+const ROOTS = { events: 'ArrayOfEventRepresentation', venues: 'ArrayOfVenueRepresentation' }
 
 /**
  * Returns the text before and after the records, for each of the four shapes (contract §4.2). `basePath` is empty for
  * the root.
  */
-export function pageFrame(
-  shape: Shape,
-  outline: PageOutline,
-  namespace: string,
-  basePath: string,
-): Pick<PageFrame, 'before' | 'middle' | 'after'> {
+export function pageFrame(shape: Shape, outline: PageOutline, namespace: string, basePath: string): PageFrame {
   const { list, self, next, isEmpty, venues } = outline
-  const { member, rel, root } = PAGE_WORDS[list]
+  const { member, kind: rel } = TABLES[list]
+  const root = ROOTS[list]
   const links = next === null ? [untitled('self', self)] : [untitled('self', self), untitled('next', next)]
   switch (shape) {
     case 'json':
       return {
         before: `{"${member}":[`,
-        middle: venues === null ? '' : `],"${PAGE_WORDS.venues.member}":[`,
+        middle: venues === null ? '' : `],"${VENUES.member}":[`,
         after: `],"_links":[${links.map(linkJson).join(',')}],"_embedded":null}`,
       }
     case 'hal-json': {
       const members = links.map((each) => `"${each.Rel}":${linkObject(each, basePath)}`)
       return {
         before: `{"_links":{${members.join(',')}},"_embedded":{"${rel}":[`,
-        middle: venues === null ? '' : `],"${PAGE_WORDS.venues.rel}":[`,
+        middle: venues === null ? '' : `],"${VENUES.kind}":[`,
         after: ']}}',
       }
     }

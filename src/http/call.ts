@@ -1,4 +1,4 @@
-import { type Body, ownBody } from '../formats/body.ts'
+import { type Body, ownBody } from '../domain/body.ts'
 import type { RouteLabel } from '../observe/observation.ts'
 
 /** A request as the service sees it, on either runtime. Values are computed only when they are read. */

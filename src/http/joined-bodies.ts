@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import type { Body } from '../formats/body.ts'
+import type { Body } from '../domain/body.ts'
+import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { recordsOf } from '../formats/page-frame.ts'
 
 const LEAST_BYTES = 64 * 1024
 
@@ -9,8 +9,13 @@ const LEAST_BYTES = 64 * 1024
 export class JoinedBodies {
   count = 0
   length = 0
+  readonly #formatter: Formatter
   #shape: Shape = 'json'
   #buffer: Buffer = Buffer.alloc(0)
+
+  constructor(formatter: Formatter) {
+    this.#formatter = formatter
+  }
 
   /** Begins a new page; the bytes of the previous one are no longer valid. */
   start(shape: Shape): void {
@@ -20,7 +25,7 @@ export class JoinedBodies {
   }
 
   add(body: Body): void {
-    const { between, skip } = recordsOf(this.#shape)
+    const { between, skip } = this.#formatter.recordFrame(this.#shape)
     this.#reserve(this.length + between.length + body.length)
     if (this.count > 0) this.length += this.#buffer.write(between, this.length, 'latin1')
     this.length += copyBody(body, skip, this.#buffer, this.length)

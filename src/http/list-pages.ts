@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { etagOf } from '../formats/body.ts'
+import { etagOf } from '../domain/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
@@ -24,13 +24,15 @@ export class ListPages<Item> {
   readonly venues: RecordList<VenueRecord> | null
   readonly #formatter: Formatter
   readonly #ready: ReadyPages
-  readonly #records = new JoinedBodies()
-  readonly #included = new JoinedBodies()
+  readonly #records: JoinedBodies
+  readonly #included: JoinedBodies
 
   constructor(list: RecordList<Item>, formatter: Formatter, venues: RecordList<VenueRecord> | null = null) {
     this.list = list
     this.venues = venues
     this.#formatter = formatter
+    this.#records = new JoinedBodies(formatter)
+    this.#included = new JoinedBodies(formatter)
     this.#ready = new ReadyPages(list.ready)
     list.ready.makeRoomForPages()
   }

@@ -6,7 +6,7 @@ import { faultWords, withheldWords } from '../faults/fault-words.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
 import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
-import { textOf } from '../formats/body.ts'
+import { textOf } from '../domain/body.ts'
 import type { HeldRow } from '../records/record-list.ts'
 
 /** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */

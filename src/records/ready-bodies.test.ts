@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { textOf } from '../formats/body.ts'
+import { textOf } from '../domain/body.ts'
 import { ReadyBodies, ReadyPlaces } from './ready-bodies.ts'
 
 const MB = 1024 * 1024

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../formats/body.ts'
+import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../domain/body.ts'
 import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 
 /** Small segments, because they are allocated one by one, as bodies are requested. */

@@ -3,7 +3,7 @@
 
 import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose, type WithheldRow } from '../domain/withheld.ts'
-import type { Body } from '../formats/body.ts'
+import type { Body } from '../domain/body.ts'
 import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
 import { hashWords, readGuidWords } from '../domain/guid-table.ts'

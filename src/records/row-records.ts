@@ -1,4 +1,4 @@
-import { fieldsOf } from '../domain/json-fields.ts'
+import { fieldsOf } from '../domain/json-value.ts'
 import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'

@@ -1,6 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
-import { ETAG_LENGTH } from '../formats/body.ts'
+import { ETAG_LENGTH } from '../domain/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 import { GuidTable } from '../domain/guid-table.ts'

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type ListName, LISTS } from '../domain/field.ts'
-import { countAt, fieldsOf, type JsonFields, listAt, numberAt, textOrNullAt } from '../domain/json-fields.ts'
+import { countAt, fieldsOf, type JsonFields, listAt, numberAt, textOrNullAt } from '../domain/json-value.ts'
 import { FAULTS } from '../domain/withheld.ts'
 import type { DirtyRows } from '../records/row-records.ts'
 import {

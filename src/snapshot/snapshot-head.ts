@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { type JsonFields, numberAt } from '../domain/json-fields.ts'
+import { type JsonFields, numberAt } from '../domain/json-value.ts'
 import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
 import {
   decodeManifest,

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'bun:test'
-import { textOf } from '../../src/formats/body.ts'
+import { textOf } from '../../src/domain/body.ts'
 import { guidOf } from '../model/records.ts'
 import { EVENT_ROW } from '../contract/rows.ts'
 import { assembledFrom } from '../contract/in-process.ts'

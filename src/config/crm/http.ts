@@ -6,7 +6,7 @@ import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word } from '../values.ts'
 import { listKeys, settingsOfConnector } from './connector-lists.ts'
 import { apiUrl, shippedKeys } from './shipped.ts'
-import type { RequestValue, RequestValues } from './sources.ts'
+import type { JsonValue, JsonValues } from '../../domain/json-value.ts'
 
 /** The known placeholders of requests. */
 const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']
@@ -17,7 +17,7 @@ const WAYS = ['none', 'key', 'offset', 'page', 'next', 'link', 'cursor'] as cons
 const ANY: ValueSchema = { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] }
 
 /** Parses request values. They must not contain secrets, because `check --trace` prints requests. */
-function valuesOf(allowed: string): Key<RequestValues> {
+function valuesOf(allowed: string): Key<JsonValues> {
   return wholeKey(allowed, { type: 'object', additionalProperties: ANY }, (node, place) => {
     if (node.kind !== 'map') return null
     const value = valueOf(node, place)
@@ -25,11 +25,11 @@ function valuesOf(allowed: string): Key<RequestValues> {
   })
 }
 
-function isMapping(value: RequestValue | typeof PROBLEM): value is RequestValues {
+function isMapping(value: JsonValue | typeof PROBLEM): value is JsonValues {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function valueOf(node: Tree, place: Place): RequestValue | typeof PROBLEM {
+function valueOf(node: Tree, place: Place): JsonValue | typeof PROBLEM {
   if (node.kind === 'reference') return place.refuse(node, 'must not hold a secret: name it in crm.auth', true)
   if (node.kind === 'list') {
     const items = node.items.map((item, index) => valueOf(item, place.in(index, item)))
@@ -39,7 +39,7 @@ function valueOf(node: Tree, place: Place): RequestValue | typeof PROBLEM {
     const [only = ''] = node.entries.size === 1 ? node.entries.keys() : []
     if (PLACEHOLDERS.includes(only) && isNull(node.entries.get(only)))
       return place.report(`must be in quotes: '{${only}}' without them is a mapping to YAML`)
-    const values: Record<string, RequestValue> = {}
+    const values: Record<string, JsonValue> = {}
     for (const [name, inner] of node.entries) {
       const value = valueOf(inner, place.in(name, inner))
       if (value === PROBLEM) return PROBLEM

@@ -161,10 +161,3 @@ export interface PostgresAddress {
   readonly sslKey: string | null
   readonly applicationName: string | null
 }
-
-/** A JSON value of a request, which may contain placeholders. */
-export type RequestValue = string | number | boolean | null | readonly RequestValue[] | RequestValues
-
-export interface RequestValues {
-  readonly [name: string]: RequestValue
-}

@@ -1,7 +1,8 @@
+import { valueAt } from '../../domain/json-value.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Batch, PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
 import { FetchFault } from './fetch-fault.ts'
-import { type JsonAnswer, type JsonRequest, cellIn } from './json-answer.ts'
+import type { JsonAnswer, JsonRequest } from './json-answer.ts'
 import { type Fill, checkOptions, filledIn, nextLinkIn, rowsIn } from './page-request.ts'
 
 type Ask = (url: string, request: JsonRequest) => Promise<JsonAnswer>
@@ -116,7 +117,7 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
 }
 
 function keyOf(row: Row, key: string): string {
-  const own = cellIn(row, key)
+  const own = valueAt(row, key)
   if (own === null || typeof own === 'object')
     throw new FetchFault('misconfigured', `a row has no ${key}: name the path of its id as key`)
   return String(own)
@@ -131,7 +132,7 @@ async function* byKey({ key = 'id', from = 0 }: PagesOptions, read: Read): Pages
     if (rows.length === 0) return
     for (const row of rows) {
       keyOf(row, key)
-      const own = cellIn(row, key)
+      const own = valueAt(row, key)
       const rises = typeof own === 'number' && typeof after === 'number' ? own > after : !seen.has(own)
       if (!rises) throw new FetchFault('broken', `the rows are not in the order of ${key}: sort them by it`)
       seen.add(own)
@@ -146,8 +147,8 @@ async function* byCursor({ at = '', more }: PagesOptions, read: Read): Pages {
   for (;;) {
     const { rows, batch, answer } = await read({ cursor })
     yield batch
-    cursor = cellIn(answer.value, at)
-    const hasMore = more === undefined ? rows.length > 0 : cellIn(answer.value, more) === true
+    cursor = valueAt(answer.value, at)
+    const hasMore = more === undefined ? rows.length > 0 : valueAt(answer.value, more) === true
     if (!hasMore || (more === undefined && isNothing(cursor))) return
     if (isNothing(cursor))
       throw new FetchFault('broken', `${more} says that there are more pages, but there is no cursor at ${at}`)
@@ -162,7 +163,7 @@ async function* byLink(url: string, { by, at = '', hostOfLinks }: PagesOptions, 
   for (;;) {
     const { rows, batch, answer }: Page = await read({}, next)
     yield batch
-    const link: Value = by === 'next' ? cellIn(answer.value, at) : nextLinkIn(answer.headers['link'] ?? '')
+    const link: Value = by === 'next' ? valueAt(answer.value, at) : nextLinkIn(answer.headers['link'] ?? '')
     if (rows.length === 0 || isNothing(link)) return
     const target: URL | null = typeof link === 'string' ? URL.parse(link, next ?? url) : null
     if (target === null) throw new FetchFault('broken', 'the link to the next page is not a URL')

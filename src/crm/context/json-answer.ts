@@ -1,3 +1,4 @@
+import { valueAt } from '../../domain/json-value.ts'
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
@@ -25,7 +26,7 @@ export async function answerOf(
   // First look for errors that the API reports in the body, whatever the status.
   if (errorAt !== undefined && body.length > 0) {
     const said = await parsed(body)
-    const error = said === null ? null : cellIn(said, errorAt)
+    const error = said === null ? null : valueAt(said, errorAt)
     if (error !== null) throw errorFault(host, error, refusedAs, status)
   }
   const path = pathname.slice(0, 100)
@@ -70,7 +71,7 @@ const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'err
 /** The code of an error, where APIs have it. Nothing else of the body is shown: it may hold rows or keys. */
 async function codeIn(body: Uint8Array): Promise<string> {
   const said = await parsed(body)
-  const found = CODES.map((path) => cellIn(said, path))
+  const found = CODES.map((path) => valueAt(said, path))
   const code = found.find((one) => typeof one === 'string' && /^[A-Z][A-Z_]{2,58}[A-Z]$/.test(one))
   return typeof code === 'string' ? ` ${code}` : ''
 }
@@ -129,19 +130,4 @@ function plain(cell: Cell): Value {
 /** Sets a property, even one with a name such as `__proto__`. */
 function put(values: Record<string, Value>, name: string, value: Value): void {
   Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
-}
-
-/** Returns the value at a path such as `place.id`; `null` if the answer has none. */
-export function cellIn(value: Value | undefined, path: string): Value {
-  let here: Value = value ?? null
-  for (const step of path.split('.')) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null
-    const inner: unknown = Reflect.get(here, step)
-    here = isValue(inner) ? inner : null
-  }
-  return here
-}
-
-function isValue(value: unknown): value is Value {
-  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
 }

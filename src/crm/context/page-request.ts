@@ -1,6 +1,7 @@
+import { valueAt } from '../../domain/json-value.ts'
 import type { PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
 import { FetchFault } from './fetch-fault.ts'
-import { type JsonAnswer, type JsonRequest, cellIn } from './json-answer.ts'
+import type { JsonAnswer, JsonRequest } from './json-answer.ts'
 
 /** The values of the placeholders in the next request. */
 export type Fill = { readonly [name: string]: Value }
@@ -100,7 +101,7 @@ export function rowsIn(
   { value, headers }: JsonAnswer,
   { rows: path, total }: PagesOptions,
 ): { readonly rows: readonly Row[]; readonly total?: number } {
-  const found = path === undefined ? value : cellIn(value, path)
+  const found = path === undefined ? value : valueAt(value, path)
   if (!Array.isArray(found))
     throw new FetchFault('broken', `the answer has no list of rows${path === undefined ? '' : ` at ${path}`}`)
   const rows: Row[] = []
@@ -109,7 +110,7 @@ export function rowsIn(
     rows.push(row)
   }
   if (total === undefined) return { rows }
-  const told = typeof total === 'string' ? cellIn(value, total) : (headers[total.header.toLowerCase()] ?? null)
+  const told = typeof total === 'string' ? valueAt(value, total) : (headers[total.header.toLowerCase()] ?? null)
   const count = typeof told === 'string' && /^\d{1,12}$/.test(told) ? Number(told) : told
   if (typeof count !== 'number' || count < 0) {
     const where = typeof total === 'string' ? total : `the header ${total.header}`

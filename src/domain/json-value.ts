@@ -1,3 +1,26 @@
+/** A value that JSON can write. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonValues
+
+export interface JsonValues {
+  readonly [name: string]: JsonValue
+}
+
+/** Returns the value at a path such as `place.id`; `null` if there is none. */
+export function valueAt(value: JsonValue | undefined, path: string): JsonValue {
+  let here: JsonValue = value ?? null
+  for (const step of path.split('.')) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null
+    const inner: unknown = Reflect.get(here, step)
+    here = isValue(inner) ? inner : null
+  }
+  return here
+}
+
+/** Values of a user's connector may be anything. */
+function isValue(value: unknown): value is JsonValue {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
+}
+
 /** The properties of a JSON object that another process wrote. */
 export type JsonFields = Partial<Readonly<Record<string, unknown>>>
 

@@ -1,4 +1,4 @@
-import { sha1 } from '../domain/sha1.ts'
+import { sha1 } from './sha1.ts'
 
 /**
  * The bytes of a body, in the form that a runtime sends fastest: a string if the body is ASCII, because the string is
