@@ -3,6 +3,10 @@ import { type Socket, Server as NetServer } from 'node:net'
 
 const LOOPBACK = /^(?:::1$|(?:::ffff:)?127\.)/
 
+function isLoopback({ remoteAddress = '' }: Socket): boolean {
+  return LOOPBACK.test(remoteAddress)
+}
+
 /** The interval of checks for idle connections while the server ends. */
 const LOOK_MS = 25
 
@@ -13,6 +17,8 @@ const LOOK_MS = 25
 export class Connections {
   readonly #server: Server
   readonly #open = new Set<Socket>()
+  /** The open connections without a complete request so far, oldest first. */
+  readonly #silent = new Set<Socket>()
   /** The pending responses of each connection: not answered yet, or waiting behind an earlier response. */
   readonly #pending = new WeakMap<Socket, Set<ServerResponse>>()
   /** The newest pending response of each connection. */
@@ -24,8 +30,19 @@ export class Connections {
     this.#server = server
     server.on('connection', (socket: Socket) => {
       this.#open.add(socket)
-      socket.once('close', () => this.#open.delete(socket))
+      this.#silent.add(socket)
+      socket.once('close', () => this.#forget(socket))
     })
+  }
+
+  #forget(socket: Socket): void {
+    this.#open.delete(socket)
+    this.#silent.delete(socket)
+  }
+
+  /** Records that a request has arrived: no new connection replaces this one. */
+  heard({ socket }: IncomingMessage): void {
+    this.#silent.delete(socket)
   }
 
   /** Records a pending response. Returns the number of pending responses on its connection. */
@@ -44,15 +61,23 @@ export class Connections {
   }
 
   /**
-   * Limits the number of open connections. A new connection from this machine replaces the oldest idle one, which keeps
-   * probes working; any other new connection is closed.
+   * Limits the number of open connections. A new connection replaces the oldest one that has sent no request, but not
+   * one of this machine unless it comes from there too. Otherwise it is closed.
+   *
+   * @param replacesIdle whether a new connection of this machine may also replace the oldest idle one, which keeps
+   *   probes working
    */
-  limit(most: number): void {
+  limit(most: number, { replacesIdle }: { readonly replacesIdle: boolean }): void {
     this.#server.on('connection', (socket: Socket) => {
       if (this.#open.size <= most) return
-      const replaced = LOOPBACK.test(socket.remoteAddress ?? '') ? this.#oldestIdle() : undefined
+      this.#silent.delete(socket)
+      const isLocal = isLoopback(socket)
+      const replaced =
+        this.#silent.values().find((silent) => isLocal || !isLoopback(silent)) ??
+        (isLocal && replacesIdle ? this.#oldestIdle() : undefined)
+      if (replaced !== undefined) this.#silent.add(socket)
       const closed = replaced ?? socket
-      this.#open.delete(closed)
+      this.#forget(closed)
       closed.destroy()
     })
   }

@@ -20,6 +20,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
   const ending = new Ending()
   const take = (request: IncomingMessage, response: ServerResponse): void => {
+    connections.heard(request)
     const refused = refusedLikeBun(request)
     if (refused !== 0) return void response.writeHead(refused, { Connection: 'close' }).end()
     // An earlier response on this connection is still being sent.
@@ -35,8 +36,10 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
   const server = createServer(PATIENCE, take)
   // Unknown expectations are ignored (contract §1.2 has no 417).
   server.on('checkExpectation', take)
-  server.maxConnections = mostConnections()
+  const most = mostConnections()
+  server.maxConnections = most + REPLACED
   const connections = new Connections(server)
+  connections.limit(most, { replacesIdle: false })
   // Without a timeout, node:http would wait for ever for a client that neither reads nor sends.
   const keepIdle = (ms: number): number => (server.timeout = server.keepAliveTimeout = ms)
   keepIdle(idleMs)
@@ -101,16 +104,14 @@ const MOST_PIPELINED = 64
  * use them up. At most half of all descriptors.
  */
 const KEPT = 128
-/**
- * How many of the `KEPT` descriptors the operations listener may use: for open connections, and for new ones that
- * replace idle ones.
- */
+/** How many of the `KEPT` descriptors open connections of the operations listener may use. */
 const MOST_OPERATIONS = 64
+/** How many connections node:http may accept beyond such a limit, each to replace another one or to be closed. */
 const REPLACED = 16
 /** How long a connection of the operations listener may be idle. `accept` may wait 10 s for another instance. */
 const OPERATIONS_IDLE_MS = 30_000
 
-/** Returns the most connections of the public listener. node:http also accepts one more, only to close it. */
+/** Returns the most connections of the public listener. */
 function mostConnections(): number {
   const limit = descriptorLimit()
   return limit - Math.min(KEPT, Math.floor(limit / 2))
@@ -128,13 +129,14 @@ export async function listenFetch({ host, port, fetch }: FetchListenOptions): Pr
   // The adapter would otherwise replace the global Response.
   const handle = getRequestListener(fetch, { overrideGlobalObjects: false })
   const server = createServer(PATIENCE, (request, response) => {
+    connections.heard(request)
     connections.addPending(request, response)
     void handle(request, response)
   })
   server.maxConnections = MOST_OPERATIONS + REPLACED
   server.timeout = OPERATIONS_IDLE_MS
   const connections = new Connections(server)
-  connections.limit(MOST_OPERATIONS)
+  connections.limit(MOST_OPERATIONS, { replacesIdle: true })
   return listenerOf(server, connections, host, port, new Ending())
 }
 

@@ -188,6 +188,40 @@ for (const [name, isThere, open] of SOURCES) {
   )
 }
 
+// Bun lets new connections wait instead (above).
+it.skipIf(!RUNTIMES.includes('node'))(
+  'connections that send no request give way to those that do, where there are no more descriptors, on node',
+  async () => {
+    const directory = new FilesDirectory({ operations: null }, LISTS)
+    const child = serveWith(LIMIT, 'node', directory.configuration)
+    const { port } = await untilListening(child)
+    const begun = ['', 'GET / HTTP/1.1\r\nHost: ', 'GET ']
+    const hold = async (count: number): Promise<readonly RawConnection[]> => {
+      const held = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)))
+      for (const [index, connection] of held.entries()) connection.read().send(begun[index % begun.length] ?? '')
+      return held
+    }
+    const asked = async (connection: RawConnection): Promise<string> => {
+      connection.forget()
+      connection.send(`GET /api/events/${EVENT} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      return (await connection.until((text) => text.endsWith('}'))).slice(0, 12)
+    }
+    const kept = (await RawConnection.open(port)).read()
+    expect(await asked(kept)).toBe('HTTP/1.1 200')
+    const held = [...(await hold(CALLERS))]
+    for (let caller = 0; caller < 20; caller++) {
+      const newcomer = (await RawConnection.open(port)).read()
+      expect(await asked(newcomer)).toBe('HTTP/1.1 200')
+      newcomer.destroy()
+      held.push(...(await hold(10)))
+    }
+    expect(await asked(kept)).toBe('HTTP/1.1 200')
+    for (const connection of [kept, ...held]) connection.destroy()
+    expect(await child.stop()).toBe(0)
+    directory.remove()
+  },
+)
+
 describe.each(RUNTIMES)('too few descriptors for limits.waiting, on %s', (runtime) => {
   it.each([
     [1999, true],
