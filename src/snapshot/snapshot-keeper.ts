@@ -116,7 +116,7 @@ export class SnapshotKeeper {
     const { replica, time } = this.#settings
     if (this.#writing !== null || this.#isEnding) return false
     const state = replica.snapshotState
-    if (state === null || !this.#isOfUse(state)) return false
+    if (state === null) return false
     if (this.#triedAt === null) return true
     const sinceMs = elapsedMs(this.#triedAt, time.now())
     // A process that is killed must not forget since when a list is held, or that a shorter one was accepted.
@@ -137,7 +137,6 @@ export class SnapshotKeeper {
     const isWorthIt =
       this.#writing === null &&
       state !== null &&
-      this.#isOfUse(state) &&
       (this.#dirty() > 0 ||
         this.#stored === null ||
         this.#isHeldOtherwise(state) ||
@@ -147,11 +146,6 @@ export class SnapshotKeeper {
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
     this.#giveUp.abort()
     await withTimeout(time, LAST_MS / 10, this.#writing)
-  }
-
-  /** Returns true if a snapshot is worth writing: a start could continue from it, or the one on disk is outdated. */
-  #isOfUse({ lists: { events, venues } }: SnapshotState): boolean {
-    return this.#stored !== null || events.cursor !== null || venues.cursor !== null
   }
 
   /** Returns true if the shrink guard holds other lists than the snapshot on disk says. */

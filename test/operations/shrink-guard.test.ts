@@ -111,6 +111,21 @@ describe.each(RUNTIMES)('the shrink guard on %s', (runtime) => {
     await second.child.stop()
   })
 
+  it.each(['SIGKILL', 'SIGTERM'] as const)('holds a list again after a %s within 2 s of its file', async (signal) => {
+    const directory = directoryOf({ refreshEvery: '50ms' })
+    const first = await started(runtime, directory)
+    directory.write('events', events(5))
+    const { since } = await first.untilShrunk()
+    first.child.signal(signal)
+    await first.child.exited
+
+    const second = await started(runtime, directory)
+    const shrunk = await second.untilShrunk()
+    expect([shrunk.absent, (await second.list()).served]).toEqual([26, 31])
+    expect(Date.parse(shrunk.since) - Date.parse(since)).toBeWithin(-50, 20_000)
+    await second.child.stop()
+  })
+
   it('ends after its time with 502, and believes a list that is long again', async () => {
     const directory = directoryOf({ shrinkGuard: '6s' })
     const { child, untilShrunk, untilOld, get, ask, list } = await started(runtime, directory)
