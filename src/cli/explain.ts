@@ -30,9 +30,7 @@ export async function explain(
   const { configuration } = read
   const running = await fromRunning(id, configuration, context)
   const explained =
-    running === null || running === 'something-else'
-      ? await fromCrm(id, configuration, { isNoneRunning: running === null, json }, context)
-      : running
+    'noneAsked' in running ? await fromCrm(id, configuration, { noneAsked: running.noneAsked, json }, context) : running
   const { told, misconfigured } = explained
   if (!json) print(explained, context)
   else if (!(await context.answer(JSON.stringify(told)))) return ANSWER_IS_NO
@@ -40,17 +38,22 @@ export async function explain(
   return recordsOf(told).every(({ shown }) => shown) ? FINE : ANSWER_IS_NO
 }
 
-/** Asks the running instance. `null` if none runs; `something-else` if the server there gives no explanation. */
+/** No running instance gave an explanation. The text completes `the CRM was read now`; empty if a warning said why. */
+interface NoneAsked {
+  readonly noneAsked: string
+}
+
+/** Asks the running instance for the explanation. */
 async function fromRunning(
   id: string,
   configuration: Configuration,
   { error }: CommandContext,
-): Promise<Explained | 'something-else' | null> {
+): Promise<Explained | NoneAsked> {
   // A URL parser would remove these from the end of the path.
-  const reply = ['', '.', '..'].includes(id)
-    ? null
-    : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
-  if (reply === null || reply.kind === 'not-running') return null
+  if (['', '.', '..'].includes(id)) return { noneAsked: '' }
+  if (configuration.operations === null) return { noneAsked: 'operations is null, so no instance was asked; ' }
+  const reply = await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
+  if (reply.kind === 'not-running') return { noneAsked: 'no instance runs, so ' }
   if (reply.kind === 'answered' && isTold(reply.body)) {
     return {
       told: onlyTold(reply.body),
@@ -59,13 +62,13 @@ async function fromRunning(
     }
   }
   error(`warning: the CRM is read instead: ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
-  return 'something-else'
+  return { noneAsked: '' }
 }
 
 async function fromCrm(
   id: string,
   configuration: Configuration,
-  { isNoneRunning, json }: { readonly isNoneRunning: boolean; readonly json: boolean },
+  { noneAsked, json }: NoneAsked & { readonly json: boolean },
   { error }: CommandContext,
 ): Promise<Explained> {
   const { marquee, lists, failures } = await readCrm(configuration, { onSlow: json ? undefined : error })
@@ -81,7 +84,7 @@ async function fromCrm(
   }
   return {
     told: onlyTold(explainId(id, options)),
-    from: isNoneRunning ? 'no instance runs, so the CRM was read now' : 'the CRM was read now',
+    from: `${noneAsked}the CRM was read now`,
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }
 }

@@ -6,8 +6,10 @@ import { codeOf } from '../domain/system-error.ts'
 /** The answer of the instance that runs with the same configuration. */
 export type Reply =
   | { readonly kind: 'answered'; readonly status: number; readonly body: unknown; readonly address: string }
-  /** Nothing listens there, or the operations listener is off; `message` says which. */
+  /** Nothing listens there. */
   | { readonly kind: 'not-running'; readonly message: string }
+  /** An instance may run, but cannot be found: its operations listener is off or has any port; `message` says which. */
+  | { readonly kind: 'not-found'; readonly message: string }
   /** Something listens there but gives no complete answer: a hanging instance or another server. */
   | { readonly kind: 'no-answer'; readonly message: string }
 
@@ -24,13 +26,13 @@ export async function askRunning(
   patienceMs: number = PATIENCE_MS,
 ): Promise<Reply> {
   if (operations === null) {
-    return { kind: 'not-running', message: 'its operations listener is switched off (operations: null)' }
+    return { kind: 'not-found', message: 'its operations listener is switched off (operations: null)' }
   }
   const { host, port, token } = operations
   if (port === 0) {
     const message =
-      'operations.port is 0, so only the first log line of the running instance has its port: pass it as --operations-port'
-    return { kind: 'not-running', message }
+      'the operations port is 0, so each start takes another one and prints it; repeat the command with --operations-port and that port'
+    return { kind: 'not-found', message }
   }
   const address = `http://${dialable(host)}:${port}`
   const { promise, resolve } = Promise.withResolvers<Reply>()

@@ -85,4 +85,9 @@ it('serves a list that tells what its leader told', () => {
   expect(next.events.resumeState.failure).toMatchObject({ kind: 'waiting' })
   next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5000, absent: 12, unreadable: 3 } })
   expect([current.shrunk, current.lastFailure?.message]).toMatchObject([{ absent: 12, unreadable: 3 }, 'too short'])
+  const since = current.shrunk?.since
+  next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5900, absent: 12, unreadable: 3 } })
+  expect(current.shrunk?.since).toEqual(since)
+  next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 0, absent: 12, unreadable: 3 } })
+  expect(current.shrunk?.since).not.toEqual(since)
 })

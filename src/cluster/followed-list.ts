@@ -10,6 +10,9 @@ import type { Heartbeat } from './election.ts'
 /** Drift is reported by the leader, not by followers. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
+/** Entries of one hold that were on their way for times that differ by less than this tell of the same beginning. */
+const DELAYS_MS = 1000
+
 /** The connection to the store. While it is lost, waiting does not help. */
 export interface StoreLink {
   readonly isLost: boolean
@@ -30,6 +33,8 @@ export class FollowedList<Item> implements ServedList<Item> {
   #helped = Promise.withResolvers<void>()
   #loadedAtMs: number | null = null
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
+  /** Since when the leader has held the list; `null` if it believes the list. */
+  #heldSince: Moment | null
 
   readonly #link: StoreLink
 
@@ -45,6 +50,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#state = state
     this.#time = time
     this.#told = this.#heardAt = time.now()
+    this.#heldSince = this.#heldSinceNow(null)
     this.#heartbeat = heartbeat
     list.unidentified = PackedRows.counted(state.unidentified)
   }
@@ -57,6 +63,16 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#state = state
     this.list.unidentified = PackedRows.counted(state.unidentified)
     this.#told = this.#time.now()
+    this.#heldSince = this.#heldSinceNow(this.#heldSince)
+  }
+
+  /** Keeps the moment that was computed from an earlier entry: entries take different times to arrive. */
+  #heldSinceNow(before: Moment | null): Moment | null {
+    const { shrunk } = this.#state
+    if (shrunk === null) return null
+    const since = earlierBy(this.#told, shrunk.forMs)
+    const isSame = before !== null && Math.abs(since.monotonicMs - before.monotonicMs) < DELAYS_MS
+    return isSame ? before : since
   }
 
   /** Confirms the list: it had these ages at `noted`. */
@@ -69,7 +85,8 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   get shrunk(): Shrunk | null {
     const { shrunk } = this.#state
-    return shrunk === null ? null : { ...shrunk, since: earlierBy(this.#told, shrunk.forMs), heardAt: this.#heardAt }
+    const since = this.#heldSince
+    return shrunk === null || since === null ? null : { ...shrunk, since, heardAt: this.#heardAt }
   }
 
   get lastFailure(): ServedList<Item>['lastFailure'] {

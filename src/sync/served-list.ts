@@ -183,9 +183,16 @@ export interface RefreshSettings extends AnswerAgeLimits {
   readonly fullReadEveryMs: number
 }
 
-/** Returns the time until which the old list is served, wall ms. */
-export function untilOf({ since }: Shrunk, shrinkGuardMs: number, now: Moment): number {
-  return now.wallMs - elapsedMs(since, now) + shrinkGuardMs
+/** The two clocks run apart by fractions of a millisecond; a difference of this much means that the wall clock was set. */
+const CLOCK_SET_MS = 1000
+
+/**
+ * Returns the time until which the old list is served, whole wall ms. It is the same each time, unless the wall clock
+ * was set back meanwhile.
+ */
+export function untilOf({ since }: Pick<Shrunk, 'since'>, shrinkGuardMs: number, now: Moment): number {
+  const setBackMs = elapsedMs(since, now) - (now.wallMs - since.wallMs)
+  return Math.floor(since.wallMs) + shrinkGuardMs - (setBackMs < CLOCK_SET_MS ? 0 : Math.round(setBackMs))
 }
 
 /**

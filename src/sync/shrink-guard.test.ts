@@ -3,7 +3,8 @@ import { eventOf, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
-import type { SnapshotList } from './served-list.ts'
+import { type SnapshotList, untilOf } from './served-list.ts'
+import { ShrinkGuard } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 import type { Attempt } from './poller.ts'
 import { DirtyRows } from '../records/row-records.ts'
@@ -38,6 +39,38 @@ function unreadable(of: readonly Guid[], version = 2, also: readonly RowFault[] 
 function faultOf(fault: RowFault['fault'], column: string): RowFault {
   return { fault, column, expected: null, found: null }
 }
+
+describe('the beginning and the end of a hold', () => {
+  const { list } = scene()
+  const since: Moment = { monotonicMs: 100.75, wallMs: 5000 }
+
+  it('are whole milliseconds, the same each time, though the two clocks run apart by fractions', () => {
+    for (const [monotonicMs, wallMs] of [
+      [100.75, 5000],
+      [1100.99, 6000],
+      [2100.2, 7001],
+      [86_400_900.5, 86_405_000],
+    ] as const) {
+      const now = { monotonicMs, wallMs }
+      expect([untilOf({ since }, 0, now), untilOf({ since }, DAY_MS, now)]).toEqual([5000, 5000 + DAY_MS])
+    }
+  })
+
+  it('follow the wall clock where it is set back', () => {
+    expect(untilOf({ since }, DAY_MS, { monotonicMs: 60_100.75, wallMs: 5000 })).toBe(5000 - 60_000 + DAY_MS)
+  })
+
+  it('are the same to the millisecond after a restart', () => {
+    const guard = new ShrinkGuard()
+    guard.shrunk = { since, absent: 26, unreadable: 0 }
+    const writtenAt = { monotonicMs: 1100.99, wallMs: 6000 }
+    const told = guard.toldAt(writtenAt)
+    const next = new ShrinkGuard()
+    if (told !== null) next.resume(list, told, { monotonicMs: -8999.3, wallMs: 6000 })
+    if (next.shrunk === null) throw new Error('it is held')
+    expect(untilOf(next.shrunk, DAY_MS, { monotonicMs: 2.25, wallMs: 15_002 })).toBe(5000 + DAY_MS)
+  })
+})
 
 describe('the shrink guard, if rows became unreadable (architecture: The shrink guard)', () => {
   it('keeps the old records of a full read that made more than half of them unreadable, and applies the others', async () => {

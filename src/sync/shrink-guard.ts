@@ -74,7 +74,7 @@ export class ShrinkGuard {
   toldAt(now: Moment): ListState['shrunk'] {
     if (this.shrunk === null) return null
     const { since, absent, unreadable } = this.shrunk
-    return { forMs: elapsedMs(since, now), absent, unreadable }
+    return { forMs: Math.floor(elapsedMs(since, now)), absent, unreadable }
   }
 
   /** Resumes the judgement that another process told at `asOf`. */

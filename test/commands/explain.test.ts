@@ -12,7 +12,11 @@ describe('marquee explain where no instance runs (SURFACE: Commands)', () => {
     using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION })
     folder.copySample('crm')
     const cases = [
-      [SHOWN, 0, /^The event 7e016\S+ is on the web \(no instance runs, so the CRM was read now\)\.\n {2}yes /],
+      [
+        SHOWN,
+        0,
+        /^The event 7e016\S+ is on the web \(operations is null, so no instance was asked; the CRM was read now\)\.\n {2}yes /,
+      ],
       [`{${SHOWN.toUpperCase()}}`, 0, /is 7e016ac6-5cee-4fd6-be12-faa34a6761ef here/],
       [DRAFT, 1, /is not on the web.*\n[^]* {2}NO .*not marked to be shown on the web/],
       [NEVER, 1, /^"00000000-0000-4000-8000-000000000000" is not on the web[^]*NO .*in neither list/],

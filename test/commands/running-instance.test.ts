@@ -114,7 +114,10 @@ describe('the commands that ask the running instance, where there is none to ask
       [`{ port: ${unused} }`, `nothing answers on http://127.0.0.1:${unused} (operations.host, operations.port)`],
       [`{ host: localhost, port: ${unused} }`, `nothing answers on http://localhost:${unused} `],
       ['null', 'its operations listener is switched off (operations: null)'],
-      ['{ port: 0 }', 'operations.port is 0, so only the first log line of the running instance has its port'],
+      [
+        '{ port: 0 }',
+        'the operations port is 0, so each start takes another one and prints it; repeat the command with --operations-port and that port',
+      ],
     ] as const
     for (const [operations, says] of cases) {
       using folder = new WorkFolder({ 'marquee.yaml': configuration(operations) })
@@ -128,6 +131,16 @@ describe('the commands that ask the running instance, where there is none to ask
         expect(stderr).not.toMatch(STACK)
       }
     }
+  })
+
+  it('explain with operations.port 0 does not claim that no instance runs, and says how to ask it', async () => {
+    using folder = new WorkFolder({ 'marquee.yaml': configuration('{ port: 0 }') })
+    folder.copySample('crm')
+    const { status, stdout, stderr } = await runCommand(['explain', 'x'], { cwd: folder.path })
+    expect([status, stdout.includes('(the CRM was read now)')]).toEqual([1, true])
+    const says =
+      'warning: the CRM is read instead: the operations port is 0, so each start takes another one and prints it'
+    expect(stderr).toStartWith(says)
   })
 
   it('is not taken in by another server on that port, nor by one that never ends', async () => {

@@ -57,7 +57,7 @@ describe.each(RUNTIMES)('ids of the CRM that are no GUIDs, on %s', (runtime) => 
     )
     const args = ['explain', '7', '--config', directory.configuration]
     const alone = await marquee(runtime, args)
-    expect([alone.status, alone.stderr]).toEqual([0, ''])
+    expect(alone.status).toBe(0)
     expect(alone.stdout.match(/^The \w+/gm)).toEqual(['The event', 'The venue'])
     const other = await marquee(runtime, ['explain', '8', '--config', directory.configuration, '--json'])
     expect(other.status).toBe(1)
