@@ -2,7 +2,8 @@
  * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at
  * once on each, and prints what became of them. It says that it is loading once each connection was answered. `{n}` in
  * the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112
- * §9.6).
+ * §9.6). For each lost request it prints when it was sent: one that was sent late to a service that stops tells nothing
+ * of the service.
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
@@ -20,8 +21,11 @@ const tally = {
   answered: 0,
   /** Answers with another status than 200. */
   wrong: 0,
-  /** Requests on a connection that was taken, and ended without their whole answer. */
-  lost: 0,
+  /**
+   * Requests on a connection that was taken, and ended without their whole answer: when each was sent, in ms since
+   * 1970.
+   */
+  lostSentAtMs: [] as number[],
   /** Answers that said `Connection: close`. */
   farewells: 0,
 }
@@ -31,7 +35,7 @@ function use(onAnswered: () => void): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   let received: Buffer = Buffer.alloc(0)
   let connected = false
-  let waiting = 0
+  let [waiting, sentAtMs] = [0, 0]
   let isLast = false
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () => {
     connected = true
@@ -40,6 +44,7 @@ function use(onAnswered: () => void): Promise<boolean> {
   const ask = (): void => {
     waiting = Number(atOnce)
     tally.sent += waiting
+    sentAtMs = Date.now()
     socket.write(Array.from({ length: waiting }, request).join(''))
   }
   socket.on('data', (chunk: Buffer) => {
@@ -67,7 +72,7 @@ function use(onAnswered: () => void): Promise<boolean> {
   }
   socket.on('error', () => {})
   socket.on('close', () => {
-    tally.lost += waiting
+    for (let lost = 0; lost < waiting; lost++) tally.lostSentAtMs.push(sentAtMs)
     resolve(connected)
   })
   return promise
