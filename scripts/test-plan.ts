@@ -15,7 +15,7 @@ export interface TestPlan {
 
 /** Which files run in which lanes, in the order in which they start, and which only run in `npm run test:all`. */
 export interface Lanes {
-  /** Files that measure stalls, starts, deadlines or memory, which other work on the machine would distort. */
+  /** Files that judge by the clock or by short turns, which other work on the machine would distort. */
   readonly alone: readonly string[]
   readonly waiting: readonly string[]
   /** Busy files that take longest; started last, they would run alone at the end. */

@@ -87,7 +87,7 @@ const PLACES: readonly Place[] = [
 /**
  * Where a pattern costs little and the number of rows nearly all: one pattern has them in full, each other a quarter.
  */
-const ROWS: ReadonlySet<string> = new Set(['rows', 'rows without an id'])
+const ROWS: ReadonlySet<string> = new Set(['rows', 'rows without an id', 'rows of one cell', 'rows of cells'])
 
 /** Every pattern in every place, and the part of the full length that it is tried at. */
 export const HOSTILE_FILES: readonly (readonly [name: string, of: (bytes: number) => HostileFile, part: number])[] =

@@ -77,7 +77,7 @@ export const COUNTED_MS: number = either(300_000, 600_000)
 
 /** The rows of the largest sheet, of which each row has cells, and of the one whose cells are empty. */
 export const SHEET_ROWS: number = either(100_000, 1_048_574)
-export const EMPTY_CELL_ROWS: number = either(10_000, 100_000)
+export const EMPTY_CELL_ROWS: number = either(10_000, 25_000)
 
 /** Returns the first of the cases, of which one proves the essentials. */
 export function caseOrAll<Case>(cases: readonly Case[], essentials = 1): readonly Case[] {

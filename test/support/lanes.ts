@@ -3,16 +3,12 @@ import type { Lanes } from '../../scripts/test-plan.ts'
 export const LANES: Lanes = {
   alone: [
     'test/faults/hostile-workbooks.test.ts',
-    'test/faults/memory.test.ts',
-    'test/faults/list-flood.test.ts',
     'test/faults/linear-work.test.ts',
-    'test/faults/hostile-lists.test.ts',
     'test/bench/request-cost.test.ts',
-    'test/exports/workbook.test.ts',
-    'test/dataverse/wide-answers.test.ts',
     'test/postgres/slow-views.test.ts',
   ],
   waiting: [
+    'test/faults/memory.test.ts',
     'test/snapshot/restart.test.ts',
     'test/operations/deployed-services.test.ts',
     'test/operations/dashboard-states.test.ts',
@@ -48,6 +44,7 @@ export const LANES: Lanes = {
     'test/operations/deployed-rules.test.ts',
   ],
   first: [
+    'test/exports/workbook.test.ts',
     'test/model/mutants.test.ts',
     'test/model/model.test.ts',
     'test/cluster/mutants.test.ts',
