@@ -146,7 +146,7 @@ export async function loadSnapshot(
   const get = async (index: number): Promise<Buffer> => {
     const bytes = await session.getBlob(chunkName(idOf(manifest.from), index))
     if (bytes === null) throw new SnapshotFault(`its chunk ${index} is missing`)
-    return Buffer.from(bytes)
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
   try {
     await loadChunks(manifest, lists, options, get)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { PackedTexts } from './packed-texts.ts'
 
@@ -6,16 +7,22 @@ const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ maxLength: 300 
 
 describe('PackedTexts', () => {
   it('returns the last text of each slot, for any order of writes and removals', () => {
-    const step = fc.tuple(fc.nat(7), fc.option(text, { freq: 4 }))
+    const step = fc.tuple(fc.nat(7), fc.option(text, { freq: 4 }), fc.boolean())
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const texts = new PackedTexts()
         texts.grow(8)
         const oracle = new Map<number, string>()
-        for (const [slot, written] of steps) {
+        for (const [slot, written, asBytes] of steps) {
           if (written === null) {
             texts.remove(slot)
             oracle.delete(slot)
+            continue
+          }
+          if (asBytes) {
+            texts.remove(slot)
+            texts.writeBytes(slot, Buffer.from(written))
+            oracle.set(slot, Buffer.from(written).toString())
             continue
           }
           expect(texts.write(slot, written)).toBe(written !== (oracle.get(slot) ?? ''))

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { Buffer, isAscii } from 'node:buffer'
 import { EMPTY_BYTES, EMPTY_WORDS, grown } from './columns.ts'
 
 /** Scratch space to encode texts for comparison. Grows for an unusually large text. */
@@ -54,6 +54,19 @@ export class PackedTexts {
     this.#used += length
     this.#live += length
     return true
+  }
+
+  /** Stores the text of a slot that has none, given as UTF-8. */
+  writeBytes(slot: number, text: Buffer): void {
+    const { length } = text
+    if (this.#used + length > this.#bytes.length) this.#compact(length)
+    text.copy(this.#bytes, this.#used)
+    this.#offset[slot] = this.#used
+    this.#length[slot] = length
+    if (length > 0) this.#count++
+    this.#ascii[slot] = isAscii(text) ? 1 : 0
+    this.#used += length
+    this.#live += length
   }
 
   remove(slot: number): void {

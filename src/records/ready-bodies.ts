@@ -127,8 +127,7 @@ export class ReadyBodies {
     segment.usedBytes += length
     segment.liveBytes += length
     this.#liveBytes += length
-    places.starts[place] = segment.number * SEGMENT_BYTES + from
-    places.lengths[place] = length
+    places.set(place, segment.number * SEGMENT_BYTES + from, length)
     return segment.bytes.subarray(from, from + length)
   }
 
@@ -187,13 +186,17 @@ export class ReadyBodies {
 
 const NOWHERE = -1
 
-/** The positions in the ring of one shard's bodies, by place. */
+/**
+ * The positions in the ring of one shard's bodies, by place. They take memory from the first body on: a replica that
+ * is loaded beside another has none yet.
+ */
 export class ReadyPlaces {
   starts: Float64Array = EMPTY_FLOATS
   lengths: Uint32Array = EMPTY_WORDS
   /** Bodies outside the ring. */
   readonly large: Map<number, LargeBody> = new Map()
   readonly #ready: ReadyBodies
+  #places = 0
 
   constructor(ready: ReadyBodies) {
     this.#ready = ready
@@ -213,9 +216,20 @@ export class ReadyPlaces {
     for (let at = place; at < place + count; at++) this.#ready.large.forget(this.large.get(at))
   }
 
+  set(place: number, start: number, length: number): void {
+    if (this.starts.length === 0) this.#allocate()
+    this.starts[place] = start
+    this.lengths[place] = length
+  }
+
   grow(places: number): void {
-    this.starts = grown(this.starts, new Float64Array(places).fill(NOWHERE))
-    this.lengths = grown(this.lengths, new Uint32Array(places))
+    this.#places = places
+    if (this.starts.length > 0) this.#allocate()
+  }
+
+  #allocate(): void {
+    this.starts = grown(this.starts, new Float64Array(this.#places).fill(NOWHERE))
+    this.lengths = grown(this.lengths, new Uint32Array(this.#places))
   }
 }
 
@@ -281,12 +295,14 @@ class LargeBodies {
  * formatting a stored number more than this copy.
  */
 export class PackedEtags {
-  /** An entry is unknown if its first byte is 0. */
+  /** An entry is unknown if its first byte is 0. Empty until a tag is asked for. */
   #bytes: Buffer = EMPTY_BYTES
+  #places = 0
 
   /** Returns the entity tag of the body at a place, computed on first use. */
   of(place: number, body: Body): string {
     const at = place * ETAG_LENGTH
+    if (this.#bytes.length === 0) this.#allocate()
     if (this.#bytes[at] !== 0) return this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
     const etag = etagOf(body)
     this.#bytes.write(etag, at, 'latin1')
@@ -296,10 +312,16 @@ export class PackedEtags {
   /** Forgets the tags of `count` places: their bodies changed or are gone. */
   forget(place: number, count: number): void {
     const bytes = this.#bytes
+    if (bytes.length === 0) return
     for (let at = place; at < place + count; at++) bytes[at * ETAG_LENGTH] = 0
   }
 
   grow(places: number): void {
-    this.#bytes = grown(this.#bytes, Buffer.alloc(places * ETAG_LENGTH))
+    this.#places = places
+    if (this.#bytes.length > 0) this.#allocate()
+  }
+
+  #allocate(): void {
+    this.#bytes = grown(this.#bytes, Buffer.alloc(this.#places * ETAG_LENGTH))
   }
 }

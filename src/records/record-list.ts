@@ -266,6 +266,23 @@ export class RecordList<Item> {
     return changed
   }
 
+  /**
+   * Inserts a served row from the words of its id and its packed record as UTF-8, which no text is made of. Returns
+   * false if the id is held, or if others follow the list: then nothing has changed.
+   */
+  insertServed(words: Uint32Array, version: number, nowMs: number, packed: Buffer): boolean {
+    const hash = hashWords(words, 0)
+    const shard = this.shardAt(hash >>> SHARD_SHIFT)
+    if (this.order !== null || this.dirtyRows !== null || shard.ids.find(words, hash) !== -1) return false
+    const slot = shard.insert(words, hash)
+    shard.writeBytes(slot, packed)
+    shard.version[slot] = version
+    shard.updatedAt[slot] = nowMs
+    this.served++
+    this.changes++
+    return true
+  }
+
   /** Stores the faults of a withheld row. Returns true if they are new. */
   withhold(row: number, withheld: Withheld): boolean {
     const shard = this.shardAt(row)

@@ -6,6 +6,8 @@ import {
   type RowRecord,
   type RecordLists,
   applyRowRecord,
+  applyRowRecords,
+  DirtyRows,
   rowRecordOf,
   RowRecordWriter,
   readRowRecords,
@@ -93,6 +95,31 @@ describe('row records', () => {
     const row = to.events.find(event.Id)
     const { detailsAt, availabilityAt } = to.events.shardAt(row)
     expect([detailsAt[slotOf(row)], availabilityAt[slotOf(row)]]).toEqual([-Infinity, -Infinity])
+  })
+
+  it('applied as bytes leave the same rows as applied one by one, in any order, followed or not', () => {
+    const withheld = '{"fault":"missing","column":"Name","where":"row 3"}'
+    const told = frame.map((one) => ({ ...one, text: one.says === 'withheld' ? withheld : one.text }))
+    const few = fc.tuple(told, fc.nat(8)).map(([one, id]) => ({ ...one, id: guidOf(id) }))
+    const rowsOf = (lists: RecordLists): unknown =>
+      [lists.events, lists.venues].map((list) => [
+        list.served,
+        list.withheld,
+        list.changes,
+        Array.from(list.rows(), (row) => [rowRecordOf(list, row), list.inspect(list.idOf(row)), list.knownAt(row)]),
+      ])
+    fc.assert(
+      fc.property(fc.array(few, { maxLength: 40 }), fc.boolean(), (frames, isFollowed) => {
+        const [oneByOne, atOnce] = [emptyLists(), emptyLists()]
+        const dirtyRows = isFollowed ? [new DirtyRows(atOnce.events), new DirtyRows(atOnce.venues)] : []
+        for (const one of frames) applyRowRecord(oneByOne, one, 42)
+        for (const _ of applyRowRecords(atOnce, bytesOf(frames), 42));
+        expect(rowsOf(atOnce)).toEqual(rowsOf(oneByOne))
+        const changed = new Set(frames.filter(({ says }) => says === 'served').map(({ list, id }) => list + id))
+        const noted = dirtyRows.flatMap((each) => Array.from(each.take(100), ({ list, id }) => list + id))
+        if (isFollowed) for (const one of changed) expect(noted).toContain(one)
+      }),
+    )
   })
 
   it('remove a row, change a version, and ignore an id that is not held', () => {

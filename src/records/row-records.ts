@@ -153,21 +153,49 @@ export class RowRecordWriter {
   }
 }
 
-/** Parses row records. Throws a sentence if the bytes are not complete row records. */
-export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
+interface RowHead {
+  readonly list: ListName
+  readonly says: RowRecord['says']
+  readonly version: number
+  /** Where the text begins and ends in the bytes. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Parses all of row records but the texts, and leaves the words of the id in `words`. */
+function* rowHeads(bytes: Buffer): Generator<RowHead, void> {
   for (let at = 0; at < bytes.length;) {
     if (bytes.length - at < TEXT_AT) throw new Error(`the row record at byte ${at} is cut short`)
     const kind = (bytes[at] ?? 0) - 1
     const says = SAYS[kind >> 1]
     if (says === undefined) throw new Error(`the row record at byte ${at} is of kind ${kind + 1}, which is unknown`)
     for (let word = 0; word < 4; word++) words[word] = bytes.readUInt32BE(at + ID_AT + word * 4)
-    const id = guidText(words, 0)
     const version = bytes.readDoubleBE(at + VERSION_AT)
-    const end = at + TEXT_AT + bytes.readUInt32BE(at + LENGTH_AT)
-    if (end > bytes.length) throw new Error(`the row record at byte ${at} is longer than the remaining bytes`)
-    const text = bytes.toString('utf8', at + TEXT_AT, end)
-    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, id, version, text }
-    at = end
+    const from = at + TEXT_AT
+    const to = from + bytes.readUInt32BE(at + LENGTH_AT)
+    if (to > bytes.length) throw new Error(`the row record at byte ${at} is longer than the remaining bytes`)
+    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, version, from, to }
+    at = to
+  }
+}
+
+/** Parses row records. Throws a sentence if the bytes are not complete row records. */
+export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
+  for (const head of rowHeads(bytes)) yield rowRecordAt(bytes, head)
+}
+
+function rowRecordAt(bytes: Buffer, { list, says, version, from, to }: RowHead): RowRecord {
+  return { list, says, id: guidText(words, 0), version, text: bytes.toString('utf8', from, to) }
+}
+
+/** Applies row records one by one, with a step after each. Throws as `readRowRecords` does. */
+export function* applyRowRecords(lists: RecordLists, bytes: Buffer, nowMs: number): Generator<void, void> {
+  for (const head of rowHeads(bytes)) {
+    const { list, says, version, from, to } = head
+    // A text for each row would be most of the garbage, and a third of the time, of loading a snapshot.
+    const isNew = says === 'served' && lists[list].insertServed(words, version, nowMs, bytes.subarray(from, to))
+    if (!isNew) applyRowRecord(lists, rowRecordAt(bytes, head), nowMs)
+    yield
   }
 }
 

@@ -86,6 +86,12 @@ export class Shard {
     return changed
   }
 
+  /** Stores the packed record of a new slot, given as UTF-8. */
+  writeBytes(slot: number, packed: Buffer): void {
+    this.#texts.writeBytes(slot, packed)
+    this.state[slot] = SERVED
+  }
+
   /** Stores a row's packed faults in place of its record. */
   withhold(slot: number, packed: string): void {
     this.#texts.write(slot, packed)
