@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'bun:test'
 import { Secret } from '../../domain/secret.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import type { Observation } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, eachLine } from './child-watch.ts'
+import { ChildPrints, GroupMemory, eachLine, killGroup, spawnBare } from './child-watch.ts'
 
 const KEY = `key-${'0123456789abcdef'.repeat(150)}`
 const time: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0.5 }
@@ -37,5 +38,31 @@ describe('what a connector prints', () => {
   it('is cut after the beginning of a line without end, whose rest is left out', () => {
     const lines = logged('x'.repeat(70_000), 'y'.repeat(70_000), 'z\nthe next line\n')
     expect(lines.map((line) => line.slice(0, 20))).toEqual(['crm.mjs says: xxxxxx', 'crm.mjs says: the ne'])
+  })
+})
+
+describe.skipIf(process.platform !== 'linux')('the memory of a group of processes', () => {
+  const HOLDS = "x=$(head -c 40000000 /dev/zero | tr '\\0' a); sleep 60"
+
+  it.each([
+    ['started', 'sh -c "$0" & wait'],
+    ['started, which one of them started', `sh -c 'sh -c "$0"; true' "$0" & wait`],
+    ['started, and whose parent has ended', '(sh -c "$0" &); sleep 60'],
+  ])('has that of a process that its program %s', async (_, script) => {
+    const child = spawnBare('sh', ['-c', script, HOLDS], '/')
+    const memory = new GroupMemory(child)
+    const seen = await eventually(
+      async () => memory.residentBytes ?? 0,
+      (bytes) => bytes > 40_000_000,
+    ).finally(() => killGroup(child))
+    expect(seen).toBeGreaterThan(40_000_000)
+  })
+
+  it('is null once the process has ended', async () => {
+    const child = spawnBare('true', [], '/')
+    await new Promise((resolve) => {
+      child.once('close', resolve)
+    })
+    expect(new GroupMemory(child).residentBytes).toBeNull()
   })
 })

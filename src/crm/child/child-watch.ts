@@ -27,14 +27,15 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** How many looks at the memory share one list of the group's processes: making it reads all of /proc. */
-const LOOKS_A_LIST = 5
+/** How many of the machine's processes one look asks for their group. All of them at once would hold up requests. */
+const ASKED_A_LOOK = 16
 
 /** The memory of a process group: of its first process, and of all that it has started. */
 export class GroupMemory {
   readonly #pid: number
-  #others: readonly number[] = []
-  #looks = 0
+  readonly #others = new Set<number>()
+  /** The processes of the machine that this round has not asked yet. */
+  #unasked: number[] = []
 
   constructor({ pid = 0 }: ChildProcess) {
     this.#pid = pid
@@ -44,13 +45,27 @@ export class GroupMemory {
   get residentBytes(): number | null {
     const own = residentBytes(this.#pid)
     if (own === null) return null
-    if (this.#looks++ % LOOKS_A_LIST === 0) this.#others = this.#startedByIt()
-    return this.#others.reduce((sum, pid) => sum + (residentBytes(pid) ?? 0), own)
+    this.#findOthers()
+    let sum = own
+    for (const pid of this.#others) {
+      const bytes = groupOf(pid) === this.#pid ? residentBytes(pid) : null
+      if (bytes === null) this.#others.delete(pid)
+      sum += bytes ?? 0
+    }
+    return sum
   }
 
-  #startedByIt(): readonly number[] {
-    const pids = readdirSync('/proc').map(Number)
-    return pids.filter((pid) => pid > 0 && pid !== this.#pid && groupOf(pid) === this.#pid)
+  /** Finds what the group's processes have started: at once if its parent still runs, otherwise within a round. */
+  #findOthers(): void {
+    for (const child of childrenOf(this.#pid)) this.#others.add(child)
+    // A set takes in what is added while it is walked: children of children.
+    for (const pid of this.#others) for (const child of childrenOf(pid)) this.#others.add(child)
+    if (this.#unasked.length === 0)
+      this.#unasked = readdirSync('/proc')
+        .map(Number)
+        .filter((pid) => pid > 0)
+    for (const pid of this.#unasked.splice(-ASKED_A_LOOK))
+      if (pid !== this.#pid && groupOf(pid) === this.#pid) this.#others.add(pid)
   }
 }
 
@@ -64,8 +79,16 @@ function groupOf(pid: number): number {
   return Number(/^ \S+ \d+ (\d+)/.exec(aboutProcess(pid, 'stat').replace(/^.*\)/s, ''))?.[1])
 }
 
+/** The processes that the main thread of a process has started. */
+function childrenOf(pid: number): readonly number[] {
+  return aboutProcess(pid, `task/${pid}/children`)
+    .split(' ')
+    .map(Number)
+    .filter((child) => child > 0)
+}
+
 /** Blank where the system does not tell, and once the process has ended. */
-function aboutProcess(pid: number, file: 'stat' | 'status'): string {
+function aboutProcess(pid: number, file: 'stat' | 'status' | `task/${number}/children`): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {

@@ -45,6 +45,8 @@ interface Alive {
   readonly child: ChildProcess
   readonly ready: Promise<ConnectorOutline | Failure>
   readonly waiting: Map<number, Waiting>
+  /** Watches the process closely from now on, because a read waits for it. */
+  watchClosely: () => void
   /** The reads that were given up and have not ended yet. */
   readonly closing: Set<number>
   pingedAt: Moment | null
@@ -57,6 +59,8 @@ interface Alive {
 
 /** The interval of memory checks: short enough to notice a process before it is far over its limit. */
 const WATCH_EVERY_MS = 100
+/** The interval while no read waits for the process. */
+const IDLE_WATCH_EVERY_MS = 1000
 /** How long the process may block its event loop. */
 const LOOP_HELD_MS = 5000
 /** How many request time limits a batch may take. */
@@ -123,6 +127,7 @@ export class ConnectorProcess {
     if (alive === null) return Promise.resolve({ ok: false, failure: failureOf('internal', `${this.#name} has ended`) })
     const { promise, resolve } = Promise.withResolvers<HostAnswer>()
     alive.waiting.set(read, { since: this.#parts.time.now(), settle: resolve })
+    alive.watchClosely()
     this.#tell({ do: 'next', read })
     return promise
   }
@@ -172,6 +177,7 @@ export class ConnectorProcess {
       child,
       ready: promise,
       waiting: new Map(),
+      watchClosely: () => {},
       closing: new Set(),
       pingedAt: null,
       residentBytes: 0,
@@ -295,9 +301,19 @@ export class ConnectorProcess {
         alive.pingedAt = now
         this.#tell({ do: 'ping' })
       }
-      cancel = time.after(WATCH_EVERY_MS, look)
+      cancel = plan()
     }
-    let cancel = time.after(WATCH_EVERY_MS, look)
+    let isIdle = false
+    const plan = (): (() => void) => {
+      isIdle = alive.waiting.size === 0
+      return time.after(isIdle ? IDLE_WATCH_EVERY_MS : WATCH_EVERY_MS, look)
+    }
+    let cancel = plan()
+    alive.watchClosely = () => {
+      if (!isIdle) return
+      cancel()
+      cancel = plan()
+    }
     return () => cancel()
   }
 
