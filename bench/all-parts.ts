@@ -1,4 +1,5 @@
 import type { Part } from './part.ts'
+import { connector } from './parts/connector.ts'
 import { churn } from './parts/churn.ts'
 import { feeds } from './parts/feeds.ts'
 import { fullRead } from './parts/full-read.ts'
@@ -19,6 +20,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   pages,
   feeds,
   'full-read': fullRead,
+  connector,
   start,
   cluster,
   leak,
