@@ -373,6 +373,17 @@ describe('requests', () => {
     expect(server.asked).toHaveLength(1)
   })
 
+  it('wait for no longer than that for a server that is down either, and say what it asks for', async () => {
+    const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 })
+    server.answer = () => ({ status: 503, headers: { 'retry-after': '120' } })
+    const sentence = `throttled: 127.0.0.1:${server.port} asks for a pause (503): try again in 120 s`
+    expect([await faultOf(hasty.get(`${server.url}/a`)), await faultOf(hasty.get(`${server.url}/b`))]).toEqual([
+      sentence,
+      sentence,
+    ])
+    expect(server.asked).toHaveLength(1)
+  })
+
   it('keep to the budget in any period of its length', async () => {
     const few = open({ most: 2, perMs: 300 })
     const begun = performance.now()

@@ -39,6 +39,8 @@ export class HttpRequests {
   readonly #budget: Budget
   readonly #kept: KeptAnswers
   #waitMs = FIRST_WAIT_MS
+  /** The status of the answer that asked for the last pause. */
+  #pausedBy = 429
 
   constructor(settings: HttpSettings) {
     this.#settings = settings
@@ -67,8 +69,10 @@ export class HttpRequests {
         return answerOf(url, reply, options)
       }
       const pauseMs = this.#pauseAfter(reply)
-      if (reply.status === 429 && pauseMs > this.#longestPauseMs) throw pauseFault(url, pauseMs)
-      if (tries === MOST_TRIES || pauseMs > this.#longestPauseMs) return answerOf(url, reply, options)
+      const isTooLong = pauseMs > this.#longestPauseMs
+      const isAsked = reply.status === 429 || 'retry-after' in reply.headers
+      if (isTooLong && isAsked) throw pauseFault(url, pauseMs, reply.status)
+      if (tries === MOST_TRIES || isTooLong) return answerOf(url, reply, options)
     }
   }
 
@@ -85,6 +89,7 @@ export class HttpRequests {
     const pauseMs = askedMs ?? this.#waitMs
     if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
     this.#gate.closeFor(pauseMs)
+    this.#pausedBy = reply.status
     return pauseMs
   }
 
@@ -155,7 +160,7 @@ export class HttpRequests {
       const closedMs = this.#gate.closedForMs
       const ms = closedMs > 0 ? closedMs : this.#budget.take(time.now().monotonicMs)
       if (ms <= 0) return
-      if (closedMs > this.#longestPauseMs) throw pauseFault(url, closedMs)
+      if (closedMs > this.#longestPauseMs) throw pauseFault(url, closedMs, this.#pausedBy)
       onWait(ms, closedMs > 0 ? `${url.host} asks for a pause` : 'the budget of requests is used up')
       await sleep(ms, time, signal)
       if (signal.aborted) throw givenUp()
@@ -163,9 +168,10 @@ export class HttpRequests {
   }
 }
 
-function pauseFault({ host }: URL, pauseMs: number): FetchFault {
-  const seconds = Math.ceil(pauseMs / 1000)
-  return new FetchFault('throttled', `${host} asks for fewer requests (429): try again in ${seconds} s`, 429, pauseMs)
+function pauseFault({ host }: URL, pauseMs: number, status: number): FetchFault {
+  const wish = status === 429 ? 'fewer requests' : 'a pause'
+  const sentence = `${host} asks for ${wish} (${status}): try again in ${Math.ceil(pauseMs / 1000)} s`
+  return new FetchFault('throttled', sentence, status, pauseMs)
 }
 
 function givenUp(): FetchFault {
