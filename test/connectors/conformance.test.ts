@@ -83,6 +83,25 @@ describe('the examination of a connector', () => {
       'warning: events: changes returned 42 rows right after full returned 42',
     ],
     [
+      'changes that never end',
+      {
+        async *changes(_: Context, cursor: string | null) {
+          if (cursor !== null) for (;;) yield ROWS
+          return 'next'
+        },
+      },
+      'loses rows: events: more than 1,084 rows came: does it end? (changes)',
+    ],
+    [
+      'ids that never end',
+      {
+        async *ids() {
+          for (;;) yield ROWS.map(({ id, changed }) => [id, changed] as const)
+        },
+      },
+      'loses rows: events: more than 1,084 rows came: does it end? (ids)',
+    ],
+    [
       'changes without a cursor',
       {
         async *changes() {

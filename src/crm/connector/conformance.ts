@@ -1,5 +1,5 @@
 import type { ListName } from '../../domain/field.ts'
-import type { Finding } from '../../sync/port.ts'
+import { type Finding, failureOf } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
 import { type Cell, type CellObject, DecimalText, isList, shownText } from '../cells/cell.ts'
@@ -18,6 +18,10 @@ const ABORTED_WITHIN_MS = 1000
 const UNDER_WAY_MS = 20
 /** Up to this many differences may be changes made during the examination. */
 const FEW_CHANGES = 20
+/** The most rows of a way other than full, before it is known how many full returns. */
+const MOST_FIRST_ROWS = 100_000
+/** The most rows of a way other than full, besides twice those of full. */
+const MOST_MORE_ROWS = 1000
 const CUT = { ok: true, cursor: null } as const
 
 /** What one read of a list brought. Two reads of a list that did not change must agree. */
@@ -54,6 +58,8 @@ class Examined {
   readonly #shape: StreamShape
   readonly #time: Time
   readonly #findings: Finding[] = []
+  /** A way other than full that returns more rows is taken for endless. */
+  #mostRows = MOST_FIRST_ROWS
 
   constructor(name: ListName, stream: ExaminedRows, shape: StreamShape, time: Time) {
     this.#name = name
@@ -69,6 +75,7 @@ class Examined {
     const isFirstList = this.#name === 'events'
     const first = await this.#read('full', null, isThorough ? Number.POSITIVE_INFINITY : isFirstList ? 2 : 1)
     if (first === null) return this.#findings
+    if (!first.isCut) this.#mostRows = first.rows * 2 + MOST_MORE_ROWS
     this.#checkPaging(first)
     this.#checkNumbers(first)
     if (isThorough || isFirstList) {
@@ -116,9 +123,16 @@ class Examined {
     onBatch: (batch: StreamBatch) => boolean | void = () => {},
   ): Promise<RowsEnd> {
     const rows = this.#stream.open(way, argument, new AbortController().signal)
+    let came = 0
     for (;;) {
       const next = await rows.next()
       if (next.done === true) return next.value
+      came += next.value.rows.length + next.value.deleted.length
+      if (way !== 'full' && came > this.#mostRows) {
+        await rows.return(CUT)
+        const message = `${this.#name}: more than ${this.#mostRows.toLocaleString('en')} rows came: does it end?`
+        return { ok: false, failure: failureOf('broken', message) }
+      }
       if (onBatch(next.value) !== false) continue
       await rows.return(CUT)
       return CUT
