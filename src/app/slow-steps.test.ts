@@ -21,7 +21,7 @@ class HeldTimers {
   }
 }
 
-it('reports a step once, when it has taken 5 s, with its progress at that time', async () => {
+it('reports a step when it has taken 5 s, and again each time it has taken three times as long, with its progress', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const lines: string[] = []
   const timers = new HeldTimers()
@@ -31,9 +31,12 @@ it('reports a step once, when it has taken 5 s, with its progress at that time',
   expect(lines).toEqual([])
   rows = 7
   timers.passMs(5000)
-  timers.passMs(60_000)
+  rows = 90
+  timers.passMs(10_000)
+  timers.passMs(29_999)
   resolve('done')
-  expect([await step, lines]).toEqual(['done', ['Still reading after 5 s: 7 rows.']])
+  expect(await step).toBe('done')
+  expect(lines).toEqual(['Still reading after 5 s: 7 rows.', 'Still reading after 15 s: 90 rows.'])
 })
 
 it('says why a step waits and until when, also if the wait begins after the report', async () => {

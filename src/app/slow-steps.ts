@@ -1,6 +1,8 @@
 import type { Time } from '../time/time.ts'
 
 const LONG_MS = 5000
+/** Each report comes after so many times as long as the one before. */
+const PATIENCE = 3
 const SAME_PAUSE_MS = 1000
 
 interface Pause {
@@ -21,14 +23,21 @@ export class SlowSteps {
     this.#time = time
   }
 
-  /** Resolves with the step's result. If it takes longer than 5 s, reports once what it is and how far it has come. */
+  /**
+   * Resolves with the step's result. If it takes longer than 5 s, reports what it is and how far it has come; again
+   * after 15 s, 45 s and so on.
+   */
   async watch<Result>(step: Promise<Result>, doing: string, progress: () => string = () => ''): Promise<Result> {
-    const cancel = this.#time.after(LONG_MS, () => {
+    const report = (afterMs: number): void => {
       this.#reported = doing
       const details = [progress(), this.#waitsFor()].filter((detail) => detail !== '')
       const soFar = details.length === 0 ? '' : `: ${details.join('; ')}`
-      this.#report(`Still ${doing} after ${LONG_MS / 1000} s${soFar}.`)
-    })
+      this.#report(`Still ${doing} after ${afterMs / 1000} s${soFar}.`)
+      cancel = plan(afterMs, afterMs * PATIENCE)
+    }
+    const plan = (sinceMs: number, untilMs: number): (() => void) =>
+      this.#time.after(untilMs - sinceMs, () => report(untilMs))
+    let cancel = plan(0, LONG_MS)
     try {
       return await step
     } finally {
