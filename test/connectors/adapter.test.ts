@@ -221,10 +221,21 @@ describe('a row', () => {
   })
 
   it('that comes twice in a read counts as it came last', async () => {
-    const { events } = await openOwn(listOf(() => [asBatch([eventRow(1), eventRow(1, { name: 'later' })])]))
+    const { events, notices } = await openOwn(listOf(() => [asBatch([eventRow(1), eventRow(1, { name: 'later' })])]))
     const reader = new Reader(events)
     await reader.full()
     expect(reader.said).toEqual([[1, 'later']])
+    await reader.full()
+    expect(notices).toEqual([
+      `events, id ${idNumbered(1)}: one answer has two different rows of this id; the later one counts`,
+    ])
+  })
+
+  it('that comes twice alike, or again with a later page, is no mistake', async () => {
+    const again = [asBatch([eventRow(1), eventRow(1)]), asBatch([eventRow(1, { name: 'later' }), eventRow(2)])]
+    const { events, notices } = await openOwn(listOf(() => again))
+    await new Reader(events).full()
+    expect(notices).toEqual([])
   })
 })
 

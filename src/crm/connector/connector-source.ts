@@ -30,7 +30,7 @@ import {
 } from './row-pages.ts'
 import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
-import { StampNotices } from './stamp-notices.ts'
+import { RowNotices } from './row-notices.ts'
 import { LookBack, farAheadLike, isEarlierStamp } from './stamps.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
@@ -73,7 +73,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   /** How the list was last read in full; `null` before. */
   reading: ListReading | null = null
   readonly #settings: ConnectorSourceSettings<Item>
-  readonly #notices: StampNotices
+  readonly #notices: RowNotices
   #rows: ListRows<Item> | null = null
   /** When all rows were last compared with what is held. */
   #comparedAt: Moment | null = null
@@ -86,7 +86,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     this.#settings = settings
     this.availabilityEveryMs = settings.availabilityEveryMs
     const { observe, limits } = settings
-    this.#notices = new StampNotices(
+    this.#notices = new RowNotices(
       () => limits.maxAgeMs / 2,
       (message) => observe({ kind: 'crm-noticed', message }),
     )
@@ -244,6 +244,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     if (lacking !== null) return failed('misconfigured', lacking)
     if (!ended.ok) return ended
     const { missing, isUnstable } = tally
+    this.#notices.cameTwice(tally.twice, list.name)
     this.reading = tally.readingOf(list, this.#settings.stream.budget)
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
     return { ...ended, mayHaveMoved: isUnstable }

@@ -1,14 +1,16 @@
 import { RepeatedNotice } from '../../domain/repeated-notice.ts'
+import type { RowsTwice } from './row-pages.ts'
 import type { LookBack } from './stamps.ts'
 
 /** The number of consecutive id scans that must find late rows before it is reported. */
 const USUAL_AFTER = 3
 
-/** Warns the operator about rows whose `updatedAt` is unreliable: once, and again whenever their number has doubled. */
-export class StampNotices {
+/** Warns the operator about rows that cannot be relied on: once, and again whenever their number has doubled. */
+export class RowNotices {
   readonly #comparedEveryMs: () => number
   readonly #tell: (message: string) => void
   readonly #ahead = new RepeatedNotice()
+  readonly #twice = new RepeatedNotice()
   #lateScans = 0
 
   constructor(comparedEveryMs: () => number, tell: (message: string) => void) {
@@ -22,6 +24,15 @@ export class StampNotices {
     const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
     this.#tell(
       `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt is in the future, so ${this.#until}`,
+    )
+  }
+
+  /** Examines the rows that one answer of a full read has twice, with different content. */
+  cameTwice({ count, first }: RowsTwice, list: string): void {
+    if (!this.#twice.isNew(count, first)) return
+    const others = count === 1 ? '' : ` and ${count - 1} more`
+    this.#tell(
+      `${list}, id ${(first ?? 'unknown').slice(0, 80)}${others}: one answer has two different rows of this id; the later one counts`,
     )
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Guid } from '../../domain/guid.ts'
 import {
   type Change,
@@ -35,6 +36,13 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
   readonly longestMs: number
 }
 
+/** The rows that one answer has twice, with different content. */
+export interface RowsTwice {
+  readonly count: number
+  /** The id of the first; `null` if there is none. */
+  readonly first: string | null
+}
+
 /** What one read of the rows has shown. */
 export class Tally {
   readonly ids = new Set<Guid>()
@@ -48,6 +56,12 @@ export class Tally {
   isUnstable = false
   /** The smallest total that any answer gave. */
   total: number | null = null
+  twice: RowsTwice = { count: 0, first: null }
+
+  /** Counts a row whose id its answer has already had, with different content. */
+  cameAgain(id: string): void {
+    this.twice = { count: this.twice.count + 1, first: this.twice.first ?? id }
+  }
 
   /** Counts a batch; returns what is wrong with it, as the rest of a sentence. */
   count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
@@ -144,8 +158,12 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
       const { change, stamp, idText } = list.read(text, tally.ids.size + tally.nameless + 1, held)
-      // If a row comes twice, the later one is newer.
-      if (change.id !== null) changes.delete(change.id)
+      if (change.id !== null) {
+        const before = changes.get(change.id)
+        if (before !== undefined && !isSameContent(before, change)) tally.cameAgain(idText ?? change.id)
+        // If a row comes twice, the later one is newer.
+        changes.delete(change.id)
+      }
       changes.set(change.id ?? Symbol('no id'), change)
       if (change.id === null) tally.nameless++
       else tally.ids.add(change.id)
@@ -154,6 +172,13 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
     yield changesPage([...changes.values()], list.name, batch.lagMs, begunAt, pass)
     await yieldToEventLoop()
   }
+}
+
+/** Returns true if two rows of an id are published alike. Withheld rows count as alike: they are reported as such. */
+function isSameContent(one: Change<unknown>, other: Change<unknown>): boolean {
+  if (one.kind !== other.kind) return false
+  // Not by their version: rows of one updatedAt have the same.
+  return one.kind !== 'record' || other.kind !== 'record' || isDeepStrictEqual(one.record, other.record)
 }
 
 /** The deletions of a batch. Skips ids that are not valid: no record has them. */
