@@ -275,10 +275,16 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
           const url = `rediss://localhost:${server.tlsPort}/0`
           const trusting = (ca: string | null, at = url): Promise<StoreConnection> => storeAt(at, { ca }).connect()
           await usable(await trusting(ours.authority))
-          const untrusted = failsAs('lost', /^the store's certificate is not trusted \([A-Z_]+\): .*cluster\.ca/)
+          const untrusted = failsAs(
+            'lost',
+            /^the store has a certificate that is not trusted here: .* in cluster\.ca \([A-Z_]+\)$/,
+          )
           await assert.rejects(trusting(null), untrusted)
           await assert.rejects(trusting(strangers.authority), untrusted)
-          await assert.rejects(trusting(ours.authority, `rediss://127.0.0.1:${server.tlsPort}/0`), untrusted)
+          await assert.rejects(
+            trusting(ours.authority, `rediss://127.0.0.1:${server.tlsPort}/0`),
+            failsAs('lost', /^the store has a certificate that is for another host: use a host name that it contains/),
+          )
           await assert.rejects(
             trusting(join(ours.folder, 'none')),
             failsAs('lost', /cluster\.ca cannot be read \(ENOENT\)/),
@@ -289,6 +295,17 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
           )
           // Neither side speaks to one of the other kind.
           await assert.rejects(sessionOf(`rediss://127.0.0.1:${server.port}/0`), { name: 'StoreFailure' })
+          const expired = ours.sign('DNS:localhost', { days: -1 })
+          writeFileSync(certificateFile, expired.certificate)
+          writeFileSync(keyFile, expired.key)
+          server.ask('CONFIG', 'SET', 'tls-cert-file', certificateFile, 'tls-key-file', keyFile)
+          await assert.rejects(
+            trusting(ours.authority),
+            failsAs(
+              'lost',
+              /^the store has a certificate that has expired: renew it on the server \(CERT_HAS_EXPIRED\)$/,
+            ),
+          )
           await assert.rejects(sessionOf(`redis://127.0.0.1:${server.tlsPort}/0`), { name: 'StoreFailure' })
         },
         [],

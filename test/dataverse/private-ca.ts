@@ -9,6 +9,8 @@ export interface PrivateCa {
   readonly path: string
   /** For 127.0.0.1 and crm.test. */
   readonly server: { readonly key: string; readonly cert: string }
+  /** With the same names, and out of date. */
+  readonly expired: { readonly key: string; readonly cert: string }
 }
 
 /** A certificate authority that nobody knows, and a server's certificate of it. */
@@ -33,18 +35,11 @@ export function createPrivateCa(): PrivateCa {
   )
   openssl('req', ...key, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=crm.test')
   writeFileSync(file('extensions'), 'subjectAltName=DNS:crm.test,IP:127.0.0.1\n')
-  const signing = [
-    '-CA',
-    'ca.pem',
-    '-CAkey',
-    'ca.key',
-    '-CAcreateserial',
-    '-days',
-    '30',
-    '-extfile',
-    'extensions',
-  ] as const
-  openssl('x509', '-req', '-in', 'server.csr', ...signing, '-out', 'server.pem')
-  const server = { key: readFileSync(file('server.key'), 'utf8'), cert: readFileSync(file('server.pem'), 'utf8') }
-  return { directory, path: file('ca.pem'), server }
+  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'extensions'] as const
+  const certified = (name: string, days: string): PrivateCa['server'] => {
+    openssl('x509', '-req', '-in', 'server.csr', ...signing, '-days', days, '-out', name)
+    return { key: readFileSync(file('server.key'), 'utf8'), cert: readFileSync(file(name), 'utf8') }
+  }
+  const [server, expired] = [certified('server.pem', '30'), certified('expired.pem', '-1')]
+  return { directory, path: file('ca.pem'), server, expired }
 }

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
 import type { Runtime } from '../support/child.ts'
@@ -89,6 +93,30 @@ for (const runtime of RUNTIMES) {
       const { status, report } = await check(runtime, direct, {})
       expect([status, report.ok]).toEqual([1, false])
       expect(report.problems.join()).toContain('crm.ca')
+    })
+
+    it('says what is wrong with a certificate, and sends no secret before it is accepted', async () => {
+      const received: string[] = []
+      const take = (request: IncomingMessage, response: ServerResponse): void => {
+        received.push(request.url ?? '')
+        response.end()
+      }
+      const expired = createSecureServer(ca.expired, take)
+      const plain = createServer(take)
+      const told = async (server: Server | null, host: string): Promise<string> => {
+        if (server !== null) await once(server.listen(0, '127.0.0.1'), 'listening')
+        const address = server?.address()
+        const at = typeof address === 'object' && address !== null ? address.port : direct.standIn.port
+        const origin = `https://${host}:${at}`
+        const checked = await check(runtime, direct, { url: origin, authority: origin, ca: ca.path })
+        server?.close()
+        expect([checked.status, checked.output.includes(direct.standIn.directory.secret)]).toEqual([1, false])
+        return checked.report.problems.join()
+      }
+      expect(await told(expired, '127.0.0.1')).toContain('has a certificate that has expired: renew it on the server')
+      expect(await told(null, 'localhost')).toContain('that is for another host: use a host name that it contains')
+      expect(await told(plain, '127.0.0.1')).toContain('did not agree on TLS: make sure that this port uses it')
+      expect(received).toEqual([])
     })
 
     it('says that the proxy refuses, without its password', async () => {

@@ -31,8 +31,11 @@ export class Certificates {
     return join(this.folder, 'ca.pem')
   }
 
-  /** Returns a certificate and key for a server with these names (`DNS:…`, `IP:…`). */
-  sign(names: string): { readonly certificate: string; readonly key: string } {
+  /** Returns a certificate and key for a server with these names (`DNS:…`, `IP:…`); it has expired if `days` is below 0. */
+  sign(
+    names: string,
+    { days = 2 }: { readonly days?: number } = {},
+  ): { readonly certificate: string; readonly key: string } {
     writeFileSync(join(this.folder, 'names'), `subjectAltName=${names}\n`)
     openssl(this.folder, [
       'req',
@@ -59,7 +62,7 @@ export class Certificates {
       'ca.key',
       '-CAcreateserial',
       '-days',
-      '2',
+      String(days),
       '-extfile',
       'names',
       '-out',

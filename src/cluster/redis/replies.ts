@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
-import { codeOf, whyNotReached } from '../../domain/system-error.ts'
+import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error.ts'
 import { HEAD_CEILING } from '../entries.ts'
 import { type StoredEntry, StoreFailure } from '../store.ts'
 
@@ -87,13 +87,10 @@ function whyLost(cause: Error): string {
   const code = codeOf(cause)
   const why = code === null ? null : whyNotReached(code)
   if (why !== null) return `the store ${why}`
-  if (code !== null && CERTIFICATE.test(code)) {
-    return `the store's certificate is not trusted (${code}): put its issuer's certificate into cluster.ca, and use the certificate's host name in cluster.url`
-  }
+  const fault = code === null ? null : whyNotAccepted(code, 'cluster.ca')
+  if (fault !== null) return `the store has a certificate that ${fault} (${code})`
   if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
     return 'the store closed the connection'
   // The client's errors are all named Error, so the class tells which one it is.
   return `the connection to the store failed (${code ?? cause.constructor.name})`
 }
-
-const CERTIFICATE = /CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/

@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../observe/observation.ts'
-import { codeOf, whyNotReached } from '../../domain/system-error.ts'
+import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 
@@ -75,9 +75,11 @@ export function postgresFailureOf(error: unknown, where: string): PostgresFailur
     return new PostgresFailure('refused', `${where}: the server offers no TLS, which sslmode requires`, null, true)
   }
   if (isTlsFailure(error, code)) {
+    const fault = code === null ? null : whyNotAccepted(code, 'crm.ca')
+    const reason = fault === null ? '' : `, because it ${fault}`
     return new PostgresFailure(
       'refused',
-      `${where}: the server's certificate is not accepted (${code ?? 'TLS'})`,
+      `${where}: the server's certificate is not accepted${reason} (${code ?? 'TLS'})`,
       code,
       true,
     )

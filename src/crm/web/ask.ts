@@ -2,7 +2,7 @@
 // passed in as an `HttpClient` (http-client.ts).
 
 import type { FailureKind } from '../../observe/observation.ts'
-import { codeOf, whyNotReached } from '../../domain/system-error.ts'
+import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
@@ -53,20 +53,6 @@ async function askOnce(
   }
 }
 
-const UNTRUSTED = 'has a certificate that is not trusted here; name the authority that signed it in crm.ca'
-
-/** Reasons that a second attempt would meet again, by error code. */
-const CERTAIN_REASONS: ReadonlyMap<string, string> = new Map([
-  ['ERR_PROXY_INVALID_CONFIG', 'was not reached: the proxy URL is invalid'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate for another name'],
-  ['CERT_HAS_EXPIRED', 'has a certificate that has expired'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', UNTRUSTED],
-  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
-])
-
 interface NoAnswer extends Failure {
   /** Whether a second attempt would fail the same way. */
   readonly isCertain: boolean
@@ -75,7 +61,7 @@ interface NoAnswer extends Failure {
 /** Explains why no answer came, from the error's code alone: its message may contain a proxy URL with its password. */
 function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   const code = codeOf(cause) ?? 'unknown reason'
-  if (code.startsWith('ERR_CA_') || code.startsWith('ERR_OSSL')) {
+  if (code.startsWith('ERR_CA_') || code.startsWith('ERR_OSSL') || code === 'ERR_BORINGSSL') {
     const why = code === 'ERR_CA_UNREADABLE' ? 'cannot be read' : 'contains no certificates in PEM'
     return noAnswer('misconfigured', `the file of crm.ca ${why}`, true)
   }
@@ -90,8 +76,11 @@ function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   if (code.startsWith('HPE_')) {
     return noAnswer('broken', `${host} answered with invalid HTTP (${code})`, false)
   }
-  const certain = CERTAIN_REASONS.get(code)
-  if (certain !== undefined) return noAnswer('unreachable', `${host} ${certain} (${code})`, true)
+  const fault = whyNotAccepted(code, 'crm.ca')
+  if (fault !== null) return noAnswer('unreachable', `${host} has a certificate that ${fault} (${code})`, true)
+  if (code === 'ERR_PROXY_INVALID_CONFIG') {
+    return noAnswer('unreachable', `${host} was not reached: the proxy URL is invalid (${code})`, true)
+  }
   const why = code === 'ERR_PROXY_TUNNEL' ? 'was not reached: the proxy refused' : whyNotReached(code)
   return noAnswer('unreachable', `${host} ${why ?? 'could not be asked'} (${code})`, false)
 }
