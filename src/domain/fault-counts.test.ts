@@ -64,3 +64,16 @@ it('distinguishes a column named "null" from no column', () => {
     ['null', 1],
   ])
 })
+
+it('adds the first faults of rows that another count has in excess, each one of them', () => {
+  const row = { fault: 'missing', where: 'x', expected: null, found: null } as const
+  const [before, now, newly] = [new FaultCounts(), new FaultCounts(), new FaultCounts()]
+  before.add({ ...row, column: 'Start' }, 1)
+  before.add({ ...row, column: 'Name' }, 1)
+  for (const column of ['Start', 'Start', 'Price', 'Price', 'Price']) now.add({ ...row, column }, 1)
+  newly.addMore(before, now)
+  expect(newly.take()).toEqual([
+    { fault: 'missing', column: 'Price', count: 3 },
+    { fault: 'missing', column: 'Start', count: 1 },
+  ])
+})

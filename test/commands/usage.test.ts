@@ -56,6 +56,8 @@ describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
     ],
     [['serve', '--port', '65536'], /A whole number from 0 to 65535 is expected/],
     [['ready', '--operations-port', '-1'], /A whole number from 0 to 65535 is expected/],
+    [['check', '--show', '1001'], /'1001' is invalid\. A whole number up to 1000 is expected/],
+    [['check', '--show', '-1'], /A whole number up to 1000 is expected/],
     [['check', '--port', '0'], /unknown option '--port'/],
     [['serve', '--json'], /unknown option '--json'/],
     [['init', '--config', 'x'], /unknown option '--config'/],
