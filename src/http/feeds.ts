@@ -146,10 +146,9 @@ export class Feeds {
     const placeOf = this.#placesNow()
     // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in
     // slices.
-    const events = rows.map((handle) => {
-      const [shard, slot] = index.rowOf(handle)
-      const packed = shard.read(slot)
-      return { id: shard.guid(slot), packed, place: placeOf(list.kind.packed.venueIdOf(packed)) }
+    const events = rows.map((row) => {
+      const packed = list.read(row)
+      return { id: list.idOf(row), packed, place: placeOf(list.kind.packed.venueIdOf(packed)) }
     })
     const components: string[] = []
     let bytes = 0

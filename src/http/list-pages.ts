@@ -6,7 +6,7 @@ import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
-import { type RecordList, slotOf } from '../records/record-list.ts'
+import type { RecordList } from '../records/record-list.ts'
 import { JoinedBodies } from './joined-bodies.ts'
 import { writePosition } from './list-position.ts'
 import { type ListQuery, queryWithAfter } from './list-query.ts'
@@ -59,7 +59,7 @@ export class ListPages<Item> {
     const { name } = this.list.kind
     const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     const venues = query.includesVenues ? this.venues : null
-    this.#join(index, rows, shape, venues)
+    this.#join(rows, shape, venues)
     const { count } = this.#records
     const last = rows[count - 1]
     const after =
@@ -87,20 +87,19 @@ export class ListPages<Item> {
   }
 
   /** Joins the bodies of rows, up to the size limit, and those of their served venues, each once. */
-  #join(index: ListIndex, rows: readonly number[], shape: Shape, venues: RecordList<VenueRecord> | null): void {
+  #join(rows: readonly number[], shape: Shape, venues: RecordList<VenueRecord> | null): void {
     const records = this.#records
     const included = this.#included
     records.start(shape)
     included.start(shape)
     const seen = new Set<Guid>()
-    for (const handle of rows) {
+    for (const row of rows) {
       if (records.length + included.length > LARGEST_PAGE_BYTES) break
-      const [shard, slot] = index.rowOf(handle)
-      const body = this.list.bodyAt(shard, slot, shape)
+      const body = this.list.bodyAt(row, shape)
       if (body === null) throw new Error('a listed row is not served')
       // Copied at once, because the next body may overwrite it.
       records.add(body)
-      if (venues !== null) this.#include(venues, this.list.kind.packed.venueIdOf(shard.read(slot)), seen, shape)
+      if (venues !== null) this.#include(venues, this.list.kind.packed.venueIdOf(this.list.read(row)), seen, shape)
     }
   }
 
@@ -108,7 +107,7 @@ export class ListPages<Item> {
     if (id === EMPTY_GUID || seen.has(id)) return
     seen.add(id)
     const row = venues.find(id)
-    const body = row === -1 ? null : venues.bodyAt(venues.shardAt(row), slotOf(row), shape, id)
+    const body = row === -1 ? null : venues.bodyAt(row, shape, id)
     if (body !== null) this.#included.add(body)
   }
 }

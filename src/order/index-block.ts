@@ -4,7 +4,7 @@ import type { TagSets } from './tag-sets.ts'
 export const BLOCK_ENTRIES = 512
 /** Columns grow and shrink by this many entries, to keep the unused part small. */
 const STEP = 32
-/** Start and end 8 bytes each; handle, venue and tag code 4 each; ticks 2. */
+/** Start and end 8 bytes each; row, venue and tag code 4 each; ticks 2. */
 const ENTRY_BYTES = 30
 /** An estimate of the other memory of a block: the object, the buffer, the six views and the bits. */
 const BLOCK_BYTES = 1200
@@ -29,7 +29,7 @@ export interface Entry {
   startTicks: number
   /** The row's end, rounded down to whole milliseconds. */
   endMs: number
-  handle: number
+  row: number
   venue: number
   /** Twice the number of the tag set, plus 1 if tickets are available. */
   tagCode: number
@@ -42,11 +42,11 @@ export class IndexBlock {
   latestEndMs = -Infinity
   starts: Float64Array = new Float64Array(0)
   ends: Float64Array = new Float64Array(0)
-  handles: Uint32Array = new Uint32Array(0)
+  rows: Uint32Array = new Uint32Array(0)
   venues: Uint32Array = new Uint32Array(0)
   tagCodes: Uint32Array = new Uint32Array(0)
   ticks: Uint16Array = new Uint16Array(0)
-  #columns: Columns = [this.starts, this.ends, this.handles, this.venues, this.tagCodes, this.ticks]
+  #columns: Columns = [this.starts, this.ends, this.rows, this.venues, this.tagCodes, this.ticks]
   /** A 1 for each venue, tag and pair of them in the entries, and for some of earlier entries. */
   readonly #bits = new Uint32Array(BITS / 32)
   /** Replacements and removals since the bits were last computed. */
@@ -74,7 +74,7 @@ export class IndexBlock {
     this.count++
     this.starts[at] = entry.startMs
     this.ticks[at] = entry.startTicks
-    this.handles[at] = entry.handle
+    this.rows[at] = entry.row
     this.#write(at, entry)
   }
 
@@ -169,11 +169,11 @@ export class IndexBlock {
     const buffer = new ArrayBuffer(capacity * ENTRY_BYTES)
     this.starts = new Float64Array(buffer, 0, capacity)
     this.ends = new Float64Array(buffer, capacity * 8, capacity)
-    this.handles = new Uint32Array(buffer, capacity * 16, capacity)
+    this.rows = new Uint32Array(buffer, capacity * 16, capacity)
     this.venues = new Uint32Array(buffer, capacity * 20, capacity)
     this.tagCodes = new Uint32Array(buffer, capacity * 24, capacity)
     this.ticks = new Uint16Array(buffer, capacity * 28, capacity)
-    this.#columns = [this.starts, this.ends, this.handles, this.venues, this.tagCodes, this.ticks]
+    this.#columns = [this.starts, this.ends, this.rows, this.venues, this.tagCodes, this.ticks]
     copyColumns(before, this.#columns, 0, Math.min(capacity, before[0].length), 0)
   }
 }

@@ -3,8 +3,7 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { RecordList, RowOrder } from '../records/record-list.ts'
-import { type Shard, SERVED } from '../records/shard.ts'
+import { type RecordList, type RowOrder, rowOf, slotOf } from '../records/record-list.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
 
@@ -19,7 +18,7 @@ const MERGED_ENTRIES = BLOCK_ENTRIES / 2
 type PackedReader = RecordList<unknown>['kind']['packed']
 type SortKey = ReturnType<PackedReader['sortKeyOf']>
 
-interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'order'> {
+interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'shardAt' | 'idOf' | 'read' | 'order'> {
   readonly kind: { readonly packed: PackedReader }
 }
 
@@ -30,7 +29,7 @@ export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListInde
 
 /** Creates an index for a list. Resolves when all rows are in it. */
 export async function keepIndex(list: Indexable, pause: () => Promise<void>): Promise<void> {
-  const index = new ListIndex(list.shards, list.kind.packed)
+  const index = new ListIndex(list)
   list.order = index
   await index.build(pause, () => list.order !== index)
 }
@@ -51,15 +50,16 @@ export class ListIndex implements RowOrder {
   readonly venues: VenueNumbers = new VenueNumbers()
   /** All rows are in the index. */
   isWhole = false
-  /** While the index is being built: rows before this one, by shard and slot, are in it. */
+  /** While the index is being built: rows whose turn came before this are in it. */
   #reached = 0
-  readonly #shards: readonly Shard[]
+  readonly #list: Indexable
   readonly #packed: PackedReader
   readonly #words = new Uint32Array(4)
-  readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, tagCode: 0 }
+  readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, row: 0, venue: 0, tagCode: 0 }
 
-  constructor(shards: readonly Shard[], packed: PackedReader) {
-    this.#shards = shards
+  constructor(list: Indexable) {
+    const { packed } = list.kind
+    this.#list = list
     this.#packed = packed
     this.tags = new TagSets(packed.tagsOf)
   }
@@ -73,47 +73,48 @@ export class ListIndex implements RowOrder {
   /** Adds the existing rows, in slices of a few milliseconds. Stops early if the index is no longer wanted. */
   async build(pause: () => Promise<void>, isUnwanted: () => boolean): Promise<void> {
     let turnEndsAt = performance.now() + TURN_MS
-    for (const shard of this.#shards) {
+    const { shards } = this.#list
+    for (const shard of shards) {
       for (let slot = 0; slot < shard.slots; slot++) {
         if (slot % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) {
           await pause()
           if (isUnwanted()) return
           turnEndsAt = performance.now() + TURN_MS
         }
-        this.#reached = handleOf(shard, slot) + 1
-        if (shard.state[slot] === SERVED) this.follow(shard, slot, null, shard.read(slot))
+        const row = rowOf(shard.number, slot)
+        this.#reached = this.#turnOf(row) + 1
+        if (shard.isServed(slot)) this.follow(row, null, shard.read(slot))
       }
-      this.#reached = handleOf(shard, 0) + 2 ** SLOT_BITS
+      this.#reached = this.#turnOf(rowOf(shard.number, 0)) + 2 ** SLOT_BITS
     }
     this.isWhole = true
   }
 
   /** A served row was written. `before` is its previous packed record; `null` if it was not served. */
-  follow(shard: Shard, slot: number, before: string | null, packed: string): void {
-    const handle = handleOf(shard, slot)
-    if (handle >= this.#reached) return
+  follow(row: number, before: string | null, packed: string): void {
+    if (!this.#isReached(row)) return
     const entry = this.#entry
     const place = this.#packed.sortKeyOf(packed)
     entry.startMs = place.start.ms
     entry.startTicks = place.start.ticks
     entry.endMs = place.end.ms
-    entry.handle = handle
+    entry.row = row
     entry.venue = this.venues.hold(place.venue)
     entry.tagCode = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
     if (before !== null) {
       const start = this.#packed.startOf(before)
-      const [block, at] = this.#find(shard, slot, start)
+      const [block, at] = this.#find(row, start)
       this.#release(block, at)
       if (start.ms === entry.startMs && start.ticks === entry.startTicks) return block.replace(at, entry)
       this.#remove(block, at)
     }
-    this.#insert(shard, slot, place)
+    this.#insert(row, place)
   }
 
   /** A row is no longer served. */
-  forget(shard: Shard, slot: number, before: string): void {
-    if (handleOf(shard, slot) >= this.#reached) return
-    const [block, at] = this.#find(shard, slot, this.#packed.startOf(before))
+  forget(row: number, before: string): void {
+    if (!this.#isReached(row)) return
+    const [block, at] = this.#find(row, this.#packed.startOf(before))
     this.#release(block, at)
     this.#remove(block, at)
   }
@@ -155,20 +156,12 @@ export class ListIndex implements RowOrder {
     return count
   }
 
-  rowOf(handle: number): readonly [Shard, number] {
-    const shard = this.#shards[handle >>> SLOT_BITS]
-    if (shard === undefined) throw new Error('a handle names a shard')
-    return [shard, handle & (2 ** SLOT_BITS - 1)]
+  endOf(row: number): Tick {
+    return this.#packed.sortKeyOf(this.#list.read(row)).end
   }
 
-  endOf(handle: number): Tick {
-    const [shard, slot] = this.rowOf(handle)
-    return this.#packed.sortKeyOf(shard.read(slot)).end
-  }
-
-  positionOf(handle: number): ListPosition {
-    const [shard, slot] = this.rowOf(handle)
-    return { start: this.#packed.startOf(shard.read(slot)), id: shard.guid(slot) }
+  positionOf(row: number): ListPosition {
+    return { start: this.#packed.startOf(this.#list.read(row)), id: this.#list.idOf(row) }
   }
 
   /** Returns how many entries of a block start before a moment. */
@@ -186,17 +179,25 @@ export class ListIndex implements RowOrder {
     return from
   }
 
-  #find(shard: Shard, slot: number, start: Tick): readonly [IndexBlock, number] {
-    shard.ids.readWords(slot, this.#words)
+  #isReached(row: number): boolean {
+    return this.isWhole || this.#turnOf(row) < this.#reached
+  }
+
+  /** Rows are added shard by shard: their memory is read in its order. */
+  #turnOf(row: number): number {
+    return this.#list.shardAt(row).number * 2 ** SLOT_BITS + slotOf(row)
+  }
+
+  #find(row: number, start: Tick): readonly [IndexBlock, number] {
+    this.#list.shardAt(row).ids.readWords(slotOf(row), this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]
-    if (block === undefined || block.handles[at] !== handleOf(shard, slot))
-      throw new Error('a served row is not listed')
+    if (block === undefined || block.rows[at] !== row) throw new Error('a served row is not listed')
     return [block, at]
   }
 
-  #insert(shard: Shard, slot: number, { start }: SortKey): void {
-    shard.ids.readWords(slot, this.#words)
+  #insert(row: number, { start }: SortKey): void {
+    this.#list.shardAt(row).ids.readWords(slotOf(row), this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]
     if (block !== undefined) {
@@ -236,11 +237,7 @@ export class ListIndex implements RowOrder {
     if (startMs !== ms) return startMs < ms ? -1 : 1
     const startTicks = block.ticks[at] ?? 0
     if (startTicks !== ticks) return startTicks < ticks ? -1 : 1
-    const [shard, slot] = this.rowOf(block.handles[at] ?? 0)
-    return shard.ids.compare(slot, words)
+    const row = block.rows[at] ?? 0
+    return this.#list.shardAt(row).ids.compare(slotOf(row), words)
   }
-}
-
-function handleOf(shard: Shard, slot: number): number {
-  return shard.number * 2 ** SLOT_BITS + slot
 }

@@ -22,7 +22,7 @@ export interface Wanted {
 }
 
 export interface Scanned {
-  /** Handles of the rows, in order. */
+  /** The rows' numbers, in order. */
   readonly rows: readonly number[]
   /** Further rows follow the page. */
   readonly hasMore: boolean
@@ -46,11 +46,11 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
     const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
     if (isOpen) filter.settle?.(block.tagCodes, first, until)
     for (let at = isOpen ? nextFit(block, first, until, filter) : until; at < until && rows.length <= limit;) {
-      const handle = block.handles[at] ?? 0
+      const row = block.rows[at] ?? 0
       const endMs = block.ends[at] ?? 0
       // Ends are rounded down to milliseconds. If `from` falls within that millisecond, the record decides.
-      if (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(handle), from)) {
-        rows.push(handle)
+      if (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(row), from)) {
+        rows.push(row)
         goodUntilMs = Math.min(goodUntilMs, endMs)
       }
       at = nextFit(block, at + 1, until, filter)

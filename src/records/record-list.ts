@@ -40,9 +40,9 @@ export interface HeldRow {
 export interface RowOrder {
   readonly sizeBytes: number
   /** A served row was written. `before` is its previous packed record; `null` if it was not served. */
-  follow(shard: Shard, slot: number, before: string | null, packed: string): void
+  follow(row: number, before: string | null, packed: string): void
   /** A row is no longer served. */
-  forget(shard: Shard, slot: number, before: string): void
+  forget(row: number, before: string): void
 }
 
 /** Receives each write of a list, and passes it on to the previous listener. */
@@ -64,6 +64,11 @@ export function rowOf(shard: number, slot: number): number {
 
 export function slotOf(row: number): number {
   return row >>> SHARD_BITS
+}
+
+/** The place of a row's body and entity tag among those of its shard. */
+function placeOf(row: number, shape: Shape): number {
+  return slotOf(row) * SHAPES.length + SHAPES.indexOf(shape)
 }
 
 /** The rows of one list in memory (docs/decisions/0001-records-in-memory.md). */
@@ -132,16 +137,15 @@ export class RecordList<Item> {
   represent(id: Guid, shape: Shape): Representation | null {
     const row = this.find(id)
     if (row === -1) return null
-    const shard = this.shardAt(row)
-    const slot = slotOf(row)
-    const place = slot * SHAPES.length + SHAPES.indexOf(shape)
-    const body = this.bodyAt(shard, slot, shape, id)
-    return body === null ? null : { body, etag: shard.etags.of(place, body) }
+    const body = this.bodyAt(row, shape, id)
+    return body === null ? null : { body, etag: this.shardAt(row).etags.of(placeOf(row, shape), body) }
   }
 
-  /** Returns the body of a slot in one shape; `null` if the row is not served. */
-  bodyAt(shard: Shard, slot: number, shape: Shape, id?: Guid): Body | null {
-    const place = slot * SHAPES.length + SHAPES.indexOf(shape)
+  /** Returns the body of a row in one shape; `null` if the row is not served. */
+  bodyAt(row: number, shape: Shape, id?: Guid): Body | null {
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
+    const place = placeOf(row, shape)
     const ready = this.ready.read(shard.ready, place)
     if (ready !== null) return ready
     if (shard.state[slot] !== SERVED) return null
@@ -235,6 +239,11 @@ export class RecordList<Item> {
     return this.shardAt(row).guid(slotOf(row))
   }
 
+  /** Returns the packed record of a served row. */
+  read(row: number): string {
+    return this.shardAt(row).read(slotOf(row))
+  }
+
   shardAt(row: number): Shard {
     const shard = this.shards[row & (SHARDS - 1)]
     if (shard === undefined) throw new Error('there are as many shards as a row can name')
@@ -260,7 +269,7 @@ export class RecordList<Item> {
     const changed = shard.write(slot, packed)
     if (changed) {
       this.changes++
-      this.order?.follow(shard, slot, before, packed)
+      this.order?.follow(row, before, packed)
       this.dirtyRows?.note(row)
     }
     return changed
@@ -291,7 +300,7 @@ export class RecordList<Item> {
     this.kept.drop(row)
     if (isOnPurpose(withheld)) this.lost.delete(row)
     if (shard.state[slot] === SERVED) {
-      this.#unlist(shard, slot)
+      this.#unlist(row)
       this.served--
       this.withheld++
     } else if (shard.read(slot) === packed) return false
@@ -317,7 +326,7 @@ export class RecordList<Item> {
     this.kept.drop(row)
     this.lost.delete(row)
     if (shard.state[slot] === SERVED) {
-      this.#unlist(shard, slot)
+      this.#unlist(row)
       this.served--
     } else {
       this.#forgetFaults(shard, slot)
@@ -331,9 +340,9 @@ export class RecordList<Item> {
     if (withheld !== null) this.faults.add(withheld, -1)
   }
 
-  #unlist(shard: Shard, slot: number): void {
+  #unlist(row: number): void {
     this.changes++
-    this.order?.forget(shard, slot, shard.read(slot))
+    this.order?.forget(row, this.read(row))
   }
 
   /** Yields every withheld row. Reads may continue meanwhile: no row comes twice, and the order is stable. */

@@ -99,6 +99,20 @@ export class Shard {
     this.forgetBodies(slot, 1)
   }
 
+  isServed(slot: number): boolean {
+    return this.state[slot] === SERVED
+  }
+
+  isHeld(slot: number): boolean {
+    return this.state[slot] !== FREE
+  }
+
+  /** Returns true if the slot's row was mentioned by a numbered read, or by another since that began. */
+  isSeen(slot: number, number: number, begunAt: number, isAudit: boolean): boolean {
+    const numbers = isAudit ? this.auditedIn : this.seenIn
+    return (numbers[slot] ?? 0) >= number || (this.seenAt[slot] ?? 0) >= begunAt
+  }
+
   /** Returns true if the slot's row is withheld because of a mistake, not on purpose. */
   isMistake(slot: number): boolean {
     const withheld = this.withheldAt(slot)

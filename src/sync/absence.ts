@@ -3,13 +3,12 @@ import type { Freshness } from './served-list.ts'
 import { type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
 import { type RecordList, rowOf } from '../records/record-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
-import { type Shard, FREE, SERVED } from '../records/shard.ts'
 
 /** Yields the served ids that a complete read, begun at `since` (monotonic ms), did not mention. */
 export function* absentIds<Item>(list: RecordList<Item>, since: number): Generator<Guid, void> {
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] === SERVED && (shard.seenAt[slot] ?? 0) < since) yield shard.guid(slot)
+      if (shard.isServed(slot) && (shard.seenAt[slot] ?? 0) < since) yield shard.guid(slot)
     }
   }
 }
@@ -31,24 +30,19 @@ export interface Sighting {
  */
 export function countMissing(
   list: Pick<RecordList<unknown>, 'shards' | 'kept'>,
-  read: Sighting,
+  { number, begunAt, audit }: Sighting,
   before?: Sighting,
 ): { readonly missing: number; readonly unreadable: number } {
   let [missing, unreadable] = [0, 0]
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] !== SERVED || isSeen(shard, slot, read)) continue
-      if (before !== undefined && !isSeen(shard, slot, before)) continue
+      if (!shard.isServed(slot) || shard.isSeen(slot, number, begunAt, audit)) continue
+      if (before !== undefined && !shard.isSeen(slot, before.number, before.begunAt, before.audit)) continue
       missing++
       if (list.kept.has(rowOf(shard.number, slot))) unreadable++
     }
   }
   return { missing, unreadable }
-}
-
-function isSeen(shard: Shard, slot: number, { number, begunAt, audit }: Sighting): boolean {
-  const numbers = audit ? shard.auditedIn : shard.seenIn
-  return (numbers[slot] ?? 0) >= number || (shard.seenAt[slot] ?? 0) >= begunAt
 }
 
 /**
@@ -95,7 +89,7 @@ interface ReadUnderWay {
 export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number): boolean {
   return list.shards.some((shard) => {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] === SERVED && (shard.availabilityAt[slot] ?? 0) < since) return true
+      if (shard.isServed(slot) && (shard.availabilityAt[slot] ?? 0) < since) return true
     }
     return false
   })
@@ -114,7 +108,7 @@ export async function removeAbsent<Item>(
   let sincePause = 0
   for (const [index, shard] of list.shards.entries()) {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] === FREE || (shard.seenAt[slot] ?? 0) >= since) continue
+      if (!shard.isHeld(slot) || (shard.seenAt[slot] ?? 0) >= since) continue
       list.remove(rowOf(index, slot))
       removed++
       sincePause++
@@ -135,8 +129,7 @@ export async function removeAbsent<Item>(
 export function forgetVersions<Item>(list: RecordList<Item>, since: number): void {
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] === FREE || (shard.detailsAt[slot] ?? 0) >= since || shard.version[slot] === REPEATED)
-        continue
+      if (!shard.isHeld(slot) || (shard.detailsAt[slot] ?? 0) >= since || shard.version[slot] === REPEATED) continue
       list.setVersion(rowOf(shard.number, slot), Number.NaN)
     }
   }
