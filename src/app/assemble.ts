@@ -5,7 +5,7 @@ import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.t
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { type ServiceSwitches, Service } from '../http/service.ts'
-import { ReadyBodies } from '../records/ready-bodies.ts'
+import { ListMaker } from '../records/row-records.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace, howMany } from '../domain/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
@@ -26,7 +26,7 @@ export interface Marquee {
   readonly reading: Reading
   readonly admissions: Admissions
   readonly limits: Configuration['limits']
-  readonly ready: ReadyBodies
+  readonly listMaker: ListMaker
   /** Answers the requests. A reload replaces it. */
   service: Service
   /** Applies the settings that a reload may change, and keeps the records. If it rejects, nothing has changed. */
@@ -118,15 +118,14 @@ async function assembleWith<R extends Reading>(
   })
   const formatter = new Formatter(representation)
   const readyBytes = (): number => limits.readyBodiesBytes ?? usualReadyBytes()
-  const ready = new ReadyBodies(readyBytes())
+  const listMaker = new ListMaker(formatter, readyBytes())
   // A change of `feeds` takes effect only at a restart.
   const { feeds: switches } = configuration
   const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar
   const reading = await openReading({
     configuration,
     crm,
-    formatter,
-    ready,
+    listMaker,
     limits,
     time,
     observe,
@@ -168,7 +167,7 @@ async function assembleWith<R extends Reading>(
     reading,
     admissions,
     limits,
-    ready,
+    listMaker,
     service: await serviceOf(configuration),
     idsOf: idsOf(configuration.crm),
     suspicions,
@@ -183,8 +182,8 @@ async function assembleWith<R extends Reading>(
         formatChanged: JSON.stringify(representation) !== before,
         keepsIndexes: keepsIndexes(next),
       })
-      if (!next.lists) ready.endPages()
-      ready.limitTo(readyBytes())
+      if (!next.lists) listMaker.ready.endPages()
+      listMaker.ready.limitTo(readyBytes())
       marquee.service = service
     },
   }

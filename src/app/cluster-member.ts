@@ -5,7 +5,7 @@ import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { ClusterStatus } from '../operations/status.ts'
-import { type RecordLists, newLists } from '../records/row-records.ts'
+import type { RecordLists } from '../records/row-records.ts'
 import { Replica } from '../sync/replica.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { elapsedMs } from '../time/time.ts'
@@ -194,7 +194,7 @@ export class ClusterMember implements Reading {
   }
 
   #newLists(): RecordLists {
-    const lists = newLists(this.#options.formatter, this.#options.ready)
+    const lists = this.#options.listMaker.make()
     const { pause } = this.#options
     this.#made = this.#made.filter((made) => made.deref() !== undefined)
     for (const list of [lists.events, lists.venues]) {

@@ -55,7 +55,7 @@ export async function openOperations(
     watched,
     time: systemTime,
     waiting: () => admissions.waiting,
-    readyBodies: () => marquee.ready.count,
+    readyBodies: () => marquee.listMaker.ready.count,
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),

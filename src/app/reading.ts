@@ -1,3 +1,4 @@
+import type { ListMaker } from '../records/row-records.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { ReadingStatus } from '../operations/status.ts'
@@ -37,6 +38,7 @@ export interface SettingsChange {
 }
 
 export interface ReadingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeState'> {
+  readonly listMaker: ListMaker
   readonly configuration: Configuration
   readonly keepsIndexes: boolean
 }
@@ -66,6 +68,7 @@ export class DirectReading implements Reading {
     this.#options = options
     this.replica = new Replica({
       ...options,
+      lists: options.listMaker.make(),
       observe: (observation) => {
         if (this.#isStopping && isCutOff(observation)) return
         options.observe(observation)

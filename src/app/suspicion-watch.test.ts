@@ -3,7 +3,7 @@ import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import { Formatter } from '../formats/format.ts'
 import type { ReadReport } from '../observe/observation.ts'
-import { newLists } from '../records/row-records.ts'
+import { ListMaker } from '../records/row-records.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 
 type Row = Readonly<Record<string, string | null>>
@@ -24,7 +24,9 @@ async function watched(): Promise<{
   const watch = new SuspicionWatch(loaded.configuration, suspicions, (observation) => {
     if (observation.kind === 'suspicious') told.push(`${observation.column} ${observation.what} (${observation.count})`)
   })
-  const lists = newLists(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
+  const lists = new ListMaker(
+    new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+  ).make()
   const held = { events: { list: lists.events }, venues: { list: lists.venues } } as never
   const cell = (column: string) => (row: Row) => row[column] ?? null
   const probe = suspicions.venues.probe<Row>(['name', 'city'], { cell } as never)

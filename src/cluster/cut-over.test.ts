@@ -10,7 +10,7 @@ import type { ReportedState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
 import { UNREAD } from './followed-lists.ts'
 import { CutOver } from './cut-over.ts'
-import { newLists } from '../records/row-records.ts'
+import { ListMaker } from '../records/row-records.ts'
 
 const WHOLE: ReportedState = { ...UNREAD, whole: true }
 
@@ -22,7 +22,7 @@ function followed(
   isReached: boolean,
   time: Time = systemTime,
 ): ServedLists & { readonly events: FollowedList<EventRecord> } {
-  const lists = newLists(formatter)
+  const lists = new ListMaker(formatter).make()
   const events = new FollowedList(lists.events, WHOLE, time, { ms: 100 })
   const venues = new FollowedList(lists.venues, WHOLE, time, { ms: 100 })
   events.isReached = venues.isReached = isReached
@@ -53,7 +53,7 @@ it('answers who waits for a read that hangs as soon as another list may be answe
   })
   const replica = new Replica({
     crm: { events: hangs(), venues: hangs(), close: () => Promise.resolve() },
-    formatter,
+    lists: new ListMaker(formatter).make(),
     settings: { ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000 },
     limits: { memoryBytes: Infinity },
     time,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { formatter } from '../../test/model/records.ts'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { Admissions } from '../sync/served-list.ts'
-import { newLists } from '../records/row-records.ts'
+import { ListMaker } from '../records/row-records.ts'
 import { type Ages, type Head, type ReportedState, NO_BODY } from './entries.ts'
 import { FollowedLists, UNREAD } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
@@ -18,7 +18,7 @@ it('turns nobody away for a read that failed before it has taken the heartbeat t
   const signing = new Signing('fingerprint', null)
   const nonces = new OwnNonces('aa00000000000001', randomBytes, time, signing)
   const seen = new SeenNonces(signing, time, { ms: 500 })
-  const lists = newLists(formatter)
+  const lists = new ListMaker(formatter).make()
   const states = { events: WELL, venues: WELL }
   const following = new FollowedLists({
     lists,

@@ -2,12 +2,11 @@ import { WHOLE_ROW } from '../domain/field.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
-import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
 import type { Time } from '../time/time.ts'
 import { type Metric, type Sample, counter, gauge, histogram } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
 import { clusterMetrics } from './cluster-metrics.ts'
-import type { ClusterCounts, SnapshotStanding } from './status.ts'
+import type { ClusterCounts, ReadyBodiesCount, SnapshotStanding } from './status.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 
 export interface MetricsOptions {

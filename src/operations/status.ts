@@ -1,7 +1,6 @@
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
-import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
 import {
   type EitherList,
   type RefreshSettings,
@@ -121,6 +120,16 @@ export interface StatusOptions extends Pick<
     /** The last time at which a row of each list became withheld because of a mistake, monotonic ms. */
     readonly mistakenAtMs: Readonly<Record<ListName, number>>
   }
+}
+
+/** The bodies of records that are kept ready to send. */
+export interface ReadyBodiesCount {
+  readonly limitBytes: number
+  /** The allocated memory, without pages of lists. */
+  readonly bytes: number
+  /** Bodies that were ready when they were requested, and bodies that were made. */
+  readonly hits: number
+  readonly misses: number
 }
 
 /** Creates the answer of `/status`: whether the service is ready, and the state of each list. */

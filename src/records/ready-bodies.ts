@@ -24,16 +24,6 @@ interface Segment {
   liveBytes: number
 }
 
-/** What `/status` and the metrics show. */
-export interface ReadyBodiesCount {
-  readonly limitBytes: number
-  /** The allocated memory, without pages of lists. */
-  readonly bytes: number
-  /** Bodies that were ready when they were requested, and bodies that were made. */
-  readonly hits: number
-  readonly misses: number
-}
-
 /**
  * Recently requested bodies of both lists, back to back in segments of 1 MB, which are allocated as bodies are
  * requested. At the ceiling the newest overwrite the oldest, which creates no garbage. A returned body is valid until
@@ -59,7 +49,7 @@ export class ReadyBodies {
     this.large = new LargeBodies(ceilingBytes * LARGE_SHARE)
   }
 
-  get count(): ReadyBodiesCount {
+  get count(): Readonly<Record<'limitBytes' | 'bytes' | 'hits' | 'misses', number>> {
     const bytes = this.#segments.size * SEGMENT_BYTES + this.large.bytes
     return { limitBytes: this.#ceilingBytes, bytes, hits: this.#hits, misses: this.#misses }
   }

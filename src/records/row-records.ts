@@ -35,9 +35,23 @@ export interface RecordLists {
   readonly venues: RecordList<VenueRecord>
 }
 
-/** Returns both lists, empty. They share the room for ready bodies. */
-export function newLists(formatter: Formatter, ready: ReadyBodies = new ReadyBodies()): RecordLists {
-  return { events: new RecordList(eventKind(formatter), ready), venues: new RecordList(venueKind(formatter), ready) }
+/** Makes lists that share one room for ready bodies: the served ones, and those that may replace them. */
+export class ListMaker {
+  readonly ready: ReadyBodies
+  readonly #formatter: Formatter
+
+  /** @param readyBytes The limit for ready bodies; absent for the usual one */
+  constructor(formatter: Formatter, readyBytes?: number) {
+    this.#formatter = formatter
+    this.ready = new ReadyBodies(readyBytes)
+  }
+
+  /** Returns both lists, empty. */
+  make(): RecordLists {
+    const { ready } = this
+    const [events, venues] = [eventKind(this.#formatter), venueKind(this.#formatter)]
+    return { events: new RecordList(events, ready), venues: new RecordList(venues, ready) }
+  }
 }
 
 export function rowRecordOf(list: RecordLists[ListName], row: number, isVersionAlone = false): RowRecord {

@@ -2,14 +2,15 @@ import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
-import { newLists } from '../records/row-records.ts'
+import { ListMaker } from '../records/row-records.ts'
 import { type Admission, type ServedList, type Shrunk, Admissions, Freshness } from './served-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 
 /** A list whose reads take 100 ms. Each confirms as of its beginning unless it is told to fail or to prove nothing. */
 class FakeList implements ServedList<EventRecord> {
-  readonly list = newLists(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
-    .events
+  readonly list = new ListMaker(
+    new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+  ).make().events
   readonly freshness = new Freshness()
   readonly drift = { records: 0, byColumn: new Map() }
   readonly isLoaded = true

@@ -1,3 +1,4 @@
+import { ListMaker } from '../records/row-records.ts'
 import { describe, expect, it } from 'bun:test'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
 import { VirtualTime } from '../../test/model/virtual-time.ts'
@@ -93,7 +94,7 @@ async function scene(reportsChanges = true) {
   venues.reportsChanges = reportsChanges
   const replica = new Replica({
     crm: { events: events.source(), venues: venues.source(), close: () => Promise.resolve() },
-    formatter,
+    lists: new ListMaker(formatter).make(),
     settings: {
       maxAgeMs: 30_000,
       refreshEveryMs: 5000,

@@ -7,27 +7,22 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
-import { type RecordLists, newLists } from '../records/row-records.ts'
+import type { RecordLists } from '../records/row-records.ts'
 import { ListReplica } from './list-replica.ts'
 import type { RefreshSettings, ResumeState, SnapshotState } from './served-list.ts'
-import type { Formatter } from '../formats/format.ts'
 import { type Crm, failureOf } from './port.ts'
-import type { ReadyBodies } from '../records/ready-bodies.ts'
 import { type Time, momentAt } from '../time/time.ts'
 
 export interface ReplicaOptions {
   readonly crm: Crm
-  readonly formatter: Formatter
-  /** The room for ready bodies of both lists, and of lists that replace them. */
-  readonly ready?: ReadyBodies
-  /** Mutable, like the limits and the formatter: a reload changes them and then calls `applySettings`. */
+  /** Empty, or with the rows of an earlier reader. */
+  readonly lists: RecordLists
+  /** Mutable, like the limits: a reload changes them and then calls `applySettings`. */
   readonly settings: RefreshSettings
   readonly limits: { readonly memoryBytes: number }
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
-  /** Existing lists to continue with; absent to create empty ones. */
-  readonly lists?: RecordLists
   readonly resumeState?: Readonly<Record<ListName, ResumeState>>
 }
 
@@ -48,10 +43,10 @@ export class Replica {
   readonly #time: Time
   readonly #settings: RefreshSettings
 
-  constructor({ crm, formatter, ready, settings, limits, time, observe, pause, lists, resumeState }: ReplicaOptions) {
+  constructor({ crm, lists, settings, limits, time, observe, pause, resumeState }: ReplicaOptions) {
     this.#pause = pause
     this.#time = time
-    const { events, venues } = lists ?? newLists(formatter, ready)
+    const { events, venues } = lists
     // The applied part of a list that was too large stays until a smaller list has been read, so both count together.
     const isTooLarge = (readingBytes: number, shrinking = false): boolean => {
       return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes * (shrinking ? 2 : 1)

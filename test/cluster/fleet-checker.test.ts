@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import { type RecordLists, newLists } from '../../src/records/row-records.ts'
+import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
@@ -21,7 +21,7 @@ function goneTogether() {
   const venue = tables.venues.create(VENUE, EMPTY_GUID, { ...told(10), untold: true, silent: true })
   const event = tables.events.create(EVENT, VENUE, told(20))
   const held = (): { served: FollowedLists; lists: RecordLists } => {
-    const lists = newLists(formatter)
+    const lists = new ListMaker(formatter).make()
     const nonces = new OwnNonces('', () => new Uint8Array(8), time, new Signing('', null))
     const served = new FollowedLists({
       lists,

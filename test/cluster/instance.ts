@@ -13,7 +13,7 @@ import type { Setting } from '../model/setting.ts'
 import type { StoredEntry } from '../../src/cluster/store.ts'
 import type { MemoryStore, Wire } from '../support/memory-store.ts'
 import type { Machine } from './machine.ts'
-import { newLists } from '../../src/records/row-records.ts'
+import { ListMaker } from '../../src/records/row-records.ts'
 
 export interface InstanceOptions {
   readonly name: string
@@ -103,12 +103,11 @@ export class Instance {
         return new Promise((resolve) => void machine.after(sliceMs, resolve))
       },
       observe,
-      newLists: () => newLists(formatter),
+      newLists: () => new ListMaker(formatter).make(),
       newReplica: (lists, resumeState, told) => {
         reads(resumeState?.events.isLoaded !== true || !resumeState.venues.isLoaded)
         const replica = new Replica({
           crm,
-          formatter,
           settings: setting,
           limits: { memoryBytes: Number.POSITIVE_INFINITY },
           time: machine,

@@ -1,3 +1,4 @@
+import { ListMaker } from '../../src/records/row-records.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import type { SecretSource } from '../../src/domain/secret.ts'
 import { type DataverseSettings, openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
@@ -73,7 +74,9 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
   const crm = openDataverseCrm(settings, context)
   const replica = new Replica({
     crm,
-    formatter: new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+    lists: new ListMaker(
+      new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+    ).make(),
     settings: freshness,
     limits: { memoryBytes: 2e9 },
     time,

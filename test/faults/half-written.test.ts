@@ -1,3 +1,4 @@
+import { ListMaker } from '../../src/records/row-records.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -55,16 +56,16 @@ const time: Time = {
   random: () => 0.5,
 }
 
-function open(before: Pick<ReplicaOptions, 'lists' | 'resumeState'> = {}): Replica {
+function open(before: Partial<Pick<ReplicaOptions, 'lists' | 'resumeState'>> = {}): Replica {
   const plain = { block: null, texts: null }
   const shared = { kind: 'files', timeZone: zone, idNamespace: null, events: plain, venues: plain } as const
   const limits = { requestTimeoutMs: 10_000, maxAgeMs: MAX_AGE_MS, memoryBytes: 2e9 }
   const crm = openFilesCrm({ ...shared, directory }, { showIn: zone, time, observe: () => {}, limits })
   const settings = { refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
   const replica = new Replica({
+    lists: new ListMaker(formatter).make(),
     ...before,
     crm,
-    formatter,
     settings: { ...settings, maxAgeMs: MAX_AGE_MS },
     limits,
     time,

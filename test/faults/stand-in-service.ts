@@ -2,6 +2,7 @@
  * A program: the service as `serve` puts it together, in front of a stand-in CRM. A second listener tells how the CRM
  * does and takes orders. `{"settings": …, "limits": …, "patienceMs": …}` is its argument; it ends with SIGKILL.
  */
+import { ListMaker } from '../../src/records/row-records.ts'
 import { Service } from '../../src/http/service.ts'
 import type { WaitingLimits } from '../../src/sync/served-list.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
@@ -32,7 +33,7 @@ const crm = new StandInCrm(patienceMs)
 let internalErrors = 0
 const replica = new Replica({
   crm,
-  formatter,
+  lists: new ListMaker(formatter).make(),
   settings: freshness,
   limits: { memoryBytes: 1e9 },
   time: systemTime,

@@ -1,3 +1,4 @@
+import { ListMaker } from '../../src/records/row-records.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
@@ -104,7 +105,7 @@ export async function runModel({
     log.open.clear()
     const replica = new Replica({
       crm,
-      formatter,
+      lists: new ListMaker(formatter).make(),
       settings: setting,
       limits: { memoryBytes: Number.POSITIVE_INFINITY },
       time: replicaTime,

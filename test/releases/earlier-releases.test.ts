@@ -12,7 +12,7 @@ import { parseGuid } from '../../src/domain/guid.ts'
 import { Formatter } from '../../src/formats/format.ts'
 import { decodeHead, headLength, LENGTH_BYTES } from '../../src/snapshot/snapshot-head.ts'
 import { SnapshotFile } from '../../src/snapshot/snapshot-file.ts'
-import { type RecordLists, newLists } from '../../src/records/row-records.ts'
+import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { describeWithRedis } from '../cluster/needs-redis.ts'
 import { ROOT } from '../support/child.ts'
@@ -75,7 +75,7 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
   }
 
   const emptyLists = (): RecordLists =>
-    newLists(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
+    new ListMaker(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })).make()
 
   it('the snapshot is read as it was written, or CHANGELOG names "snapshot format"', async () => {
     const name = readdirSync(folder).find((file) => file.endsWith('.snapshot')) ?? ''

@@ -1,3 +1,4 @@
+import { ListMaker } from '../../src/records/row-records.ts'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -169,7 +170,7 @@ export class Rig {
         venues: crm.venues.source(time),
         close: () => Promise.resolve(),
       },
-      formatter,
+      lists: new ListMaker(formatter).make(),
       settings: {
         maxAgeMs: 30_000,
         refreshEveryMs: 3_600_000,
