@@ -55,7 +55,11 @@ export function entriesOf(reply: RawReply): readonly StoredEntry[] {
 /** Errors that an operator has to correct: repeating the command does not help. */
 const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
 /** Errors of a server without room, in memory or on its disk. */
-const FULL = ['OOM', 'MISCONF']
+/** Why a server accepts no more data, by the first word of its reply, and what to do. */
+const FULL: ReadonlyMap<string, string> = new Map([
+  ['OOM', 'raise its maxmemory, or remove what other applications keep in it'],
+  ['MISCONF', 'make room on the disk it saves to, or let it save nothing (save "")'],
+])
 
 export function strange(): StoreFailure {
   return new StoreFailure('lost', 'the server at cluster.url is neither Redis nor Valkey')
@@ -72,7 +76,8 @@ export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
     .slice(0, 200)
   if (!(cause instanceof ErrorReply)) return new StoreFailure('lost', whyLost(cause))
   const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
-  if (begins(FULL)) return new StoreFailure('full', `the store accepts no more data: ${message}`)
+  const room = FULL.get(message.split(' ', 1)[0] ?? '')
+  if (room !== undefined) return new StoreFailure('full', `the store accepts no more data: ${room} (${message})`)
   if (begins(['WRONGTYPE'])) {
     const todo = 'choose another cluster.name, or delete that key if nothing needs it'
     return new StoreFailure('foreign', `the key ${key} contains data of another application (WRONGTYPE): ${todo}`)
