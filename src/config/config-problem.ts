@@ -74,6 +74,12 @@ export class Place {
     return keyOf(this.#path())
   }
 
+  /** Returns true if a problem has been reported at this key or inside it. */
+  get isWrong(): boolean {
+    const { key: here, inFile } = this
+    return inFile.problems.some(({ key }) => key === here || key.startsWith(`${here}.`) || key.startsWith(`${here}[`))
+  }
+
   report(message: string, found: string | null = null): typeof PROBLEM {
     const { file, problems } = this.inFile
     problems.push({ file, key: this.key, line: this.line, found, message })

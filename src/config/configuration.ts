@@ -10,12 +10,13 @@ import { command } from './crm/command.ts'
 import { listKeys } from './crm/connector-lists.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
-import type { FileName, SaidList, WebFile } from './crm/sources.ts'
+import type { SaidList } from './crm/sources.ts'
 import { http } from './crm/http.ts'
 import { moduleKeys } from './crm/module.ts'
 import { civicrm, odoo, salesforce } from './crm/shipped.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
+import { type AnyKey, scalarOf } from './key.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import type { Secret } from '../domain/secret.ts'
 import { type FileProblems, type Problem, PROBLEM, Place, renderProblem } from './config-problem.ts'
@@ -55,9 +56,12 @@ export const KEYS = {
     .nullIfInvalid(),
 } as const
 
-/** The settings that rules check; `crm` is null if the section has problems. */
+/** Returns the value of a key in `crm`, such as `events.from`; undefined if it has a problem or the kind has no such key. */
+type CrmValue = (key: string) => unknown
+
+/** The settings that rules check. A rule reads keys of `crm` one by one: other keys beside them may have problems. */
 interface Settings extends General {
-  readonly crm: CrmSettings | null
+  readonly crm: CrmValue
 }
 
 /** The shortest maximum age in a cluster: followers' data is several heartbeats old. */
@@ -96,7 +100,11 @@ const RULES: readonly Rule[] = [
     key: `crm.${name}`,
     because: 'crm',
     reads: ['crm.allowInsecure'],
-    isBroken: ({ crm }) => crm?.kind === 'dataverse' && !crm.allowInsecure && isPlain(crm[name]),
+    isBroken({ crm }) {
+      const address = crm(name)
+      const isRefused = crm('kind') === 'dataverse' && crm('allowInsecure') === false
+      return isRefused && typeof address === 'string' && isPlain(address)
+    },
     message: 'must begin with https:, since it carries secrets; crm.allowInsecure: true allows http:',
   })),
   {
@@ -104,14 +112,16 @@ const RULES: readonly Rule[] = [
     because: 'crm',
     reads: ['crm.events', 'crm.events.from', 'crm.venues', 'crm.venues.from'],
     isBroken: ({ crm }) =>
-      crm?.kind === 'files' && crm.directory === null && !(isWebFile(crm.events.block) && isWebFile(crm.venues.block)),
+      crm('kind') === 'files' &&
+      crm('directory') === null &&
+      [crm('events.from'), crm('venues.from')].some((from) => from !== undefined && !isWebFile(from)),
     message: 'is missing; it must be the directory that holds events and venues',
   },
   {
     key: 'crm.user',
     because: 'crm.version',
     reads: ['crm'],
-    isBroken: ({ crm }) => crm?.kind === 'odoo' && crm.version < 19 && crm.user === null,
+    isBroken: ({ crm }) => crm('kind') === 'odoo' && Number(crm('version')) < 19 && crm('user') === null,
     message: 'is missing; Odoo 17 and 18 need the user whose API key it is',
   },
   {
@@ -126,7 +136,7 @@ const RULES: readonly Rule[] = [
     key: 'crm.idScanEvery',
     because: 'freshness.maxAge',
     reads: ['crm', 'freshness'],
-    isBroken: ({ freshness, crm }) => crm?.kind === 'postgres' && (crm.idScanEveryMs ?? 0) > freshness.maxAgeMs,
+    isBroken: ({ freshness, crm }) => crm('kind') === 'postgres' && Number(crm('idScanEvery')) > freshness.maxAgeMs,
     message: 'must not be longer than freshness.maxAge, or every request would wait for an id scan',
   },
   {
@@ -168,11 +178,31 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-function isWebFile(block: { readonly from: FileName | WebFile | null } | null): boolean {
-  return block !== null && block.from !== null && 'url' in block.from
+function isWebFile(from: unknown): boolean {
+  return typeof from === 'object' && from !== null && 'url' in from
 }
 
-export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: FileProblems): Problem[] {
+/** Reads single keys of the `crm` section, which may have problems that have been reported. */
+function crmValues(tree: MapTree, inFile: FileProblems): CrmValue {
+  const crm = tree.entries.get('crm')
+  const kind = crm?.kind === 'map' ? scalarOf(crm.entries.get('kind')) : null
+  const name = kind?.reference?.text.trim() ?? kind?.value
+  return (path) => {
+    let node: Tree | undefined = crm
+    let key: AnyKey | undefined = Object.entries(CRM).find(([known]) => known === name)?.[1]
+    for (const step of path.split('.')) {
+      const inside: AnyKey['notes']['inside'] | undefined = key?.notes.inside
+      key = inside?.kind === 'section' && Object.hasOwn(inside.keys, step) ? inside.keys[step] : undefined
+      node = node?.kind === 'map' ? node.entries.get(step) : undefined
+    }
+    const value = key?.read(node, new Place({ ...inFile, problems: [], doubtful: new Set() }))
+    return value === PROBLEM ? undefined : value
+  }
+}
+
+export function brokenRules(general: General, tree: MapTree, inFile: FileProblems): Problem[] {
+  const { file, problems, doubtful } = inFile
+  const settings = { ...general, crm: crmValues(tree, inFile) }
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
   return RULES.flatMap(({ key, because, reads, isBroken, message }) => {
     if ([key, because, ...reads].some((read) => wrong.has(read)) || !isBroken(settings)) return []

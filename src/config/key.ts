@@ -116,8 +116,8 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(read, this.notes, this.unit)
   }
 
-  /** Converts the value to the setting. */
-  map<Mapped>(mapped: (value: Value, place: Place) => Mapped): Key<Mapped, Unit> {
+  /** Converts the value to the setting; PROBLEM if that is impossible for a reason that has been reported. */
+  map<Mapped>(mapped: (value: Value, place: Place) => Mapped | typeof PROBLEM): Key<Mapped, Unit> {
     const read: Read<Mapped> = (node, place) => {
       const value = this.read(node, place)
       return value === PROBLEM ? PROBLEM : mapped(value, place)

@@ -369,6 +369,58 @@ crm:
     ])
   })
 
+  it.each([
+    [
+      'crm: { kind: dataverse, url: http://x.example.org, clientId: a, clientSecret: { env: S } }',
+      ['tenant is missing', 'url must begin with https:, since it carries secrets'],
+    ],
+    [
+      'crm: { kind: postgres, idScanEvery: 31s, events: { from: e }, venues: { from: v } }',
+      ['url is missing', 'idScanEvery must not be longer than freshness.maxAge'],
+    ],
+    [
+      'crm: { kind: odoo, url: https://o.example.org, version: 17, database: d, idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11, venues: { where: [] } }',
+      ['key is missing', 'user is missing; Odoo 17 and 18 need the user'],
+    ],
+    [
+      'crm: { kind: http, url: https://a.example.org, events: { get: /e, post: /e }, venues: { paging: { by: none } } }',
+      [
+        'events.paging is missing',
+        'events must have get or post, and only one of them',
+        'venues must have get or post, and only one of them',
+        'venues.paging by none needs total or whole: true',
+      ],
+    ],
+  ])('is told of the rules between keys of the CRM where a required key is missing: %s', async (crm, says) => {
+    const told = await sentences(crm, { S: 's' })
+    for (const sentence of says) expect(told.join('\n')).toContain(`marquee.yaml:1: crm.${sentence}`)
+    expect(told).toHaveLength(says.length)
+  })
+
+  it.each([
+    // The URL may be all that was meant.
+    'files, events: { form: https://example.org/e.csv }, venues: { from: https://example.org/v.csv } }',
+    'files, events: { from: { url: 5 } }, venues: { from: https://example.org/v.csv } }',
+    'files, directry: ./crm }',
+    'postgres, url: { env: S }, idScanEvery: 31, events: { from: e }, venues: { from: v } }',
+    'http, url: https://a.example.org, events: { get: 5, paging: { by: none, whole: true } }, venues: { get: /v, paging: { by: none, whole: true } } }',
+    'http, url: https://a.example.org, events: { gte: /e, paging: { by: none, whole: true } }, venues: { get: /v, paging: { by: none, whole: true } } }',
+    'http, url: https://a.example.org, events: { get: /e, since: 5, ids: { a: b }, paging: { by: none, whole: 7 } }, venues: { get: /v, paging: { by: none, whole: true } } }',
+  ])('is not told of what only follows from another mistake: crm: { kind: %s', async (rest) => {
+    const told = await sentences(`crm: { kind: ${rest}`, { S: 'postgres://me@h/d' })
+    expect(told.length).toBeGreaterThan(0)
+    for (const sentence of told) expect(sentence).toMatch(/ is (?:5|7|31|not a known key)|events\.from must be a URL/)
+  })
+
+  it('is told of a cluster.ca that cannot be read beside other mistakes', async () => {
+    const told = await sentences('cluster: { url: { env: S }, ca: none.pem }\ncrm: { kind: files }', {
+      S: 'rediss://r',
+    })
+    expect(told).toHaveLength(2)
+    expect(told[0]).toStartWith('marquee.yaml:1: cluster.ca is "none.pem", which ')
+    expect(told[1]).toStartWith('marquee.yaml:2: crm.directory is missing')
+  })
+
   it('is told of the rules between keys, too, where another key of the CRM is wrong', async () => {
     const crm =
       'crm: { kind: postgres, url: { env: URL }, idScanEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'

@@ -66,24 +66,22 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
   const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
   inFile = { ...inFile, further: declaredIn(tree) }
-  const configuration = settingsOf(tree, inFile, source.ports)
-  if (configuration === null) return { ok: false, problems: inOrder(inFile.problems) }
-  const ca = configuration.cluster?.ca ?? null
+  const { configuration, ca } = settingsOf(tree, inFile, source.ports)
   const trusted = ca === null ? null : await readText(ca, readFile, limit)
   if (trusted !== null && !trusted.ok) {
     const cluster = tree.entries.get('cluster')
     const said = cluster?.kind === 'map' ? cluster.entries.get('ca') : undefined
     const found = said?.kind === 'scalar' ? String(said.value) : ca
     report(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['cluster', 'ca'])
-    return { ok: false, problems: inFile.problems }
   }
+  if (configuration === null || inFile.problems.length > 0) return { ok: false, problems: inOrder(inFile.problems) }
   return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
 }
 
 /** The configuration that serves the lists in a directory. @param directory an absolute path */
 export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
   const inFile = noProblems('the sample', directory, {})
-  const configuration = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, inFile, ports)
+  const { configuration } = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, inFile, ports)
   if (configuration === null) return { ok: false, problems: inFile.problems.map((one) => ({ ...one, line: null })) }
   return { ok: true, configuration, isSample: true, warnings: [] }
 }
@@ -124,10 +122,17 @@ function noProblems(file: string, folder: string, env: ConfigurationSource['env'
   }
 }
 
-/** Reads the settings from a tree; `null` if there are problems, which are in `inFile`. */
-function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Configuration | null {
+interface SettingsInTree {
+  /** Null if there are problems, which are in `inFile`. */
+  readonly configuration: Configuration | null
+  /** The file of `cluster.ca`, which is read even if there are problems. */
+  readonly ca: string | null
+}
+
+/** Reads the settings from a tree. */
+function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): SettingsInTree {
   const settings = ROOT.read(tree, new Place(inFile))
-  if (settings === PROBLEM) return null
+  if (settings === PROBLEM) return { configuration: null, ca: null }
   const { crm: settle, listen, operations, ...others } = settings
   const general = {
     listen: { ...listen, port: ports.port ?? listen.port },
@@ -137,8 +142,10 @@ function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Con
   const crm = settle?.(general) ?? null
   const said = tree.entries.get('crm')
   const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
-  inFile.problems.push(...brokenRules({ ...general, crm }, tree, inFile))
-  return crm === null || inFile.problems.length > 0 ? null : deepFreeze({ ...general, crm, isTimeZoneSet })
+  inFile.problems.push(...brokenRules(general, tree, inFile))
+  const ca = general.cluster?.ca ?? null
+  if (crm === null || inFile.problems.length > 0) return { configuration: null, ca }
+  return { configuration: deepFreeze({ ...general, crm, isTimeZoneSet }), ca }
 }
 
 /** Freezes plain objects and arrays recursively, but not instances of classes such as zones and secrets. */

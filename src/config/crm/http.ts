@@ -148,7 +148,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     query: query.optional().says('The query. A list is joined by commas, or repeated under a name that ends in `[]`.'),
     rows: jsonPath.optional('the answer itself').says('The path of the list of rows.'),
     id: jsonPath.default('id').says('The path of a row’s id.'),
-    paging: paging.says('How the pages of the list follow one another.'),
+    paging: paging.nullIfInvalid().says('How the pages of the list follow one another.'),
     since: query
       .optional('none: full reads')
       .says('Added to the query, or the body, to read changes; contains `{since}`.'),
@@ -169,23 +169,32 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
   }).map((given, place) => {
     // Conditions between several keys.
     const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
-    if ((get === null) === (post === null)) place.report('must have get or post, and only one of them')
-    if (body !== null && post === null) place.in('body', undefined).report('is only sent with post')
-    const written = JSON.stringify([get, post, asked, body])
-    const needed = NEEDED[how.by]
+    const isKnown = (...names: readonly string[]): boolean =>
+      !place.inFile.doubtful.has(place.key) && !names.some((key) => place.in(key, undefined).isWrong)
+    if ((get === null) === (post === null) && isKnown('get', 'post'))
+      place.report('must have get or post, and only one of them')
+    if (body !== null && post === null && isKnown('post')) place.in('body', undefined).report('is only sent with post')
     const pages = place.in('paging', undefined)
-    if (needed !== undefined && !written.includes(`{${needed}}`))
+    const written = JSON.stringify([get, post, asked, body])
+    const needed = how === null ? undefined : NEEDED[how.by]
+    if (
+      how !== null &&
+      needed !== undefined &&
+      isKnown('get', 'post', 'query', 'body') &&
+      !written.includes(`{${needed}}`)
+    )
       pages.report(`by ${how.by} needs '{${needed}}' in the path, the query or the body`)
-    if ((how.by === 'next' || how.by === 'cursor') && how.at === null)
+    if ((how?.by === 'next' || how?.by === 'cursor') && how.at === null && isKnown('paging'))
       pages.report(`by ${how.by} needs at: the path of ${how.by === 'next' ? 'the next page’s URL' : 'the cursor'}`)
-    if (how.by === 'none' && how.total === null && !how.whole)
+    if (how?.by === 'none' && how.total === null && !how.whole && isKnown('paging'))
       pages.report('by none needs total or whole: true; otherwise Marquee cannot know whether one answer has all rows')
     if (since !== null && !JSON.stringify(since).includes('{since}'))
       place.in('since', undefined).report("needs '{since}'")
-    if (since !== null && updatedAt === null) place.in('updatedAt', undefined).report('is missing; since needs it')
-    if (ids !== null && since === null) place.in('ids', undefined).report('is only used with since')
+    if (since !== null && updatedAt === null && isKnown('updatedAt'))
+      place.in('updatedAt', undefined).report('is missing; since needs it')
+    if (ids !== null && since === null && isKnown('since')) place.in('ids', undefined).report('is only used with since')
     if (byId !== null && !JSON.stringify(byId).includes('{ids}')) place.in('byId', undefined).report("needs '{ids}'")
-    return { ...given, list }
+    return how === null ? PROBLEM : { ...given, paging: how, list }
   })
 }
 
