@@ -4,7 +4,7 @@
  */
 export const EVENT_NAMES = {
   Id: words(
-    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid eventnr eventno eventnumber veranstaltungsnr idevento identifiant',
+    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid eventnr eventno eventnumber voorstnr voorstellingsnr veranstaltungsnr idevento identifiant',
   ),
   Name: words(
     'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule',
@@ -22,7 +22,7 @@ export const EVENT_NAMES = {
     'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent',
   ),
   TicketsAvailable: words(
-    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar vrij vrijeplaatsen disponibili postidisponibili postiliberi',
+    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar nogbeschikbaar vrij nogvrij vrijeplaatsen disponibili postirimasti postidisponibili postiliberi',
   ),
   Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words(
@@ -32,7 +32,7 @@ export const EVENT_NAMES = {
     'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),
   ShowOnWeb: words(
-    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar',
+    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen',
   ),
 }
 

@@ -201,6 +201,18 @@ describe('what init says of columns that it cannot use as they are', () => {
     expect(text).toContain(`\n    ${line}`)
   })
 
+  it.each([
+    ['Nog vrij', 'Op website?', 'ja', 'nee'],
+    ['Posti rimasti', 'Pubblicare', 'SI', 'NO'],
+    ['Tickets Left', 'Ready to publish?', 'TRUE', 'FALSE'],
+  ])('knows %s and %s', async (left, web, yes, no) => {
+    const { text } = await proposed(
+      `Nr;Titel;Beginn;Ende;Capacity;${left};${web}\n1;A;2036-12-11 19:30;2036-12-11 22:00;90;12;${yes}\n2;B;2036-12-11 19:30;2036-12-11 22:00;90;8;${no}\n3;C;2036-12-11 19:30;2036-12-11 22:00;90;7;${yes}\n`,
+    )
+    expect(text).toContain(`TicketsAvailable: ${left}   #`)
+    expect(text.replaceAll('"', '')).toContain(`showOnWeb: { ${web}: [${yes}] }`)
+  })
+
   it('names a price that is not read', async () => {
     const { said } = await proposed(
       'Nr;Titel;Beginn;Ende;Preis\n1;A;2036-12-11 19:30;2036-12-11 22:00;kostenlos\n2;B;2036-12-11 19:30;2036-12-11 22:00;10,-\n',
