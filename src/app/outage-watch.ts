@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import { mayAnswer } from '../operations/status.ts'
+import { type ClusterStatus, mayAnswer } from '../operations/status.ts'
 import type { RefreshSettings, ServedLists } from '../sync/served-list.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 
@@ -15,6 +15,8 @@ export interface Watched {
   readonly settings: RefreshSettings
   /** How long a request waits for a read, ms. */
   readonly waitForMs: number
+  /** Returns this instance as a member of a cluster; `null` without one. */
+  readonly cluster: () => Pick<ClusterStatus, 'role' | 'connected' | 'lastError'> | null
 }
 
 /** Reports, for each list, when callers begin to get 502 and when that ends. */
@@ -63,9 +65,8 @@ export class OutageWatch {
       const since = this.#since[list]
       if (since === undefined && this.#isRefused(list, watched, now)) {
         this.#since[list] = now
-        const { freshness, lastFailure } = watched.lists[list]
-        const ageMs = freshness.confirmedAgeMs(now)
-        const why = lastFailure?.message ?? 'the current read has not finished'
+        const ageMs = watched.lists[list].freshness.confirmedAgeMs(now)
+        const why = whyRefused(list, watched)
         this.#observe({ kind: 'answers-stopped', list, why, ageMs: ageMs === null ? null : Math.round(ageMs) })
       } else if (since !== undefined && mayAnswer(watched.lists[list], watched.settings, now)) {
         delete this.#since[list]
@@ -86,4 +87,13 @@ export class OutageWatch {
     }
     return ageMs !== null && settings.refreshEveryMs <= settings.maxAgeMs && ageMs > settings.maxAgeMs + waitForMs
   }
+}
+
+function whyRefused(list: ListName, { lists, cluster }: Watched): string {
+  const failure = lists[list].lastFailure?.message ?? null
+  const member = cluster()
+  const trouble = member?.lastError ?? null
+  // Without the store, an instance that does not read for itself knows only the failure that its leader reported before.
+  const isCutOff = member !== null && !member.connected && member.role !== 'standalone'
+  return (isCutOff ? (trouble ?? failure) : (failure ?? trouble)) ?? 'the current read has not finished'
 }

@@ -137,7 +137,8 @@ async function stopAll(parts: readonly Part[]): Promise<void> {
 function watchedNow({ stopping, marquee, configuration }: Running): Watched | null {
   if (stopping) return null
   const { reading, limits } = marquee
-  return { lists: reading.lists(), settings: configuration.freshness, waitForMs: limits.waitForMs }
+  const cluster: Watched['cluster'] = () => reading.status().cluster?.status ?? null
+  return { lists: reading.lists(), settings: configuration.freshness, waitForMs: limits.waitForMs, cluster }
 }
 
 /** Returns the tables and columns that the configuration names and the CRM does not have. Waiting would not help. */

@@ -100,6 +100,11 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
         () => lost.status(),
         (status) => (status?.cluster.lastError ?? null) !== null,
       )
+      const log = await eventually(
+        async () => lost.process.child.stdout,
+        (text) => text.includes('"answers-stopped"'),
+      )
+      expect(log).toContain(`callers get 502 for the events: they were never read in full; ${told?.cluster.lastError}`)
       const own = await started(runtime, { readersWhenLost: 'all' })
       if (browser !== null) {
         const shown = await page(lost)

@@ -1,0 +1,69 @@
+import { expect, it } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { formatter } from '../../test/model/records.ts'
+import { VirtualTime } from '../../test/model/virtual-time.ts'
+import type { ReportedState } from '../cluster/entries.ts'
+import { FollowedLists, UNREAD } from '../cluster/followed-lists.ts'
+import { Signing } from '../cluster/log-identity.ts'
+import { OwnNonces } from '../cluster/nonces.ts'
+import { ListMaker } from '../records/row-records.ts'
+import { type Watched, OutageWatch } from './outage-watch.ts'
+
+const SETTINGS = { maxAgeMs: 1000, staleIfErrorMs: 0, shrinkGuardMs: 0, refreshEveryMs: 500, fullReadEveryMs: 60_000 }
+const LOST = 'redis://store.example.org: connection refused'
+const WELL: ReportedState = { ...UNREAD, whole: true }
+const CRM_DOWN = { ...WELL, lastError: 'the CRM is down' }
+const POSITION = { epoch: 1, number: 1, claimId: '00' }
+
+/** Returns what is said of each list when a follower's lists are past the maximum age. */
+async function saidOf(
+  states: { readonly events: ReportedState; readonly venues: ReportedState },
+  link: { readonly isLost: boolean },
+  member: ReturnType<Watched['cluster']>,
+): Promise<readonly string[]> {
+  const time = new VirtualTime(1)
+  const nonces = new OwnNonces('aa00000000000001', randomBytes, time, new Signing('fingerprint', null))
+  const lists = new FollowedLists({
+    lists: new ListMaker(formatter).make(),
+    time,
+    nonces,
+    heartbeat: { ms: 100 },
+    link,
+    position: POSITION,
+    until: POSITION,
+    states,
+  })
+  const ages = { details: 0, availability: 0, audited: 0 }
+  for (const list of [lists.events, lists.venues]) list.confirm(time.now(), ages)
+  const said: string[] = []
+  const watch = new OutageWatch(
+    () => ({ lists, settings: SETTINGS, waitForMs: 100, cluster: () => member }),
+    (seen) => {
+      if (seen.kind === 'answers-stopped') said.push(`${seen.list}: ${seen.why}`)
+    },
+    time,
+  )
+  watch.start()
+  await time.pass(900)
+  expect(said).toEqual([])
+  await time.pass(5000)
+  watch.stop()
+  return said
+}
+
+it('names the store as the reason where an instance that follows is cut off from it, whatever its leader said before', async () => {
+  const states = { events: WELL, venues: CRM_DOWN }
+  const said = await saidOf(states, { isLost: true }, { role: 'follower', connected: false, lastError: LOST })
+  expect(said).toEqual([`events: ${LOST}`, `venues: ${LOST}`])
+})
+
+it('names the failure of a list while the store is there, and where an instance reads for itself', async () => {
+  const states = { events: CRM_DOWN, venues: WELL }
+  const following = { role: 'follower', connected: true, lastError: null } as const
+  expect(await saidOf(states, { isLost: false }, following)).toEqual([
+    'events: the CRM is down',
+    'venues: the current read has not finished',
+  ])
+  const alone = { role: 'standalone', connected: false, lastError: LOST } as const
+  expect((await saidOf(states, { isLost: false }, alone))[0]).toBe('events: the CRM is down')
+})
