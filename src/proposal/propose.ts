@@ -115,11 +115,13 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
     taken.add(sold)
     const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
     fields.push({ key: 'TicketsAvailable', value, evidence: fits(sold) })
-  } else if (capacity === null && available === null) {
-    ask(
-      'TicketCapacity',
-      'Which column is the total number of tickets? Name it here, or write null: every event then has 0',
-    )
+  } else if (available === null) {
+    if (capacity === null) {
+      ask(
+        'TicketCapacity',
+        'Which column is the total number of tickets? Name it here, or write null: every event then has 0',
+      )
+    }
     ask(
       'TicketsAvailable',
       'Which column is the number of tickets left? Name it here, or write null: all events are then sold out',

@@ -11,11 +11,11 @@ import { RUNTIMES } from '../support/depth.ts'
 
 const AS_NOBODY = fileURLToPath(new URL('./check-as-nobody.ts', import.meta.url))
 const ID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
-const HEADER = 'Id,Price,Name,Start,Finish,ShowOnWeb,TicketCapacity'
+const HEADER = 'Id,Price,TicketsAvailable,Name,Start,Finish,ShowOnWeb,TicketCapacity'
 const VENUES = 'Id,Name\n'
 
 function row(index: number, cells: string): string {
-  return `5f6c2a3e-8d0b-4c57-9e21-${String(index).padStart(12, '0')},1,${cells}\n`
+  return `5f6c2a3e-8d0b-4c57-9e21-${String(index).padStart(12, '0')},1,0,${cells}\n`
 }
 
 function lists(events: string | Uint8Array, venues: string = VENUES): WorkFolder {
@@ -100,7 +100,7 @@ describe('marquee check (SURFACE: Commands)', () => {
   })
 
   it('--json prints one object with exactly the members that are promised, in the order of the rows', async () => {
-    using folder = lists(`${HEADER},Colour\n${row(2, `${GOOD},red`)}x,1,${GOOD},blue\n${row(1, `Ball,,,yes,1,red`)}`)
+    using folder = lists(`${HEADER},Colour\n${row(2, `${GOOD},red`)}x,1,0,${GOOD},blue\n${row(1, `Ball,,,yes,1,red`)}`)
     for (const runtime of RUNTIMES) {
       const { status, stdout, stderr } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
       expect([status, stderr]).toEqual([0, ''])
@@ -191,7 +191,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       row(1, 'Ball,1.000,1,2036-07-12 19:30,2036-07-11 19:30,"Oper, Premiere",yes,'),
       row(2, 'Ball,30,31,2036-07-12 19:30,2036-07-13 19:30,Oper,yes,'),
       row(3, 'Ball,30,30,2036-07-12 19:30Z,2036-07-12 19:30Z,Oper,no,'),
-    ].map((line) => line.replace(',1,', ','))
+    ].map((line) => line.replace(',1,0,', ','))
     using folder = new WorkFolder({
       'marquee.yaml': CONFIGURATION,
       'crm/events.csv': `${header}\n${events.join('')}`,
@@ -252,6 +252,20 @@ describe('marquee check (SURFACE: Commands)', () => {
     },
   )
 
+  it('suspects a total of tickets alone, with which every event is sold out, unless TicketsAvailable is dropped', async () => {
+    const header = 'Id,Price,Name,Start,Finish,ShowOnWeb,TicketCapacity'
+    using folder = lists(`${header}\n${ID},1,${GOOD}\n`)
+    const strict = ['check', '--strict']
+    const { status, stderr } = await runCommand(strict, { cwd: folder.path })
+    expect([status, stderr]).toEqual([
+      1,
+      'warning: TicketsAvailable is read from no column: every event is sold out (1 event; if this is intended, set crm.events.fields: { TicketsAvailable: null })\n',
+    ])
+    const dropped = CONFIGURATION.replace('./crm', './crm, events: { fields: { TicketsAvailable: null } }')
+    folder.write('marquee.yaml', `timeZone: UTC\n${dropped}`)
+    expect(await runCommand(strict, { cwd: folder.path })).toMatchObject({ status: 0, stderr: '' })
+  })
+
   it('ends with a table a list: where each field comes from, in how many rows it stands, and an example', async () => {
     using folder = new WorkFolder({
       'marquee.yaml': `operations: null
@@ -307,7 +321,7 @@ crm:
   })
 
   it('suspects neither a comma where semicolons separate tags, nor a zone that was set, nor an empty list', async () => {
-    const header = 'Id,Price,Name,Start,Finish,Tags,ShowOnWeb,TicketCapacity'
+    const header = 'Id,Price,TicketsAvailable,Name,Start,Finish,Tags,ShowOnWeb,TicketCapacity'
     const good = 'Ball,2036-07-12 19:30,2036-07-12 19:30'
     using folder = lists(`${header}\n${row(1, `${good},"Oper, Premiere",yes,1`)}${row(2, `${good},Oper; Ball,yes,2`)}`)
     const { status, stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
@@ -361,7 +375,7 @@ crm:
   })
 
   it('skips blank rows and counts them; a line sep=, and a title are said', async () => {
-    const blank = ',,,,,,\n'
+    const blank = ',,,,,,,\n'
     using folder = lists(`${blank}${HEADER}\n${blank}${row(1, GOOD)}${blank}`)
     const { stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
     const { events, withheld, warnings } = JSON.parse(stdout) as Told
@@ -377,7 +391,9 @@ crm:
   })
 
   it('names the field that a renamed column was most likely meant for, and the known ones', async () => {
-    using folder = lists(`Id,Price,Name,Strat,Finish,ShowOnWeb,Ticket Capacity\n${row(1, GOOD)}`)
+    using folder = lists(
+      `Id,Price,Name,Strat,Finish,ShowOnWeb,Ticket Capacity\n${row(1, GOOD).replace(',1,0,', ',1,')}`,
+    )
     const { status, stdout, stderr } = await runCommand(['check'], { cwd: folder.path })
     expect(status).toBe(0)
     expect(stderr).toBe(
@@ -433,7 +449,7 @@ crm:
     [
       'a cell too many',
       { 'crm/events.csv': `${HEADER}\n${row(1, `${GOOD},x`)}` },
-      /events\.csv, line 2: the row has 8 cells, but the header row has 7/,
+      /events\.csv, line 2: the row has 9 cells, but the header row has 8/,
     ],
     [
       'semicolons for commas',

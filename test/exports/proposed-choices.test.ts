@@ -142,6 +142,17 @@ describe('what init asks of bytes that are not UTF-8', () => {
   const polish = (text: string): Buffer =>
     Buffer.from(text.replaceAll('Święto', '\x8cwi\xeato').replaceAll('Łódź', '\xa3\xf3d\x9f'), 'latin1')
 
+  it('asks for the tickets left where only a total is known, since every event would be sold out', async () => {
+    const { said } = await proposed(
+      'Nr;Titel;Beginn;Ende;Preis;Kapazität\n1;A;2036-12-11 19:30;2036-12-11 22:00;10;90\n2;B;2036-12-11 19:30;2036-12-11 22:00;12;120\n',
+    )
+    expect(said).toContain(
+      'TicketsAvailable: Which column is the number of tickets left? Name it here, or write null: all events are then sold out',
+    )
+    expect(said).not.toContain('TicketCapacity:')
+    await expectRefused('crm.events.fields.TicketsAvailable')
+  })
+
   it('asks for the encoding, with what each would give', async () => {
     const { said } = await proposed(polish('Id;Name;Start;Finish\n1;Święto Łódź;2036-12-11 19:30;2036-12-11 22:00\n'))
     expect(said).toMatch(

@@ -38,10 +38,10 @@ async function pricesServed(): Promise<readonly string[]> {
   )
 }
 
-const HEADER = ['Nr', 'Titel', 'Beginn', 'Ende', 'Plätze', 'Preis', 'Online']
+const HEADER = ['Nr', 'Titel', 'Beginn', 'Ende', 'Plätze', 'Preis', 'Online', 'Frei']
 
 function row(number: number, places: string | number, price: string | number): SheetSetting['rows'][number] {
-  return [number, `T${number}`, '2036-12-11 19:30', '2036-12-11 22:00', places, price, 'x']
+  return [number, `T${number}`, '2036-12-11 19:30', '2036-12-11 22:00', places, price, 'x', 1]
 }
 
 it('asks which sign is decimal where numbers of a workbook are texts', async () => {

@@ -108,7 +108,7 @@ describe('marquee init files --from (SURFACE: Files as they are exported)', () =
     const day = (days: number): ReturnType<typeof serial> => serial(49_847 + days, 'date')
     const rows = [
       ['Saison 2036'],
-      ['Réf', 'Titre', 'Lieu', 'Date', 'Début', 'Fin', 'Jauge', 'Prix', 'En ligne'],
+      ['Réf', 'Titre', 'Lieu', 'Date', 'Début', 'Fin', 'Jauge', 'Places restantes', 'Prix', 'En ligne'],
       [
         'F-1',
         'Carmen',
@@ -117,10 +117,11 @@ describe('marquee init files --from (SURFACE: Files as they are exported)', () =
         serial(0.8125, 'time'),
         serial(0.9375, 'time'),
         250,
+        12,
         19.989_999_999_999_998,
         'oui',
       ],
-      ['F-2', 'Faust', 'Petite salle', day(1), serial(0.875, 'time'), serial(0.9375, 'time'), 90, 12, 'non'],
+      ['F-2', 'Faust', 'Petite salle', day(1), serial(0.875, 'time'), serial(0.9375, 'time'), 90, 0, 12, 'non'],
     ]
     write('Saison.xlsx', workbook([{ name: 'Programme', rows }]))
     write('Lieux.csv', 'Nom,Ville\nGrande salle,Lyon\nPetite salle,Lyon\n')
@@ -132,6 +133,7 @@ describe('marquee init files --from (SURFACE: Files as they are exported)', () =
         Start: '2036-06-21T19:30:00+00:00',
         Finish: '2036-06-21T22:30:00+00:00',
         TicketCapacity: 250,
+        TicketsAvailable: 12,
         Price: '19.99',
       },
     ])

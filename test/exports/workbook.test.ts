@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const HEADER = ['Nr', 'Titel', 'Datum', 'Von', 'Bis', 'Preis', 'Plätze', 'Sparte', 'Web'] as const
-const FIELDS = `{ Id: Nr, Name: Titel, Start: { join: [Datum, Von] }, Finish: { join: [Datum, Bis] }, Price: Preis, TicketCapacity: Plätze, Tags: Sparte }`
+const FIELDS = `{ Id: Nr, Name: Titel, Start: { join: [Datum, Von] }, Finish: { join: [Datum, Bis] }, Price: Preis, TicketCapacity: Plätze, TicketsAvailable: null, Tags: Sparte }`
 /** 2036-06-21 and 19:30. */
 const [DAY, TIME] = [49_847, 0.8125]
 const ROW: readonly SheetCell[] = [

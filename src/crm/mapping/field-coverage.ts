@@ -17,7 +17,7 @@ export interface FieldFound {
 
 type FieldName = keyof FieldSources
 
-/** Fields without which records mislead callers. Of several fields in one entry, any one is enough. */
+/** Fields without which records mislead callers. Of several fields in one entry, any one is enough for that entry. */
 const NEEDED: Readonly<
   Record<RecordTable['kind'], readonly (readonly [fields: readonly FieldName[], what: string])[]>
 > = {
@@ -26,6 +26,7 @@ const NEEDED: Readonly<
     [['Start'], 'is read from no column: no event can be served'],
     [['Finish'], 'is read from no column: no event can be served'],
     [['TicketCapacity', 'TicketsAvailable'], 'are read from no column: every event is sold out'],
+    [['TicketsAvailable'], 'is read from no column: every event is sold out'],
     [['Price'], 'is read from no column: every price is 0'],
   ],
   venue: [[['Name'], 'is read from no column: no venue has a name']],
@@ -104,8 +105,10 @@ export class FieldCoverage {
   missed(isThere: (column: string) => boolean, rows: number): readonly Suspicion[] {
     if (this.#table === null || rows === 0) return []
     const { kind, list } = this.#table
+    const told = new Set<FieldName>()
     const needed = NEEDED[kind].flatMap(([fields, what]) => {
-      if (!fields.every((field) => this.#isMissed(field, isThere))) return []
+      if (!fields.every((field) => this.#isMissed(field, isThere) && !told.has(field))) return []
+      for (const field of fields) told.add(field)
       const example = isServable(fields) ? droppedIn(list, fields) : namedIn(list, fields)
       return [{ column: fields.join(' and '), what, count: rows, example, where: null }]
     })
