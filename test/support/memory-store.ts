@@ -58,8 +58,9 @@ export class MemoryStore {
   readonly #forged = new WeakSet<StoredEntry>()
   readonly #endless = new WeakSet<StoredEntry>()
   #stuckAt = '0-0'
-  #begunMs = 0
-  /** For how long a client that looked before the log began may still drop it, ms. */
+  /** When the log began, or lost an entry that nobody could use. */
+  #usableSinceMs = 0
+  /** For how long a client that looked before the log was usable may still drop it, ms. */
   settledMs = 0
   /** Called with the name of a client that drops a usable log. */
   onDropped: (name: string) => void = () => {}
@@ -151,7 +152,10 @@ export class MemoryStore {
   }
 
   loseTail(entries: number): void {
-    this.log = this.log?.slice(0, Math.max(1, this.log.length - entries)) ?? null
+    if (this.log === null) return
+    const kept = Math.max(1, this.log.length - entries)
+    if (this.log.slice(kept).some((entry) => this.#forged.has(entry))) this.#usableSinceMs = this.trueMs()
+    this.log = this.log.slice(0, kept)
   }
 
   append(entry: StoredEntry, mayCreate: boolean, name = ''): Appended {
@@ -188,7 +192,7 @@ export class MemoryStore {
 
   drop(name: string): void {
     const top = this.log?.at(-1)
-    const isOld = this.trueMs() - this.#begunMs > this.settledMs
+    const isOld = this.trueMs() - this.#usableSinceMs > this.settledMs
     const isOfUse = top !== undefined && !this.#forged.has(top) && !isAbove(this.#stuckAt, top.id)
     if (isOfUse && isOld) this.onDropped(name)
     this.log = null
@@ -196,7 +200,7 @@ export class MemoryStore {
   }
 
   #push(entry: StoredEntry): void {
-    if (this.log === null) this.#begunMs = this.trueMs()
+    if (this.log === null) this.#usableSinceMs = this.trueMs()
     this.log ??= []
     this.log.push(entry)
     const waiting = this.#waiters
