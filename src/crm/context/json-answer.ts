@@ -2,7 +2,7 @@ import { valueAt } from '../../domain/json-value.ts'
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
-import { inSlices } from '../kit/slices.ts'
+import { inSlices } from '../../time/slices.ts'
 import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
 import { FetchFault } from './fetch-fault.ts'
 
