@@ -25,7 +25,7 @@ export interface Sighting {
  * count. If the source lags, fewer rows would be removed than are counted, because rows seen after the source's moment
  * stay.
  *
- * @param before An earlier read. If given, only rows that were missing from it too are counted.
+ * @param before An earlier read. If given, only rows that it mentioned are counted: the reads disagree about them.
  * @returns `unreadable`: those of the missing rows that are served although their rows became unreadable.
  */
 export function countMissing(

@@ -7,6 +7,7 @@ import { type SnapshotList, untilOf } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 import type { Attempt } from './poller.ts'
+import { slotOf } from '../records/record-list.ts'
 import { DirtyRows } from '../records/row-records.ts'
 import type { Cursor, ListSource } from './port.ts'
 import { type Changes, type Script, DOWN, readerScene } from '../../test/support/reader-scene.ts'
@@ -69,6 +70,28 @@ describe('the beginning and the end of a hold', () => {
     if (told !== null) next.resume(list, told, { monotonicMs: -8999.3, wallMs: 6000 })
     if (next.shrunk === null) throw new Error('it is held')
     expect(untilOf(next.shrunk, DAY_MS, { monotonicMs: 2.25, wallMs: 15_002 })).toBe(5000 + DAY_MS)
+  })
+})
+
+describe('a read of several moments that misses many rows', () => {
+  it('is confirmed by one that began after its end, not by one that ran beside it', () => {
+    const { list } = scene()
+    for (const [index, id] of ids.entries()) {
+      const row = list.insert(id)
+      list.serve(row, list.kind.packing.pack(eventOf(id)))
+      if (index < 70) list.shardAt(row).seenAt[slotOf(row)] = Infinity
+    }
+    const guard = new ShrinkGuard()
+    const judged = (number: number, begunAt: number, endedAt: number): string => {
+      const begun = { monotonicMs: begunAt, wallMs: begunAt }
+      const read = { number, begunAt, audit: false, kind: 'full', begun, sinceMs: begunAt, resolved: 0 } as const
+      const now = { monotonicMs: endedAt, wallMs: endedAt }
+      const circumstances = { shrinkGuardMs: DAY_MS, now, observe: () => {} }
+      return guard.judge(list, { ...read, complete: true, oneMoment: false }, circumstances).failure?.kind ?? 'ok'
+    }
+    expect(judged(1, 0, 100)).toBe('unconfirmed')
+    expect(judged(2, 50, 150)).toBe('unconfirmed')
+    expect(judged(3, 150, 200)).toBe('ok')
   })
 })
 
