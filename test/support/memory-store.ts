@@ -41,6 +41,9 @@ class MemoryServer {
   halfOpenUpTo = 0
 }
 
+/** The longest that a client waits for an answer to a command. */
+const COMMAND_LIMIT_MS = 5500
+
 /** The cluster's store port, implemented in memory, with faults. Entry ids are checked as Redis streams check them. */
 export class MemoryStore {
   log: StoredEntry[] | null = null
@@ -154,7 +157,9 @@ export class MemoryStore {
   loseTail(entries: number): void {
     if (this.log === null) return
     const kept = Math.max(1, this.log.length - entries)
-    if (this.log.slice(kept).some((entry) => this.#forged.has(entry))) this.#usableSinceMs = this.trueMs()
+    const isUsableAgain = this.log.slice(kept).some((entry) => this.#forged.has(entry))
+    // A client may still wait for the entry, for as long as a command may take.
+    if (isUsableAgain) this.#usableSinceMs = this.trueMs() + COMMAND_LIMIT_MS
     this.log = this.log.slice(0, kept)
   }
 
