@@ -19,7 +19,7 @@ const throughDoors = {
   meta: { schema: [{ type: 'object' }] },
   create(context) {
     const from = relative(ROOT, context.filename)
-    const [{ rooms, exceptions = {} }] = context.options
+    const [{ rooms }] = context.options
     const names = Object.keys(rooms)
     const room = roomOf(from, rooms)
     if (room === null || from.endsWith('.test.ts')) return {}
@@ -32,7 +32,7 @@ const throughDoors = {
       const { imports = names.slice(0, names.indexOf(room)) } = rooms[room]
       const file = path.slice(`src/${other}/`.length)
       if (!imports.includes(other)) context.report({ node, message: `${room} does not import ${other}.` })
-      else if (doors !== null && !doors.includes(file) && !exceptions[other]?.includes(file))
+      else if (doors !== null && !doors.includes(file))
         context.report({ node, message: `${file} is no door of ${other}: ${doors.join(', ')}.` })
     }
     return {

@@ -4,7 +4,8 @@ import { bugPlace } from '../domain/printable.ts'
 import { operationsOf } from '../operations/app.ts'
 import type { RefusedReload } from '../operations/status.ts'
 import { systemTime } from '../time/time.ts'
-import type { Listener, ListenFetch } from '../runtime/listener.ts'
+import type { Listener } from '../runtime/listener.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { Marquee } from './assemble.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
@@ -39,7 +40,7 @@ export async function openOperations(
   running: Running,
   section: NonNullable<Configuration['operations']>,
   { droppedLines = () => 0 }: CommandContext,
-  listenFetch: ListenFetch,
+  listenFetch: Runtime['listenFetch'],
 ): Promise<Listener> {
   const { marquee, telemetry, watched } = running
   const { reading, admissions, idsOf, crm } = marquee

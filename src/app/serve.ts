@@ -7,13 +7,8 @@ import type { Observe } from '../observe/observation.ts'
 import { printable } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
-import {
-  type Listener,
-  type ListenFetch,
-  type ListenOptions,
-  type PublicListener,
-  addressOf,
-} from '../runtime/listener.ts'
+import { type Listener, type PublicListener, addressOf } from '../runtime/listener.ts'
+import { type Runtime, loadRuntime } from '../runtime/runtime.ts'
 import { assemble } from './assemble.ts'
 import { type ConfigurationOptions, readConfiguration } from '../config/read-configuration.ts'
 import type { Running } from './operations.ts'
@@ -50,7 +45,7 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
     for (const note of observers) note(observation)
   }
   const suspicions = listSuspicions()
-  const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
+  const runtime = await loadRuntime()
   const reserve = runtime.openReserve()
   const marquee = await assemble(configuration, systemTime, observe, { watch: watchOf(telemetry), reserve, suspicions })
   const { reading } = marquee
@@ -155,11 +150,7 @@ function lacksOf(running: Running) {
 }
 
 /** The listener for callers. */
-function publicSide(
-  running: Running,
-  listen: (options: ListenOptions) => Promise<PublicListener>,
-  { error }: CommandContext,
-) {
+function publicSide(running: Running, listen: Runtime['listen'], { error }: CommandContext) {
   let listener: PublicListener | null = null
   return {
     async start(): Promise<string | null> {
@@ -201,7 +192,7 @@ function publicSide(
 function operationsSide(
   running: Running,
   firstReads: Promise<void>,
-  listenFetch: ListenFetch,
+  listenFetch: Runtime['listenFetch'],
   context: CommandContext,
 ) {
   const { promise: opened, resolve } = Promise.withResolvers<Listener | null>()

@@ -1,5 +1,5 @@
-// The runtimes. Only the files of this room name one: bun.ts and node.ts listen and pass each call on; outgoing.ts
-// sends requests.
+// The runtimes. Only the files of this room name one: bun.ts and node.ts, of which runtime.ts loads one, listen and
+// pass each call on; outgoing.ts sends requests.
 // In: an address and a function from call to answer. Out: a listener that stops without cutting off a request.
 import type { LookupFunction } from 'node:net'
 import type { Descriptors } from '../crm/kit/file-descriptors.ts'
@@ -44,12 +44,6 @@ export interface FetchListenOptions {
   readonly port: number
   readonly fetch: (request: Request) => Response | Promise<Response>
 }
-
-/**
- * Listens for a web-standard handler. Used for the operations side, where speed matters less. Like `listen`, it rejects
- * with a system error with a `code` (`EADDRINUSE` …).
- */
-export type ListenFetch = (options: FetchListenOptions) => Promise<Listener>
 
 /** Returns the URL that people can open, with brackets around an IPv6 address. */
 export function addressOf({ host, port }: { readonly host: string; readonly port: number }): string {

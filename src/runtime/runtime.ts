@@ -1,0 +1,18 @@
+import type { FetchListenOptions, KeptDescriptors, Listener, ListenOptions, PublicListener } from './listener.ts'
+
+/** What differs between Bun and Node. */
+export interface Runtime {
+  /** Listens for callers. Rejects with a system error with a `code` (`EADDRINUSE` …). */
+  readonly listen: (options: ListenOptions) => Promise<PublicListener>
+  /**
+   * Listens for a web-standard handler. Used for the operations side, where speed matters less. Rejects like `listen`.
+   */
+  readonly listenFetch: (options: FetchListenOptions) => Promise<Listener>
+  /** `null` if the runtime limits its connections, so that descriptors are always left. */
+  readonly openReserve: () => KeptDescriptors | null
+}
+
+/** Loads what runs this process; the other runtime's file cannot be loaded here. */
+export function loadRuntime(): Promise<Runtime> {
+  return 'Bun' in globalThis ? import('./bun.ts') : import('./node.ts')
+}
