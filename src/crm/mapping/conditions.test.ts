@@ -25,6 +25,25 @@ describe('blank: nothing stands there (SURFACE: Further fields, conditions, port
   ])('%p: %p', (cell, fault) => expect(faultOf({ column: 'c', blank: true }, cell)).toBe(fault))
 })
 
+describe('one of these, to the letter', () => {
+  it.each<[Cell, string | null]>([
+    ['x', null],
+    ['X', 'inactive'],
+    [true, null],
+    ['true', null],
+    // `[TRUE]` in the configuration is a boolean.
+    ['TRUE', null],
+    ['True', null],
+    ['tRUE', 'inactive'],
+    ['FALSE', 'inactive'],
+    [false, 'inactive'],
+    [null, 'inactive'],
+  ])('%p: %p', (cell, fault) => expect(faultOf({ column: 'c', oneOf: ['x', true] }, cell)).toBe(fault))
+
+  it('takes a text that is quoted as it is', () =>
+    expect(faultOf({ column: 'c', oneOf: ['true'] }, 'TRUE')).toBe('inactive'))
+})
+
 describe('not: none of these, and never published by a slip', () => {
   it.each<[Cell, string | null]>([
     [null, null],

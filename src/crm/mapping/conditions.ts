@@ -88,12 +88,18 @@ function oneOfCondition<Row>(
 ): Check<Row> {
   const cellOf = access.cell(column)
   const values = new Set(oneOf.map(String))
+  // YAML reads `[TRUE]` as a boolean, so how it was spelt is not known: it stands for a cell TRUE, True or true.
+  for (const value of oneOf) if (typeof value === 'boolean') for (const spelt of spellingsOf(value)) values.add(spelt)
   const expected: Expected = { kind: 'one-of', values: oneOf.map(String) }
   return (row) => {
     const cell = cellOf(row)
     const text = textOf(cell)
     return text !== null && values.has(text) ? null : new RowFault(fault, column, { expected, found: showCell(cell) })
   }
+}
+
+function spellingsOf(value: boolean): readonly string[] {
+  return value ? ['TRUE', 'True'] : ['FALSE', 'False']
 }
 
 function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, fault: WithheldFault): Check<Row> {
