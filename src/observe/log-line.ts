@@ -102,7 +102,7 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message, fields }
     }
     case 'snapshot-written': {
-      const message = `a snapshot of ${howMany(seen.rows, 'row')} was written (${howMany(seen.bytes, 'byte')}): the next start continues from it`
+      const message = `a snapshot of ${howMany(seen.rows, 'row')} was written (${howMany(seen.bytes, 'byte')}), for the next start`
       return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
     }
     case 'snapshot-not-written': {

@@ -39,6 +39,8 @@ async function start(runtime: Runtime, command: string) {
     operations: { port: operationsPort },
     log: { requests: true },
     freshness: { maxAge: '10m', refreshEvery: '10m' },
+    // Its line would be one that is no request.
+    snapshot: null,
   }
   const directory = new FilesDirectory(settings, { events: '[]', venues: '[]' })
   const args = ['-c', command, programOf(runtime), 'src/main.ts', 'serve', '--config', directory.configuration]
