@@ -1,7 +1,7 @@
 import type { Time } from '../time/time.ts'
 
 const LONG_MS = 5000
-/** Each report comes after so many times as long as the one before. */
+/** How many times longer a step has taken at each further report. */
 const PATIENCE = 3
 const SAME_PAUSE_MS = 1000
 

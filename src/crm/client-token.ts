@@ -40,7 +40,7 @@ export class ClientToken {
     }
   }
 
-  /** Forgets the token, if it is still the one that may have been refused. */
+  /** Forgets a token that the CRM may have refused, unless another one has replaced it. */
   drop(text: string | null): void {
     if (this.#held?.text === text) this.#held = null
   }

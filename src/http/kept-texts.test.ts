@@ -27,16 +27,6 @@ describe('kept texts', () => {
     expect(isMade(texts, ID, 'gala', 'hall')).toBe(true)
   })
 
-  it('are kept if there is none for a record', () => {
-    const texts = new KeptTexts(1000)
-    let asked = 0
-    const none = (): null => {
-      asked++
-      return null
-    }
-    expect([texts.of(ID, 'x', '', none), texts.of(ID, 'x', '', none), asked]).toEqual([null, null, 1])
-  })
-
   it('stay within their room, in which a record that changes again and again takes one place', () => {
     const texts = new KeptTexts(200)
     for (let change = 0; change < 100; change++) isMade(texts, ID, `gala ${change}`)

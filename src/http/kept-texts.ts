@@ -3,7 +3,7 @@ import type { Guid } from '../domain/guid.ts'
 interface KeptText {
   readonly packed: string
   readonly beside: string
-  readonly text: string | null
+  readonly text: string
 }
 
 /**
@@ -21,7 +21,7 @@ export class KeptTexts {
   }
 
   /**
-   * Returns the text of a record, made by `make` unless it is kept.
+   * Returns the text of a record, made by `make` unless it is kept; `null` if there is none.
    * @param packed the record
    * @param beside what else the text is made of
    */
@@ -29,6 +29,7 @@ export class KeptTexts {
     const kept = this.#texts.get(id)
     if (kept !== undefined && kept.packed === packed && kept.beside === beside) return kept.text
     const text = make()
+    if (text === null) return null
     if (kept !== undefined) this.#length -= lengthOf(kept)
     const made = { packed, beside, text }
     this.#length += lengthOf(made)
@@ -44,5 +45,5 @@ export class KeptTexts {
 
 /** `beside` is not counted: many records share it. */
 function lengthOf({ packed, text }: KeptText): number {
-  return packed.length + (text?.length ?? 0)
+  return packed.length + text.length
 }

@@ -117,7 +117,7 @@ export class Freshness {
     return this.#audited === null ? null : elapsedMs(this.#audited, now)
   }
 
-  /** Returns the times of the list for a snapshot. Those of the snapshot that it was loaded from fill the gaps. */
+  /** Returns the list's times for a snapshot. Until a time is known, it is that of the snapshot loaded at the start. */
   timesAt(now: Moment, before: SnapshotTimes | null): SnapshotTimes {
     const [auditedAgeMs, confirmedAgeMs] = [this.auditedAgeMs(now), this.confirmedAgeMs(now)]
     return {
@@ -318,7 +318,7 @@ export class Admissions {
 
 /** What the reader of a list knows besides its rows. With both, another process continues reading the list. */
 export interface ListState {
-  /** The cursor for the next read of changes; `null` if there is none, or if only this process can use it. */
+  /** The cursor for the next read of changes; `null` if there is none that another process could use. */
   readonly cursor: Cursor | null
   readonly served: number
   readonly withheld: number

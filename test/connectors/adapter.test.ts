@@ -303,7 +303,7 @@ class Table {
   }
 
   /** The stream with these methods alone. */
-  only(...ways: readonly string[]): Stream {
+  offering(...ways: readonly string[]): Stream {
     const methods = ['full', 'since', 'ids', 'byId']
     return Object.fromEntries(
       Object.entries(this.stream).filter(([name]) => !methods.includes(name) || ways.includes(name)),
@@ -375,7 +375,7 @@ describe('a list with since and ids', () => {
 
   it('reads in full where there is no byId', async () => {
     const table = new Table()
-    const reader = new Reader((await openOwn(table.only('full', 'since', 'ids'))).events)
+    const reader = new Reader((await openOwn(table.offering('full', 'since', 'ids'))).events)
     await reader.full()
     table.change(1, '2020-01-01T00:00:00Z', 'behind')
     table.asked.length = 0
@@ -424,7 +424,7 @@ describe('a list with since alone', () => {
   it('looks quickly, and confirms by full reads at half the maximum age', async () => {
     const table = new Table()
     const time = new ShiftedTime()
-    const reader = new Reader((await openOwn(table.only('full', 'since'), { time })).events)
+    const reader = new Reader((await openOwn(table.offering('full', 'since'), { time })).events)
     await reader.full()
     expect(await reader.changes()).toMatchObject({ complete: false, confirms: false })
     time.aheadMs = 15_000

@@ -133,7 +133,7 @@ const paging = section({
   hostOfLinks: oneOf(['ignored', 'kept'])
     .default('kept')
     .says(
-      'Which host a link to the next page may name: `kept`, that of `url`, or the read fails; `ignored`, any: the path and query of the link are requested from `url`.',
+      'The host that a link to the next page may name. `kept`: only that of `url`; another one fails the read. `ignored`: any; the request goes to the host of `url`.',
     ),
   whole: flag().default(false).says('For `none` without `total`: whether the answer has all rows.'),
 })
@@ -159,9 +159,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     byId: query.optional('none').says('Added to the query, or the body, to read certain rows; contains `{ids}`.'),
     errorAt: jsonPath
       .optional('that of `crm`')
-      .says(
-        'The path in an answer at which the API puts an error. A value there, unless it is null, fails the request.',
-      ),
+      .says('The path of the error in an answer. Any value there but null fails the request.'),
     ...columns,
     updatedAt: stamps
       .optional('none')
@@ -236,7 +234,7 @@ export const http = section({
   headers: headers.optional('none').says('Additional request headers. Secrets belong in `auth`.'),
   errorAt: jsonPath
     .optional('none')
-    .says('The path in an answer at which the API puts an error. A value there, unless it is null, fails the request.'),
+    .says('The path of the error in an answer. Any value there but null fails the request.'),
   refusedAs: wholeKey('a list of words', { type: 'array', items: { type: 'string' } }, (node) =>
     node.kind === 'list' ? node.items.map((item) => String(scalarOf(item)?.value ?? '')) : null,
   )

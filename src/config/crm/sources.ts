@@ -80,7 +80,7 @@ export type ConditionPart =
   | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
   | { readonly column: string; readonly blank: true }
 
-type ConditionValue = string | number | boolean
+export type ConditionValue = string | number | boolean
 
 /** How the rows of a list become records, from the connector and the configuration. */
 export interface ListShape {

@@ -20,7 +20,7 @@ const UNDER_WAY_MS = 20
 const FEW_CHANGES = 20
 /** The most rows of a way other than full, before it is known how many full returns. */
 const MOST_FIRST_ROWS = 100_000
-/** The most rows of a way other than full, besides twice those of full. */
+/** A way other than full may return twice as many rows as full, and this many more. */
 const MOST_MORE_ROWS = 1000
 const CUT = { ok: true, cursor: null } as const
 

@@ -39,7 +39,7 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
 /** The rows that one answer has twice, with different content. */
 export interface RowsTwice {
   readonly count: number
-  /** The id of the first; `null` if there is none. */
+  /** The id of the first of these rows; `null` if there are none. */
   readonly first: string | null
 }
 

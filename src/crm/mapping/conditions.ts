@@ -1,4 +1,4 @@
-import type { Condition, ConditionPart } from '../../config/crm/sources.ts'
+import type { Condition, ConditionPart, ConditionValue } from '../../config/crm/sources.ts'
 import type { Expected } from '../../domain/expected.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
@@ -87,9 +87,7 @@ function oneOfCondition<Row>(
   fault: WithheldFault,
 ): Check<Row> {
   const cellOf = access.cell(column)
-  const values = new Set(oneOf.map(String))
-  // YAML reads `[TRUE]` as a boolean, so how it was spelt is not known: it stands for a cell TRUE, True or true.
-  for (const value of oneOf) if (typeof value === 'boolean') for (const spelt of spellingsOf(value)) values.add(spelt)
+  const values = new Set(oneOf.flatMap(spellingsOf))
   const expected: Expected = { kind: 'one-of', values: oneOf.map(String) }
   return (row) => {
     const cell = cellOf(row)
@@ -98,8 +96,10 @@ function oneOfCondition<Row>(
   }
 }
 
-function spellingsOf(value: boolean): readonly string[] {
-  return value ? ['TRUE', 'True'] : ['FALSE', 'False']
+/** YAML reads `[TRUE]`, `[True]` and `[true]` as the same boolean, which therefore stands for each of these texts. */
+function spellingsOf(value: ConditionValue): readonly string[] {
+  if (typeof value !== 'boolean') return [String(value)]
+  return value ? ['true', 'True', 'TRUE'] : ['false', 'False', 'FALSE']
 }
 
 function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, fault: WithheldFault): Check<Row> {
