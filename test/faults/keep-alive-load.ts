@@ -1,9 +1,9 @@
 /**
  * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at
- * once on each, and prints what became of them. It says that it is loading once each connection was answered. `{n}` in
- * the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112
- * §9.6). For each lost request it prints when it was sent: one that was sent late to a service that stops tells nothing
- * of the service.
+ * once on each, and prints what became of them. It says that it is loading once each connection was answered, and each
+ * hundred answers. `{n}` in the path is another number each time. A connection is left, and another opened, where an
+ * answer said so (RFC 9112 §9.6). For each lost request it prints when it was sent: one that was sent late to a service
+ * that stops tells nothing of the service.
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
@@ -65,7 +65,7 @@ function use(onAnswered: () => void): Promise<boolean> {
     if (received.length < end + END.length + length) return false
     received = received.subarray(end + END.length + length)
     waiting--
-    tally.answered++
+    if (++tally.answered % 100 === 0) console.log(`{"answered":${tally.answered}}`)
     if (!head.startsWith('HTTP/1.1 200 ')) tally.wrong++
     isLast = /^connection: close\r?$/im.test(head)
     return true

@@ -86,7 +86,7 @@ for (const runtime of BOTH_RUNTIMES) {
       console.log(
         `${runtime}: SIGTERM with 50 clients: ${sent} sent, ${answered} answered, ${wrong} wrong, ${lost} lost, ${late} sent too late`,
       )
-      expect(answered).toBeGreaterThan(50)
+      expect(answered).toBeGreaterThanOrEqual(50)
       expect({ answered: answered + late, wrong, lost }).toEqual({ answered: sent, wrong: 0, lost: 0 })
     })
 
