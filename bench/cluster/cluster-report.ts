@@ -29,24 +29,23 @@ export interface ClusterMeasurements {
 }
 
 const TEXT = `
-Processes that share through one Redis what one of them reads ([instances.md](instances.md)), with the defaults where nothing else is said, and not kept
-to cores: readers, followers, Redis, the CRM and what measures have both together. "Ready" is from a process being spawned until it answers 200 for
-the last event, asked about each millisecond: a follower, which begins with the snapshot in Redis, and a service by itself, which goes on from its file;
-the lists are NDJSON and unchanged. A stall is the longest that an answer took on one connection which asks all the time, while the leader writes a
-snapshot, and while a follower loads one beside what it serves. Records are as frames write them, in the snapshot and unpacked; what a follower holds more meanwhile is its
-resident memory.
+Instances of a cluster with one Redis ([instances.md](instances.md)), with the defaults unless noted. No process is bound to a core: the leader, the followers, Redis,
+the CRM and the measuring program share both. "Ready" is the time from the start of a process until it answers 200 for the last event, which is
+requested about every millisecond: for a follower, which begins with the snapshot in Redis, and for a single service, which begins with its snapshot file; the lists are NDJSON
+and unchanged. A stall is the longest answer time on one connection that sends request after request while the leader writes a snapshot, or while a
+follower loads one beside what it serves. The size of the records is that of their row records in the snapshot, unpacked; the additional memory of a follower meanwhile is resident memory.
 `.trim()
 
 const CRM_TEXT = `
-What the CRM is asked a second is counted there: statements in PostgreSQL (pg_stat_statements), requests in the stand-in for Dataverse; a refresh each
-half second, nothing changes. At the hand-over the leader is killed; what was asked until another reads, and a second more, is held against what is usual
-in that time. ${CROWD} are started at once on an empty store.
+Requests to the CRM are counted by the CRM: statements in PostgreSQL (pg_stat_statements), requests in the stand-in for Dataverse. Refreshes come each
+half second, and nothing changes. For a hand-over, the leader is killed: the requests until another instance reads, and for one second more, are compared with the usual
+number in that time. ${CROWD} instances are started at once on an empty store.
 `.trim()
 
 const CHURN_TEXT = `
-PostgreSQL with ${ROWS_A_SECOND} rows changed a second, in 20 transactions, and ${FOLLOWERS} followers. Publish-to-visible is from the leader's first
-answer with a change to a follower's, both asked all the time. CPU is of one core, of the whole process; the leader's is what it takes beyond a service by itself
-with the same changes.
+PostgreSQL with ${ROWS_A_SECOND} changed rows a second, in 20 transactions, and ${FOLLOWERS} followers. Publish-to-visible is the time from the leader's first
+answer with a change to a follower's first; both get requests without a pause. CPU is the share of one core that the whole process takes; for the leader, only what it takes beyond
+a single service with the same changes.
 `.trim()
 
 export function markdownOf({ loads, requests, crowds, publishing, handOvers }: ClusterMeasurements): string {
@@ -59,7 +58,7 @@ export function markdownOf({ loads, requests, crowds, publishing, handOvers }: C
   ])
   if (silences.length > 0) {
     parts.push(
-      'Three instances with the defaults, a maximum age of 30 s; the leader is killed, and the CRM changed: until both others show the change.',
+      'Three instances with the defaults, a maximum age of 30 s. The leader is killed and the CRM changed; the table shows the time until both others show the change.',
     )
     parts.push(table(['runtime', 'times', 's, median (least–most)'], silences))
   }
@@ -101,8 +100,8 @@ function requestsTable(requests: readonly Requests[], crowds: readonly Crowd[]):
     String(readers),
     show(calm),
   ])
-  const head = ['runtime', 'CRM', 'asked a second by 1', `by ${MANY}`, 'more at a hand-over']
-  const crowdHead = ['runtime', `${CROWD} at once: all ready s`, 'of them readers', 'PostgreSQL asked a second']
+  const head = ['runtime', 'CRM', 'requests a second by 1', `by ${MANY}`, 'more at a hand-over']
+  const crowdHead = ['runtime', `${CROWD} at once: all ready s`, 'leaders', 'PostgreSQL requests a second']
   return `${table(head, rows)}\n${table(crowdHead, starts)}`
 }
 
@@ -157,14 +156,19 @@ export function figuresOf(measured: ClusterMeasurements): readonly Figure[] {
         ceiling: 2,
       })),
     ),
-    figureOf(`readers among ${CROWD} that start at once`, 'exactly 1', '', (runtime) => ({
+    figureOf(`leaders among ${CROWD} instances that start at once`, 'exactly 1', '', (runtime) => ({
       value: crowds.find((each) => each.runtime === runtime)?.readers ?? null,
       ceiling: 1,
     })),
-    figureOf('longest silence where the leader is killed, with a maximum age of 30 s', '≤ 5 s', ' s', (runtime) => {
-      const silencesMs = handOvers.get(runtime) ?? []
-      return { value: silencesMs.length === 0 ? null : Math.max(...silencesMs) / 1000, ceiling: 5 }
-    }),
+    figureOf(
+      'longest time without changes after the leader is killed, with a maximum age of 30 s',
+      '≤ 5 s',
+      ' s',
+      (runtime) => {
+        const silencesMs = handOvers.get(runtime) ?? []
+        return { value: silencesMs.length === 0 ? null : Math.max(...silencesMs) / 1000, ceiling: 5 }
+      },
+    ),
     published('publish-to-visible, p50', 10, ' ms', ({ p50Ms }) => p50Ms),
     published('publish-to-visible, p99', 50, ' ms', ({ p99Ms }) => p99Ms),
     published("the leader's share of it, of a core", 5, ' %', ({ leaderShare }) => leaderShare * 100),
@@ -185,7 +189,12 @@ function sizeFigures({ loads }: ClusterMeasurements, { events, followerMs, fileM
     figure('ready from the snapshot file', fileMs, ' ms', (one) => median(one.fileMs)),
     figure('longest stall while a snapshot is made', 20, ' ms', ({ makingMs }) => makingMs),
     figure('longest stall while a snapshot is loaded', 20, ' ms', ({ loadingMs }) => loadingMs),
-    figure('second replica at a swap, against the records', 1.3, '×', (one) => one.secondBytes / one.recordBytes),
-    figure('what is left of it after 10 s', 0.1, '×', (one) => one.leftBytes / one.recordBytes),
+    figure(
+      'second replica while a snapshot is loaded, against the records',
+      1.3,
+      '×',
+      (one) => one.secondBytes / one.recordBytes,
+    ),
+    figure('second replica 10 s after a snapshot is loaded', 0.1, '×', (one) => one.leftBytes / one.recordBytes),
   ]
 }

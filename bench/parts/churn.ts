@@ -28,14 +28,14 @@ const PEAKS = [
 ]
 
 const TEXT = `
-${SETTING.events} events. A program writes the list again each second with 1 % of the records changed; the service looks for a change every
-5 s, as it does by default, and then reads the whole list. Requests come at half the rate of what the service answered under full
-load, at even distances, whether answered or not, over 64 keep-alive connections; a latency counts from when the request was due.
-"Idle" is the same without changes, "floor" the same runtime answering constant bytes at that rate: what it, this machine and the client
-add by themselves (its errors are the unknown ids, which it answers like all others). The client and the program share a core; "client late" is the longest that the client itself was
-held up, which a latency may contain. Peak memory is the most the process ever held (VmHWM), all formats asked for at random and
-the list read again and again; with ${HUGE} events, and wherever it is without ready bodies (\`limits.readyBodies: ${HARDLY_ANY_BODIES}\`), one full read of
-a list with 1 % changed, under ${MEMORY_RATE} requests/s. The goals are for memory without ready bodies.
+${SETTING.events} events. A program rewrites the list each second with 1 % of the records changed. The service looks for a change every
+5 s, as it does by default, and then reads the whole list. Requests are sent over 64 keep-alive connections at fixed intervals, at half the rate that the
+service answered under full load, whether earlier ones have been answered or not. A latency counts from the moment at which the request was due.
+"Idle" is the same load without changes. "Floor" is the same runtime answering constant bytes at that rate: the share of the runtime, of this machine and of the
+client (its errors are the unknown ids, which it answers like all others). The client and the program share a core. "Client late" is the longest
+delay of the client itself, which a latency may contain. Peak memory is the most that the process ever held (VmHWM) while all formats were requested at
+random and the list was read repeatedly. With ${HUGE} events, and in all runs without ready bodies (\`limits.readyBodies: ${HARDLY_ANY_BODIES}\`), it covers
+one full read of a list with 1 % changed, under ${MEMORY_RATE} requests/s. The goals are for memory without ready bodies.
 `.trim()
 
 /** Measures how changes affect callers and memory. */

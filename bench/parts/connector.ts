@@ -28,10 +28,11 @@ const MOST_TURN_MS = 20
 const MOST_IDLE_SHARE = 0.01
 
 const TEXT = `
-A connector of a user's own (\`crm.kind: module\`) reads ${ROWS} events and a tenth as many venues from a server on the same machine, in pages of
-${PAGE}; nothing is kept to a core. "Memory" is the peak of Marquee's own process, less that of the same service with one event, less what the
-records take by its own count; processor time counts from the start of the process until both lists were read. A turn is the processor time of Marquee's main thread between a request and its answer, asked without a pause
-while the connector parses 50 MB of JSON at once. "Idle" is the share of a core over ${IDLE_SECONDS} s, with a refresh every 5 s that finds nothing changed.
+A user's own connector (\`crm.kind: module\`) reads ${ROWS} events and a tenth as many venues from a server on the same machine, in pages of
+${PAGE}; no process is bound to a core. "Memory" is the peak of Marquee's own process, minus that of the same service with one event, minus the
+memory of the records by its own count. Processor time counts from the start of the process until both lists have been read. A turn is the processor
+time of Marquee's main thread between a request and its answer; requests follow one another without a pause while the connector parses 50 MB of JSON at once.
+"Idle" is the share of a core over ${IDLE_SECONDS} s, with a refresh every 5 s that finds no change.
 `.trim()
 
 const MODULE = `
@@ -103,9 +104,9 @@ export async function connector(workshop: Workshop): Promise<Section> {
     const result = results.find((one) => one.runtime === runtime)
     return { value: result === undefined ? null : value(result), ceiling }
   }
-  const read = `${ROWS} rows by a connector of one’s own`
+  const read = `${ROWS} rows by a connector of your own`
   return {
-    title: 'A connector of one’s own',
+    title: 'A connector of your own',
     markdown: `${TEXT}\n\n${table(head, rows)}`,
     figures: [
       figureOf(
@@ -127,7 +128,7 @@ export async function connector(workshop: Workshop): Promise<Section> {
         of(({ turnMs }) => turnMs, MOST_TURN_MS),
       ),
       figureOf(
-        'idle refreshes of a connector of one’s own, of both processes the busier',
+        'idle refreshes of a connector of your own, the busier of both processes',
         `≤ ${MOST_IDLE_SHARE * 100} % of a core`,
         ' %',
         of(({ idle }) => Math.max(idle.parent, idle.child) * 100, MOST_IDLE_SHARE * 100),

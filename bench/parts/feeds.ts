@@ -9,10 +9,10 @@ import { table } from '../report/table.ts'
 const EVENTS = scaled(100_000, 2000)
 
 const TEXT = `
-A calendar of the next 1,000 of ${EVENTS} events as the service makes it, without a connection: processor time of a process of its own
-(\`bench/measure/feed-cost.ts\`), the mean of 100 calendars. "Cold" is the first one, with
-nothing kept; "changed" is after a change of one of its events, "ready" after none. "Longest turn" is how long other requests wait for a cold one, by
-the clock: the median over the calendars of the longest turn of each.
+A calendar of the next 1,000 of ${EVENTS} events as the service makes it, without a connection: processor time of a separate process
+(\`bench/measure/feed-cost.ts\`), the mean of 100 calendars. "Cold" is the first calendar, with nothing kept; "changed" is one after a change of one of
+its events; "ready" is one without a change. "Longest turn" is how long other requests wait for a cold calendar, by the clock: the median over the
+calendars of the longest turn of each.
 `.trim()
 
 interface Cost {

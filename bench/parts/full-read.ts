@@ -56,10 +56,10 @@ const CHANGES: readonly Change[] = [
 ]
 
 const TEXT = `
-${RATE} requests/s at even distances, as above, while the list is replaced once and read in full, until the change of its last row is
-served; "idle" is the same load without a read. Where 1 % of the rows changed, the service knows all other lines by their digests,
-and maps none of them again; where every row changed, it maps them all. The read's duration is from the first changed row's change
-being served to the last's.
+${RATE} requests/s at fixed intervals, as above, while the list is replaced once and read in full, until the change of its last row is
+served; "idle" is the same load without a read. If 1 % of the rows changed, the service recognizes all other lines by their digests,
+and does not map them again. If every row changed, it maps them all. The read lasts from the moment at which the change of the first changed row
+is served until that of the last one is.
 `.trim()
 
 interface Read {

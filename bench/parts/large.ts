@@ -19,9 +19,9 @@ const ROUNDS = scaled(7, 1)
 const SECONDS = scaled(4, 1)
 
 const SETTING = `
-As above with ${EVENTS} events, which are ${EVENTS * BODIES.length} files for nginx, and once more with ids as callers ask for them: the second most popular half
-as often as the first, the third a third as often (Zipf's law, s = 1). Each load has a Marquee for itself; one with ${FEW} events has
-the second load as well.
+As above with ${EVENTS} events, which are ${EVENTS * BODIES.length} files for nginx. A second load requests some ids more often than others, as callers do: the
+second most popular half as often as the first, the third a third as often (Zipf's law, s = 1). Each load has its own Marquee; another Marquee,
+with ${FEW} events, also has the second load.
 `.trim()
 
 type Rounds = ReadonlyMap<string, readonly Round[]>

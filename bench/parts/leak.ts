@@ -19,8 +19,8 @@ const MOST_GROWTH = 0.1
 const MOST_GROWTH_MB = 5
 
 const TEXT = `
-${EVENTS} events, 1 % of them changed each second as above, and ${REQUESTS} requests as fast as they are answered. Resident memory after about
-every ${REQUESTS / SAMPLES}.
+${EVENTS} events, of which 1 % change each second as above, and ${REQUESTS} requests as fast as they are answered. The table shows resident memory after about
+every ${REQUESTS / SAMPLES} requests.
 `.trim()
 
 interface Sample {

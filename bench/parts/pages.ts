@@ -13,11 +13,12 @@ const SIZES: readonly number[] = scaled([100_000, 1_000_000], [2000])
 const LARGER = 1.5
 
 const TEXT = `
-Pages of \`/api/events\` as the service makes them, without a connection: processor time of a process of its own (\`bench/measure/list-cost.ts\`). Starts
-lie two years apart, half of them in the past; two venues and two tags have a fifth of the events each. A page has 50 events; "made again" is
-after a change, its bodies ready; "cold" is a page whose bodies are not; "with venues" has \`include=venue\`. "Longest" is the worst of pages of 200 in four shapes, with as many
-venues and tags as a query has room for: by the clock, the median of 21 pages. Filters are asked over all time, the worst of five is shown. Bytes are those of the
-index, also after each event moved three times. "Followed" is what it adds where 1 % changes each second, the median of 40 seconds.
+Pages of \`/api/events\` as the service makes them, without a connection: processor time of a separate process (\`bench/measure/list-cost.ts\`). Starts
+are spread over two years, half of them in the past; each of two venues and two tags has a fifth of the events. A page has 50 events. "Made again" is
+a page after a change, with its bodies ready; "cold" is a page without ready bodies; "with venues" has \`include=venue\`. "Longest" is the worst page of 200 in four
+shapes, with as many venues and tags as a query can hold: by the clock, the median of 21 pages. Filters select from all time, and the worst of five is
+shown. Bytes are those of the index, also after each event moved three times. "Followed" is the additional processor time if 1 % of the events change
+each second, the median of 40 seconds.
 `.trim()
 
 interface Cost {

@@ -16,19 +16,18 @@ const ROUNDS = fromEnvironment('BENCH_ROUNDS', scaled(7, 1))
 const SECONDS = fromEnvironment('BENCH_SECONDS', scaled(4, 1))
 
 const SETTING = `
-${EVENTS} events, ${ROUNDS} rounds of ${SECONDS} s for each server in turn, after one that does not count; 64 keep-alive connections. The server
-has a core for itself, the client the other. Hono and Fastify render each answer when it is asked for; the floor
-is the same runtime answering the same thousand bytes and headers whatever it is asked. CPU is that of the whole process tree,
-the kernel's part included; memory is its resident set.
-Requests/s may be all that the client can send; CPU per request tells more.
+${EVENTS} events, ${ROUNDS} rounds of ${SECONDS} s for each server in turn, after a warm-up round that does not count, over 64 keep-alive connections. The
+server has one core and the client the other. Hono and Fastify render each answer on request. The floor is the same runtime,
+which answers every request with the same thousand bytes and headers. CPU is the processor time of the whole process tree, including
+the kernel's; memory is its resident set. The client may limit requests/s, so CPU per request says more.
 
-nginx serves, as files in memory and in one folder, the bodies that Marquee answered: one process, no log, \`try_files $uri.$shape\` in a prefix
-location, the shape out of a table of the values of Accept. It runs twice, for which is cheaper differs by machine: with \`sendfile off; output_buffers 1 8k\`,
-and with \`sendfile on; tcp_nopush on\`; the goal is against the cheaper. It keeps files open (\`open_file_cache\`) only where
-it may keep all of them: ${mayKeepOpen(EVENTS) ? 'it does here' : 'the limit of open files is too low here'}.
+nginx serves the bodies that Marquee answered, as files in memory and in one folder: one process, no log, \`try_files $uri.$shape\` in a prefix
+location, and the shape from a table of the values of Accept. It runs twice, because the cheaper setting differs by machine: with
+\`sendfile off; output_buffers 1 8k\`, and with \`sendfile on; tcp_nopush on\`. The goal is against the cheaper one. nginx keeps files open
+(\`open_file_cache\`) only if it may keep all of them open: ${mayKeepOpen(EVENTS) ? 'it does here' : 'the limit of open files is too low here'}.
 
-Varnish has all of it in its cache before it is measured, an object for each of four types: one pool of threads, room for more than all, nothing compressed,
-no request logged, no VCL but what makes Accept one of the four. How they are configured is in bench/servers.
+Varnish has all bodies in its cache before the measurement, one object for each of four types: one pool of threads, more room than it needs, no compression,
+no log of requests, and only the VCL that maps Accept to one of the four types. The configurations are in bench/servers.
 `.trim()
 
 /** Compares Marquee with other servers of the same data, and with the minimum of each runtime. */

@@ -20,8 +20,8 @@ const ROUNDS = scaled(7, 1)
 const SECONDS = scaled(4, 1)
 
 const SETTING = `
-Marquee with ${[BASE, ...LARGER].join(', ')} events, ${ROUNDS} rounds of ${SECONDS} s for each in turn, as above. Memory is resident: before any request,
-and after the load. Bytes a record are what a service takes, before any request, beyond the one with ${BASE} events.
+Marquee with ${[BASE, ...LARGER].join(', ')} events, ${ROUNDS} rounds of ${SECONDS} s for each in turn, as above. Memory is resident, before any request
+and after the load. Bytes per record compare the memory before any request with that of the service with ${BASE} events.
 `.trim()
 
 /** A service with this many events. */

@@ -33,9 +33,9 @@ const SETTINGS: readonly Setting[] = scaled(
 )
 
 const TEXT = `
-From the process being spawned, without npm and not kept to a core, until it answers 200 for the last event, asked about each millisecond.
+The time from the start of the process, without npm and not bound to a core, until it answers 200 for the last event, which is requested about every millisecond.
 The lists are NDJSON (the sample JSON) and in the system's cache. The executable is Bun and Marquee in one file
-(\`./bun scripts/build-executable.ts\`); the others run from their sources, Node with the cache that \`npm run start:node\` gives it.
+(\`./bun scripts/build-executable.ts\`). The others run from their sources, Node with the cache that \`npm run start:node\` gives it.
 `.trim()
 
 /** The setting of `npm run start:node`; Bun ignores it. */

@@ -13,6 +13,6 @@ export async function cacheReport({ home }: Stores): Promise<() => Promise<strin
     const share = hits / (hits + after.misses - before.misses)
     const verdict = share < WELL_CACHED ? ' That is little: its figures are those of nginx behind it, too.' : ''
     const kept = after.nuked === 0 ? 'nothing' : `${after.nuked} objects`
-    return `\nVarnish answered ${(share * 100).toFixed(2)} % from its cache, and threw ${kept} out for want of room.${verdict}\n`
+    return `\nVarnish answered ${(share * 100).toFixed(2)} % from its cache, and evicted ${kept}.${verdict}\n`
   }
 }

@@ -27,7 +27,7 @@ export function contestTables(rounds: Rounds): string {
     ]
   })
   const spreads =
-    'Medians of the rounds, between what they lie in brackets; ratios are those of neighbours of one round.'
+    'Figures are medians of the rounds, with the lowest and highest in brackets. Ratios compare servers within one round.'
   return `${table(head, rows)}\n${ratioTable(rounds)}\n${spreads}\n${suspicions(rounds)}`
 }
 

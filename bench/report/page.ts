@@ -23,10 +23,10 @@ const AGAIN = `## To measure again
 \`\`\`sh
 npm run bench                      # all of it: an hour
 npm run bench -- servers start     # these parts only; this page keeps the others
-BENCH_QUICK=1 npm run bench        # a minute: shows that everything runs, and no more
+BENCH_QUICK=1 npm run bench        # a minute: only shows that everything runs
 \`\`\`
 
-wrk, nginx, Varnish, taskset, Redis and PostgreSQL take part where they are installed
+The benchmark uses wrk, nginx, Varnish, taskset, Redis and PostgreSQL if they are installed
 (\`apt-get install wrk nginx varnish util-linux redis-server postgresql\`).
 `
 
@@ -59,7 +59,7 @@ function goals(figures: readonly Figure[]): string {
   const head = ['figure', 'goal', 'Bun', 'Node']
   return [
     `## Goals that are missed\n`,
-    `${missed.length} of ${figures.length}, with the reason; what is missed is in bold.\n`,
+    `${missed.length} of ${figures.length}, with the reason. Figures that miss their goal are in bold.\n`,
     table(
       [...head, 'why'],
       missed.map((figure) => [...cells(figure), WHY_MISSED[figure.figure] ?? 'not known']),
