@@ -11,12 +11,13 @@ import { SCENES } from './transcript-scenes.ts'
 
 const INTRODUCTION = `# What it answers
 
-Every endpoint, every format and every kind of error, as received from a real process that serves the sample. This page is
-generated: \`./bun scripts/transcript.ts\` writes it, and a test fails when an answer differs from it. Each request was made of
-Marquee on Bun and on Node, and the answers were the same: status, headers and every byte of the body.
+The answers for single records in their six formats, and the errors, as received from a real process that serves the sample.
+[Using it](consuming.md) describes lists and calendars. \`./bun scripts/transcript.ts\` generates this page, and a test fails if an
+answer differs from it. Each request was sent to Marquee on Bun and on Node, and the answers were the same: status, headers and every
+byte of the body.
 
-Left out are \`Date\`, \`Connection\` and \`Keep-Alive\`. \`Age\`, what is left of the maximum age and \`Retry-After\` depend on the
-moment: here the data is always 2 seconds old, and the next try is always 1 second away.
+The headers \`Date\`, \`Connection\` and \`Keep-Alive\` are omitted. \`Age\`, \`max-age\` and \`Retry-After\` depend on the moment: here the
+data is always 2 seconds old, and the next try is always 1 second away.
 `
 
 const SAMPLE: Lists = { events: sampleList('events'), venues: sampleList('venues') }

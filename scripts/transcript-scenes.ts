@@ -48,8 +48,8 @@ export const SCENES: readonly Scene[] = [
     settings: {},
     crm: 'sample',
     shots: [
-      { says: 'Without `Accept`, and without `/api`, as the links write it', path: `/events/${EVENT}` },
-      { says: 'A browser', path: EVENT_PATH, headers: [['Accept', BROWSER]] },
+      { says: 'Without `Accept`, and without `/api`, as in links', path: `/events/${EVENT}` },
+      { says: 'The `Accept` of a browser', path: EVENT_PATH, headers: [['Accept', BROWSER]] },
       {
         says: 'Another form of the id, a slash at the end, a query',
         path: `/API/Events/%7B${EVENT.toUpperCase()}%7D/?utm=x`,
@@ -75,25 +75,25 @@ export const SCENES: readonly Scene[] = [
       { says: '400: the id is absent', path: '/api/events//venue' },
       { says: '400 to an XML client', path: '/api/venues/null', headers: [['Accept', 'application/xml']] },
       { says: '404: there is no such event', path: `/api/events/${NEVER}` },
-      { says: '404: a draft, which cannot be told from the one before', path: `/api/events/${DRAFT}` },
+      { says: '404: a draft gets the same answer as an id that never existed', path: `/api/events/${DRAFT}` },
       { says: '404: no venue is assigned yet', path: `/api/events/${NO_VENUE}/venue` },
       {
-        says: '404: the event’s venue is closed',
+        says: '404: the event’s venue is not published',
         path: `/api/events/${AT_CLOSED_VENUE}/venue`,
         headers: [['Accept', 'application/hal+xml']],
       },
-      { says: '404: the closed venue itself', path: `/api/venues/${CLOSED}` },
+      { says: '404: a venue that is not published', path: `/api/venues/${CLOSED}` },
       {
-        says: '404: none of our paths, with what the caller sent escaped',
+        says: '404: an unknown path, escaped in the answer',
         path: '/<script>?q',
         headers: [['Accept', 'text/xml']],
       },
       {
-        says: '404 with the trace of the caller',
+        says: '404 with the caller’s trace id',
         path: '/favicon.ico',
         headers: [['traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01']],
       },
-      { says: '405', method: 'DELETE', path: EVENT_PATH },
+      { says: '405: a method other than GET, HEAD and OPTIONS', method: 'DELETE', path: EVENT_PATH },
     ],
   },
   {
@@ -101,9 +101,9 @@ export const SCENES: readonly Scene[] = [
     settings: {},
     crm: 'none',
     shots: [
-      { says: '502', path: EVENT_PATH },
+      { says: '502: the data is too old to be served', path: EVENT_PATH },
       { says: '502 to an XML client', path: `${EVENT_PATH}/venue`, headers: [['Accept', 'application/hal+xml']] },
-      { says: 'A malformed request never needs the CRM', path: '/api/venues' },
+      { says: '400: a malformed request does not depend on the CRM', path: '/api/venues' },
     ],
   },
   {
@@ -118,7 +118,7 @@ export const SCENES: readonly Scene[] = [
     crm: 'sample',
     shots: [
       {
-        says: 'The links of HAL live under it',
+        says: 'Links in HAL begin with the base path',
         path: `/whats-on/api/events/${EVENT}`,
         headers: [['Accept', 'application/hal+json']],
       },
