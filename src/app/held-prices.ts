@@ -4,7 +4,7 @@ import type { RecordList } from '../records/record-list.ts'
 
 /** The most events examined for a price. */
 const MOST_LOOKED_AT = 1000
-/** The most rows passed over meanwhile: a list may withhold nearly all of its rows, and a request waits. */
+/** The most rows examined to find those events: a list may withhold nearly all of its rows, and a request waits. */
 const MOST_ROWS = 10_000
 
 /**

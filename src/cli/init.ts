@@ -107,7 +107,7 @@ function schemaLine(folder: string): string {
   if (!existsSync(path)) return ''
   const inside = relative(folder, path)
   const isInside = !inside.startsWith('..') && !isAbsolute(inside)
-  // Editors read the line up to the first blank.
+  // Editors read the path up to the first blank, so a path with blanks is written as a URL.
   const named = /\s/.test(path) ? pathToFileURL(path).href : isInside ? `./${inside}` : path
   return `# yaml-language-server: $schema=${named.replaceAll('\\', '/')}\n`
 }

@@ -10,7 +10,10 @@ import type { Heartbeat } from './election.ts'
 /** Drift is reported by the leader, not by followers. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
-/** Entries of one hold that were on their way for times that differ by less than this tell of the same beginning. */
+/**
+ * Entries about one held list take different times to arrive. If the beginnings computed from two of them differ by
+ * less than this, ms, they are the same.
+ */
 const DELAYS_MS = 1000
 
 /** The connection to the store. While it is lost, waiting does not help. */
@@ -26,7 +29,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   isReached = false
   #state: ReportedState
   #told: Moment
-  /** The moment as of which the leader was last heard. */
+  /** When the leader is last known to have been alive. */
   #heardAt: Moment
   readonly #time: Time
   readonly #heartbeat: Heartbeat

@@ -22,7 +22,7 @@ export async function lead(
   const found = await standing(member, publisher, session, signal)
   if (found === 'deposed') return member.resign('another instance has claimed the leadership')
   if (found === 'new-log') {
-    await publisher.claimAnew(session, member.log.nextClaim(null))
+    await publisher.claimNewLog(session, member.log.nextClaim(null))
     member.makeSnapshots(null)
   }
   await member.findSnapshot(session)

@@ -10,7 +10,7 @@ import { stateOf } from './list-states.ts'
 
 const ENTRY_ROWS = 1000
 const ENTRY_BYTES = 1024 * 1024
-/** The number of times of change kept while they cannot be sent. */
+/** The most times of change that are kept until they can be sent. */
 const MOST_TIMES = 10 * ENTRY_ROWS
 
 /**

@@ -102,7 +102,7 @@ export class Publisher {
   }
 
   /** Claims a new log that continues nothing in the store. */
-  async claimAnew(session: Session, position: LogPosition): Promise<void> {
+  async claimNewLog(session: Session, position: LogPosition): Promise<void> {
     if (this.#pending !== null) this.outbox.again(this.#pending)
     for (const name of LISTS) this.outbox.tell(name)
     this.#shrunkToldAt = {}

@@ -16,7 +16,7 @@ const PARAMETERS = [
 
 /**
  * Parses a connection URL as libpq does (PostgreSQL documentation, 34.1.1.2), with a single host. Returns the rest of a
- * sentence if it is invalid, which quotes nothing of the URL but known words.
+ * sentence if it is invalid, which quotes only known words of the URL.
  */
 export function parsePostgresUrl(text: string): PostgresAddress | string {
   const trimmed = text.trim()

@@ -199,7 +199,7 @@ function isModest(text: string, report: ReportProblem): boolean {
   return true
 }
 
-/** What the lexer puts before a scalar's own text, and at the end of brackets that are not closed. */
+/** Tokens of the lexer: the mark before a scalar's text, and the end of brackets that are not closed. */
 const SCALAR = '\u001f'
 const FLOW_END = '\u0018'
 
@@ -225,7 +225,7 @@ const FAULTS: Readonly<Record<ErrorCode, string>> = {
   BAD_SCALAR_START: 'text that begins with a reserved character (@ or `) needs quotes',
   BLOCK_AS_IMPLICIT_KEY:
     'a mapping or list is not allowed here; text that contains ": " or begins with "- " needs quotes',
-  BLOCK_IN_FLOW: 'inside { } or [ ] only values on lines without - or indented keys are allowed',
+  BLOCK_IN_FLOW: 'lists with - and indented keys are not allowed inside { } or [ ]',
   DUPLICATE_KEY: 'a key is given twice',
   IMPOSSIBLE: 'it cannot be read',
   KEY_OVER_1024_CHARS: 'a key is longer than 1024 characters',

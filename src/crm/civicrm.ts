@@ -21,7 +21,7 @@ function get(
   where: Where,
 ): AsyncIterable<Batch> {
   const params = { select, where: [...where, ['id', '>', 'AFTER']], orderBy: { id: 'ASC' }, limit: 'SIZE' }
-  // The parameters are JSON in a text, where the pager fills its numbers in.
+  // The parameters are one JSON text, into which the pager writes the last id and the page size.
   const text = JSON.stringify(params).replace('"AFTER"', '{after}').replace('"SIZE"', '{size}')
   return http.pages(`${settings['url']}/civicrm/ajax/api4/${entity}/get`, {
     by: 'key',
@@ -33,7 +33,7 @@ function get(
   })
 }
 
-/** How many participants count, by event: places are not told by API v4. */
+/** Returns the number of counted participants by event, because API v4 does not report free places. */
 async function taken({ http, settings }: Context, ids: readonly Value[]): Promise<ReadonlyMap<Value, number>> {
   const params = {
     select: ['event_id', 'COUNT(id) AS number'],

@@ -1,7 +1,7 @@
 import type { Batch, Connector, Context, Row, Stream, Value } from './connector/marquee-connector.d.ts'
 import { mappedBatches, batchRows } from './batches.ts'
 
-/** What the configuration says beside the connector's own settings. */
+/** Settings from the configuration besides the connector's own. */
 export interface OdooOptions {
   /** 19 and later have JSON-2; 17 and 18 are asked by JSON-RPC, in the name of a user. */
   readonly version: number
@@ -43,7 +43,7 @@ export function odooConnector({ version, venues, columns }: OdooOptions): Connec
   ): Pick<Stream, 'updatedAt' | 'full' | 'since' | 'ids' | 'byId'> => ({
     updatedAt: 'write_date',
     full: (context) => read(context, base),
-    // The stored time is finer than the one that is sent: hence "or equal".
+    // Odoo stores times more exactly than it sends them, so the filter includes equal times.
     since: (context, updatedAt) => read(context, [...base, ['write_date', '>=', updatedAt]]),
     byId: (context, ids) => read(context, [...base, ['id', 'in', ids.map(Number)]]),
     async *ids(context) {

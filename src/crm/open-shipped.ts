@@ -20,7 +20,7 @@ export function openShipped(settings: Settings | CrmSettings<'http'>, context: S
   if (settings.kind === 'http') {
     const [connector, values] = httpConnector(settings)
     const { kind, ...others } = settings
-    // What the lists are read by is in the connector; here is how their rows are mapped.
+    // The requests are part of the connector already; only the mapping of the rows is left.
     const lists = { events: mappingIn(settings.events), venues: mappingIn(settings.venues) }
     return openShippedCrm(connector, values, { ...others, ...lists, kind }, context)
   }
@@ -69,12 +69,12 @@ function columnsOf(said: SaidList | null): readonly string[] {
   return [...new Set(updatedAt === null ? columns : [...columns, updatedAt])]
 }
 
-/** The stock mapping's one column besides the id, unless the configuration says otherwise. */
+/** Adds the stock mapping of Name, unless the configuration has another source for it. */
 function withName(said: SaidList): SaidList {
   return { ...said, fields: { Name: columnSource('Name'), ...said.fields } }
 }
 
-/** A path goes into what a column holds; only the column itself is asked for. */
+/** Returns the column that a path begins with: APIs are asked for whole columns. */
 function firstStep(path: string): string {
   return path.split('.', 1)[0] ?? path
 }

@@ -63,7 +63,7 @@ export function salesforceConnector({ apiVersion, events, venues }: SalesforceOp
   }
 }
 
-/** SOQL has its times without quotes; answers write `+0000`, which it takes as `Z` in a URL with less trouble. */
+/** Writes a time as SOQL takes it, without quotes. The `+0000` of answers becomes `Z`, which a URL need not escape. */
 function literalOf(updatedAt: string): string {
   return /^[\d:.T-]+(?:Z|[+-]\d\d:?\d\d)$/.test(updatedAt)
     ? updatedAt.replace(/\+00:?00$/, 'Z')

@@ -14,7 +14,7 @@ export type Expected =
   | { readonly kind: 'zone'; readonly column: string }
   /** A condition holds for these values alone, or for all but these. */
   | { readonly kind: 'one-of' | 'none-of'; readonly values: readonly string[] }
-  /** A JSON object as a row, and one whose lists and objects are nested less deep. */
+  /** A row that is a JSON object, and one with less nesting. */
   | { readonly kind: 'object' | 'shallow-object' }
   /** What Excel should have stored in the cell. */
   | { readonly kind: 'stored'; readonly instead: 'of-formula' | 'of-index' | 'of-error' }

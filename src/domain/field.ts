@@ -54,8 +54,8 @@ export type RecordOf<Fields extends readonly Field[]> = {
 }
 
 /**
- * Returns a record without values, to be copied and filled: so the records of a table are built alike, and runtimes
- * reach into them faster.
+ * Returns a record without values, to be copied and filled. All records of a table then have the same layout, which
+ * runtimes read faster.
  */
 export function blankRecord(fields: readonly Pick<Field, 'name'>[], isExtended: boolean): Record<string, unknown> {
   const names = [...fields.map(({ name }) => name), LINKS.name, ...(isExtended ? ['Further'] : [])]

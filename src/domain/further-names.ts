@@ -13,7 +13,7 @@ const TAKEN: Readonly<Record<ListName, readonly string[]>> = {
   venues: [...VENUES.fields.map(({ name }) => name), ...MEMBERS],
 }
 
-/** The name of the contract's that a further field of the list would repeat, in any case; `null` if there is none. */
+/** Returns the contract's name that a further field would repeat, ignoring case; `null` if it repeats none. */
 export function takenName(list: ListName, name: string): string | null {
   return TAKEN[list].find((taken) => taken.toLowerCase() === name.toLowerCase()) ?? null
 }

@@ -5,7 +5,7 @@ export const FURTHER_TYPES = ['text', 'integer', 'decimal', 'date-time', 'flag',
 
 export type FurtherType = (typeof FURTHER_TYPES)[number]
 
-/** The type that each of them is read and written as. */
+/** The contract's field type that each of them is read and written like. */
 export const FIELD_TYPE_OF: Readonly<Record<FurtherType, FieldType | 'flag'>> = {
   text: 'text',
   integer: 'int32',

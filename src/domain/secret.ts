@@ -89,7 +89,7 @@ export class Secret {
 const SHORTEST_REMOVED = 4
 const SHORTEST_LINE_REMOVED = 16
 
-/** Returns the text with `[secret]` for each secret, in whichever form a request, an answer or a print has it. */
+/** Returns the text with `[secret]` for each secret, including its encoded forms. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   const forms = new Set([...secrets].flatMap(formsOf))
   // A secret may begin with another one.

@@ -17,9 +17,9 @@ import { createNegotiator, negotiateWithFeeds } from './negotiation.ts'
 import { queryOf } from './query-pairs.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 
-/** The memory for recently requested calendars, and the same again for JSON-LD. */
+/** The memory for recently requested calendars; JSON-LD has as much of its own. */
 const ROOM = { pagesBytes: 8 * 1024 * 1024 }
-/** The room for the VEVENTs of calendars, and a quarter of it for the lines of venues, in UTF-16 code units. */
+/** The most kept text of VEVENTs, in UTF-16 code units; the lines of venues may have a quarter of it. */
 const COMPONENTS_ROOM = 8 * 1024 * 1024
 /** A calendar ends when its events reach this size: some programs read only a part of a larger one. */
 const LARGEST_CALENDAR_BYTES = 32 * 1024 * 1024

@@ -7,8 +7,8 @@ interface KeptText {
 }
 
 /**
- * Texts that were made of records, for as long as their records stay the same. A calendar is written again after every
- * change of the lists, and nearly all of its events are as they were.
+ * Keeps texts that were made of records until these records change. A calendar is written again after every change of
+ * the lists, although nearly all of its events are unchanged.
  */
 export class KeptTexts {
   readonly #most: number
@@ -34,7 +34,7 @@ export class KeptTexts {
     const made = { packed, beside, text }
     this.#length += lengthOf(made)
     this.#texts.set(id, made)
-    // All at once: what is asked for now is made again once, and no order needs to be kept.
+    // All texts are dropped at once: those still in use are made again once, and no order has to be tracked.
     if (this.#length > this.#most) {
       this.#texts = new Map()
       this.#length = 0

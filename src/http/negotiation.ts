@@ -19,8 +19,8 @@ function rangesOf(mediaType: MediaType): readonly string[] {
 const NO_RANGE = -1
 
 /**
- * The media type to answer with at an event where these feeds are on (contract §6). Only their own exact names choose
- * them: no range reaches them.
+ * Returns the media type to answer with for an event, if these feeds are on (contract §6). Only the exact name of a
+ * feed's type selects it; ranges such as `text/*` do not.
  */
 export function negotiateWithFeeds(accept: string, feeds: readonly FeedType[]): MediaType | FeedType {
   const weights = readWeights(accept, [...RANGES, ...feeds])

@@ -24,7 +24,7 @@ export class LineSink {
   readonly #stream: LineStream
   readonly #sayLost: (lines: number) => string
   readonly #mostUnread: number
-  /** Dropped lines that no line has reported yet. */
+  /** The number of dropped lines that the log has not yet reported. */
   #lost = 0
   /** The last write ended in the middle of a line. */
   #isTorn = false

@@ -123,7 +123,7 @@ export interface ReadReport {
    * changes rows, and removes none.
    */
   readonly kind: 'full' | 'changes' | 'availability' | 'addition'
-  /** Whether it was a full read of its own, for what the CRM does not report, and not the way to confirm the list. */
+  /** Whether it was an audit: a full read beside the refreshes, which finds what the CRM does not report. */
   readonly isAudit: boolean
   readonly outcome: Outcome
   /** One sentence for the operator if the read failed; else `null`. */

@@ -17,7 +17,7 @@ export function idField(columns: readonly Column[], linked: Column | null = null
   return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
 }
 
-/** Returns true if a column with another name than an id's may be one: nothing else is known of it. */
+/** Returns true if a column may be the id although its name does not say so: its values differ, and no field fits. */
 function mayBeId(column: Column): boolean {
   if (!hasOneEach(column) || isMoment(column) || column.kind === 'time') return false
   return Object.values(EVENT_NAMES).every((names) => named([column], names) === null)

@@ -31,7 +31,7 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   const currencies = currenciesOf(found).filter((currency) => !expected.currency.includes(currency))
   const currency = expected.kind === 'decimal' ? keyOf('currency', currencies, expected.currency.length > 0) : null
   const { sign } = expected.sign === null ? decimalSign(found) : { sign: null }
-  // Points are read without being said, but for what groups thousands beside them.
+  // A decimal point needs no key, unless commas group thousands.
   const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
   const decimal = isNews ? `set crm.texts.decimal: '${sign}'` : null
   return [decimal, currency].filter((key) => key !== null).join(' and ') || null
@@ -42,12 +42,12 @@ function areWrittenAs(found: readonly string[], formats: readonly string[]): boo
   return found.every((value) => shapes.has(shapeOf(value)))
 }
 
-/** The letters of a format and the digits that they stand for are one. */
+/** Returns the same text for a format and for the texts it fits: each run of letters or digits becomes `0`. */
 function shapeOf(text: string): string {
   return text.trim().replaceAll(/[\dYMDhms]+/g, '0')
 }
 
-/** @param isSet what is set already has to stay */
+/** @param isSet whether the key is set already: its present values must stay */
 function keyOf(key: string, words: readonly string[], isSet: boolean): string | null {
   if (words.length === 0) return null
   const list = words.map(quoted).join(', ')

@@ -30,7 +30,7 @@ export interface ListReaderOptions<Item> {
   readonly isTooLarge: (readingBytes: number, shrinking?: boolean) => boolean
   /** Returns true if events of the page refer to venues that are not served, and may have been created with them. */
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
-  /** Runs before such a page is applied: venues are added before their events. Returns why it failed, or `null`. */
+  /** Adds missing venues before a page of their events is applied. Returns why it failed, or `null`. */
   readonly beforePointing?: () => Promise<Failure | null>
   /** Runs before served rows are removed: venues are removed after their events. */
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>

@@ -110,7 +110,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   const keys = type === 'date-time' ? ['wallTimeIn'] : []
   const further = type === 'text' ? ['values', 'html'] : keys
   const constant = lasts ? { ...A_DATE, allowed: `${A_DATE.allowed}, or { lasting: 2h30m }` } : CONSTANTS[type]
-  const lasting = lasts ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
+  const lasting = lasts ? ', or { lasting: 2h30m }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
     int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
     'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`,

@@ -33,7 +33,7 @@ export const files = section({
   maxFileAge: duration({ leastMs: 1000 })
     .optional('no limit')
     .says(
-      'The maximum age of a file, by its modification time or `Last-Modified`; an older file is a failure: an export that stopped.',
+      'The maximum age of a file, by its modification time or `Last-Modified`. The read of an older file fails, because its export has probably stopped.',
     ),
   requestTimeout: duration({ leastMs: 10 })
     .optional('a third of the maximum age, at most `10s`')

@@ -24,7 +24,7 @@ export interface JsonBounds {
   readonly depth: number
   /** Members of one object. */
   readonly members: number
-  /** Characters of one text, as it is written. */
+  /** Characters of one text, with its escapes. */
   readonly textLength: number
 }
 

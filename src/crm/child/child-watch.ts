@@ -27,14 +27,14 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** How many of the machine's processes one look asks for their group. All of them at once would hold up requests. */
+/** How many processes of the machine are examined at once. Examining all of them at once would hold up requests. */
 const ASKED_A_LOOK = 16
 
 /** The memory of a process group: of its first process, and of all that it has started. */
 export class GroupMemory {
   readonly #pid: number
   readonly #others = new Set<number>()
-  /** The processes of the machine that this round has not asked yet. */
+  /** The processes of the machine that this round has not examined yet. */
   #unasked: number[] = []
 
   constructor({ pid = 0 }: ChildProcess) {

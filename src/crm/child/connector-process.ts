@@ -22,7 +22,7 @@ export interface ProcessParts {
   readonly time: Time
   readonly observe: Observe
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Prints each request to the CRM; absent if nobody asked for that. */
+  /** Prints each request to the CRM; absent if tracing is off. */
   readonly trace?: (line: string) => void
   /** Called when a list's connector hints at a change. */
   readonly onHint: (list: ListName) => void

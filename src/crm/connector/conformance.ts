@@ -259,7 +259,7 @@ class Examined {
 
   async #checkAbort(): Promise<void> {
     const reading = new AbortController()
-    // Of the other list, which was examined before.
+    // Reads of the other list, which was examined before, may still be ending.
     const others = this.#unfinished
     const rows = this.#stream.open('full', null, reading.signal)
     const pending = rows.next()

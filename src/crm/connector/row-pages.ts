@@ -139,7 +139,7 @@ export async function* batches<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** Why a read ended before its rows did. */
+/** Explains why a read ended early: it was given up, or took too long. */
 export function overtime(name: string, { longestMs }: { readonly longestMs: number }, signal: AbortSignal): Failed {
   if (signal.aborted) return failed('internal', 'the read was given up')
   return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)

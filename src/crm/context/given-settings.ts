@@ -55,8 +55,8 @@ export class GivenSettings {
   }
 
   /**
-   * Returns what a connector said as it may be logged: without secrets and control characters. It is cut last: of a
-   * secret across the cut, the beginning would stay.
+   * Makes a connector's text fit for the log: without secrets and control characters. The text is cut after secrets are
+   * removed, because otherwise the beginning of a secret could remain before the cut.
    */
   shown(text: string, longest = LONGEST_SHOWN): string {
     const secrets = [...this.#given.values()].flatMap((value) => (value instanceof Secret ? [...value.texts] : []))

@@ -68,7 +68,7 @@ function errorFault(host: string, error: Value, refusedAs: readonly string[], st
 
 const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'errors.0.extensions.code', '0.errorCode']
 
-/** The code of an error, where APIs have it. Nothing else of the body is shown: it may hold rows or keys. */
+/** Returns the code of an error. Nothing else of the body is shown, because it may contain rows or keys. */
 async function codeIn(body: Uint8Array): Promise<string> {
   const said = await parsed(body)
   const found = CODES.map((path) => valueAt(said, path))

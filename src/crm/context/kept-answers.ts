@@ -35,7 +35,7 @@ export class KeptAnswers {
     const nowMs = this.#time.now().monotonicMs
     if (reply.status === 304 && kept !== undefined) {
       kept.usedAtMs = nowMs
-      // Its length is that of an answer without a body, and how old a cached answer is changes with each request.
+      // The kept `Age` is outdated, and the 304 may have none.
       const { age: _, ...headers } = kept.reply.headers
       return { ...kept.reply, headers: { ...headers, ...reply.headers } }
     }
@@ -56,7 +56,7 @@ export class KeptAnswers {
   }
 }
 
-/** How to ask whether an answer has changed; `null` if it does not say. */
+/** Returns the header that asks whether an answer has changed; `null` if the answer has no usable validator. */
 function conditionOf({ headers }: HttpReply): Readonly<Record<string, string>> | null {
   const { etag, 'last-modified': modified = '', date = '' } = headers
   if (etag !== undefined) return { 'if-none-match': etag }

@@ -53,7 +53,7 @@ export class Labels {
     for (const name of settings.columns) this.#columns.set(name, { words: new Map(), type: null, missing: new Set() })
   }
 
-  /** Records that all rows have been read with the labels of that many finds. */
+  /** Records that all rows have been read since `finds` had this value. */
   appliedTo(finds: number): void {
     this.#appliedFinds = Math.max(this.#appliedFinds, finds)
   }

@@ -27,7 +27,7 @@ export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memo
 export interface FileVersion {
   readonly file: Pick<OpenFile, 'read'>
   readonly found: FileBatch<unknown>['found']
-  /** Identifies this version. */
+  /** Identifies this version of the file. */
   readonly id: string
   /** The moment of its pages. */
   readonly begunAt: Moment

@@ -53,7 +53,7 @@ export async function requestToken(request: GrantRequest, send: SendGrant): Prom
   return { text, lifeMs: lifeS === undefined ? null : lifeS * 1000 }
 }
 
-/** The library's own escapes hyphens and dots as well, and servers that take the text as it is would refuse it. */
+/** The library would also escape hyphens and dots, and servers that do not decode the text would refuse that. */
 function basicOf(clientSecret: string): ClientAuth {
   return (_server, { client_id: clientId }, _body, headers) => {
     const user = [clientId, clientSecret].map((part) => encodeURIComponent(part)).join(':')

@@ -37,7 +37,7 @@ export interface ConnectorContext {
   readonly further?: FurtherFields | undefined
   /** Reads cells that are HTML; absent if no field has any. */
   readonly htmlText?: HtmlText | undefined
-  /** Prints a line for each request to the CRM and for its answer; absent if nobody asked for that. */
+  /** Prints a line for each request to the CRM and for its answer; absent if tracing is off. */
   readonly trace?: (line: string) => void
 }
 

@@ -138,7 +138,7 @@ function textOf(cell: Cell): string | null {
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
-/** Maps texts that people consider equal to one text: `Ja`, `ja ` and `JA`, `1` and `1.0`. */
+/** Returns the same text for all spellings of one value: `Ja`, `ja ` and `JA`, `1` and `1.0`. */
 function folded(text: string): string {
   // Upper case first: only then do `ß` and `SS` get the same lower case.
   const word = trimWhiteSpace(text.normalize('NFKC').replaceAll(INVISIBLE, '')).toUpperCase().toLowerCase()

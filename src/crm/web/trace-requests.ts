@@ -4,8 +4,8 @@ import type { OpenHttpClient } from './http-client.ts'
 
 const LONGEST_SHOWN = 2048
 /**
- * Much more than is shown. Secrets are removed first: of a secret across the end of what is shown, the beginning would
- * stay.
+ * Much more than is shown. Secrets are removed before the text is cut, because otherwise the beginning of a secret
+ * could remain before the cut.
  */
 const SEARCHED_BYTES = 65_536
 
@@ -51,7 +51,7 @@ export function tracedClient(
   }
 }
 
-/** The secrets of a configuration, those included that were read again. */
+/** Returns all secrets of a configuration, also earlier values of those that were read again. */
 export function secretsIn(value: unknown): readonly string[] {
   if (value instanceof Secret) return [...value.texts]
   if (typeof value !== 'object' || value === null) return []
