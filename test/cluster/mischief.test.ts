@@ -7,8 +7,8 @@ import { describeWithRedis } from './needs-redis.ts'
 import { RealFleet } from './real-fleet.ts'
 import type { RealInstance } from './real-instance.ts'
 
-/** An entry that cannot be read costs three quarters of it, so the rest must be more than a busy machine costs. */
-const LONG_AGE_MS = 20_000
+/** An entry that cannot be read costs some 15 s, and several times as much on a slow machine. */
+const LONG_AGE_MS = 120_000
 /** Elections and heartbeats without end would show by then. */
 const SETTLED_MS = 5000
 const LARGE_BYTES = 300 * 1024 * 1024

@@ -106,7 +106,7 @@ describe('a command', () => {
     ['echo "$settings" >&2; exit 1', 'crm.sh says: {'],
     ['sleep 60', 'crm.sh printed nothing for 3 s, and was ended'],
     [`echo '#strange 1'; echo '${JSON.stringify(eventRow(1))}'`, 'the unknown control line #strange, which is ignored'],
-    ['x=$(head -c 300000000 /dev/zero | tr "\\\\0" a); echo "$x" | wc -c', 'more than crm.memory, and was ended'],
+    ['exec python3 -c "x = b\'a\' * 300000000; import time; time.sleep(30)"', 'more than crm.memory, and was ended'],
     // What it has started counts as well.
     ['python3 -c "x = b\'a\' * 300000000; import time; time.sleep(30)"; wait', 'more than crm.memory, and was ended'],
   ])('that does %s is told of, and costs no caller anything', async (script, sentence) => {

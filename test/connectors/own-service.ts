@@ -37,7 +37,7 @@ export class ConnectorFolder {
       'marquee.yaml',
       `listen: { port: 0 }
 operations: { port: 0 }
-freshness: { maxAge: 60s, refreshEvery: 200ms }
+freshness: { maxAge: 60s, refreshEvery: 200ms, staleIfError: 1h }
 ${more}
 crm:
   settings: { url: '${server.url}', token: { file: ./crm.key } }
