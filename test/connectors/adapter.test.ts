@@ -153,7 +153,7 @@ describe('a full read fails', () => {
       time.aheadMs += 61_000
       yield []
     })
-    expect(await faultOf(stream, { time, fullReadEveryMs: 60_000 })).toBe(
+    expect(await faultOf(stream, { time, requestTimeoutMs: 1000, fullReadEveryMs: 60_000 })).toBe(
       'timeout: events: the read did not end within 60 s (freshness.fullReadEvery)',
     )
   })

@@ -59,7 +59,7 @@ export interface OwnCrm {
 /** Opens a connector in this process, with only its list of events. */
 export async function openOwn(
   events: Stream,
-  { time = systemTime, requestTimeoutMs = 1000, maxAgeMs = 30_000, fullReadEveryMs = 900_000 } = {},
+  { time = systemTime, requestTimeoutMs = 30_000, maxAgeMs = 30_000, fullReadEveryMs = 900_000 } = {},
   more: Partial<Connector> = {},
 ): Promise<OwnCrm> {
   const notices: string[] = []

@@ -24,7 +24,7 @@ function open(budget: { most: number; perMs: number }, reading = new AbortContro
   return new HttpRequests({
     web: openHttpClient({ ca: [], proxyOf: () => null }),
     time: systemTime,
-    limits: { requestTimeoutMs: 1000, ...limits },
+    limits: { requestTimeoutMs: 30_000, ...limits },
     origins: new Set([server.url]),
     allowInsecure: false,
     atOnce: 3,

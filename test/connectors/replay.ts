@@ -56,7 +56,7 @@ export async function openConfigured(
   const { crm, timeZone } = loaded.configuration
   return openCrm(crm, {
     showIn: timeZone,
-    limits: { requestTimeoutMs: 2000, maxAgeMs: 30_000 },
+    limits: { requestTimeoutMs: 30_000, maxAgeMs: 30_000 },
     time: systemTime,
     observe: () => {},
     env: {},

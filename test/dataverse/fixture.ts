@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'bun:test'
 import type { EventRecord } from '../../src/domain/event.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
-import type { Time } from '../../src/time/time.ts'
+import type { Moment, Time } from '../../src/time/time.ts'
 import { systemTime } from '../../src/time/time.ts'
 import type { Environment } from './environment.ts'
 import { idOf, openEnvironment } from './environment.ts'
@@ -16,6 +16,8 @@ import type { StandInTable } from './stand-in-table.ts'
  */
 export class Fixture implements Environment {
   aheadMs = 0
+  /** Where the clock stands still; `null` if it goes. A test that counts looks in a time sets it. */
+  stoppedAt: Moment | null = null
   readonly time: Time = { ...systemTime, now: () => this.#now() }
   readonly #rigs: Rig[] = []
   #environment: Environment | null = null
@@ -23,6 +25,7 @@ export class Fixture implements Environment {
   constructor() {
     beforeEach(async () => {
       this.aheadMs = 0
+      this.stoppedAt = null
       this.#environment = await openEnvironment()
     })
     afterEach(async () => {
@@ -55,8 +58,8 @@ export class Fixture implements Environment {
     return this.#environment
   }
 
-  #now(): ReturnType<Time['now']> {
-    const { monotonicMs, wallMs } = systemTime.now()
+  #now(): Moment {
+    const { monotonicMs, wallMs } = this.stoppedAt ?? systemTime.now()
     return { monotonicMs: monotonicMs + this.aheadMs, wallMs: wallMs + this.aheadMs }
   }
 }

@@ -31,7 +31,7 @@ export interface RigOptions {
 /** A connector and a replica that read the stand-in; nothing runs until it is told to. */
 export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
   const { directory, origin } = standIn
-  const { time = systemTime, timeoutMs = 2000, env = {} } = options
+  const { time = systemTime, timeoutMs = 30_000, env = {} } = options
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
   const london = openZone('Europe/London')

@@ -3,7 +3,7 @@ const SHORTEST_MS = 5
 const LONGEST_MS = 50
 const PART = 20
 /** Ends a wait in vain; it judges no speed. */
-export const PATIENCE_MS = 120_000
+export const PATIENCE_MS = 240_000
 
 /** Calls `ask` until its answer is accepted. Throws with the last answer after `patienceMs`. */
 export async function eventually<Answer>(

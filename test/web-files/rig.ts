@@ -37,7 +37,7 @@ export async function openRig(crm: string, env: Readonly<Record<string, string>>
     ...systemTime,
     now: () => ({ monotonicMs: performance.now() + rig.aheadMs, wallMs: Date.now() + rig.aheadMs }),
   }
-  const limits = { requestTimeoutMs: 2000, maxAgeMs: 30_000 }
+  const limits = { requestTimeoutMs: 30_000, maxAgeMs: 30_000 }
   const notices: string[] = []
   const observe = (seen: Observation): void => {
     if (seen.kind === 'crm-noticed') notices.push(seen.message)
