@@ -5,15 +5,18 @@ export interface JsonValues {
   readonly [name: string]: JsonValue
 }
 
-/** Returns the value at a path such as `place.id`; `null` if there is none. */
+/**
+ * Returns the value at a path such as `place.id`; `null` if there is none. Also finds a name that contains a point, such
+ * as OData's `@odata.nextLink`.
+ */
 export function valueAt(value: JsonValue | undefined, path: string): JsonValue {
-  let here: JsonValue = value ?? null
-  for (const step of path.split('.')) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null
-    const inner: unknown = Reflect.get(here, step)
-    here = isValue(inner) ? inner : null
-  }
-  return here
+  if (typeof value !== 'object' || value === null) return null
+  const end = Object.hasOwn(value, path) ? path.length : path.indexOf('.')
+  const step = path.slice(0, end)
+  if (end === -1 || !Object.hasOwn(value, step)) return null
+  const inner: unknown = Reflect.get(value, step)
+  if (!isValue(inner)) return null
+  return end === path.length ? inner : valueAt(inner, path.slice(end + 1))
 }
 
 /** Values of a user's connector may be anything. */

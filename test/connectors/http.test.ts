@@ -79,6 +79,17 @@ describe('one page taken for the whole list', () => {
     expect((await readList(crm.venues)).failure).toStartWith('broken: venues: ')
   })
 
+  it('is impossible: the link to the next page is found where OData writes it', async () => {
+    const { crm } = await open(
+      ({ query }) =>
+        query.has('$skiptoken')
+          ? { json: { value: rowsUpTo(5).slice(3) } }
+          : { json: { value: rowsUpTo(3), '@odata.nextLink': '/venues?$skiptoken=3' } },
+      "get: /venues, rows: value, paging: { by: next, at: '@odata.nextLink' }",
+    )
+    expect(names(await readList(crm.venues))).toEqual(numbered(5))
+  })
+
   it.each([
     [
       'page',

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 export interface Asked {
   readonly method: string
   readonly path: string
+  /** The path and the query as they were sent. */
+  readonly target: string
   readonly query: URLSearchParams
   readonly headers: IncomingMessage['headers']
   /** The body as JSON; null if there is none. */
@@ -52,11 +54,12 @@ export class JsonServer {
   async #reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += String(chunk)
-    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', this.url)
+    const { url: target = '/' } = request
+    const { pathname: path, searchParams: query } = new URL(target, this.url)
     const { method = '', headers } = request
     const isJson = headers['content-type']?.includes('json') === true
     const body: unknown = text === '' ? null : isJson ? JSON.parse(text) : text
-    const asked = { method, path, query, headers, body }
+    const asked = { method, path, target, query, headers, body }
     this.asked.push(asked)
     const {
       status = 200,

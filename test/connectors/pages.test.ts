@@ -190,6 +190,16 @@ describe('paging', () => {
     expect(await idsOf({ ...options, hostOfLinks: 'ignored' })).toEqual(all)
   })
 
+  it('by next sends an absolute link byte by byte, as OData gives it: its path has a point in its name', async () => {
+    const next = `${server.url}/events?$skiptoken=%3Ccookie%20page=%22d'%253a%22%2f%3E&$select=a,b`
+    server.answer = ({ query }) =>
+      query.has('$skiptoken')
+        ? { json: { '@odata.count': 25, value: table.slice(10) } }
+        : { json: { '@odata.count': 25, value: table.slice(0, 10), '@odata.nextLink': next } }
+    expect(await idsOf({ by: 'next', at: '@odata.nextLink', rows: 'value', total: '@odata.count' })).toEqual(all)
+    expect(server.asked.map(({ target }) => `${server.url}${target}`)).toEqual([`${server.url}/events`, next])
+  })
+
   it('by cursor sends none first, and ends where there is none or where more is false', async () => {
     server.answer = ({ query }) => {
       const from = numberIn(query, 'c', 0)

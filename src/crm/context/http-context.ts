@@ -31,6 +31,8 @@ const MOST_TRIES = 4
 const FIRST_WAIT_MS = 10_000
 const LONGEST_WAIT_MS = 60_000
 const LONGEST_RESET_MS = 3_600_000
+/** Matches what a request line can carry (RFC 9112 §3), without a fragment. */
+const SENDABLE = /^[!"$-~]+$/
 
 /** Sends all requests of one connector: to its own origins, few at once, within its budget, and none during a pause. */
 export class HttpRequests {
@@ -61,8 +63,11 @@ export class HttpRequests {
 
   async #request(target: string, options: JsonRequest, signal: AbortSignal): Promise<JsonAnswer> {
     const url = this.#urlOf(target, options.query)
+    // A link from an answer is sent unchanged: `URL` encodes some characters differently.
+    const isAsWritten = target.startsWith(`${url.origin}/`) && SENDABLE.test(target)
+    const isLink = isAsWritten && Object.keys(options.query ?? {}).length === 0
     for (let tries = 1; ; tries++) {
-      const reply = await this.#send(url, options, signal)
+      const reply = await this.#send(url, isLink ? target : url.href, options, signal)
       this.#closeBeforeLimit(reply)
       if (reply.status !== 429 && reply.status !== 503) {
         this.#waitMs = FIRST_WAIT_MS
@@ -126,7 +131,7 @@ export class HttpRequests {
     return url
   }
 
-  async #send(url: URL, options: JsonRequest, signal: AbortSignal): Promise<HttpReply> {
+  async #send(url: URL, text: string, options: JsonRequest, signal: AbortSignal): Promise<HttpReply> {
     const { web, time, limits } = this.#settings
     const leave = await this.#gate.enter(signal)
     if (leave === null) throw givenUp()
@@ -135,10 +140,10 @@ export class HttpRequests {
       const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
       const headers = headersOf(options, body !== null)
       // Another key may see other rows.
-      const request = body === null ? `${url.href} ${JSON.stringify(headers)}` : ''
+      const request = body === null ? `${text} ${JSON.stringify(headers)}` : ''
       const answered = await ask(web, {
         method: body === null ? 'GET' : 'POST',
-        url: url.href,
+        url: text,
         headers: { ...headers, ...this.#kept.conditionsOf(request) },
         body,
         mostBytes: MOST_BYTES,

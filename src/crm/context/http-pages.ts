@@ -170,7 +170,8 @@ async function* byLink(url: string, { by, at = '', hostOfLinks }: PagesOptions, 
     const { origin } = new URL(url)
     if (target.origin !== origin && hostOfLinks !== 'ignored')
       throw new FetchFault('broken', `the next page is on another host (${target.origin}), which gets no requests`)
-    next = `${origin}${target.pathname}${target.search}`
+    const isWhole = typeof link === 'string' && link.startsWith(`${origin}/`)
+    next = isWhole ? link : `${origin}${target.pathname}${target.search}`
     if (seen.has(next)) throw new FetchFault('broken', 'the same page came twice: its links run in a circle')
     seen.add(next)
   }
