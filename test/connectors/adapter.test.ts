@@ -268,6 +268,21 @@ describe('a list with changes', () => {
     expect(seen).toEqual([null, 'c1'])
   })
 
+  it.each([
+    ['too large', eventRow(2, { note: 'x'.repeat(256 * 1024) })],
+    ['without an id', { ...eventRow(2), id: '' }],
+  ])('is read in full where a row is %s: nobody knows which row is no longer as it is served', async (_, row) => {
+    const { events } = await openOwn(stream)
+    const reader = new Reader(events)
+    next = 'c1'
+    await reader.full()
+    log = { rows: [eventRow(1, { name: 'moved' }), row], deleted: [] }
+    expect(message(await reader.changes())).toBe(
+      'cursor-refused: events: the list is read in full, because changes returned a row that is too large or has no usable id',
+    )
+    log = { rows: [], deleted: [] }
+  })
+
   it('keeps the cursor of a failed read, and reads in full where the cursor is refused', async () => {
     const { events } = await openOwn(stream)
     const reader = new Reader(events)

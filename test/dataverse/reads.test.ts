@@ -176,6 +176,18 @@ describe('a list in Dataverse', () => {
     expect(rig.replica.events.isConfirmedSince(begun)).toBe(true)
   })
 
+  it('is read in full where a row loses its id: nobody knows which record it was', async () => {
+    const Id = { kind: 'column', column: 'cr5_opensat', whenBlank: null, label: false } as const
+    for (const number of [1, 2])
+      environment.events.put(idOf(number), eventValues(number, { cr5_opensat: idOf(number) }))
+    const own = environment.rig({ settings: { events: { from: 'msevtmgt_events', fields: { Id } } } })
+    await load(own)
+    expect(own.replica.events.list.served).toBe(2)
+    environment.events.change(idOf(2), { cr5_opensat: null })
+    await load(own)
+    expect([own.replica.events.list.served, eventIn(own, 2)]).toEqual([1, null])
+  })
+
   it('starts again where the link is refused', async () => {
     fill(environment, 3)
     await load(rig)

@@ -54,6 +54,8 @@ type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boole
 
 const IGNORED = 'since returned rows that changed before the requested time; does the API ignore its parameter?'
 
+const NAMELESS = 'the list is read in full, because changes returned a row that is too large or has no usable id'
+
 const LONGEST_CURSOR = 2000
 /** The most ids in one call of `byId`. */
 const MOST_IDS = 100
@@ -253,8 +255,11 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   async *#readChanges(cursor: Cursor, parts: ReadParts<Item>): PageStream<Item> {
     const { stream } = this.#settings
     const rows = stream.open('changes', cursor, parts.signal)
-    const ended = yield* batches(rows, parts, changesIn(parts, null))
+    const tally = new Tally()
+    const ended = yield* batches(rows, parts, changesIn(parts, null, tally))
     if (!ended.ok) return ended
+    // Some held row is no longer as it is served, and only a full read can tell which.
+    if (tally.nameless > 0) return failed('cursor-refused', `${parts.list.name}: ${NAMELESS}`)
     const fault = cursorFault(ended.cursor)
     if (fault !== null || ended.cursor === null) return failed('broken', `${parts.list.name}: ${fault}`)
     return { ...REPORTED, cursor: cursorOf(ended.cursor) }
@@ -360,8 +365,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
 function changesIn<Item extends { readonly Id: Guid }>(
   parts: ReadParts<Item>,
   stamps: LookBack | null,
+  tally: Tally = new Tally(),
 ): (batch: StreamBatch) => AsyncGenerator<Page<Item>, string | null, void> {
-  const tally = new Tally()
   return async function* (batch) {
     yield* pagesOf(batch, parts, { tally, stamps })
     yield* deletionsOf(batch, parts)

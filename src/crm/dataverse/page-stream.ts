@@ -20,7 +20,15 @@ export interface StreamOptions<Item> {
 
 type ChangesOf<Item> = (rows: readonly CellObject[], rest: Rest) => Promise<readonly RowChange<Item>[] | null>
 
-export type StreamEnd = { readonly ok: true; readonly deltaLink: string | null; readonly requests: number } | Failed
+interface PagesEnd {
+  readonly ok: true
+  readonly deltaLink: string | null
+  readonly requests: number
+  /** Whether some row had no usable id. */
+  readonly hasNameless: boolean
+}
+
+export type StreamEnd = PagesEnd | Failed
 
 /** Rows between two looks at the clock. */
 export const STEP = 32
@@ -36,6 +44,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
   // pages.
   let kept = { link: '', until: 1 }
   let answer = first
+  let hasNameless = false
   for (let requests = 1; ; requests++) {
     if (answer.kind === 'error') return { ok: false, failure: answer.failure }
     const { page, begunAt } = answer
@@ -49,6 +58,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     }
     const changes = await changesOf(rows, rest)
     if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
+    hasNameless ||= changes.some(({ change }) => change.id === null)
     for (const slice of slices(changes)) {
       yield {
         begunAt,
@@ -59,7 +69,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
       }
     }
     const { nextLink } = page
-    if (nextLink === null) return { ok: true, deltaLink: page.deltaLink, requests }
+    if (nextLink === null) return { ok: true, deltaLink: page.deltaLink, requests, hasNameless }
     if (nextLink === kept.link || requests > MOST_PAGES) return failed('broken', `${from}: the pages have no end`)
     if (requests === kept.until) kept = { link: nextLink, until: 2 * requests }
     answer = await (isPatient ? reader.patientPage(nextLink, prefer, signal) : reader.page(nextLink, prefer, signal))
