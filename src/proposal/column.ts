@@ -104,16 +104,16 @@ export function lookAtColumn(name: string, texts: readonly CountedText[], counts
     fit: fit + othersFit,
   })
   if (texts.length === 0 || isGuid) return as('text', known)
+  // A workbook may have dates and texts in one column.
   const iso = countOf(texts, isIso)
-  if (iso >= known * ENOUGH) return as('date-time', iso)
-  for (const [kind, all, formats] of [
-    ['date', texts, DAY_FORMATS],
-    ['date-time', texts, DATE_TIME_FORMATS],
-    ['time', texts.map(afterSomeDay), timeFormatsFor(name)],
-  ] as const) {
-    const found = fitting(all, formats)
-    if (found.formats.length > 0) return as(kind, found.fit, kind === 'time' ? [] : found.formats)
-  }
+  const moments = fitting(withoutIso(texts), DATE_TIME_FORMATS)
+  const fit = iso + (moments.formats.length === 0 ? 0 : moments.fit)
+  if (iso >= known * ENOUGH) return as('date-time', fit, moments.formats)
+  const days = fitting(texts, DAY_FORMATS)
+  if (days.formats.length > 0) return as('date', days.fit, days.formats)
+  if (moments.formats.length > 0 && fit >= known * ENOUGH) return as('date-time', fit, moments.formats)
+  const times = countOf(texts, isTimeIn(name))
+  if (times >= Math.max(1, known * ENOUGH)) return as('time', times)
   const numbers = countOf(texts, isNumber)
   return numbers >= known * ENOUGH ? as('number', numbers) : as('text', known)
 }
@@ -129,8 +129,8 @@ export function fitsAs({ name, kind, formats, isGuid }: Column): (text: string) 
   if (isGuid) return (text) => parseGuid(text) !== null
   if (kind === 'text') return () => true
   if (kind === 'number') return isNumber
-  if (kind === 'time') return (text) => timeFormatsFor(name).some((format) => isWrittenAs(someDay(text), format))
-  return formats.length === 0 ? isIso : (text) => formats.some((format) => isWrittenAs(text, format))
+  if (kind === 'time') return isTimeIn(name)
+  return (text) => isIso(text) || formats.some((format) => isWrittenAs(text, format))
 }
 
 function isIso(text: string): boolean {
@@ -145,12 +145,15 @@ function isWrittenAs(text: string, format: DateFormat): boolean {
   return parseByFormat(text, format) !== null
 }
 
-function someDay(time: string): string {
-  return `2000-01-01 ${time}`
+/** ISO 8601 needs no format. */
+function withoutIso(texts: readonly CountedText[]): readonly CountedText[] {
+  return texts.filter(({ text }) => !isIso(text))
 }
 
-function afterSomeDay(counted: CountedText): CountedText {
-  return { ...counted, text: someDay(counted.text) }
+/** Returns a test for times in a column of this name: a workbook may have times and texts such as `8:00 PM` in one. */
+function isTimeIn(name: string): (text: string) => boolean {
+  const formats = timeFormatsFor(name)
+  return (text) => formats.some((format) => isWrittenAs(`2000-01-01 ${text}`, format))
 }
 
 function countOf(texts: readonly CountedText[], holds: (text: string) => boolean): number {
@@ -220,15 +223,13 @@ function fitting(texts: readonly CountedText[], known: readonly DateFormat[]): F
 
 /** The formats that fit the dates of all these columns. */
 export function commonFormats(columns: readonly Column[]): readonly DateFormat[] {
-  // ISO 8601 needs no format.
   const texts = columns.flatMap((column) => (column.formats.length > 0 ? column.texts : []))
-  return fitting(texts, DATE_TIME_FORMATS).formats
+  return fitting(withoutIso(texts), DATE_TIME_FORMATS).formats
 }
 
 /** The formats of texts made of a day and a time from two columns. */
 export function joinedFormats(texts: readonly CountedText[]): readonly DateFormat[] {
-  const all = texts.reduce((sum, { count }) => sum + count, 0)
-  return countOf(texts, isIso) >= all * ENOUGH ? [] : fitting(texts, DATE_TIME_FORMATS).formats
+  return fitting(withoutIso(texts), DATE_TIME_FORMATS).formats
 }
 
 /** Finds the decimal separator of numbers; `both` if they contradict each other or are ambiguous. */

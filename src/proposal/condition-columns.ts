@@ -6,6 +6,7 @@ import {
   EVENT_NAMES,
   GOOD_STATES,
   HIDDEN_NAMES,
+  isNamed,
   named,
   NO_WORDS,
   OFF_STATES,
@@ -16,6 +17,8 @@ import { type Line, counted, OPEN, quoted } from './line.ts'
 import { howMany } from '../domain/printable.ts'
 
 const FEW = 8
+const STATE_NAMES = [...CANCELLED_NAMES, ...ACTIVE_NAMES]
+const YES_OR_NO: ReadonlySet<string> = new Set([...YES_WORDS, ...NO_WORDS])
 
 export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Line {
   const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= 4)
@@ -29,7 +32,10 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
         ? null
         : markedLine('showOnWeb', hidden)
   if (line === null) {
-    const held = column === null ? '' : ` ${heldBy(column)}.`
+    const flags = few.filter(
+      (one) => !taken.has(one) && !isNamed(one, STATE_NAMES) && wordsIn(one, YES_OR_NO).length === one.distinct,
+    )
+    const held = (column === null ? flags : [column]).map((one) => ` ${heldBy(one)}.`).join('')
     return {
       key: 'showOnWeb',
       value: OPEN,

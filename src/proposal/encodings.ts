@@ -46,13 +46,22 @@ export function encodingOf(bytes: Buffer): Encoding {
   // Show an implausible result next to the plausible ones, for comparison.
   const unlikely = read.filter(({ isLikely }) => !isLikely)
   const known = [...likely, ...unlikely.slice(0, Math.max(1, 3 - likely.length))]
-  const at = known[0]?.words.findIndex((word, index) => known.some(({ words }) => words[index] !== word)) ?? 0
+  const at = tellingWord(likely.map(({ words }) => words)) ?? tellingWord(known.map(({ words }) => words)) ?? 0
   const shown = new Map<string, string>()
   for (const { label, words } of known) {
-    const word = words[Math.max(0, at)] ?? ''
+    const word = words[at] ?? ''
     if (!shown.has(word)) shown.set(word, label)
   }
   return { sure: null, candidates: Array.from(shown, ([word, label]) => ({ label, word })) }
+}
+
+/** Finds the word that the encodings decode in the most ways, the longest of several; `null` if all decode alike. */
+function tellingWord(read: readonly (readonly string[])[]): number | null {
+  const words = (read[0] ?? []).map((word, index) => {
+    return { index, length: word.length, ways: new Set(read.map((one) => one[index])).size }
+  })
+  const [best] = words.toSorted((left, right) => right.ways - left.ways || right.length - left.length)
+  return best === undefined || best.ways === 1 ? null : best.index
 }
 
 const MOST_WORDS = 10_000

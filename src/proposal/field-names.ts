@@ -4,7 +4,7 @@
  */
 export const EVENT_NAMES = {
   Id: words(
-    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid eventnr eventno eventnumber voorstnr voorstellingsnr veranstaltungsnr idevento identifiant',
+    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero num eventid eventnr eventno eventnumber voorstnr voorstellingsnr veranstaltungsnr idevento identifiant',
   ),
   Name: words(
     'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule',
@@ -22,7 +22,7 @@ export const EVENT_NAMES = {
     'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent',
   ),
   TicketsAvailable: words(
-    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar nogbeschikbaar vrij nogvrij vrijeplaatsen disponibili postirimasti postidisponibili postiliberi',
+    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar nogbeschikbaar vrij nogvrij vrijeplaatsen disponibili postirimasti postidisponibili postiliberi bigliettidisponibili bigliettirimasti entradaslibres entradasdisponibles entradasrestantes localidadesdisponibles billetsdisponibles billetsrestants freiekarten verfugbarekarten resttickets kaartenbeschikbaar beschikbarekaarten beschikbareplaatsen',
   ),
   Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words(
@@ -45,7 +45,9 @@ export const VENUE_NAMES = {
     'addressstreet1 street address strasse adresse anschrift rue calle direccion straat adres via indirizzo',
   ),
   AddressStreet2: words('addressstreet2 street2 address2 adresse2 zusatz complement'),
-  AddressCity: words('addresscity city town stadt gemeinde ville ciudad stad citta comune'),
+  AddressCity: words(
+    'addresscity city town stadt gemeinde ville commune ciudad poblacion municipio stad woonplaats citta comune',
+  ),
   AddressPostalCode: words(
     'addresspostalcode postalcode postcode zip zipcode plz postleitzahl codepostal cp codigopostal cap',
   ),
@@ -56,8 +58,8 @@ export const VENUE_NAMES = {
   Latitude: words('latitude lat breitengrad breite latitud latitudine breedtegraad'),
   Longitude: words('longitude lon lng long langengrad lange longitud longitudine lengtegraad'),
   Telephone: words('telephone phone tel telefon telefono telefoon telefonnummer'),
-  Website: words('website url homepage web site webseite sitioweb sito'),
-  Description: words('description beschreibung descripcion beschrijving descrizione text info'),
+  Website: words('website url homepage web site webpage webseite paginaweb sitioweb siteweb siteinternet sitoweb sito'),
+  Description: words('description beschreibung descripcion beschrijving omschrijving descrizione text info'),
 }
 
 /** Values that mean yes. */
@@ -92,10 +94,10 @@ function words(list: string): readonly string[] {
   return list.split(' ')
 }
 
-/** Normalizes a name for comparison: removes case, accents, blanks and signs; `#` is a number. */
+/** Normalizes a name for comparison: removes case, accents, blanks and signs; `#` and `Nº` are a number. */
 export function bareName(name: string): string {
   return name
-    .normalize('NFD')
+    .normalize('NFKD')
     .replaceAll('ß', 'ss')
     .replaceAll('#', 'nr')
     .replaceAll(/\p{M}/gu, '')
@@ -150,6 +152,16 @@ export function named<Item extends Named>(
     return names.some((name) => name.length > 3 && bare.startsWith(name))
   })
   return loose ?? null
+}
+
+/** Finds the first free column within an object of JSON, such as `address.city`, whose last name is one of the names. */
+export function namedWithin<Item extends Named>(
+  columns: readonly Item[],
+  names: readonly string[],
+  taken: ReadonlySet<Named>,
+): Item | null {
+  const within = columns.filter((column) => column.name.includes('.') && !taken.has(column))
+  return within.find(({ name }) => names.includes(bareName(name.slice(name.lastIndexOf('.') + 1)))) ?? null
 }
 
 /** Finds the first free column with one of the names, in the order of the names. */

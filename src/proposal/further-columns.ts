@@ -13,19 +13,19 @@ export interface FurtherProposal extends Line {
 /** Names of columns for the fields that feeds read, as `bareName` writes them. */
 const MEANINGS = {
   Description: words(
-    'description beschreibung kurztext text info inhalt teaser blurb synopsis summary descripcion beschrijving descrizione resume',
+    'description beschreibung kurztext text info inhalt teaser blurb synopsis summary descripcion sinopsis resumen beschrijving omschrijving descrizione sinossi resume',
   ),
   Image: words(
-    'image bild picture photo foto imageurl bildurl poster plakat imagen afbeelding immagine visuel affiche',
+    'image bild picture photo foto imageurl bildurl poster plakat imagen cartel afbeelding immagine locandina visuel affiche',
   ),
 } as const
 
 /** Words for the states of an event, and what `Status` calls them. */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   cancelled: words(
-    'cancelled canceled storniert abgesagt entfallt entfallen annule cancelado geannuleerd afgelast annullato',
+    'cancelled canceled storniert abgesagt entfallt entfallen annule annulee cancelado cancelada anulado geannuleerd afgelast annullato annullata cancellato',
   ),
-  postponed: words('postponed verschoben verlegt reporte aplazado uitgesteld rinviato'),
+  postponed: words('postponed verschoben verlegt reporte reportee aplazado aplazada uitgesteld rinviato rinviata'),
   rescheduled: words('rescheduled'),
 }
 
@@ -44,8 +44,9 @@ export function furtherColumns(
   const meant = new Map<Column, string>()
   if (list === 'events') {
     for (const [name, names] of Object.entries(MEANINGS)) {
-      const column = named(free, names, new Set(meant.keys()))
-      if (column === null) continue
+      const others = new Set(meant.keys())
+      const column = named(free, names, others) ?? (name === 'Image' ? free.find(holdsPictures) : null) ?? null
+      if (column === null || others.has(column)) continue
       meant.set(column, name)
       used.add(name.toLowerCase())
     }
@@ -63,11 +64,20 @@ export function furtherColumns(
   return lines
 }
 
+/** Returns true if every text is the address of a picture, whatever the column is called. */
+function holdsPictures({ texts }: Column): boolean {
+  return texts.length > 0 && texts.every(({ text }) => /^https?:\/\/\S+\.(?:jpe?g|png|webp|gif|avif|svg)$/i.test(text))
+}
+
 /**
  * The state that a value means in a column that marks cancelled events: `nein` there means that the event takes place.
  */
 function markOf(text: string): 'cancelled' | 'scheduled' {
   return isOneOf(text, [...NO_WORDS]) || isOneOf(text, [...GOOD_STATES]) ? 'scheduled' : 'cancelled'
+}
+
+function stateOf(text: string): string | undefined {
+  return Object.keys(STATES).find((name) => isOneOf(text, STATES[name]))
 }
 
 function isOneOf(text: string, among: readonly string[] = []): boolean {
@@ -77,11 +87,16 @@ function isOneOf(text: string, among: readonly string[] = []): boolean {
 /** A column of states, or one that marks what is cancelled. */
 function statusOf(columns: readonly Column[]): { readonly column: Column; readonly line: FurtherProposal } | null {
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
-  const marked = namedExactly(filled, CANCELLED_NAMES)
-  const column = marked ?? namedExactly(filled, STATUS_NAMES)
+  // A column of states may also say what is postponed.
+  const states = namedExactly(filled, STATUS_NAMES)
+  const marked =
+    states?.texts.some(({ text }) => stateOf(text) !== undefined) === true
+      ? null
+      : namedExactly(filled, CANCELLED_NAMES)
+  const column = marked ?? states
   if (column === null || column.kind !== 'text' || column.distinct > 20) return null
   const values = column.texts.flatMap(({ text }) => {
-    const state = marked === null ? Object.keys(STATES).find((name) => isOneOf(text, STATES[name])) : markOf(text)
+    const state = marked === null ? stateOf(text) : markOf(text)
     return state === undefined || state === text.trim().toLowerCase() ? [] : [`${quoted(text)}: ${state}`]
   })
   const value =

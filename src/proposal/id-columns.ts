@@ -14,8 +14,13 @@ export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
 
 export function idField(columns: readonly Column[], linked: Column | null = null): Column | null {
   const unique = columns.filter(hasOneEach)
-  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
+  const [first] = columns
+  const called = first !== undefined && unique.includes(first) && ENDS_WITH_ID.test(first.name) ? first : null
+  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id) ?? called
 }
+
+/** Matches the name of a first column such as `Perf. ID`, `Show No.` and `showId`. */
+const ENDS_WITH_ID = /(?:(?<!\p{L})(?:[Ii][Dd]|[Nn][Rr]|[Nn][Oo]|[Nn][º°]|№)|\p{Ll}I[dD])\.?$/u
 
 /** Returns true if a column may be the id although its name does not say so: its values differ, and no field fits. */
 function mayBeId(column: Column): boolean {

@@ -41,7 +41,8 @@ export function linkOf(events: readonly Column[], venues: readonly Column[]): Ve
       if (!isSure && !isVenue) continue
       // Numbers may match by chance, so a column of names counts more.
       const share = (found + nearly / 1000) / from.filled
-      const score = share * (from.kind === 'number' && !isVenue ? 0.5 : 1)
+      const isId = isVenue || (from.name.endsWith('.id') && id.name === 'id')
+      const score = share * (from.kind === 'number' && !isId ? 0.5 : 1)
       if (score > most) [best, most] = [{ from, id, found, nearly, isSure }, score]
     }
   }

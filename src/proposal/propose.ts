@@ -88,7 +88,9 @@ export function propose(tables: readonly Table[]): Proposal {
 function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean): ListProposal {
   const { columns } = table
   const id = idField(columns)
-  const taken = new Set([id, link?.from].filter((column) => column !== null && column !== undefined))
+  const taken = new Set(
+    [id, link?.from, ...besides(link, columns)].filter((column) => column !== null && column !== undefined),
+  )
   const fields = [idLine(id, columns)]
   const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {
     const column = named(among, EVENT_NAMES[field], taken)
@@ -143,6 +145,12 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
     leftOut: leftOutOf(columns, taken),
     further: furtherColumns('events', columns, taken),
   }
+}
+
+/** The other columns of the object with the event's venue, such as `venue.city`: the venues have their own. */
+function besides(link: VenueLink | null, columns: readonly Column[]): readonly Column[] {
+  const [object = '', ...within] = link?.from.name.split('.') ?? []
+  return link === null || within.length === 0 ? [] : columns.filter(({ name }) => name.startsWith(`${object}.`))
 }
 
 type EventField = Exclude<keyof typeof EVENT_NAMES, 'Sold' | 'ShowOnWeb'>

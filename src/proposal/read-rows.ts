@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { CsvError, parse } from 'csv-parse'
 import { type SheetsFound, jsonParser, notCsv, readWholeSheet } from '../crm/files/whole-file.ts'
 import { LARGEST_ROW_BYTES } from '../crm/kit/crm-limits.ts'
-import { type Cell, isBlank, isList, isObject, plainText } from '../crm/cells/cell.ts'
+import { type Cell, type CellObject, isBlank, isList, isObject, shownText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
 import type { Column } from './column.ts'
 import { TableTally } from './tally.ts'
@@ -96,22 +96,32 @@ export async function jsonTable(
     const parsed = parseCell(part.toString('utf8', from, to))
     if (!parsed.ok) return { line, problem: 'an object is expected' }
     if (!isObject(parsed.cell)) return null
-    for (const name in parsed.cell) {
-      const cell = parsed.cell[name] ?? null
-      const text = textIn(cell)
-      if (text === null) tally.addName(name)
-      else tally.add(name, text, typeof cell === 'string')
-    }
+    addObject(tally, parsed.cell, '', 0)
     tally.endRow()
     return null
   })
   for (const text of textOf(bytes, decoder)) {
     const fault = parser.feed(Buffer.from(text))
-    if (fault !== null) return `is not JSON: line ${fault.line}: ${fault.problem}`
+    if (fault !== null) return `cannot be read: line ${fault.line}: ${fault.problem}`
   }
   const fault = parser.finish()
-  if (fault !== null) return `is not JSON: line ${fault.line}: ${fault.problem}`
+  if (fault !== null) return `cannot be read: line ${fault.line}: ${fault.problem}`
   return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames, misfits: null }
+}
+
+/** How deep columns within columns are examined, such as `venue.address.city`. */
+const DEEPEST = 3
+
+/** Adds the cells of a row; those of an object within it under their paths, by which a configuration names them. */
+function addObject(tally: TableTally, object: CellObject, path: string, depth: number): void {
+  for (const key in object) {
+    const cell = object[key] ?? null
+    const name = `${path}${key}`
+    const text = textIn(cell)
+    if (text !== null) tally.add(name, text, typeof cell === 'string')
+    else if (isObject(cell) && depth < DEEPEST && !key.includes('.')) addObject(tally, cell, `${name}.`, depth + 1)
+    else tally.addName(name)
+  }
 }
 
 export interface SheetFound extends SheetsFound {
@@ -134,7 +144,7 @@ function textIn(cell: Cell): string | null {
   if (isBlank(cell)) return null
   // In JSON, tags are a list.
   if (isList(cell)) return cell.every((item) => typeof item === 'string') && cell.length > 0 ? cell.join('; ') : null
-  return typeof cell === 'boolean' ? String(cell) : plainText(cell)
+  return typeof cell === 'boolean' ? String(cell) : shownText(cell)
 }
 
 const SOME_ROWS = 50

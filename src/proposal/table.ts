@@ -17,6 +17,8 @@ export interface Table extends TableContent {
   readonly isWorkbook: boolean
   /** The name of the sheet; `null` if it is the first of its workbook, or no workbook. */
   readonly sheet: string | null
+  /** The file, and the name of the sheet if its workbook has several. */
+  readonly title: string
   /** Whether values have types, as in JSON. */
   readonly isTyped: boolean
   readonly encoding: Encoding
@@ -42,6 +44,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
     isOnWeb: false,
     isWorkbook: false,
     sheet: null,
+    title: basename(path),
     isTyped: false,
     encoding: UTF_8,
     delimiter: null,
@@ -131,7 +134,8 @@ async function sheetTables(about: About, sizeBytes: number): Promise<FileTables 
     const found = isFirst ? first : await sheetTable(about.path, sizeBytes, name)
     problem ??= found.problem
     if (found.problem !== null) continue
-    tables.push({ ...about, isWorkbook: true, sheet: isFirst ? null : name, ...found.table })
+    const title = shown.length > 1 ? `${about.file}, sheet ${JSON.stringify(name)}` : about.file
+    tables.push({ ...about, isWorkbook: true, sheet: isFirst ? null : name, title, ...found.table })
   }
   if (tables.length === 0) return `cannot be read: ${problem ?? 'it is empty'}`
   const hidden = shown.length === 0 ? [] : first.sheets.filter(({ isHidden }) => isHidden).map(({ name }) => name)

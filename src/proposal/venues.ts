@@ -1,5 +1,5 @@
 import type { Column } from './column.ts'
-import { isNamed, named, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
+import { isNamed, named, namedExactly, namedWithin, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
 import { idLine, idField } from './id-columns.ts'
 import { type Line, byName, counted, lineOf, OPEN } from './line.ts'
 import type { VenueLink } from './link-column.ts'
@@ -33,7 +33,8 @@ export function venueFields(all: readonly Column[], link: VenueLink | null): Ven
     fields.push(lineOf('Name', name, isJoined ? 'events refer to their venue by it' : byName(name)))
   }
   for (const [field, words] of Object.entries(others)) {
-    const column = field === 'AddressCity' && town !== null ? town : named(columns, words, taken)
+    const found = namedExactly(columns, words, taken) ?? namedWithin(columns, words, taken)
+    const column = field === 'AddressCity' && town !== null ? town : (found ?? named(columns, words, taken))
     if (column === null || taken.has(column)) continue
     taken.add(column)
     const evidence = column === town ? 'next to a street and a postal code' : byName(column)

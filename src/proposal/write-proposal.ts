@@ -52,16 +52,16 @@ export function writeProposal(
   const open = all.filter(({ value }) => value.includes(OPEN))
   const missing = [
     ...lists.flatMap(({ table, leftOut }) =>
-      leftOut.length === 0 ? [] : [`${table.file}: not used: ${leftOut.join(', ')}`],
+      leftOut.length === 0 ? [] : [`${table.title}: not used: ${leftOut.join(', ')}`],
     ),
     ...lists.flatMap(({ table }) =>
-      table.hasMoreNames ? [`${table.file}: has more than 2,000 columns; the others were not examined`] : [],
+      table.hasMoreNames ? [`${table.title}: has more than 2,000 columns; the others were not examined`] : [],
     ),
     ...lists.flatMap(({ table }) =>
-      table.misfits === null ? [] : [`${table.file}: ${misfitText(table.misfits, table.delimiter)}`],
+      table.misfits === null ? [] : [`${table.title}: ${misfitText(table.misfits, table.delimiter)}`],
     ),
     ...hidden,
-    ...unused.map((table) => `${nameOf(table)}: not used, as it contains neither events nor venues`),
+    ...unused.map((table) => `${table.title}: not used, as it contains neither events nor venues`),
     ...(needsZone ? ['timeZone is not set: dates without an offset are read as UTC'] : []),
     ...(events === null ? ['events: no file has dates, which events need'] : []),
     ...(venues === null
@@ -80,10 +80,6 @@ function misfitText({ rows, firstRow, cells, headerCells }: Misfits, delimiter: 
     rows === 1 ? `row ${firstRow} has` : `${howMany(rows, 'row')}, the first of which is row ${firstRow}, have`
   const other = `${cells > headerCells ? 'more' : 'fewer'} cells than the header row (${cells} and ${headerCells})`
   return `${which} ${other}, and Marquee refuses such a file: enclose a cell that contains ${JSON.stringify(delimiter)} in double quotes`
-}
-
-function nameOf({ file, sheet }: Table): string {
-  return sheet === null ? file : `${file}, sheet ${JSON.stringify(sheet)}`
 }
 
 function rowsOf({ rows, isWorkbook, file }: Table): string {

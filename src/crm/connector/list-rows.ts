@@ -6,7 +6,19 @@ import type { FurtherField } from '../../domain/further.ts'
 import { printable } from '../../domain/printable.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, type CellObject, CellFault, isList, isObject, shownText } from '../cells/cell.ts'
+import {
+  type Cell,
+  type CellObject,
+  type RowAccess,
+  CellFault,
+  cellAt,
+  isList,
+  isObject,
+  rowPaths,
+  shownText,
+  whereIs,
+} from '../cells/cell.ts'
+import { zoneNamedBy } from '../../domain/named-zone.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import {
   type AvailabilityMapping,
@@ -20,7 +32,6 @@ import {
 } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import { digestOf, seedOf } from '../cells/row-digest.ts'
-import { PATH_ACCESS, cellAt, rowPaths, whereIs } from './path-access.ts'
 import type { StreamShape } from './row-host.ts'
 
 /** Stands for an `updatedAt` of null. It is not valid UTF-8, so a null that becomes a time counts as a change. */
@@ -45,6 +56,13 @@ export interface KnownId {
 
 export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'> & {
   readonly further: readonly FurtherField[]
+}
+
+const PATH_ACCESS: RowAccess<CellObject> = {
+  cell: cellAt,
+  label: cellAt,
+  isThere: (path) => (row) => whereIs(row, path) !== 'nowhere',
+  zoneOf: zoneNamedBy,
 }
 
 /** Turns the rows of one list, as JSON texts, into changes. */

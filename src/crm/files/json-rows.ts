@@ -2,7 +2,7 @@ import { RowFault } from '../../domain/withheld.ts'
 import type { Expected } from '../../domain/expected.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, type CellObject, CellFault, isObject } from '../cells/cell.ts'
+import { type Cell, type CellObject, CellFault, cellAt, isObject, whereIs } from '../cells/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
@@ -108,13 +108,13 @@ function numberEnd(bytes: Buffer, from: number): number {
 
 /** Reads the cell of a column. A name such as `constructor` must not find an inherited property. */
 export function jsonCell(column: string): (row: CellObject) => Cell {
-  if (column in Object.prototype) return (row) => (Object.hasOwn(row, column) ? (row[column] ?? null) : null)
+  if (column in Object.prototype || column.includes('.')) return cellAt(column)
   // The check for an own property is omitted: it would cost as much as everything else here.
   return (row) => row[column] ?? null
 }
 
 function jsonHas(column: string): (row: CellObject) => boolean {
-  return (row) => Object.hasOwn(row, column)
+  return (row) => whereIs(row, column) !== 'nowhere'
 }
 
 function withheld(fault: CellFault, where: string): Change<never> {

@@ -11,7 +11,7 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { printable } from '../../domain/printable.ts'
 import type { ListContext } from '../kit/crm-limits.ts'
-import type { RowAccess } from '../cells/cell.ts'
+import { type CellObject, type RowAccess, whereIs } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/named-zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
@@ -225,6 +225,8 @@ export class IgnoredColumns {
   readonly #names = new Set<string>()
   /** The configured columns that no row has had so far. */
   readonly #unseen: Set<string>
+  /** Whether all rows had null for `venue` so far, so that a path such as `venue.id` may be right. */
+  readonly #isUndecided = new Map<string, boolean>()
   #before: ColumnsBefore | null
   #sawAgain = false
 
@@ -233,7 +235,8 @@ export class IgnoredColumns {
    * @param named the columns that must exist
    */
   constructor(known: readonly string[], before: ColumnsBefore | null = null, named: Iterable<string> = []) {
-    this.#known = new Set(known)
+    // The first name of a path counts as read: the object is.
+    this.#known = new Set(known.flatMap((name) => [name, name.split('.', 1)[0] ?? name]))
     this.#unseen = new Set(named)
     this.wanted = new Set([...known, ...LINK_MEMBERS])
     this.#before = before
@@ -241,9 +244,10 @@ export class IgnoredColumns {
 
   /** Describes all missing columns in one sentence; `null` if none is missing. */
   lacking({ named }: Pick<ListFile<unknown>, 'named'>, file: string): string | null {
-    if (this.#unseen.size === 0) return null
-    const missing = [...named].filter(([column]) => this.#unseen.has(column))
-    const there = [...[...named.keys()].filter((column) => !this.#unseen.has(column)), ...this.#names]
+    const { unseen } = this.all
+    if (unseen.size === 0) return null
+    const missing = [...named].filter(([column]) => unseen.has(column))
+    const there = [...[...named.keys()].filter((column) => !unseen.has(column)), ...this.#names]
     const words = missing.map(([column, key]) => {
       return `${JSON.stringify(column)} (${key}${meantHint(nearestName(column, there))})`
     })
@@ -256,7 +260,8 @@ export class IgnoredColumns {
 
   /** The result, for the next read. */
   get all(): ColumnsBefore {
-    return { names: this.names, unseen: this.#unseen }
+    const unseen = [...this.#unseen].filter((name) => this.#isUndecided.get(name) !== true)
+    return { names: this.names, unseen: new Set(unseen) }
   }
 
   get names(): readonly string[] {
@@ -279,8 +284,16 @@ export class IgnoredColumns {
     this.#before = null
   }
 
-  sawRow(row: object): void {
+  sawRow(row: CellObject): void {
     const isWanted = this.#unseen.size > 0
     for (const name in row) if (isWanted || !this.#known.has(name)) this.sawColumn(name)
+    if (!isWanted) return
+    for (const path of this.#unseen) {
+      if (!path.includes('.')) continue
+      const found = whereIs(row, path)
+      if (found === 'there') this.#unseen.delete(path)
+      if (found === 'nowhere') this.#isUndecided.set(path, false)
+      if (found === 'unknown' && !this.#isUndecided.has(path)) this.#isUndecided.set(path, true)
+    }
   }
 }
