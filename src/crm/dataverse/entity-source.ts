@@ -186,7 +186,7 @@ export class EntitySource<Item> implements ListSource<Item> {
       const ended = yield* streamPages(first, { reader, prefer, signal, valueMayBeMissing: true })
       if (!ended.ok) return this.#changesFailed(ended.failure)
       // Some held row is no longer as it is served, and only a full read can tell which.
-      if (ended.hasNameless) return cursorRefused('a changed row has no usable id')
+      if (ended.hasNameless) return cursorRefused('a changed or deleted row has no usable id')
       const isWhole = ended.requests === 1
       if (ended.deltaLink === null && !isWhole) {
         const message = `${reader.table.from}: the last page of the changes has no link to continue from`

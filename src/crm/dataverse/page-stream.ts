@@ -24,7 +24,7 @@ interface PagesEnd {
   readonly ok: true
   readonly deltaLink: string | null
   readonly requests: number
-  /** Whether some row had no usable id. */
+  /** Whether a row, or the record of a deleted row, has no usable id. */
   readonly hasNameless: boolean
 }
 
@@ -58,7 +58,10 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     }
     const changes = await changesOf(rows, rest)
     if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
-    hasNameless ||= changes.some(({ change }) => change.id === null)
+    const { hasOwnIds } = reader.table.rows
+    hasNameless ||= changes.some(
+      ({ change: { id, kind } }) => id === null || (kind === 'deleted' && hasOwnIds === true),
+    )
     for (const slice of slices(changes)) {
       yield {
         begunAt,
@@ -95,7 +98,9 @@ async function rowChanges<Item>(
   const withoutId: RowChange<Item>[] = []
   for (const [index, row] of rows.entries()) {
     if (index % STEP === 0) await rest()
-    const change = isDeleted(row) ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
+    const isGone = isDeleted(row)
+    if (!isGone) table.rows.learnKey(row)
+    const change = isGone ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
     if (change === null) return null
     if (change.kind === 'deleted') table.unlabelled.note(change.id, [])
     if (change.id === null) withoutId.push({ row, change })

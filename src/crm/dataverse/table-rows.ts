@@ -1,4 +1,4 @@
-import type { Guid } from '../../domain/guid.ts'
+import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { Failure } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import type { Cell, CellObject, RowAccess } from '../cells/cell.ts'
@@ -23,6 +23,8 @@ export class TableRows implements RowAccess<CellObject> {
   readonly columns: readonly MappedColumn[]
   /** Whether the time of change is requested too. Some tables lack it, for example virtual ones. */
   readsChangeTime: boolean
+  /** Whether the records have ids other than the key, by which Dataverse reports deletions; `null` before any row came. */
+  hasOwnIds: boolean | null = null
   /** Replaced once the table's definition has been read. */
   names: ColumnNames
   readonly #labels: Labels
@@ -53,6 +55,16 @@ export class TableRows implements RowAccess<CellObject> {
   /** The Web API's names of the columns, each once, for `$select`. */
   selectOf(columns: readonly string[]): string {
     return [...new Set(columns.map((column) => encodeURIComponent(this.names.get(column) ?? column)))].join(',')
+  }
+
+  /** Finds out whether the key was requested. Dataverse adds it to each row in any case. */
+  learnKey(row: CellObject): void {
+    if (this.hasOwnIds !== null) return
+    const requested = new Set(this.columns.map(({ column }) => this.names.get(column) ?? column))
+    this.hasOwnIds = Object.entries(row).some(
+      ([name, cell]) =>
+        !name.startsWith('_') && !requested.has(name) && typeof cell === 'string' && parseGuid(cell) !== null,
+    )
   }
 
   /** When the row was last changed, in wall-clock ms; NaN if unknown. */
