@@ -298,6 +298,18 @@ describe('a list with changes', () => {
   })
 })
 
+it('tells when the CRM changed a row, for the delay of its publication, if the connector has updatedAt', async () => {
+  const rows = [eventRow(1, { changed: '2026-11-20 10:00:00' }), eventRow(2, { changed: 'yesterday' })]
+  const timesOf = async (more: Partial<Stream>): Promise<unknown> => {
+    const { events } = await openOwn(listOf(() => [asBatch(rows)], more))
+    const reader = new Reader(events)
+    await reader.full()
+    return reader.pages.flatMap((page) => page.changes.map((_, index) => page.updatedAtMs?.(index)))
+  }
+  expect(await timesOf({ updatedAt: 'changed' })).toEqual([Date.UTC(2026, 10, 20, 10), Number.NaN])
+  expect(await timesOf({})).toEqual([undefined, undefined])
+})
+
 /** A table that is asked by time, by ids, or in full. */
 class Table {
   rows = rowsFrom(1, 4)

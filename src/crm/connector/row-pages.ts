@@ -13,9 +13,9 @@ import {
 } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
-import type { ListRows } from './list-rows.ts'
+import type { ConnectorRow, ListRows } from './list-rows.ts'
 import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
-import type { LookBack } from './stamps.ts'
+import { type LookBack, stampMs } from './stamps.ts'
 
 /** The most batches of a read: ends paging that would never end. */
 const MOST_BATCHES = 20_000
@@ -152,24 +152,29 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
   { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
 ): AsyncGenerator<Page<Item>, void, void> {
   for (let at = 0; at < batch.rows.length;) {
-    const changes = new Map<Guid | symbol, Change<Item>>()
+    const rows = new Map<Guid | symbol, ConnectorRow<Item>>()
     let bytes = 0
-    for (; at < batch.rows.length && changes.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
+    for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
-      const { change, stamp, idText } = list.read(text, tally.ids.size + tally.nameless + 1, held)
+      const row = list.read(text, tally.ids.size + tally.nameless + 1, held)
+      const { change, stamp, idText } = row
       if (change.id !== null) {
-        const before = changes.get(change.id)
-        if (before !== undefined && !isSameContent(before, change)) tally.cameAgain(idText ?? change.id)
+        const before = rows.get(change.id)
+        if (before !== undefined && !isSameContent(before.change, change)) tally.cameAgain(idText ?? change.id)
         // If a row comes twice, the later one is newer.
-        changes.delete(change.id)
+        rows.delete(change.id)
       }
-      changes.set(change.id ?? Symbol('no id'), change)
+      rows.set(change.id ?? Symbol('no id'), row)
       if (change.id === null) tally.nameless++
       else tally.ids.add(change.id)
       if (stamp !== null) stamps?.add(stamp, idText)
     }
-    yield changesPage([...changes.values()], list.name, batch.lagMs, begunAt, pass)
+    const kept = [...rows.values()]
+    const changes = kept.map(({ change }) => change)
+    const page = changesPage(changes, list.name, batch.lagMs, begunAt, pass)
+    const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
+    yield list.shape.updatedAt === null ? page : { ...page, updatedAtMs }
     await yieldToEventLoop()
   }
 }

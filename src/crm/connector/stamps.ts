@@ -20,6 +20,11 @@ function parseStamp(text: string): Stamp | null {
   return Number.isNaN(ms) ? null : { ms, text }
 }
 
+/** Returns the time of a stamp, in wall-clock ms; `NaN` if it is not a time. */
+export function stampMs(text: string): number {
+  return parseStamp(text)?.ms ?? Number.NaN
+}
+
 /** Writes a time in the CRM's format. `like` is a time that the CRM wrote. */
 function writeStamp(ms: number, like: string | null): string {
   const iso = new Date(Math.max(0, ms)).toISOString()
