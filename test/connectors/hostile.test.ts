@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { appendFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
+import { Child, ROOT, programOf } from '../support/child.ts'
 import { RUNTIMES } from '../support/depth.ts'
 import { JsonServer } from './json-server.ts'
 import { eventRow, idNumbered } from './own-crm.ts'
@@ -101,7 +102,7 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
   })
 
   it('may print what it likes, which is no row', async () => {
-    await after('print', 'our-crm.ts says: and at once')
+    await after('print', 'and at once"')
   })
 
   it('gets an environment of PATH alone', async () => {
@@ -164,4 +165,35 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     expect(service.log).not.toContain(SECRET)
     expect(service.log).not.toContain(ROTATED)
   })
+})
+
+/** A connector that starts a program which prints to the same standard output, while rows are on their way. */
+const WITH_PROGRAM = `import { spawn } from 'node:child_process'
+const row = { starts: '2036-05-01T19:30:00Z', ends: '2036-05-01T21:30:00Z', name: 'x'.repeat(500) }
+
+export default {
+  api: 1,
+  settings: { url: 'url', token: 'secret' },
+  events: {
+    async *full() {
+      const print = 'for i in $(seq 20000); do echo a line of a program; done'
+      const program = spawn('sh', ['-c', print], { stdio: ['ignore', 'inherit', 'inherit'] })
+      const ended = new Promise((resolve) => program.on('close', resolve))
+      for (let from = 1; from < 5000; from += 1000)
+        yield Array.from({ length: 1000 }, (_, at) => ({ ...row, id: '00000000-0000-4000-8000-' + String(from + at).padStart(12, '0') }))
+      await ended
+    },
+    fields: { Id: 'id', Name: 'name', Start: 'starts', Finish: 'ends' },
+  },
+  venues: { async *full() { yield [] }, fields: { Id: 'id', Name: 'name' } },
+}
+`
+
+it.each(RUNTIMES)('a connector loses no row to a program that prints beside it, on %s', async (runtime) => {
+  const server = await JsonServer.open()
+  using folder = new ConnectorFolder(server, { 'our-crm.mjs': WITH_PROGRAM }, 'kind: module\npath: ./our-crm.mjs')
+  const child = new Child(programOf(runtime), [`${ROOT}/src/main.ts`, 'check', '--config', folder.configuration])
+  await child.exited
+  await server.close()
+  expect(child.stdout).toMatch(/^5,000 events and 0 venues would be served\.$/m)
 })

@@ -1,16 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { GivenSettings } from '../context/given-settings.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 
-/** Starts an operator's program in a separate process group, with only PATH in its environment. */
-export function spawnBare(program: string, args: readonly string[], folder: string): ChildProcess {
+/**
+ * Starts an operator's program in a separate process group, with only PATH in its environment.
+ * @param hasChannel whether it has a further channel for its answers, beside its standard output
+ */
+export function spawnBare(program: string, args: readonly string[], folder: string, hasChannel = false): ChildProcess {
   const path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
   return spawn(program, args, {
     cwd: folder,
     env: { PATH: path },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', ...(hasChannel ? (['pipe'] as const) : [])],
     detached: process.platform !== 'win32',
     windowsHide: true,
   })
@@ -74,6 +79,12 @@ function residentBytes(pid: number): number | null {
   return kilobytes === undefined ? null : Number(kilobytes) * 1024
 }
 
+/** Explains that a process was ended because of its memory. */
+export function tooMuchMemory(name: string, bytes: number): Failure {
+  const sentence = `${name} took ${Math.round(bytes / 1e6)} MB of memory, more than crm.memory, and was ended`
+  return failureOf('too-large', sentence)
+}
+
 /** The group of a process. Its program's name, in brackets, may hold anything. */
 function groupOf(pid: number): number {
   return Number(/^ \S+ \d+ (\d+)/.exec(aboutProcess(pid, 'stat').replace(/^.*\)/s, ''))?.[1])
@@ -117,6 +128,16 @@ export class ChildPrints {
     this.#given = given
     this.#observe = observe
     this.#time = time
+  }
+
+  /** Logs what comes from a stream, line by line. */
+  follow(stream: Readable | null): void {
+    const take = eachLine((line) => this.tell(line))
+    // The last line may lack a line break.
+    stream
+      ?.setEncoding('utf8')
+      .on('data', take)
+      .on('end', () => take('\n'))
   }
 
   tell(line: string): void {

@@ -9,7 +9,7 @@ import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, eachLine, GroupMemory, killGroup, spawnBare } from './child-watch.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory } from './child-watch.ts'
 import { CommandOutput } from './command-output.ts'
 import type { ProcessContext } from './module-crm.ts'
 
@@ -69,10 +69,7 @@ class CommandHost implements RowHost {
     child.on('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `status ${code}`}`))
     const { stdin, stdout, stderr } = child
     stdin?.on('error', () => {}).end(`${JSON.stringify(this.#plainSettings())}\n`)
-    stderr?.setEncoding('utf8').on(
-      'data',
-      eachLine((line) => this.#prints.tell(line)),
-    )
+    this.#prints.follow(stderr)
     const giveUp = (): void => killGroup(child)
     signal.addEventListener('abort', giveUp, { once: true })
     const memory = this.#watchMemory(child)
@@ -156,11 +153,7 @@ class CommandHost implements RowHost {
     const look = (): void => {
       const bytes = memory.residentBytes ?? 0
       if (bytes > memoryBytes) {
-        const megabytes = Math.round(bytes / 1e6)
-        watch.why = failed(
-          'too-large',
-          `${this.name} took ${megabytes} MB of memory, more than crm.memory, and was ended`,
-        )
+        watch.why = { ok: false, failure: tooMuchMemory(this.name, bytes) }
         return killGroup(child)
       }
       watch.stop = time.after(WATCH_EVERY_MS, look)

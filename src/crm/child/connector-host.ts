@@ -1,24 +1,24 @@
 // The process in which a user's connector runs. connector-process.ts starts it and sends everything to its standard
-// input: the file, the settings, and one message for each batch that it requests.
+// input: the file, the settings, and one message for each batch that it requests. The answers have a channel of their
+// own, because a connector and the programs that it starts may print to the standard output at any time.
 
 import { createHash } from 'node:crypto'
-import { Console } from 'node:console'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConnectorRun, whereThrown } from '../context/connector-run.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { tracedClient } from '../web/trace-requests.ts'
 import { LONGEST_SENTENCE, type SentSettings } from '../context/given-settings.ts'
-import { FRAME_MARK } from './frame-reader.ts'
-import type { FromHost, ToHost } from './host-messages.ts'
+import { type FromHost, type ToHost, CHANNEL } from './host-messages.ts'
 
 /** Runs a connector in this process until its standard input ends. */
 export function runConnectorHost(openHttpClient: OpenHttpClient): void {
-  const write = process.stdout.write.bind(process.stdout)
-  keepOutputApart()
+  const channel = createWriteStream('', { fd: CHANNEL })
+  // The service has ended.
+  channel.on('error', () => process.exit(0))
   endBeforeTheService()
-  const host = new ConnectorHost(openHttpClient, (text) => void write(text))
+  const host = new ConnectorHost(openHttpClient, (text) => void channel.write(text))
   process.on('unhandledRejection', (cause) => {
     const what = cause instanceof Error ? cause.name : 'no Error'
     process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that was not awaited (${what})\n`)
@@ -36,30 +36,6 @@ export function runConnectorHost(openHttpClient: OpenHttpClient): void {
   })
   // The service has ended.
   process.stdin.on('end', () => process.exit(0))
-}
-
-const PRINTS = [
-  'log',
-  'info',
-  'debug',
-  'dir',
-  'table',
-  'group',
-  'groupCollapsed',
-  'dirxml',
-  'timeEnd',
-  'timeLog',
-  'count',
-]
-
-/** Keeps the connector's own output from mixing with the frames. */
-function keepOutputApart(): void {
-  const own = new Console({ stdout: process.stderr, stderr: process.stderr })
-  for (const name of PRINTS) {
-    const print: unknown = Reflect.get(own, name)
-    if (typeof print === 'function') Reflect.set(globalThis.console, name, print.bind(own))
-  }
-  Reflect.set(process.stdout, 'write', process.stderr.write.bind(process.stderr))
 }
 
 /** Makes the kernel end this process rather than the service if the machine runs out of memory. */
@@ -85,7 +61,6 @@ class ConnectorHost {
   readonly #write: (text: string) => void
   readonly #reads = new Map<number, OpenRead>()
   readonly #secrets = new Set<string>()
-  #key = ''
   #run: ConnectorRun | null = null
   readonly #loop = new LoopWatch()
 
@@ -117,15 +92,14 @@ class ConnectorHost {
   }
 
   #send(head: FromHost, rows: readonly string[] = []): void {
-    this.#write(`${[`${FRAME_MARK}${this.#key} ${JSON.stringify(head)}`, ...rows].join('\n')}\n`)
+    this.#write(`${[JSON.stringify(head), ...rows].join('\n')}\n`)
   }
 
   #unusable(message: string): void {
     this.#send({ is: 'unusable', message })
   }
 
-  async #start({ key, path, digest, settings, limits, ca, proxy, env, ...start }: Start): Promise<void> {
-    this.#key = key
+  async #start({ path, digest, settings, limits, ca, proxy, env, ...start }: Start): Promise<void> {
     this.#noteSecrets(settings)
     const name = basename(path)
     this.name = name

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { existsSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { Failure } from '../../sync/port.ts'
@@ -12,9 +12,9 @@ import type { ListName } from '../../domain/field.ts'
 import type { ConnectorOutline } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { ChildPrints, eachLine, GroupMemory, killGroup, spawnBare } from './child-watch.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory } from './child-watch.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
-import type { FromHost, ToHost } from './host-messages.ts'
+import { type FromHost, type ToHost, CHANNEL } from './host-messages.ts'
 
 export interface ProcessParts {
   readonly settings: CrmSettings<'module'>
@@ -170,8 +170,7 @@ export class ConnectorProcess {
     const { settings, limits, env, time } = this.#parts
     const { path, ca, proxy, allowInsecure } = settings
     const { requestTimeoutMs, longestPauseMs } = limits
-    const child = spawnBare(process.execPath, hostArguments(), dirname(path.file))
-    const key = randomBytes(12).toString('hex')
+    const child = spawnBare(process.execPath, hostArguments(), dirname(path.file), true)
     const { promise, resolve } = Promise.withResolvers<ConnectorOutline | Failure>()
     const alive: Alive = {
       child,
@@ -184,19 +183,18 @@ export class ConnectorProcess {
       pausedUntil: time.now(),
       why: null,
     }
-    const frames = new FrameReader(
-      key,
-      (frame) => this.#take(alive, frame, resolve),
-      (line) => this.#prints.tell(line),
-    )
-    child.stdout?.on('data', (bytes: Buffer) => {
-      frames.feed(bytes)
-      if (frames.isBroken) this.#kill(alive, failureOf('broken', `${this.#name} sent output that cannot be parsed`))
-    })
-    child.stderr?.setEncoding('utf8').on(
-      'data',
-      eachLine((line) => this.#prints.tell(line)),
-    )
+    const frames = new FrameReader((frame) => this.#take(alive, frame, resolve))
+    const channel = child.stdio[CHANNEL]
+    if (channel instanceof Readable) {
+      channel.on('data', (bytes: Buffer) => {
+        frames.feed(bytes)
+        if (frames.isBroken) this.#kill(alive, failureOf('broken', `${this.#name} sent answers that cannot be parsed`))
+      })
+      // Ignored: `close` reports the end.
+      channel.on('error', () => {})
+    }
+    this.#prints.follow(child.stdout)
+    this.#prints.follow(child.stderr)
     // Ignored: writing to a process that has ended fails, and `close` reports the end.
     child.stdin?.on('error', () => {})
     const stopWatch = this.#watch(alive)
@@ -209,7 +207,6 @@ export class ConnectorProcess {
       if (isOver) return
       isOver = true
       stopWatch()
-      frames.end()
       this.#ended(alive, how, resolve)
     }
     child.on('error', (cause) => ended(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
@@ -218,7 +215,6 @@ export class ConnectorProcess {
     const named = proxies.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
     const start: ToHost = {
       do: 'start',
-      key,
       path: path.file,
       digest: path.sha256,
       settings: this.given.sent,
@@ -276,13 +272,7 @@ export class ConnectorProcess {
     const look = (): void => {
       const now = time.now()
       const resident = memory.residentBytes ?? alive.residentBytes
-      if (resident > settings.memoryBytes) {
-        const megabytes = Math.round(resident / 1e6)
-        this.#kill(
-          alive,
-          failureOf('too-large', `${this.#name} took ${megabytes} MB of memory, more than crm.memory, and was ended`),
-        )
-      }
+      if (resident > settings.memoryBytes) this.#kill(alive, tooMuchMemory(this.#name, resident))
       if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS) {
         this.#kill(
           alive,

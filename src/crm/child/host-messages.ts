@@ -4,12 +4,13 @@ import type { ConnectorOutline, StreamBatch, Way, WayArgument } from '../connect
 import type { SentSettings } from '../context/given-settings.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 
+/** The file descriptor to which the connector's process writes its frames. */
+export const CHANNEL = 3
+
 /** A message from the service to the connector's process: one line of JSON. */
 export type ToHost =
   | {
       readonly do: 'start'
-      /** Precedes every frame, so the connector's own output cannot be mistaken for one. */
-      readonly key: string
       readonly path: string
       /** The SHA-256 that the file must have. */
       readonly digest: string
