@@ -9,6 +9,7 @@ const READING: ListReading = {
   rows: 250,
   pages: 3,
   pageRows: 100,
+  isFirstFull: true,
   isEndEmpty: true,
   total: 250,
   budget: { most: 600, perMs: 60_000 },
@@ -32,9 +33,19 @@ describe('how a list is read', () => {
   })
 
   it('costs nothing that Marquee could count if the connector sends its requests by itself', () => {
-    const reading = { ...READING, rows: 1, pages: 1, isEndEmpty: false, total: null, budget: null }
+    const reading = { ...READING, rows: 1, pages: 1, isFirstFull: false, isEndEmpty: false, total: null, budget: null }
     expect(readingLines([reading], { freshness })).toEqual(['The events are read in full every 5 s: 1 row.'])
     expect(readingWarnings([reading], { freshness: { ...freshness, maxAgeMs: 5000 } })).toEqual([])
+  })
+
+  it('is warned of if its only page is as full as it can be, and nothing says how many rows there are', () => {
+    const one = { ...READING, pages: 1, pageRows: 7, rows: 7, isEndEmpty: false, total: null }
+    const sentence = 'events: the whole list is one answer of exactly 7 rows: is it only the first page?'
+    expect(readingWarnings([one], { freshness })).toEqual([sentence])
+    const others = [{ isFirstFull: false }, { total: 7 }, { isEndEmpty: true }, { pages: 2 }]
+    for (const other of others) expect(readingWarnings([{ ...one, ...other }], { freshness })).toEqual([])
+    const round = { ...one, isFirstFull: false, rows: 10, budget: null }
+    expect(readingWarnings([round], { freshness })).toEqual([sentence.replace('7', '10')])
   })
 
   it('is warned of if the budget, or a pause, is too much for the maximum age', () => {

@@ -21,8 +21,23 @@ export function readingLines(readings: readonly ListReading[], { freshness }: Ti
   })
 }
 
-/** Warns if the maximum age needs more than the budget of requests or a pause allows. */
-export function readingWarnings(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
+/** Page sizes that APIs have by default. */
+const ROUND = new Set([
+  10, 15, 20, 24, 25, 30, 40, 50, 60, 75, 100, 120, 150, 200, 250, 300, 400, 500, 1000, 2000, 5000,
+])
+
+/** Warns of a list that may be only its first page, and of a maximum age that the budget or a pause does not allow. */
+export function readingWarnings(readings: readonly ListReading[], timed: Timed): readonly string[] {
+  const halves = readings.flatMap(({ list, rows, pages, isFirstFull, isEndEmpty, total }) => {
+    const mayBeHalf = pages === 1 && !isEndEmpty && total === null && (isFirstFull || ROUND.has(rows))
+    return mayBeHalf
+      ? [`${list}: the whole list is one answer of exactly ${rows} rows: is it only the first page?`]
+      : []
+  })
+  return [...halves, ...budgetWarnings(readings, timed)]
+}
+
+function budgetWarnings(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
   const [budget] = readings.flatMap((reading) => reading.budget ?? [])
   if (budget === undefined) return []
   const needed = readings.reduce((sum, reading) => sum + requestsAnHour(reading, freshness), 0)

@@ -114,6 +114,9 @@ export function odooConnector({ version, venues, columns }: OdooOptions): Connec
   }
 }
 
+/** Odoo answers a field that a model does not have with this error, and with status 500. */
+const NO_SUCH_FIELD = ['builtins.ValueError']
+
 const AFTER = ['id', '>', '{after}']
 const HOW = { order: 'id', limit: '{size}', context: { active_test: false } }
 
@@ -125,6 +128,7 @@ const searchByJson2: Search = ({ http, settings: { url, database, key } }, model
     headers: { 'X-Odoo-Database': String(database) },
     errorAt: 'name',
     refusedAs: ['werkzeug.exceptions.Unauthorized'],
+    misconfiguredAs: NO_SUCH_FIELD,
     body: { ...HOW, domain: [...domain, AFTER], fields },
   })
 
@@ -132,7 +136,11 @@ const searchByJson2: Search = ({ http, settings: { url, database, key } }, model
 const searchByRpc: Search = async function* (context, model, domain, fields) {
   const { http, settings } = context
   const { url, database, user, key } = settings
-  const errors = { errorAt: 'error.data.name', refusedAs: ['odoo.exceptions.AccessDenied'] }
+  const errors = {
+    errorAt: 'error.data.name',
+    refusedAs: ['odoo.exceptions.AccessDenied'],
+    misconfiguredAs: NO_SUCH_FIELD,
+  }
   const call = (service: string, method: string, args: Domain) => ({
     ...errors,
     body: { jsonrpc: '2.0', method: 'call', params: { service, method, args } },

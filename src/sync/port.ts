@@ -52,6 +52,8 @@ export interface ListReading {
   readonly pages: number
   /** The number of rows in the first answer. */
   readonly pageRows: number
+  /** Whether the first answer has as many rows as were requested. */
+  readonly isFirstFull: boolean
   /** Whether the last answer had no rows. */
   readonly isEndEmpty: boolean
   /** The number of rows according to the CRM; `null` if it gave none. */

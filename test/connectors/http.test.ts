@@ -320,7 +320,7 @@ describe('an answer that is no list', () => {
       'another place',
       { status: 302, headers: { location: 'https://elsewhere.example/' } },
       '',
-      'misconfigured: venues: HOST redirects to elsewhere.example (302)',
+      'broken: venues: HOST redirects to elsewhere.example (302)',
     ],
     [
       'no such path',

@@ -255,7 +255,7 @@ describe('Odoo 19', () => {
     )
     const { crm: other } = await open([{ asked: first, status: 500, json: recorded('odoo-19/badfield.json') }])
     expect((await readList(other.events)).failure).toMatch(
-      /^broken: events: 127\.0\.0\.1:\d+ answered with an error \(builtins\.ValueError\)$/,
+      /^misconfigured: events: 127\.0\.0\.1:\d+ refuses the request to \/json\/2\/event\.event\/search_read \(500 builtins\.ValueError\); see/,
     )
   })
 

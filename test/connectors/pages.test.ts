@@ -215,6 +215,25 @@ describe('paging', () => {
     expect(await idsOf({ by: 'cursor', at: 'c', more: 'more', rows: 'data', body: { c: '{cursor}' } })).toEqual(all)
   })
 
+  it('by cursor takes a flag that is a text or a number, and fails if there is a cursor and no flag', async () => {
+    const options = { by: 'cursor', at: 'c', more: 'more', rows: 'data', query: { c: '{cursor}' } } as const
+    for (const [yes, no] of [
+      ['true', 'false'],
+      [1, 0],
+      [true, null],
+    ]) {
+      server.answer = ({ query }) => {
+        const from = numberIn(query, 'c', 0)
+        const hasMore = from < 20
+        return { json: { data: table.slice(from, from + 10), c: hasMore ? from + 10 : null, more: hasMore ? yes : no } }
+      }
+      expect(await idsOf(options)).toEqual(all)
+    }
+    expect(await faultOf(idsOf({ ...options, more: 'meta.more' }))).toBe(
+      'misconfigured: the answer has a cursor, but neither true nor false at meta.more; is more right?',
+    )
+  })
+
   it('by cursor ends at an empty page though it has a cursor, and fails where one comes twice', async () => {
     let left = 3
     server.answer = () => ({ json: { data: left-- > 0 ? table.slice(left * 5, left * 5 + 5) : [], c: `c${left}` } })
@@ -261,7 +280,9 @@ describe('an answer', () => {
     [{ status: 403 }, 'refuses the key, or it may not see /events (403)'],
     [{ status: 404 }, 'has no /events, or this key may not see it (404)'],
     [{ status: 422 }, 'refuses the request to /events (422)'],
+    [{ status: 301, headers: { location: 'https://other.example/x' } }, 'broken: 127.0.0.1'],
     [{ status: 301, headers: { location: 'https://other.example/x' } }, 'redirects to other.example (301)'],
+    [{ status: 304 }, 'answered with the status 304, which is no answer to the request'],
   ])('%j is no list', async (answer, sentence) => {
     server.answer = () => answer
     expect(await ask()).toContain(sentence)
@@ -279,6 +300,11 @@ describe('an answer', () => {
     expect(await faultOf(idsOf(options))).toContain('answered with an error (QUOTA)')
     server.answer = () => ({ status: 500, json: { error: { code: 'EXPIRED' } } })
     expect(await faultOf(idsOf(options))).toContain('refused: ')
+    const kinds = { 401: 'refused', 403: 'refused', 404: 'misconfigured', 400: 'misconfigured', 500: 'broken' }
+    for (const [status, kind] of Object.entries(kinds)) {
+      server.answer = () => ({ status: Number(status), json: { error: { code: 'QUOTA' } } })
+      expect(await faultOf(idsOf(options))).toMatch(new RegExp(`^${kind}: .*QUOTA`))
+    }
     server.answer = () => ({ json: { data: [], error: { code: 'SELECT * FROM users' } } })
     expect(await faultOf(idsOf(options))).toEndWith('answered with an error')
   })
@@ -400,6 +426,14 @@ describe('requests', () => {
     for (let count = 0; count < 5; count++) await few.get(`${server.url}/a`)
     expect(performance.now() - begun).toBeGreaterThan(590)
     expect(waits.map((wait) => wait.slice(wait.indexOf(':')))).toContain(': the budget of requests is used up')
+  })
+
+  it('count each attempt as a request of the budget', async () => {
+    const few = open({ most: 2, perMs: 300 })
+    server.answer = () => ({ text: '[', headers: { 'content-length': '9' }, isCut: true })
+    for (let count = 0; count < 2; count++) expect(await faultOf(few.get(`${server.url}/a`))).toContain('unreachable')
+    expect(server.asked).toHaveLength(4)
+    expect(waits).toHaveLength(1)
   })
 
   it('end with the read that sent them', async () => {

@@ -181,7 +181,15 @@ class ModelHost<Item> implements RowHost {
 }
 
 function batchOf(rows: readonly string[]): StreamBatch {
-  return { rows: rows.map((row) => Buffer.from(row)), deleted: [], total: null, lagMs: 0, stable: false, goesOn: false }
+  return {
+    rows: rows.map((row) => Buffer.from(row)),
+    deleted: [],
+    total: null,
+    lagMs: 0,
+    full: false,
+    stable: false,
+    goesOn: false,
+  }
 }
 
 function stampOf({ state }: Seen): string {

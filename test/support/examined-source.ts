@@ -48,7 +48,7 @@ export function examinedRows(source: Examined, scansIds = false): ExaminedRows {
         for (const change of changes) if (change.kind === 'record') versions.set(change.id, change.version)
         const deleted = changes.flatMap((change) => (change.kind === 'deleted' ? [change.id] : []))
         const rows = changes.flatMap(way === 'ids' ? idOf : rowOf)
-        yield { rows, deleted, total: null, lagMs: sourceLagMs, stable: true, goesOn: true }
+        yield { rows, deleted, total: null, lagMs: sourceLagMs, full: false, stable: true, goesOn: true }
       }
     } finally {
       await pages.return(failed('internal', 'given up'))

@@ -100,6 +100,7 @@ export class CommandOutput {
       deleted: this.#deleted,
       total: this.#total,
       lagMs: this.#lagMs,
+      full: false,
       stable: false,
       goesOn,
     }

@@ -68,8 +68,7 @@ class ModuleHost implements RowHost {
           process.succeeded()
           return { ok: true, cursor: head.cursor }
         }
-        const { deleted, total, lagMs, stable, goesOn } = head
-        yield { rows: frame.rows, deleted, total, lagMs, stable, goesOn }
+        yield { ...head, rows: frame.rows }
       }
     } finally {
       signal.removeEventListener('abort', giveUp)

@@ -9,10 +9,6 @@ import type { RowStream } from './row-stream.ts'
 import { farAheadLike, isEarlierStamp } from './stamps.ts'
 
 const LOOKED_UP = 3
-/** Page sizes that APIs have by default. */
-const ROUND = new Set([
-  10, 15, 20, 24, 25, 30, 40, 50, 60, 75, 100, 120, 150, 200, 250, 300, 400, 500, 1000, 2000, 5000,
-])
 const ABORTED_WITHIN_MS = 1000
 const UNDER_WAY_MS = 20
 /** Up to this many differences may be changes made during the examination. */
@@ -27,8 +23,6 @@ const CUT = { ok: true, cursor: null } as const
 class Seen {
   /** The `updatedAt` of each id. */
   readonly stamps = new Map<string, string | null>()
-  answers = 0
-  hasTotal = false
   /** Whether the read was stopped before its end. */
   isCut = false
   rows = 0
@@ -75,7 +69,6 @@ class Examined {
     const first = await this.#read('full', null, isThorough ? Number.POSITIVE_INFINITY : isFirstList ? 2 : 1)
     if (first === null) return this.#findings
     if (!first.isCut) this.#mostRows = first.rows * 2 + MOST_MORE_ROWS
-    this.#checkPaging(first)
     this.#checkNumbers(first)
     if (isThorough || isFirstList) {
       if (ways.has('since')) await this.#checkSince(first)
@@ -144,12 +137,8 @@ class Examined {
     const idOf = cellAt(this.#shape.fields.Id?.kind === 'column' ? this.#shape.fields.Id.column : 'Id')
     const { updatedAt } = this.#shape
     const stampOf = updatedAt === null ? null : cellAt(updatedAt)
-    let startsAnswer = true
     let count = 0
     const ended = await this.#open(way, argument, (batch) => {
-      if (startsAnswer && batch.rows.length > 0) seen.answers++
-      startsAnswer = !batch.goesOn
-      seen.hasTotal ||= batch.total !== null
       seen.deleted += batch.deleted.length
       for (const bytes of batch.rows) {
         seen.rows++
@@ -165,11 +154,6 @@ class Examined {
     if (ended.ok) return seen
     this.#lost(`${ended.failure.message} (${way})`)
     return null
-  }
-
-  #checkPaging({ answers, rows, hasTotal, isCut }: Seen): void {
-    if (answers === 1 && !isCut && !hasTotal && ROUND.has(rows))
-      this.#warn(`the whole list is one answer of exactly ${rows} rows: is it only the first page?`)
   }
 
   /** Looks for numbers that lost digits because they were converted to a float. */

@@ -238,8 +238,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
         if (lacking !== null) return lacking
       }
       const before = tally.ids.size + tally.nameless
-      yield* pagesOf(batch, parts, { tally, stamps })
-      const fault = tally.count(batch, before, startsAnswer)
+      const broken = yield* pagesOf(batch, parts, { tally, stamps })
+      const fault = broken ?? tally.count(batch, before, startsAnswer)
       startsAnswer = !batch.goesOn
       return fault
     })
@@ -368,9 +368,9 @@ function changesIn<Item extends { readonly Id: Guid }>(
   tally: Tally = new Tally(),
 ): (batch: StreamBatch) => AsyncGenerator<Page<Item>, string | null, void> {
   return async function* (batch) {
-    yield* pagesOf(batch, parts, { tally, stamps })
-    yield* deletionsOf(batch, parts)
-    return null
+    const broken = yield* pagesOf(batch, parts, { tally, stamps })
+    if (broken === null) yield* deletionsOf(batch, parts)
+    return broken
   }
 }
 

@@ -102,18 +102,18 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.#mapping.suspicions.begin()
   }
 
-  /** @param row the row's number in this read, from 1 */
-  read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> {
+  /** Maps a row; `null` if it is not a JSON object. @param row the row's number in this read, from 1 */
+  read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> | null {
     const whereUnknown = `${this.name}, row ${row}`
     if (bytes.length > LARGEST_ROW_BYTES)
       return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null, idText: null }
     const parsed = parseShallow(bytes.toString('utf8'))
-    if (!parsed.ok || !isObject(parsed.cell)) {
-      const kind = !parsed.ok && parsed.reason === 'depth' ? 'shallow-object' : 'object'
-      const found = parsed.ok ? parsed.cell : bytes.toString('utf8', 0, 100)
-      const reason = new RowFault('unreadable', null, new CellFault({ kind }, found))
+    if (!parsed.ok && parsed.reason === 'depth') {
+      const found = bytes.toString('utf8', 0, 100)
+      const reason = new RowFault('unreadable', null, new CellFault({ kind: 'shallow-object' }, found))
       return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null, idText: null }
     }
+    if (!parsed.ok || !isObject(parsed.cell)) return null
     const cells = parsed.cell
     const idCell = this.#idCell(cells)
     const idText = shownText(idCell)

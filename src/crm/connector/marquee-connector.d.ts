@@ -19,6 +19,8 @@ export type Batch =
       readonly total?: number
       /** How far behind its own data the CRM answered, in ms, for example the `Age` of a cached answer. */
       readonly lagMs?: number
+      /** The answer has as many rows as were requested. */
+      readonly full?: boolean
       /** Rows cannot move between the pages of this read: they come in the order of a key, or from one moment. */
       readonly stable?: boolean
     }
@@ -113,6 +115,8 @@ export interface RequestOptions {
   readonly errorAt?: string
   /** The values at `errorAt` that mean that the key is refused. */
   readonly refusedAs?: readonly string[]
+  /** The values at `errorAt` that mean that the request is wrong, for example names a column that does not exist. */
+  readonly misconfiguredAs?: readonly string[]
 }
 
 /**

@@ -25,6 +25,8 @@ export interface StreamBatch {
   readonly total: number | null
   /** How far behind its own data the CRM answered, in ms. */
   readonly lagMs: number
+  /** Whether the answer has as many rows as were requested. */
+  readonly full: boolean
   /** Whether rows cannot have moved between the pages of this read. */
   readonly stable: boolean
   /** Whether the next batch continues the same answer of the CRM. */

@@ -52,6 +52,8 @@ export class Tally {
   /** The rows of the first answer and of the last. */
   firstRows = 0
   lastRows = 0
+  /** Whether the first answer has as many rows as were requested. */
+  isFirstFull = false
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
   /** The smallest total that any answer gave. */
@@ -67,7 +69,7 @@ export class Tally {
   count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
     if (startsAnswer) [this.answers, this.lastRows] = [this.answers + 1, 0]
     this.lastRows += batch.rows.length
-    if (this.answers === 1) this.firstRows = this.lastRows
+    if (this.answers === 1) [this.firstRows, this.isFirstFull] = [this.lastRows, batch.full]
     // A batch that continues an answer may come from several requests, for example of a command.
     if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
@@ -85,6 +87,7 @@ export class Tally {
       rows: this.ids.size + this.nameless,
       pages: this.answers - Number(isEndEmpty),
       pageRows: this.firstRows,
+      isFirstFull: this.isFirstFull,
       isEndEmpty,
       total: this.total,
       budget,
@@ -145,19 +148,25 @@ export function overtime(name: string, { longestMs }: { readonly longestMs: numb
   return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)
 }
 
-/** Divides the rows of a batch into pages, each small enough to be applied between two requests. */
+/**
+ * Divides the rows of a batch into pages, each small enough to be applied between two requests. Returns what is wrong
+ * with the batch, as the rest of a sentence, or `null`.
+ */
 export async function* pagesOf<Item extends { readonly Id: Guid }>(
   batch: StreamBatch,
   { list, held, begunAt, pass }: ReadParts<Item>,
   { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
-): AsyncGenerator<Page<Item>, void, void> {
+): AsyncGenerator<Page<Item>, string | null, void> {
   for (let at = 0; at < batch.rows.length;) {
     const rows = new Map<Guid | symbol, ConnectorRow<Item>>()
     let bytes = 0
     for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
-      const row = list.read(text, tally.ids.size + tally.nameless + 1, held)
+      const number = tally.ids.size + tally.nameless + 1
+      const row = list.read(text, number, held)
+      // It may be cut, so what follows may be lost as well.
+      if (row === null) return `row ${number} is not a JSON object`
       const { change, stamp, idText } = row
       if (change.id !== null) {
         const before = rows.get(change.id)
@@ -177,6 +186,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
     yield list.shape.updatedAt === null ? page : { ...page, updatedAtMs }
     await yieldToEventLoop()
   }
+  return null
 }
 
 /** Returns true if two rows of an id are published alike. Withheld rows count as alike: they are reported as such. */

@@ -150,6 +150,7 @@ export class HttpRequests {
         signal,
         timeoutMs: limits.requestTimeoutMs,
         time,
+        beforeRetry: () => this.#untilAllowed(url, signal),
       })
       if ('reply' in answered) return body === null ? this.#kept.settle(request, answered.reply) : answered.reply
       throw new FetchFault(answered.kind, answered.message)

@@ -26,7 +26,8 @@ export async function* readPages(url: string, options: PagesOptions, ask: Ask): 
     const target = filledIn(link ?? url, asked, size === undefined ? fill : { ...fill, size })
     const answer = await ask(link ?? target.url, target.request)
     const { rows, ...total } = rowsIn(answer, options)
-    return { rows, answer, batch: { rows, ...total, lagMs: answer.lagMs, stable } }
+    const full = size !== undefined && rows.length >= size
+    return { rows, answer, batch: { rows, ...total, lagMs: answer.lagMs, full, stable } }
   }
   switch (by) {
     case 'none':
@@ -148,13 +149,24 @@ async function* byCursor({ at = '', more }: PagesOptions, read: Read): Pages {
     const { rows, batch, answer } = await read({ cursor })
     yield batch
     cursor = valueAt(answer.value, at)
-    const hasMore = more === undefined ? rows.length > 0 : valueAt(answer.value, more) === true
-    if (!hasMore || (more === undefined && isNothing(cursor))) return
+    if (more === undefined ? rows.length === 0 || isNothing(cursor) : !flagAt(answer.value, more, cursor)) return
     if (isNothing(cursor))
       throw new FetchFault('broken', `${more} says that there are more pages, but there is no cursor at ${at}`)
     if (seen.has(cursor)) throw new FetchFault('broken', 'the same cursor came twice: the pages run in a circle')
     seen.add(cursor)
   }
+}
+
+/** Whether there are more pages. Where a flag is omitted although there is a cursor, most likely its path is wrong. */
+function flagAt(answer: Value, path: string, cursor: Value): boolean {
+  const flag = valueAt(answer, path)
+  const word = JSON.stringify(flag).toLowerCase().replaceAll('"', '')
+  if (word === 'true' || word === '1') return true
+  if (word === 'false' || word === '0' || isNothing(cursor)) return false
+  throw new FetchFault(
+    'misconfigured',
+    `the answer has a cursor, but neither true nor false at ${path}; is more right?`,
+  )
 }
 
 async function* byLink(url: string, { by, at = '', hostOfLinks }: PagesOptions, read: Read): Pages {

@@ -1,4 +1,5 @@
 import { valueAt } from '../../domain/json-value.ts'
+import type { FailureKind } from '../../observe/observation.ts'
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
@@ -20,66 +21,56 @@ export type JsonRequest = RequestOptions & { readonly body?: Value }
 export async function answerOf(
   { host, pathname }: URL,
   reply: HttpReply,
-  { errorAt, refusedAs = [] }: JsonRequest,
+  { errorAt, refusedAs = [], misconfiguredAs = [] }: JsonRequest,
 ): Promise<JsonAnswer> {
   const { status, headers, body } = reply
-  // First look for errors that the API reports in the body, whatever the status.
-  if (errorAt !== undefined && body.length > 0) {
-    const said = await parsed(body)
-    const error = said === null ? null : valueAt(said, errorAt)
-    if (error !== null) throw errorFault(host, error, refusedAs, status)
-  }
+  const said = errorAt === undefined || body.length === 0 ? null : valueAt(await parsed(body), errorAt)
+  const word = said === null || typeof said === 'object' ? '' : String(said)
+  const code = said === null && status >= 400 ? await codeIn(body) : CODE.test(word) ? word : ''
+  const fault = (kind: FailureKind, sentence: string): FetchFault => new FetchFault(kind, `${host} ${sentence}`, status)
   const path = pathname.slice(0, 100)
-  if (status === 401) throw new FetchFault('refused', `${host} refuses the key (401)`, status)
-  if (status === 403)
-    throw new FetchFault(
-      'refused',
-      `${host} refuses the key, or it may not see ${path} (403${await codeIn(body)})`,
-      status,
-    )
+  const shown = [String(status), code].join(' ').trim()
+  if (refusedAs.includes(word)) throw fault('refused', `refuses the key (${code === '' ? status : code})`)
+  if (status === 401) throw fault('refused', `refuses the key (${shown})`)
+  if (status === 403) throw fault('refused', `refuses the key, or it may not see ${path} (${shown})`)
   if (status === 404 || status === 410)
-    throw new FetchFault('misconfigured', `${host} has no ${path}, or this key may not see it (${status})`, status)
-  if (status >= 300 && status < 400) throw new FetchFault('misconfigured', redirected(host, reply), status)
-  if (status === 429) throw new FetchFault('throttled', `${host} continues to ask for fewer requests (429)`, status)
-  if (status >= 400 && status < 500)
-    throw new FetchFault(
-      'misconfigured',
-      `${host} refuses the request to ${path} (${status}${await codeIn(body)}); see marquee check --trace`,
-      status,
-    )
-  if (status >= 500) throw new FetchFault('unreachable', `${host} answered with a server error (${status})`, status)
-  if (body.length === 0) throw new FetchFault('broken', `${host} sent an empty answer (${status})`, status)
+    throw fault('misconfigured', `has no ${path}, or this key may not see it (${shown})`)
+  if (status === 429) throw fault('throttled', `continues to ask for fewer requests (${shown})`)
+  if ((status >= 400 && status < 500) || misconfiguredAs.includes(word))
+    throw fault('misconfigured', `refuses the request to ${path} (${shown}); see marquee check --trace`)
+  // An error that the API reports in the body counts whatever the status.
+  if (said !== null) throw fault('broken', `answered with an error${code === '' ? '' : ` (${code})`}`)
+  if (status >= 300 && status < 400) throw fault('broken', redirected(host, reply))
+  if (status >= 500) throw fault('unreachable', `answered with a server error (${shown})`)
+  if (body.length === 0) throw fault('broken', `sent an empty answer (${status})`)
   const value = await parsed(body)
   if (value === null) {
     const isMarkup = /^\s*</.test(new TextDecoder().decode(body.subarray(0, 200)))
     const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : 'invalid JSON'
-    throw new FetchFault('broken', `${host} answered with ${what}`, status)
+    throw fault('broken', `answered with ${what}`)
   }
   const age = headers['age'] ?? ''
   return { value, headers, lagMs: /^\d{1,7}$/.test(age) ? Number(age) * 1000 : 0 }
 }
 
-function errorFault(host: string, error: Value, refusedAs: readonly string[], status: number): FetchFault {
-  const code = String(typeof error === 'object' ? '' : error)
-  const shown = /^[\w.-]{1,60}$/.test(code) ? ` (${code})` : ''
-  if (refusedAs.includes(code)) return new FetchFault('refused', `${host} refuses the key${shown}`, status)
-  return new FetchFault('broken', `${host} answered with an error${shown}`, status)
-}
-
+/** What is shown of an error. Anything else may contain rows or keys. */
+const CODE = /^[\w.-]{1,60}$/
 const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'errors.0.extensions.code', '0.errorCode']
 
-/** Returns the code of an error. Nothing else of the body is shown, because it may contain rows or keys. */
+/** Returns the code of an error, from where APIs usually have it; empty if there is none. */
 async function codeIn(body: Uint8Array): Promise<string> {
   const said = await parsed(body)
   const found = CODES.map((path) => valueAt(said, path))
   const code = found.find((one) => typeof one === 'string' && /^[A-Z][A-Z_]{2,58}[A-Z]$/.test(one))
-  return typeof code === 'string' ? ` ${code}` : ''
+  return typeof code === 'string' ? code : ''
 }
 
 function redirected(host: string, { status, headers }: HttpReply): string {
-  const to = URL.parse(headers['location'] ?? '')
+  const { location } = headers
+  if (location === undefined) return `answered with the status ${status}, which is no answer to the request`
+  const to = URL.parse(location)
   const where = to === null ? 'another path' : to.host === host ? to.origin : to.host
-  return `${host} redirects to ${where} (${status}), and redirects are not followed: name it in the url setting`
+  return `redirects to ${where} (${status}), and redirects are not followed: name it in the url setting`
 }
 
 /** Parses JSON, large texts with pauses. Returns null if the text is not JSON, and for JSON's null. */

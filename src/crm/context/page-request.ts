@@ -39,7 +39,7 @@ const LONGEST = 2000
 /** Replaces the placeholders in a request. */
 export function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
   const fill = scalarsIn(given)
-  const { bearer, headers, query = {}, body, errorAt, refusedAs } = options
+  const { bearer, headers, query = {}, body, errorAt, refusedAs, misconfiguredAs } = options
   const filled: Record<string, NonNullable<JsonRequest['query']>[string]> = {}
   for (const [name, value] of Object.entries(query)) {
     // In the first request there is no cursor: omit the whole text around its placeholder.
@@ -53,6 +53,7 @@ export function filledIn(url: string, options: PagesOptions, given: Fill): { url
     ...(body === undefined ? {} : { body: inValue(body, fill) }),
     ...(errorAt === undefined ? {} : { errorAt }),
     ...(refusedAs === undefined ? {} : { refusedAs }),
+    ...(misconfiguredAs === undefined ? {} : { misconfiguredAs }),
   }
   return {
     url: url.replaceAll(PLACEHOLDER, (_, name: string) => encodeURIComponent(String(fill[name] ?? ''))),

@@ -69,7 +69,7 @@ function started<Rows>(rows: Rows | undefined, way: Way): Rows {
 type Parts = Omit<StreamBatch, 'rows' | 'goesOn'> & { readonly rows: readonly unknown[] }
 
 function plainBatch(rows: readonly unknown[]): Parts {
-  return { rows, deleted: [], total: null, lagMs: 0, stable: false }
+  return { rows, deleted: [], total: null, lagMs: 0, full: false, stable: false }
 }
 
 function partsOf(batch: unknown, way: Way): Parts {
@@ -85,6 +85,7 @@ function partsOf(batch: unknown, way: Way): Parts {
     deleted: deleted.map((id) => String(id).slice(0, LONGEST_ID)),
     total: typeof total === 'number' && total >= 0 ? total : null,
     lagMs: typeof lagMs === 'number' && lagMs > 0 ? Math.min(lagMs, 24 * 3_600_000) : 0,
+    full: of('full') === true,
     stable: of('stable') === true,
   }
 }
