@@ -104,16 +104,18 @@ export class ReadyBodies {
   /** Stores a body at a place and returns it in the form that is sent. */
   keep(places: ReadyPlaces, place: number, text: string): Body {
     this.#misses++
-    const length = Buffer.byteLength(text)
-    if (length > LARGE_BYTES) {
+    const room = this.#last === null ? 0 : SEGMENT_BYTES - this.#last.usedBytes
+    // A code unit takes three bytes at most, so a text that surely fits need not be measured first.
+    const measured = text.length * 3 <= Math.min(room, LARGE_BYTES) ? 0 : Buffer.byteLength(text)
+    if (measured > LARGE_BYTES) {
       const body = bodyOf(text)
       this.large.keep(places.large, place, body)
       this.#dropTo(this.#mostSegments())
       return body
     }
-    const segment = this.#segmentWith(length)
+    const segment = this.#segmentWith(measured)
     const from = segment.usedBytes
-    segment.bytes.write(text, from, length, 'utf8')
+    const length = segment.bytes.write(text, from)
     segment.usedBytes += length
     segment.liveBytes += length
     this.#liveBytes += length
