@@ -82,6 +82,12 @@ export function unpack(packed: Buffer): Buffer {
 
 /** The number of rows written between two requests, and the approximate size of a chunk. */
 export const SLICE_ROWS = 1000
+/**
+ * The longest slice of applying rows, and the number of rows between two looks at the clock. The clock decides, because
+ * rows take longer until the runtime has compiled the code.
+ */
+const TURN_MS = 5
+const ROWS_A_LOOK = 32
 const CHUNK_BYTES = 1024 * 1024
 const MOST_CHUNK_BYTES = 8 * 1024 * 1024
 /**
@@ -150,8 +156,12 @@ async function applyChunk(
 ): Promise<void> {
   let applied = 0
   const bytes = unpack(body)
+  await pause()
+  let turnEndsAt = performance.now() + TURN_MS
   for (const _ of applyRowRecords(lists, bytes, nowMs)) {
-    if (++applied % SLICE_ROWS === 0) await pause()
+    if (++applied % ROWS_A_LOOK > 0 || performance.now() < turnEndsAt) continue
+    await pause()
+    turnEndsAt = performance.now() + TURN_MS
   }
   free(bytes)
   if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)
