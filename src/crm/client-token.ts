@@ -21,7 +21,16 @@ export class ClientToken {
   #held: { readonly text: string; readonly secret: string; readonly untilMs: number } | null = null
   #asking: Asking | null = null
 
-  async current(context: Context, request: GrantRequest): Promise<string> {
+  /** Returns the `bearer` of requests: a token that is replaced if the CRM refuses it. */
+  bearer(context: Context, request: GrantRequest): (refused: string | null) => Promise<string> {
+    return (refused) => {
+      // Another read may have replaced it already.
+      if (this.#held?.text === refused) this.#held = null
+      return this.#current(context, request)
+    }
+  }
+
+  async #current(context: Context, request: GrantRequest): Promise<string> {
     const { clientSecret: secret } = request
     for (;;) {
       const held = this.#held
@@ -38,11 +47,6 @@ export class ClientToken {
         if (signal.aborted || !isAnother) throw cause
       }
     }
-  }
-
-  /** Forgets a token that the CRM may have refused, unless another one has replaced it. */
-  drop(text: string | null): void {
-    if (this.#held?.text === text) this.#held = null
   }
 
   #ask(context: Context, request: GrantRequest): Promise<string> {

@@ -52,16 +52,12 @@ function secretOf(auth: CrmSettings<'http'>['auth']): Secret | null {
   return bearer ?? header?.value ?? basic?.password ?? query?.value ?? clientCredentials?.clientSecret ?? null
 }
 
-interface AccessSource {
-  of(context: Context): Promise<Access>
-  /** Called when a read with these credentials has failed. */
-  failed(proof: Access): void
-}
+type AccessOf = (context: Context) => Access
 
 /** Returns the source of credentials for requests. Uses the secret of the context, which may have been rotated. */
-function accessOf({ auth, headers }: CrmSettings<'http'>): AccessSource {
+function accessOf({ auth, headers }: CrmSettings<'http'>): AccessOf {
   const token = new ClientToken()
-  async function of(context: Context): Promise<Access> {
+  return (context) => {
     const further = headers ?? {}
     const secret = String(context.settings['secret'] ?? '')
     if (auth?.bearer) {
@@ -76,34 +72,28 @@ function accessOf({ auth, headers }: CrmSettings<'http'>): AccessSource {
     if (auth?.query) return { headers: further, query: { [auth.query.name]: secret } }
     if (!auth?.clientCredentials) return { headers: further }
     const { tokenUrl, clientId, scope, sendAs } = auth.clientCredentials
-    const bearer = await token.current(context, { tokenUrl, clientId, clientSecret: secret, scope, sendAs })
+    const bearer = token.bearer(context, { tokenUrl, clientId, clientSecret: secret, scope, sendAs })
     return { bearer, headers: further }
   }
-  return { of, failed: ({ bearer = null }) => token.drop(bearer) }
 }
 
-function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessSource): Stream {
+function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): Stream {
   const { since, ids, byId, id, updatedAt, sinceAs } = list
   const options = pagingOf(settings, list)
   const path = list.post ?? list.get ?? ''
 
-  async function* read(context: Context, more: JsonValues = {}, given: Given = {}): AsyncGenerator<Batch, void> {
-    const proof = await access.of(context)
+  function read(context: Context, more: JsonValues = {}, given: Given = {}): AsyncIterable<Batch> {
+    const proof = access(context)
     const added = filled(more, given)
     const isPost = list.post !== null
     const query = queryOf({ ...list.query, ...(isPost ? {} : added) })
     const body = isPost ? { body: { ...list.body, ...added } } : {}
-    try {
-      yield* context.http.pages(`${settings.url}${path}`, {
-        ...options,
-        ...proof,
-        ...body,
-        query: { ...query, ...proof.query },
-      })
-    } catch (cause) {
-      access.failed(proof)
-      throw cause
-    }
+    return context.http.pages(`${settings.url}${path}`, {
+      ...options,
+      ...proof,
+      ...body,
+      query: { ...query, ...proof.query },
+    })
   }
 
   const stamps = updatedAt ?? []

@@ -25,14 +25,8 @@ export function salesforceConnector({ apiVersion, events, venues }: SalesforceOp
     const url = `${settings['url']}/services/data/${apiVersion}/${path}`
     const { clientId, clientSecret } = settings
     const client = { clientId: String(clientId), clientSecret: String(clientSecret), sendAs: 'body' } as const
-    const bearer = await token.current(context, { tokenUrl: `${settings['url']}/services/oauth2/token`, ...client })
-    try {
-      yield* http.pages(url, { ...PAGES, bearer, query: { q: soql } })
-    } catch (cause) {
-      // The org may end a session whenever it likes: the next read asks for a new token.
-      token.drop(bearer)
-      throw cause
-    }
+    const bearer = token.bearer(context, { tokenUrl: `${settings['url']}/services/oauth2/token`, ...client })
+    yield* http.pages(url, { ...PAGES, bearer, query: { q: soql } })
   }
 
   function streamOf({ from, columns }: SalesforceList): Pick<Stream, 'updatedAt' | 'full' | 'since' | 'ids' | 'byId'> {

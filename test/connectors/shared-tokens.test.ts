@@ -82,6 +82,22 @@ describe('A token by client credentials', () => {
     await read
   })
 
+  it('that ends within a read is replaced once; a CRM that refuses the new one too refuses the read', async () => {
+    let asked = 0
+    let good = 2
+    const world = await open(
+      () => ({ json: { access_token: `token-${++asked}`, expires_in: 3600 } }),
+      ({ headers }) => (headers['authorization'] === `Bearer token-${good}` ? { json: [] } : { status: 401, json: {} }),
+    )
+    expect((await readList(world.crm.events)).failure).toBe('')
+    expect(bearersOf(world)).toEqual(['/events Bearer token-1', '/events Bearer token-2'])
+    good = 0
+    expect((await readList(world.crm.events)).failure).toStartWith('refused: ')
+    expect([asked, world.api.asked.length]).toEqual([3, 4])
+    good = 4
+    expect((await readList(world.crm.events)).failure).toBe('')
+  })
+
   it('is not forgotten if the other list fails with an older one', async () => {
     let asked = 0
     const isOver = Promise.withResolvers<void>()

@@ -107,7 +107,8 @@ export interface Http {
 }
 
 export interface RequestOptions {
-  readonly bearer?: string
+  /** A token, or a function that returns one. If a token is refused, the function is called once more, with that token. */
+  readonly bearer?: string | ((refused: string | null) => Promise<string>)
   readonly headers?: { readonly [name: string]: string }
   /** Added to the URL. A list is joined by commas, or repeated if the name ends in `[]`. Null is omitted. */
   readonly query?: { readonly [name: string]: string | number | boolean | readonly (string | number)[] | null }

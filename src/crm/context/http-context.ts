@@ -24,6 +24,9 @@ export interface HttpSettings {
   readonly onWait: (forMs: number, why: string) => void
 }
 
+/** A request with its token. */
+type Authorized = Omit<JsonRequest, 'bearer'> & { readonly bearer: string | undefined }
+
 const MOST_BYTES = 64 * 1024 * 1024
 /** How many times to send a request while the CRM asks to send it later. */
 const MOST_TRIES = 4
@@ -62,6 +65,19 @@ export class HttpRequests {
   }
 
   async #request(target: string, options: JsonRequest, signal: AbortSignal): Promise<JsonAnswer> {
+    const { bearer } = options
+    if (typeof bearer !== 'function') return this.#requestWith({ ...options, bearer }, target, signal)
+    const token = await bearer(null)
+    try {
+      return await this.#requestWith({ ...options, bearer: token }, target, signal)
+    } catch (cause) {
+      // A token can expire or be revoked at any time, also while a list is being read.
+      if (!(cause instanceof FetchFault) || cause.kind !== 'refused') throw cause
+      return this.#requestWith({ ...options, bearer: await bearer(token) }, target, signal)
+    }
+  }
+
+  async #requestWith(options: Authorized, target: string, signal: AbortSignal): Promise<JsonAnswer> {
     const url = this.#urlOf(target, options.query)
     // A link from an answer is sent unchanged: `URL` encodes some characters differently.
     const isAsWritten = target.startsWith(`${url.origin}/`) && SENDABLE.test(target)
@@ -131,7 +147,7 @@ export class HttpRequests {
     return url
   }
 
-  async #send(url: URL, text: string, options: JsonRequest, signal: AbortSignal): Promise<HttpReply> {
+  async #send(url: URL, text: string, options: Authorized, signal: AbortSignal): Promise<HttpReply> {
     const { web, time, limits } = this.#settings
     const leave = await this.#gate.enter(signal)
     if (leave === null) throw givenUp()
@@ -194,7 +210,7 @@ function bodyOf(body: Value, headers: JsonRequest['headers'] = {}): string {
   return typeof body === 'string' && hasType ? body : JSON.stringify(body)
 }
 
-function headersOf({ bearer, headers = {} }: JsonRequest, hasBody: boolean): Record<string, string> {
+function headersOf({ bearer, headers = {} }: Authorized, hasBody: boolean): Record<string, string> {
   const sent: Record<string, string> = { accept: 'application/json', 'cache-control': 'no-cache' }
   if (hasBody) sent['content-type'] = 'application/json'
   for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value

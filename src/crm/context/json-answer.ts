@@ -21,7 +21,7 @@ export type JsonRequest = RequestOptions & { readonly body?: Value }
 export async function answerOf(
   { host, pathname }: URL,
   reply: HttpReply,
-  { errorAt, refusedAs = [], misconfiguredAs = [] }: JsonRequest,
+  { errorAt, refusedAs = [], misconfiguredAs = [] }: Omit<JsonRequest, 'bearer'>,
 ): Promise<JsonAnswer> {
   const { status, headers, body } = reply
   const said = errorAt === undefined || body.length === 0 ? null : valueAt(await parsed(body), errorAt)
