@@ -4,6 +4,7 @@ import { digits } from '../dataverse/environment.ts'
 import { type TestRow, eventRow, fields, idNumbered, openOwn } from './own-crm.ts'
 
 const ROWS: readonly TestRow[] = Array.from({ length: 42 }, (_, index) => eventRow(index + 1))
+const TIMELESS: readonly Row[] = ROWS.map((row) => ({ ...row, changed: null }))
 
 async function* pagesOf(rows: readonly Row[]): AsyncGenerator<Batch> {
   for (let at = 0; at < rows.length; at += 20) yield rows.slice(at, at + 20)
@@ -42,6 +43,11 @@ describe('the examination of a connector', () => {
       'loses rows: events: two full reads in a row returned different rows',
     ],
     ['since that is ignored', { since: () => pagesOf(ROWS) }, 'the API ignores the parameter'],
+    [
+      'since that is ignored, of rows without a time',
+      { full: () => pagesOf(TIMELESS), since: () => pagesOf(TIMELESS) },
+      'returned a row without a time: the API ignores the parameter',
+    ],
     [
       'ids that lack a row',
       {

@@ -223,13 +223,21 @@ describe('changes', () => {
   })
 
   it('must be heeded: an API that ignores the time is misconfigured', async () => {
-    const rows = rowsUpTo(5)
+    let rows: { readonly id: number; readonly changed: string | null }[] = rowsUpTo(5)
     const { crm } = await open(
       ({ query }) => ({ json: rows.filter(({ id }) => id > Number(query.get('after'))).slice(0, 3) }),
       WITH_SINCE,
     )
     const { cursor } = await readList(crm.venues)
     expect((await readList(crm.venues, 'changes', cursor)).failure).toContain('does the API ignore its parameter?')
+    // Whatever their times: nothing has changed since tomorrow.
+    rows = rows.map((row) => ({ ...row, changed: null }))
+    const { crm: timeless } = await open(
+      ({ query }) => ({ json: rows.filter(({ id }) => id > Number(query.get('after'))).slice(0, 3) }),
+      WITH_SINCE,
+    )
+    const read = await readList(timeless.venues)
+    expect((await readList(timeless.venues, 'changes', read.cursor)).failure).toContain('does the API ignore')
   })
 
   it('include deletions: the ids of all rows are compared', async () => {

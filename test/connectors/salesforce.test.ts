@@ -117,6 +117,8 @@ describe('Salesforce', () => {
     const queries = (known: readonly unknown[]): Readonly<Record<string, unknown>> => ({
       [`query: ${events} FROM Event__c ORDER BY Id`]: page([], 0),
       'query: SELECT Id, SystemModstamp FROM Event__c ORDER BY Id': page([], 0),
+      [`query: ${events} FROM Event__c WHERE SystemModstamp >= AHEAD ORDER BY SystemModstamp`]: page([], 0),
+      'queryAll: SELECT Id FROM Event__c WHERE IsDeleted = true AND SystemModstamp >= AHEAD': page([], 0),
       [`query: ${SELECT} ORDER BY Id`]: page(rows, 4),
       [`query: ${SELECT} WHERE SystemModstamp >= AHEAD ORDER BY SystemModstamp`]: page([], 0),
       'queryAll: SELECT Id FROM Venue__c WHERE IsDeleted = true AND SystemModstamp >= AHEAD': page([], 0),

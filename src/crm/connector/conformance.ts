@@ -6,7 +6,7 @@ import { type Cell, type CellObject, DecimalText, cellAt, isList, shownText } fr
 import { rowIn } from './list-rows.ts'
 import type { RowsEnd, StreamBatch, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
-import { farAheadLike, isEarlierStamp } from './stamps.ts'
+import { farAheadLike, isNotBefore } from './stamps.ts'
 
 const LOOKED_UP = 3
 const ABORTED_WITHIN_MS = 1000
@@ -174,12 +174,14 @@ class Examined {
   }
 
   async #checkSince(first: Seen): Promise<void> {
-    const [like] = [...first.stamps.values()].filter((stamp) => stamp !== null)
-    if (like === undefined) return
+    const like = [...first.stamps.values()].find((stamp) => stamp !== null) ?? null
     const ahead = farAheadLike(like, this.#time.now().wallMs)
     const seen = await this.#read('since', ahead)
-    const old = [...(seen?.stamps.values() ?? [])].find((stamp) => isEarlierStamp(stamp, ahead))
-    if (old !== undefined) this.#lose(`since ${ahead} returned a row of ${old}: the API ignores the parameter`)
+    const old = [...(seen?.stamps.values() ?? [])].find((stamp) => !isNotBefore(stamp, ahead))
+    if (old !== undefined)
+      this.#lose(
+        `since ${ahead} returned a row ${old === null ? 'without a time' : `of ${old}`}: the API ignores the parameter`,
+      )
   }
 
   async #checkById(first: Seen): Promise<void> {

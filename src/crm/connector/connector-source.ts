@@ -31,7 +31,7 @@ import {
 import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
 import { RowNotices } from './row-notices.ts'
-import { LookBack, farAheadLike, isEarlierStamp } from './stamps.ts'
+import { LookBack, farAheadLike, isNotBefore } from './stamps.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
@@ -306,7 +306,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const rows = stream.open('since', ahead, parts.signal)
     const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<never, string | null, void> {
       yield* []
-      const isIgnored = batch.rows.some((bytes) => isEarlierStamp(list.stampIn(bytes), ahead))
+      const isIgnored = batch.rows.some((bytes) => !isNotBefore(list.stampIn(bytes), ahead))
       return isIgnored ? IGNORED : null
     })
     return ended.ok || !ended.failure.message.endsWith(IGNORED) ? null : IGNORED

@@ -39,15 +39,15 @@ function writeStamp(ms: number, like: string | null): string {
 
 const FAR_AHEAD_MS = 3 * 24 * 3_600_000
 
-/** Returns a time in the far future, in the CRM's format. */
-export function farAheadLike(like: string, nowWallMs: number): string {
+/** Returns a time in the far future, in the CRM's format: that of `like`, or ISO 8601 if no time is known. */
+export function farAheadLike(like: string | null, nowWallMs: number): string {
   return writeStamp(nowWallMs + FAR_AHEAD_MS, like)
 }
 
-/** Returns true if a row's time is certainly earlier than another. */
-export function isEarlierStamp(stamp: string | null, other: string): boolean {
+/** Returns true if a row's time is certainly not earlier than another. */
+export function isNotBefore(stamp: string | null, other: string): boolean {
   const [own, others] = [stamp === null ? null : parseStamp(stamp), parseStamp(other)]
-  return own !== null && others !== null && own.ms < others.ms
+  return own !== null && others !== null && own.ms >= others.ms
 }
 
 /**
