@@ -6,7 +6,7 @@ import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } fr
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { HUNG_AFTER_MS } from '../test/support/depth.ts'
+import { ENDLESS_AFTER_MS, HUNG_AFTER_MS } from '../test/support/depth.ts'
 import { LANES } from '../test/support/lanes.ts'
 import { type TestCase, readJunit } from './junit-report.ts'
 import { type TestUnit, planTests } from './test-plan.ts'
@@ -67,6 +67,9 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // An endless loop in one file must not hold up the run for ever: no limit of a test can end it.
+      timeout: ENDLESS_AFTER_MS,
+      killSignal: 'SIGKILL',
       env: {
         ...process.env,
         TMPDIR: scratch,

@@ -31,7 +31,6 @@ export const ASK_EVERY_MS = 15
 export const WATCHED = 60
 const CHANGE_EVERY_MS = 25
 const LONGEST_REST_MS = 4000
-const LONGEST_START_MS = 30_000
 const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
 
 /** What this needs and this machine has not, as Debian calls it. */
@@ -234,7 +233,6 @@ class FleetSoak {
     await eventually(
       () => statusOf(`${instance.process.listening.address}api/events/${idOf(this.#setting.events - 1)}`),
       (status) => status === 200,
-      LONGEST_START_MS,
     )
     return { instance, spawnedMs, readyMs: performance.now() - spawnedMs }
   }
@@ -272,7 +270,7 @@ class FleetSoak {
       )
     }
     const isEqual = ({ length }: readonly string[]): boolean => length === 0
-    return eventually(differences, isEqual, 2 * MAX_AGE_MS).catch(differences)
+    return eventually(differences, isEqual).catch(differences)
   }
 
   #report(

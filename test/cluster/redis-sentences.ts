@@ -18,7 +18,8 @@ import { entryOf, SENTENCES } from './store-sentences.ts'
 
 const SCOPE = '0123456789ab'
 const LOG = `marquee:{${SCOPE}}:log`
-const LIMIT_MS = 1000
+/** More than a machine may stand still: what is answered is answered within it. */
+const LIMIT_MS = 4000
 
 type Given = Partial<Omit<RedisSettings, 'url'>>
 
@@ -105,10 +106,9 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       const session = await sessionOf(server.url)
       await session.ask((store) => store.append(entryOf('1-0'), true))
       server.freeze()
-      const begunMs = performance.now()
       await assert.rejects(
         session.ask((store) => store.readAfter('1-0', 100, 16), 100),
-        failsAs('late', /within 1\.1 s/),
+        failsAs('late', /within 4\.1 s/),
       )
       await assert.rejects(
         session.ask((store) => store.top()),
@@ -116,7 +116,6 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       )
       // The system accepts the connection; the server says nothing.
       await assert.rejects(sessionOf(server.url), failsAs('late', /did not answer within/))
-      assert.ok(performance.now() - begunMs < 10 * LIMIT_MS)
       server.continue()
       await (await sessionOf(server.url)).ask(usable)
       // What was let go is gone there too: this one, and the one of redis-cli.

@@ -159,9 +159,9 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     await service.says('our-crm.ts has changed since the service was started: restart Marquee to use the new file')
   })
 
-  it('cost no caller anything', () => {
+  it('cost no caller anything', async () => {
+    await until(() => service.answers > 300)
     expect(service.bad).toEqual([])
-    expect(service.answers).toBeGreaterThan(300)
     expect(service.log).not.toContain(SECRET)
     expect(service.log).not.toContain(ROTATED)
   })

@@ -13,7 +13,7 @@ import type { Fault } from './stand-in.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
 /** Far more than a read takes on a loaded machine: a list that is not served for that reason proves nothing. */
-const MAX_AGE_MS = 6000
+const MAX_AGE_MS = 10_000
 
 const reply = (status: number, body: string): Fault => ({
   kind: 'reply',
@@ -36,10 +36,10 @@ interface Served {
   readonly stop: () => Promise<Child>
 }
 
-async function serve(runtime: Runtime): Promise<Served> {
+async function serve(runtime: Runtime, requestTimeout = '5s'): Promise<Served> {
   const environment = await openEnvironment()
   fill(environment, 20)
-  const crm = crmSection(environment.standIn, { requestTimeout: '600ms' })
+  const crm = crmSection(environment.standIn, { requestTimeout })
   const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '200ms' }
   const folder = mkdtempSync(join(tmpdir(), 'marquee-cursors-'))
   const path = join(folder, 'marquee.yaml')
@@ -84,7 +84,7 @@ async function staysServed({ environment, name }: Served): Promise<readonly stri
 describe.each(RUNTIMES)('links to changes that die for ever (%s)', (runtime) => {
   it('are given up, whatever they die of, while full reads are fine', async () => {
     const outcomes = Object.entries(DEATHS).map(async ([death, fault]) => {
-      const served = await serve(runtime)
+      const served = await serve(runtime, '600ms')
       served.environment.standIn.trap(/events.*deltatoken/, fault, Number.POSITIVE_INFINITY)
       const names = await staysServed(served)
       await served.stop()

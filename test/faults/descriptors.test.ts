@@ -159,10 +159,11 @@ for (const [name, isThere, open] of SOURCES) {
             await source.change(changedMs.length)
             changedMs.push(performance.now())
           }
+          const askedMs = performance.now()
           const { status, version } = await ask()
           statuses.set(status, (statuses.get(status) ?? 0) + 1)
-          // When what was answered was no longer what the CRM holds.
-          oldestMs = Math.max(oldestMs, performance.now() - (changedMs[version + 1] ?? performance.now()))
+          // How long what was answered was no longer what the CRM holds, as of the request.
+          oldestMs = Math.max(oldestMs, askedMs - (changedMs[version + 1] ?? askedMs))
           await new Promise((resolve) => setTimeout(resolve, 20))
         }
         const { connected, ended } = flood

@@ -416,7 +416,8 @@ describe('a half-written file', () => {
 describe.each(RUNTIMES)('a writer in place that pauses, on %s', (runtime) => {
   it('is never seen half-way, neither by a service that runs nor by one that starts from its snapshot', async () => {
     const service = await Service.create({
-      freshness: { maxAge: '4s', refreshEvery: '200ms' },
+      // Far more than a machine may stand still: a file is believed that has not changed for half of it.
+      freshness: { maxAge: '60s', refreshEvery: '200ms' },
       crm: { kind: 'files', directory: './crm' },
     })
     mkdirSync(join(service.folder, 'crm'))

@@ -7,6 +7,8 @@ import { Victim } from './victim.ts'
 
 const MAX_AGE_MS = 1000
 const CLIENTS = 6
+/** Answers of 200, however slow the machine is. */
+const ENOUGH = 100
 
 export interface Verdict {
   readonly faults: number
@@ -122,9 +124,10 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
   }
 
   const until = performance.now() + lastsMs
+  const isOver = (): boolean => performance.now() > until && (statuses['200'] ?? 0) > ENOUGH
   const clients = Array.from({ length: CLIENTS }, async (_, index) => {
     const own = new Chance(seed + 1 + index)
-    while (performance.now() < until) {
+    while (!isOver()) {
       const kind = own.pick(['event', 'venue', 'event-venue'] as const)
       await ask(kind, own.pick([...IDS.constant, ...IDS.fickle]))
       if (own.happens(0.2)) await askList()
@@ -134,7 +137,7 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
   })
   const misfortunes = Object.values(histories).map(async (history) => {
     const own = chance.fork()
-    while (performance.now() < until) {
+    while (!isOver()) {
       history.change()
       // Mostly soon, now and then so late that the maximum age is past meanwhile.
       await pause(own.happens(0.12) ? own.between(1000, 2500) : own.span(120))

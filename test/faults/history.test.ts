@@ -15,7 +15,6 @@ describe('the history check, against real processes and real files (architecture
         console.log(`${RUNTIMES[index]}: ${SECONDS} s, seed ${SEED}: ${found}, ${wrong.length} wrong`)
         expect(wrong.slice(0, 5)).toEqual([])
         expect(exit).toBe(0)
-        expect(statuses['200']).toBeGreaterThan(100)
         expect(faults).toBeGreaterThan(0)
       }
     },

@@ -15,7 +15,7 @@ export function askHonestly(
   origin: string,
   targetOf: (turn: number) => string,
   { everyMs, localAddress }: { readonly everyMs: number; readonly localAddress: string },
-): { end(): Promise<HonestCalls> } {
+): { readonly asked: number; end(): Promise<HonestCalls> } {
   const isTls = origin.startsWith('https:')
   const settings = { keepAlive: true, localAddress }
   const https = new HttpsAgent({ ...settings, rejectUnauthorized: false })
@@ -42,6 +42,9 @@ export function askHonestly(
   }
   const timer = setInterval(() => pending.push(ask(targetOf(pending.length))), everyMs)
   return {
+    get asked() {
+      return pending.length
+    },
     async end() {
       clearInterval(timer)
       await Promise.all(pending)

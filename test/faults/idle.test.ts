@@ -21,6 +21,21 @@ async function ask(connection: RawConnection, answers: number): Promise<void> {
   await connection.until((received) => received.split('"_embedded":null}').length > answers)
 }
 
+/** Asks on one connection for longer than it may be idle. Tells whether the machine let it be idle for so long. */
+async function keepBusy(port: number, idleS: number): Promise<'kept' | 'closed' | 'held up'> {
+  const connection = (await RawConnection.open(port)).read()
+  const untilMs = performance.now() + (2 * idleS + 4) * 1000
+  let [answers, pauseMs] = [0, 0]
+  for (let fromMs = performance.now(); fromMs < untilMs && !connection.socket.destroyed; fromMs = performance.now()) {
+    await ask(connection, ++answers)
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    pauseMs = Math.max(pauseMs, performance.now() - fromMs)
+  }
+  const outcome = connection.socket.destroyed ? 'closed' : 'kept'
+  connection.destroy()
+  return pauseMs > (idleS * 1000) / 2 ? 'held up' : outcome
+}
+
 // Nearly all of the time is waiting: all of them wait together.
 describe('limits.idle is the least that an idle connection lives, on Bun and on Node', () => {
   let cases: readonly Case[]
@@ -45,10 +60,11 @@ describe('limits.idle is the least that an idle connection lives, on Bun and on 
       Array.from({ length: 8 }, async (_, index) => {
         await new Promise((resolve) => setTimeout(resolve, index * 550))
         const connection = (await RawConnection.open(victim.port)).read()
+        // From before the request: what holds this process up between the answer and its own clock must not count.
+        const askedMs = performance.now()
         await ask(connection, 1)
-        const answeredMs = performance.now()
         await connection.closed
-        return { name, idleS, livedS: (performance.now() - answeredMs) / 1000 }
+        return { name, idleS, livedS: (performance.now() - askedMs) / 1000 }
       }),
     )
     for (const { name, idleS, livedS } of await Promise.all(lives)) {
@@ -60,16 +76,9 @@ describe('limits.idle is the least that an idle connection lives, on Bun and on 
     const busy = cases
       .filter(({ idleS }) => idleS <= 4)
       .map(async ({ name, idleS, victim }) => {
-        const connection = (await RawConnection.open(victim.port)).read()
-        const untilMs = performance.now() + (2 * idleS + 4) * 1000
-        let answers = 0
-        while (performance.now() < untilMs) {
-          await ask(connection, ++answers)
-          expect([name, answers, connection.socket.destroyed]).toEqual([name, answers, false])
-          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-        }
-        expect(answers).toBeGreaterThan(40)
-        connection.destroy()
+        let outcome = await keepBusy(victim.port, idleS)
+        while (outcome === 'held up') outcome = await keepBusy(victim.port, idleS)
+        expect([name, outcome]).toEqual([name, 'kept'])
       })
     await Promise.all(busy)
   })

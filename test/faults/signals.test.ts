@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { EVENT, EVENT_ROW, LISTS } from '../contract/rows.ts'
+import { EVENT, EVENT_ROW } from '../contract/rows.ts'
 import { requestText } from '../contract/over-http.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
@@ -7,7 +7,9 @@ import { BOTH_RUNTIMES, caseOrAll } from '../support/depth.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
+import { heldList } from '../support/held-list.ts'
 import { untilListening } from '../support/marquee-process.ts'
+import { askOperations } from '../support/operations-client.ts'
 import { accepts, exchange } from '../support/raw-client.ts'
 import { parseReply } from '../support/reply.ts'
 import { silentCrm } from './silent-crm.ts'
@@ -15,49 +17,48 @@ import { silentCrm } from './silent-crm.ts'
 const CTRL_C = '\x03'
 const TARGET = `/api/events/${EVENT}`
 
-/** So many rows that a read of them takes longer than a signal takes to arrive. */
-const MANY = `[${Array.from({ length: 20_000 }, (_, index) =>
-  JSON.stringify({ ...EVENT_ROW, Id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}` }),
-).join(',')},${JSON.stringify(EVENT_ROW)}]`
-
-/** A service that `start` starts, with a request in flight: it waits for a read that takes a while. */
+/** A service that `start` starts, with a request in flight: it waits for a read that lasts until the list is released. */
 async function inFlight(start: (configuration: string) => Child) {
-  const port = await freePort()
-  const settings = {
-    listen: { port },
-    freshness: { maxAge: 0, refreshEvery: '1h' },
-    limits: { drain: '60s', waitFor: '60s' },
-  }
-  const directory = new FilesDirectory(settings, LISTS)
-  const child = start(directory.configuration)
-  const status = async (target: string): Promise<number> => parseReply(await exchange(port, requestText(target))).status
-  await eventually(
-    () => status(TARGET).catch(() => 0),
-    (found) => found === 200,
+  const [port, operationsPort] = [await freePort(), await freePort()]
+  const list = await heldList([EVENT_ROW])
+  const directory = new FilesDirectory(
+    { listen: { port }, operations: { port: operationsPort }, ...list.settings },
+    null,
   )
-  directory.write('events', MANY)
-  let isAnswered = false
-  const answer = exchange(port, `GET ${TARGET} HTTP/1.1\r\nHost: x\r\n\r\n`).finally(() => (isAnswered = true))
-  // Answered at once, and after the other had been taken.
-  expect(await status('/nothing')).toBe(404)
-  expect(isAnswered).toBe(false)
-  return { child, port, directory, answer }
+  const child = start(directory.configuration)
+  await eventually(
+    () =>
+      exchange(port, requestText(TARGET)).then(
+        (bytes) => parseReply(bytes).status,
+        () => 0,
+      ),
+    (status) => status === 200,
+  )
+  list.hold()
+  const answer = exchange(port, `GET ${TARGET} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await eventually(
+    () => askOperations(`http://127.0.0.1:${operationsPort}/status`),
+    (reply) => reply?.text.includes('"waiting":1') === true,
+  )
+  return { child, port, directory, list, answer }
 }
 
 type InFlight = Awaited<ReturnType<typeof inFlight>>
 
-/** The request has its whole answer, the service ends with `expected`, and nobody listens any more. */
+/** Nobody listens any more, the request has its whole answer, and the service ends with `expected`. */
 async function endsInOrder(
-  { child, port, directory, answer }: InFlight,
+  { child, port, directory, list, answer }: InFlight,
   expected: number | NodeJS.Signals,
 ): Promise<void> {
-  const { status, body } = parseReply(await answer)
-  expect([status, JSON.parse(body)]).toEqual([200, expect.objectContaining({ Id: EVENT })])
-  expect(await child.exited).toBe(expected)
   await eventually(
     () => accepts(port),
     (accepted) => !accepted,
   )
+  list.release()
+  const { status, body } = parseReply(await answer)
+  expect([status, JSON.parse(body)]).toEqual([200, expect.objectContaining({ Id: EVENT })])
+  expect(await child.exited).toBe(expected)
+  list.close()
   directory.remove()
 }
 

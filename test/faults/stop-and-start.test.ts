@@ -16,8 +16,9 @@ import { silentCrm } from './silent-crm.ts'
 import { Victim } from './victim.ts'
 import { BOTH_RUNTIMES } from '../support/depth.ts'
 
-/** What a stop may take where nobody holds it up: less than limits.drain, which it would otherwise wait for. */
-const PROMPT_MS = 9000
+/** What a stop may take where nobody holds it up: far less than limits.drain, which it would otherwise wait for. */
+const PROMPT_MS = 60_000
+const LONG_DRAIN = { limits: { drain: '3m' } }
 
 interface Tally {
   readonly sent: number
@@ -75,7 +76,7 @@ function serveInto(runtime: Runtime, configuration: string, redirection: string)
 for (const runtime of BOTH_RUNTIMES) {
   describe(`stop and start, on ${runtime}`, () => {
     it('SIGTERM under load: every request that was sent has its whole answer', async () => {
-      const victim = await Victim.start(runtime, {}, LISTS)
+      const victim = await Victim.start(runtime, LONG_DRAIN, LISTS)
       const { tally } = await load(victim.port)
       for (let asked = 0; asked < 50; asked++) expect((await victim.ask(TARGET)).status).toBe(200)
       const started = performance.now()
@@ -149,7 +150,7 @@ for (const runtime of BOTH_RUNTIMES) {
     })
 
     it('SIGTERM while the CRM hangs in the middle of a read: it does not wait for it', async () => {
-      const crm = await silentCrm({})
+      const crm = await silentCrm(LONG_DRAIN)
       const child = new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', crm.configuration])
       await crm.asked
       await untilListening(child)

@@ -22,7 +22,9 @@ export class Victim {
   }
 
   static async start(runtime: Runtime, settings: Settings, lists: Lists | null): Promise<Victim> {
-    const directory = new FilesDirectory(settings, lists)
+    // A loaded machine takes long for the first read of a large list, which the first request waits for.
+    const limits = { waitFor: '2m', ...limitsOf(settings) }
+    const directory = new FilesDirectory({ ...settings, limits }, lists)
     return new Victim(runtime, directory, await serve(runtime, directory.configuration))
   }
 
@@ -61,6 +63,10 @@ export class Victim {
     this.directory.remove()
     return status
   }
+}
+
+function limitsOf({ limits }: Settings): object {
+  return typeof limits === 'object' && limits !== null ? limits : {}
 }
 
 export function residentMb(pid: number): number {

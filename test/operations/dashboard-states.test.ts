@@ -136,7 +136,7 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
   })
 
   it('shows no count as served where callers get 502, and says what is kept', async () => {
-    const running = await dashboards.started(events(3, 0), { freshness: { maxAge: '3s', refreshEvery: '100ms' } })
+    const running = await dashboards.started(events(3, 0), { freshness: { maxAge: '8s', refreshEvery: '100ms' } })
     const { page } = await dashboards.opened(PHONE, running)
     await page.locator('#card-events dd.big', { hasText: /^3$/ }).waitFor()
     expect(await page.textContent('#card-events')).toContain('Served3Held')

@@ -36,7 +36,8 @@ describe('why an event is not showing, in words that a CRM admin acts on', () =>
   let directory: FilesDirectory
   let running: MarqueeProcess
   beforeAll(async () => {
-    const freshness = { maxAge: '2s', refreshEvery: '100ms' }
+    // Longer than a machine may stand still: what is shown must not be too old meanwhile.
+    const freshness = { maxAge: '8s', refreshEvery: '100ms' }
     const lists = { events: JSON.stringify(ROWS), venues: JSON.stringify([{ Id: VENUE, Name: 'Hall', Active: false }]) }
     directory = new FilesDirectory({ operations: { port: 0 }, freshness }, lists)
     running = await serve('bun', directory.configuration)

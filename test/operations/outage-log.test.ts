@@ -15,7 +15,7 @@ interface Line {
 it.each(RUNTIMES)(
   'the log says once a list when callers begin to get 502, and why, and once when that is over (on %s)',
   async (runtime) => {
-    const directory = new FilesDirectory({ freshness: { maxAge: '400ms', refreshEvery: '100ms' } }, LISTS)
+    const directory = new FilesDirectory({ freshness: { maxAge: '6s', refreshEvery: '100ms' } }, LISTS)
     const { child } = await serve(runtime, directory.configuration)
     const told = (): readonly Line[] =>
       child.stdout
@@ -55,7 +55,7 @@ it.each(RUNTIMES)(
       ShowOnWeb: true,
     }))
     const directory = new FilesDirectory(
-      { operations: { port: 0 }, freshness: { maxAge: '2s', refreshEvery: '100ms' } },
+      { operations: { port: 0 }, freshness: { maxAge: '6s', refreshEvery: '100ms' } },
       { events: JSON.stringify(rows), venues: '[]' },
     )
     const held = async (service: Awaited<ReturnType<typeof serve>>): Promise<void> => {

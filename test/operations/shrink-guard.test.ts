@@ -129,7 +129,7 @@ describe.each(RUNTIMES)('the shrink guard on %s', (runtime) => {
   })
 
   it('ends after its time with 502, and believes a list that is long again', async () => {
-    const directory = directoryOf({ shrinkGuard: '6s' })
+    const directory = directoryOf({ shrinkGuard: '15s' })
     const { child, untilShrunk, untilOld, get, ask, list } = await started(runtime, directory)
     directory.write('events', events(5))
     expect(await untilShrunk()).toMatchObject({ absent: 26, unreadable: 0 })

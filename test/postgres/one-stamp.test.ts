@@ -60,12 +60,15 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     const before = await tableReads(running)
     const costs = [await costOf(refreshAgain(running)), await costOf(refreshAgain(running))]
     expect(costs.map(({ rows }) => rows)).toEqual([0, 0])
-    // A thousandth of a scan's time; measured: 0.3 ms.
-    expect(Math.min(...costs.map(({ ms }) => ms))).toBeLessThan(2)
     expect(await tableReads(running)).toEqual(before)
     await world.query('ANALYZE crm.event')
     const analyzed = await costOf(refreshAgain(running))
     expect([analyzed.rows, await tableReads(running)]).toEqual([0, before])
+    // Measured: 0.3 ms, and 10 ms for a scan.
+    const scan = await costOf(() =>
+      world.query("SET ROLE marquee; SELECT count(*) FROM crm.public_events WHERE name = ''; RESET ROLE"),
+    )
+    expect(Math.min(...costs.map(({ ms }) => ms))).toBeLessThan(scan.ms / 3)
   })
 
   it('serves the change of very many rows at once, each read once, and then few again', async () => {
@@ -73,10 +76,8 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     const before = await tableReads(running)
     // The update itself finds its rows by a scan, not by an index.
     await world.query("UPDATE crm.event SET title = title || '!' WHERE title LIKE 'Event _____'")
-    const committed = performance.now()
     await running.until(idOf(10_000), (event) => event?.Name === 'Event 10000!')
     await running.until(idOf(99_999), (event) => event?.Name === 'Event 99999!')
-    const servedAfterMs = performance.now() - committed
     await eventually(
       async () => running.marquee.reading.replica.events.refresh.isRunning,
       (runs) => !runs,
@@ -85,8 +86,6 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     // 90,000 rows, and those within the overlap with each of the few refreshes that followed.
     expect(after.fetched - before.fetched).toBeWithin(90_000, 92_000)
     expect(after.scans - before.scans).toBe(1)
-    // Measured: 0.8 s on an idle machine.
-    expect(servedAfterMs).toBeLessThan(15_000)
     const { rows } = await costOf(refreshAgain(running))
     expect(rows).toBeLessThanOrEqual(200)
   })

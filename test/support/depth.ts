@@ -87,6 +87,9 @@ export function caseOrAll<Case>(cases: readonly Case[], essentials = 1): readonl
 /** When a test counts as hung. It ends a hang and judges no speed, so it is far more than a slow machine needs. */
 export const HUNG_AFTER_MS = 300_000
 
+/** When the process of a test file counts as endless: no file takes a hundredth of that on a quiet machine. */
+export const ENDLESS_AFTER_MS: number = 36 * HUNG_AFTER_MS
+
 /** The limit of a test that goes on for some time by its nature. */
 export function limitAfter(lastsMs: number): number {
   return lastsMs + HUNG_AFTER_MS

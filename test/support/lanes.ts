@@ -36,6 +36,8 @@ export const LANES: Lanes = {
     'test/contract/idle.test.ts',
     'test/cluster/cluster-dashboard.test.ts',
     'test/operations/own-ids.test.ts',
+    'test/operations/not-showing.test.ts',
+    'test/operations/outage-log.test.ts',
     'test/operations/shrink-guard.test.ts',
     'test/cluster/redis.test.ts',
     'scripts/docs-pages.test.ts',

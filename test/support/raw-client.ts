@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
-
-const PATIENCE_MS = 20_000
+import { PATIENCE_MS } from './eventually.ts'
 
 /** Sends exactly these bytes (one per character). Resolves with everything received until the other side closes. */
 export function exchange(port: number, request: string): Promise<Buffer> {

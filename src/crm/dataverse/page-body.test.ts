@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import { slowness } from '../../../test/support/machine-speed.ts'
 import { parseCell } from '../cells/parse-cell.ts'
 import { parsePageBody, splitPage } from './page-body.ts'
+
+const SLOWNESS = await slowness()
 
 describe('a page', () => {
   it('is read row by row to the same as all at once', () => {
@@ -47,7 +50,7 @@ describe('a page', () => {
     const before = process.cpuUsage()
     expect(await parsePageBody(hostile)).toMatchObject({ isDelta: false })
     const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1000).toBeLessThan(1000)
+    expect((user + system) / 1000).toBeLessThan(1000 * SLOWNESS)
   })
 
   it('that is none says why', async () => {
@@ -70,7 +73,7 @@ it.each([
   expect(await parsePageBody(text)).toStartWith('is nested deeper')
   const { user, system } = process.cpuUsage(before)
   // Processor time, as other processes may take most of the elapsed one.
-  expect((user + system) / 1000).toBeLessThan(500)
+  expect((user + system) / 1000).toBeLessThan(500 * SLOWNESS)
 })
 
 it('takes brackets within texts for what they are', async () => {
