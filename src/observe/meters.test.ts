@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { contentTypeOf, MEDIA_TYPES } from '../formats/media-types.ts'
-import { RequestMeter, typeLabel } from './meters.ts'
+import { readEnded } from '../../test/support/read-ended.ts'
+import { ReadMeter, RequestMeter, typeLabel } from './meters.ts'
 import { ROUTES } from './observation.ts'
 
 describe('the request meter', () => {
@@ -55,6 +56,14 @@ describe('the request meter', () => {
     const types = ['text/xml; charset=utf-8', 'application/problem+xml', undefined, 'x/y'].map(typeLabel)
     expect(types).toEqual(['text/xml', 'application/problem+xml', 'none', 'none'])
   })
+})
+
+it('measures reads and the delays of changes in seconds', () => {
+  const meter = new ReadMeter(['events', 'venues'])
+  meter.note(readEnded({ durationMs: 12.4 }))
+  meter.note({ kind: 'changes-published', delaysMs: [250, 1500] })
+  expect(meter.lists.get('events')?.durations.sum).toBeCloseTo(0.0124, 9)
+  expect(meter.publishDelay.sum).toBeCloseTo(1.75, 9)
 })
 
 it('counts every offered type by its name', () => {

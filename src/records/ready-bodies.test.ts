@@ -51,6 +51,13 @@ describe('ready bodies with a ceiling of 8 MB', () => {
     expect(read(3)).not.toBeNull()
   })
 
+  it('are dropped, large ones too, when the ceiling is lowered', () => {
+    for (const place of [0, 1]) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
+    expect(ready.count.bytes).toBeGreaterThanOrEqual(2 * MB)
+    ready.limitTo(4 * MB)
+    expect([read(0), read(1)?.slice(0, 1)]).toEqual([null, '1'])
+  })
+
   it('take no more than the ceiling, small and large ones and pages of lists together', () => {
     fill(ready, places, 0, 10_000)
     ready.keep(places, 10_000, 'x'.repeat(MB))

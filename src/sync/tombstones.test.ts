@@ -24,6 +24,8 @@ describe('Tombstones', () => {
     expect([tombstones.absentSince(id), tombstones.absentSince(other)]).toEqual([60, 70])
     tombstones.completeAsOf(40, true)
     expect(tombstones.absentSince(id)).toBe(60)
+    tombstones.completeAsOf(70, false)
+    expect(tombstones.size).toBe(0)
   })
 
   it('admit rows that no read of changes reports while an audit runs, except those deleted or seen to be absent', () => {

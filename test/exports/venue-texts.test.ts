@@ -85,6 +85,14 @@ describe('an event names a venue by the text of its id (SURFACE: Further fields,
     ])
   })
 
+  it('check tells each of up to three texts, which may all be mistakes in the right column', async () => {
+    const files = { 'Orte.csv': VENUES, 'Spielplan.csv': events('Montag', 'Dienstag', 'Mittwoch') }
+    using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION, ...files })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { suspicious } = JSON.parse(stdout) as { suspicious: readonly Told[] }
+    expect(asTexts(suspicious)).toHaveLength(3)
+  })
+
   it('blanks at the ends do not tell two ids apart, so rows that differ by them alone are duplicates', async () => {
     const double = `${VENUES}Oper,ja\n`
     using folder = new WorkFolder({
