@@ -95,6 +95,10 @@ export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number
   })
 }
 
+/** The number of rows looked at between two pauses. A row that is removed counts as many. */
+const ROWS_A_TURN = 100_000
+const ROWS_A_REMOVAL = 100
+
 /**
  * Removes the rows that a complete read, begun at `since`, did not mention. Pauses between shards. Returns their
  * number.
@@ -111,9 +115,10 @@ export async function removeAbsent<Item>(
       if (!shard.isHeld(slot) || (shard.seenAt[slot] ?? 0) >= since) continue
       list.remove(rowOf(index, slot))
       removed++
-      sincePause++
+      sincePause += ROWS_A_REMOVAL
     }
-    if (sincePause > 1000) {
+    sincePause += shard.slots
+    if (sincePause > ROWS_A_TURN) {
       sincePause = 0
       await pause()
     }
