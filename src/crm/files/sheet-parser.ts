@@ -154,7 +154,6 @@ export function sheetParser(
         if (++count > MOST_COLUMNS || column >= MOST_COLUMNS) refuse(`row ${row} has more than 16,384 cells`)
         type = attributes['t'] ?? 'n'
         shape = shapes[Number(attributes['s'] ?? 0)] ?? 'number'
-        inline = ''
         isFormula = false
       } else if (name === 'row') {
         const said = Number(attributes['r'] ?? row + 1)
@@ -166,8 +165,11 @@ export function sheetParser(
         links = null
         isFilled = false
         isHidden = /^(?:1|true)$/.test(attributes['hidden'] ?? '')
-      } else if (name === 'is') isInline = true
-      else if (name === 'rPh') isSound = true
+      } else if (name === 'is') {
+        // Begun anew: a cell with a million texts would otherwise be examined as often, each time with all of them.
+        inline = ''
+        isInline = true
+      } else if (name === 'rPh') isSound = true
       else if (name === 'f') {
         isFormula = true
         sharedAs = attributes['t'] === 'shared' ? (attributes['si'] ?? null) : null
