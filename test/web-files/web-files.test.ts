@@ -187,6 +187,16 @@ describe('what a server answers instead of a list', () => {
       { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' },
       `refused: HOST/a.csv is a web page (HTML), not a file: ${PUBLISH}`,
     ],
+    [
+      'a login page that begins with a comment',
+      { headers: { 'content-type': 'text/html' }, body: '<!-- Copyright -->\n<!DOCTYPE html><html>' },
+      `refused: HOST/a.csv is a web page (HTML), not a file: ${PUBLISH}`,
+    ],
+    [
+      'a login page without html',
+      { headers: { 'content-type': 'text/csv' }, body: '<title>Sign in</title><form action="/a">' },
+      `refused: HOST/a.csv is a web page (HTML), not a file: ${PUBLISH}`,
+    ],
     ['a refusal', { status: 403 }, `refused: HOST refuses the request (403): ${PUBLISH}`],
     ['nothing there', { status: 404 }, 'unreachable: HOST has no such file (404): is the URL of HOST/a.csv right?'],
     ['an outage', { status: 500 }, 'unreachable: HOST answered with a server error (500)'],
@@ -208,11 +218,22 @@ describe('what a server answers instead of a list', () => {
       { status: 302, headers: { location: 'http://example.org/a.csv' } },
       'broken: HOST redirects to example.org, an address without https',
     ],
-  ])('%s', async (_, reply, sentence) => {
+    [
+      'a redirect to no host',
+      { status: 302, headers: { location: 'file:///a.csv' } },
+      'broken: HOST redirects to file:, an address without https',
+    ],
+  ])('%s; it is asked again after 10 s', async (_, reply, sentence) => {
     const server = await serve(() => reply)
-    const { crm } = await rigOf(`"${server.origin}/a.csv?sig=secret-word"`)
-    const { failure } = await readWeb(crm.events)
+    const rig = await rigOf(`"${server.origin}/a.csv?sig=secret-word"`)
+    const { failure } = await readWeb(rig.crm.events)
     expect(failure.replaceAll(new URL(server.origin).host, 'HOST')).toBe(sentence)
+    rig.aheadMs = 9000
+    expect((await readWeb(rig.crm.events)).failure).toBe(failure)
+    expect(server.seen.length).toBe(1)
+    rig.aheadMs = 11_000
+    await readWeb(rig.crm.events)
+    expect(server.seen.length).toBe(2)
   })
 
   it('a pause: neither list is asked until it is over', async () => {

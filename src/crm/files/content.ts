@@ -7,6 +7,10 @@ type Content = 'zip' | 'ole' | 'gzip' | 'page' | 'xml' | 'text' | 'other'
 /** The number of bytes that `contentOf` examines. */
 export const HEAD_BYTES = 512
 
+/** Login pages often begin with a comment or a script. */
+const PAGE =
+  /^<(?:!--|(?:!doctype html|html|head|meta|title|link|base|script|style|body|table|div|form|p|h1)\b)|^<\?xml[^]*<html\b/i
+
 export function contentOf(bytes: Buffer): Content {
   const mark = bytes.toString('hex', 0, 4)
   if (mark === '504b0304') return 'zip'
@@ -14,7 +18,7 @@ export function contentOf(bytes: Buffer): Content {
   if (mark.startsWith('1f8b')) return 'gzip'
   const head = bytes.subarray(0, HEAD_BYTES)
   const text = head.toString(mark.startsWith('fffe') ? 'utf16le' : 'utf8').replace(/^\ufeff?\s*/, '')
-  if (/^<(?:!doctype html|html|head|meta|style|body|table|div)\b|^<\?xml[^]*<html\b/i.test(text)) return 'page'
+  if (PAGE.test(text)) return 'page'
   if (/^<(?:\?xml|workbook)\b/i.test(text)) return 'xml'
   return /\p{Cc}/u.test(text.replaceAll(/\s/g, '')) ? 'other' : 'text'
 }

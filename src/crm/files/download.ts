@@ -90,7 +90,11 @@ export class Download {
     if ('reply' in got && isRefusal(got.reply.status) && (await this.#refreshSecrets())) {
       got = await this.#follow(validators, signal)
     }
-    if (!('reply' in got)) return got
+    if (!('reply' in got)) {
+      // The server did answer, so it is not asked again at once.
+      if (got.kind === 'broken' || got.kind === 'too-large') this.#answered = { at: now, failure: got }
+      return got
+    }
     if (got.reply.status === 304 && known !== null) {
       this.#answered = null
       return (this.#copy = { ...known, askedAt: got.begunAt, writtenAtMs: this.#writtenAtMs(got.reply, known) })
@@ -192,7 +196,8 @@ export class Download {
       const next = location === undefined ? null : URL.parse(location, url.href)
       if (next === null) return failureOf('broken', `${url.host} redirects (${status}) without a usable address`)
       const fault = redirects === MOST_REDIRECTS ? TOO_MANY : await this.#redirectFault(first, next)
-      if (fault !== null) return failureOf('broken', `${first.host} redirects to ${next.host}, ${fault}`)
+      if (fault !== null)
+        return failureOf('broken', `${first.host} redirects to ${next.host || next.protocol}, ${fault}`)
       next.hash = ''
       url = next
     }
