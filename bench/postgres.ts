@@ -41,7 +41,7 @@ async function measureReads(): Promise<void> {
       configuration.crm.kind === 'postgres' ? { ...configuration.crm, idScanEveryMs } : configuration.crm,
       context,
     )
-  const [crm, sweeping] = [await open(3_600_000), await open(0)]
+  const [crm, scanning] = [await open(3_600_000), await open(0)]
   const versions = new Map<Guid, number>()
   const held: Held = { size: versions.size, version: (id) => versions.get(id) ?? Number.NaN }
 
@@ -82,7 +82,7 @@ async function measureReads(): Promise<void> {
   }
 
   await read(crm, 'full', null, true)
-  const cursor = await read(sweeping, 'full', null)
+  const cursor = await read(scanning, 'full', null)
   const deltaCursor = await read(crm, 'full', null)
   await told('full read', () => read(crm, 'full', null))
   // The first one still reads all rows again, as all changed within the overlap.
@@ -90,10 +90,10 @@ async function measureReads(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 6000))
   const idle = await read(crm, 'changes', settled)
   await told('idle refresh (changes)', () => read(crm, 'changes', idle))
-  const idScanIdle = await read(sweeping, 'changes', await read(sweeping, 'changes', cursor))
-  await told('idle refresh with sweep', () => read(sweeping, 'changes', idScanIdle))
+  const idScanIdle = await read(scanning, 'changes', await read(scanning, 'changes', cursor))
+  await told('idle refresh with id scan', () => read(scanning, 'changes', idScanIdle))
   await crm.close()
-  await sweeping.close()
+  await scanning.close()
 }
 
 /** Measures the time from a commit at a random moment until a request would show it. */

@@ -196,7 +196,7 @@ const FILES = `  kind: files
   # For files on a web server, such as a published spreadsheet: ./marquee init files --from URL; docs/files-by-url.md
 `
 
-const DATAVERSE = `  kind: dataverse   # testedOn: documents; a stand-in that answers as Microsoft documents it
+const DATAVERSE = `  kind: dataverse   # testedOn: documents; a simulated Dataverse that answers as Microsoft documents it
   url: https://example.crm11.dynamics.com            # the environment
   tenant: 00000000-0000-0000-0000-000000000000       # Directory (tenant) ID of the app registration
   clientId: 11111111-1111-1111-1111-111111111111     # its Application (client) ID; see docs/crm/dataverse.md

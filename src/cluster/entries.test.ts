@@ -112,7 +112,7 @@ describe('a position', () => {
 })
 
 describe('a signature (instances: Security)', () => {
-  it('is believed by whoever has the key, and in its fingerprint only', () => {
+  it('is believed by instances with the key, and in its fingerprint only', () => {
     const other = new Signing('0123456789ab', 'n'.repeat(32))
     const signature = signing.sign('a', 'b')
     expect(new Signing('0123456789ab', KEY).believes(signature, 'a', 'b')).toBeTrue()

@@ -160,7 +160,7 @@ export class SeenNonces {
       this.#strange.set(instance, { text: isTooMuch ? '' : text, movedAt: now })
     }
     this.strange = nonces.size - this.#seen.size
-    // By the monotonic clock: a wall clock that is set does not mean that they are silent.
+    // By the monotonic clock: setting the wall clock must not make an instance look silent.
     this.#living = [...this.#seen].filter(([, { movedAt, heartbeatMs }]) => {
       const longestMs = Math.max(LEAST_LIVING_MS, 4 * Math.max(heartbeatMs, this.#heartbeat.ms))
       return now.monotonicMs - movedAt.monotonicMs <= longestMs

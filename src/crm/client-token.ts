@@ -58,7 +58,7 @@ export class ClientToken {
   }
 
   async #grant(context: Context, request: GrantRequest): Promise<string> {
-    // Imported on demand: most APIs have keys.
+    // Imported on demand: most APIs take a key, and grant no tokens.
     const { requestToken } = await import('./kit/client-grant.ts')
     let isAnswered = false
     const granted = await requestToken(request, async (url, { headers, body }) => {

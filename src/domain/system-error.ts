@@ -16,7 +16,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'refused the connection'],
   ['ECONNRESET', 'dropped the connection'],
   ['EPIPE', 'dropped the connection'],
-  ['ETIMEDOUT', 'did not answer the connection'],
+  ['ETIMEDOUT', 'did not answer an attempt to connect'],
   ['EHOSTUNREACH', 'is not reachable from here'],
   ['ENETUNREACH', 'is not reachable from here'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],

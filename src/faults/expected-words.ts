@@ -71,6 +71,6 @@ function numberWords({ kind, sign, currency }: ExpectedNumber): string {
   const number =
     sign === null
       ? `${what} without separators, such as ${kind === 'decimal' ? '12.50' : '250'}`
-      : `${what} with a decimal ${SIGNS[sign].name}, such as ${SIGNS[sign][kind]} (crm.texts.decimal)`
+      : `${what}${kind === 'decimal' ? ` with a decimal ${SIGNS[sign].name}` : ''}, such as ${SIGNS[sign][kind]} (crm.texts.decimal)`
   return currency.length === 0 ? number : `${number}, with or without ${currency.join(' or ')} (crm.texts.currency)`
 }

@@ -32,10 +32,9 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
         ? null
         : markedLine('showOnWeb', hidden)
   if (line === null) {
-    const flags = few.filter(
-      (one) => !taken.has(one) && !isNamed(one, STATE_NAMES) && wordsIn(one, YES_OR_NO).length === one.distinct,
-    )
-    const held = (column === null ? flags : [column]).map((one) => ` ${heldBy(one)}.`).join('')
+    const held = (column === null ? few.filter((one) => !taken.has(one) && isFlag(one)) : [column])
+      .map((one) => ` ${heldBy(one)}.`)
+      .join('')
     return {
       key: 'showOnWeb',
       value: OPEN,
@@ -45,6 +44,12 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
   const [read] = [column, hidden].filter((one) => one !== null)
   if (read !== undefined) taken.add(read)
   return line
+}
+
+/** Returns true if a column says yes or no, and not the same in every row. */
+function isFlag(column: Column): boolean {
+  const varies = column.distinct > 1 || column.filled < column.rows
+  return varies && !isNamed(column, STATE_NAMES) && wordsIn(column, YES_OR_NO).length === column.distinct
 }
 
 /** Proposes which rows are active. A column of cancellations counts inversely. */

@@ -13,7 +13,7 @@ export interface FurtherProposal extends Line {
 /** Names of columns for the fields that feeds read, as `bareName` writes them. */
 const MEANINGS = {
   Description: words(
-    'description beschreibung kurztext text info inhalt teaser blurb synopsis summary descripcion sinopsis resumen beschrijving omschrijving descrizione sinossi resume',
+    'description beschreibung kurztext text info inhalt teaser blurb synopsis summary excerpt descripcion sinopsis resumen beschrijving omschrijving descrizione sinossi resume',
   ),
   Image: words(
     'image bild picture photo foto imageurl bildurl poster plakat imagen cartel afbeelding immagine locandina visuel affiche',

@@ -1,6 +1,6 @@
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
-import { EVENT_NAMES, isNamed, named } from './field-names.ts'
+import { EVENT_NAMES, isNamed, named, namedWithin } from './field-names.ts'
 import { type FurtherProposal, furtherColumns } from './further-columns.ts'
 import { idLine, idField } from './id-columns.ts'
 import { type Line, counted, example, byName, lineOf, OPEN, quoted } from './line.ts'
@@ -93,7 +93,8 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
   )
   const fields = [idLine(id, columns)]
   const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {
-    const column = named(among, EVENT_NAMES[field], taken)
+    const within = field === 'Name' ? null : namedWithin(among, EVENT_NAMES[field], taken)
+    const column = named(among, EVENT_NAMES[field], taken) ?? within
     if (column === null) return null
     taken.add(column)
     fields.push(lineOf(field, column, evidence(column)))
@@ -177,7 +178,9 @@ function whyNot(column: Column): string {
   const number = (['Price', 'TicketCapacity', 'TicketsAvailable'] as const).find((field) =>
     isNamed(column, EVENT_NAMES[field]),
   )
-  return number === undefined || column.kind === 'number' ? '' : `; ${number} needs numbers, and some values are not`
+  return number === undefined || column.kind === 'number'
+    ? ''
+    : `; ${number} needs numbers, and some values are not numbers`
 }
 
 function venuesOf(table: Table, link: VenueLink | null): ListProposal {

@@ -34,7 +34,7 @@ export function writeProposal(
   const lists = [events, venues].filter((list) => list !== null)
   const local = lists.find(({ table }) => !table.isOnWeb)
   const directory = local === undefined ? cwd : dirname(local.table.path)
-  // A missing list of venues is expected in the directory.
+  // A list for which no file was given is looked for in the directory.
   const needsDirectory = local !== undefined || events === null || venues === null
   const namespace: Line = {
     key: 'idNamespace',
@@ -116,7 +116,7 @@ function declarations(events: ListProposal | null, venues: ListProposal | null):
   if (declared.length === 0) return []
   return [
     '',
-    '# Further fields, from columns that no field reads. To publish one, remove the # before it here and under crm.',
+    '# Further fields, from columns that no field reads. To publish one, remove "# " before it here and under crm.',
     '# representation:',
     '#   further:',
     ...declared.flatMap(([list, further]) => [

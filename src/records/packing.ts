@@ -170,7 +170,7 @@ function textsBefore(name: keyof EventRecord): number {
   return before.filter((field) => field.name !== 'Id').length
 }
 
-/** Where each text of a packed event begins, up to the one after the number of its tags. */
+/** Where the texts of a packed event begin: those up to the number of its tags, and the first tag. */
 const begins = new Uint32Array(TAGS + 2)
 
 /** Reads the sort key of a packed event and skips its other fields: a list's index does this for each change. */

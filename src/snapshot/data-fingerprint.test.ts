@@ -36,7 +36,7 @@ describe('the fingerprint of a configuration', () => {
     expect(await fingerprint(POSTGRES)).toMatch(/^[0-9a-f]{12}$/)
   })
 
-  it('stays where a record stays: whoever reads it, how often, and what it looks like', async () => {
+  it('stays if records stay: with other credentials, intervals and formats of answers', async () => {
     const postgres = await fingerprint(POSTGRES)
     const same = [
       `representation: { namespace: Other }\nfreshness: { maxAge: 3m }\nlisten: { port: 1 }\nlists: on\n${POSTGRES}`,

@@ -430,8 +430,8 @@ describe('a list that is read at several moments (architecture: One moment)', ()
   it('is read in full after an id scan that missed much, and again in the next attempt if that fails', async () => {
     const { refresh, asked, list } = scene()
     await refresh({ pages: [rows(many)] })
-    const sweep: Script = { pages: [rows(many.slice(0, 200))], end: { ...several, complete: true } }
-    expect(await refresh(sweep, { end: DOWN })).toEqual({ ok: false, failure: DOWN })
+    const scan: Script = { pages: [rows(many.slice(0, 200))], end: { ...several, complete: true } }
+    expect(await refresh(scan, { end: DOWN })).toEqual({ ok: false, failure: DOWN })
     await refresh({ pages: [rows(many.slice(0, 200))], end: several })
     expect(asked.map(({ kind }) => kind)).toEqual(['full', 'changes', 'full', 'full'])
     expect(list.served).toBe(200)

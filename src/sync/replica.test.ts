@@ -19,7 +19,7 @@ class Fake<Item> {
   changes: readonly Change<Item>[] = []
   takesMs = 100
   /** A read of changes names all rows. */
-  sweeps = false
+  scansIds = false
   /** A read of changes is a delta that cannot report deletions, unless it must confirm. */
   confirmsWhenAsked = false
   /** The duration of a read that must confirm. */
@@ -70,7 +70,7 @@ class Fake<Item> {
     return {
       ok: true,
       cursor: `c${this.reads}` as Cursor,
-      complete: isFull || this.sweeps,
+      complete: isFull || this.scansIds,
       oneMoment: true,
       unchanged: false,
       asOf: null,
@@ -376,9 +376,9 @@ describe('ListReplica', () => {
     const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
     venues.changes = many.map((id) => ({ kind: 'record', id, record: venueOf(id, 'V'), version: Number.NaN }))
     await time.pass(6000)
-    venues.sweeps = true
+    venues.scansIds = true
     while (replica.venues.reader.guard.shrunk === null) await time.step()
-    venues.sweeps = false
+    venues.scansIds = false
     while (replica.venues.refresh.failures > 0) await time.step()
     expect(replica.venues.refresh.lastFailure).toBeNull()
     expect(replica.venues.lastFailure).toMatchObject({

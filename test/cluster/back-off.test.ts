@@ -33,7 +33,7 @@ describe('a successor (instances: Taking over)', () => {
     }
   })
 
-  it('reads no sooner than the CRM asked, whoever asks meanwhile, and tells them how long that is', async () => {
+  it('reads no sooner than the CRM asked, even if callers wait, and tells them how long that is', async () => {
     for (const seed of SEEDS) {
       const fleet = new Fleet(token, seed)
       const untilMs = 2 * FAILS_AT_MS

@@ -171,7 +171,7 @@ export class FleetChecker {
     if (writer !== name) this.fault(`${name} writes ${id} in the claim of ${writer}`)
   }
 
-  /** Whoever has taken all that the leader wrote holds what the leader holds, versions included. */
+  /** An instance that has taken all that the leader wrote holds what the leader holds, versions included. */
   agree(leader: Instance, follower: Instance): void {
     const [{ cluster: from }, { cluster: to }] = [leader, follower]
     if (to.role !== 'follower' || !isSame(from.position, to.position)) return

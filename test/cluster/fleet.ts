@@ -321,7 +321,7 @@ export class Fleet {
     return lists().every((list) => instance.admissions.ageNow(list) >= 0)
   }
 
-  /** Whoever waits for the leader's word is answered as soon as that suffices. */
+  /** Answers requests that wait for the leader as soon as its data suffices. */
   #look(wait: Wait): void {
     const { instance } = wait
     const { served } = instance.cluster

@@ -74,7 +74,7 @@ describe('the cost to the CRM (instances: Goals)', () => {
     expect(Math.abs(five - one)).toBeLessThan(one * 0.05)
   }, 600_000)
 
-  it('is some twice that of one while nobody can read it: whoever takes over tries at once, once', async () => {
+  it('is some twice that of one while nobody can read it: an instance that takes over tries at once, once', async () => {
     const [one, five] = [await requests(1, 60_000), await requests(5, 60_000)]
     expect(one).toBeGreaterThan(100)
     expect(five).toBeLessThan(2.5 * one)

@@ -188,7 +188,7 @@ async function snapshotIsAhead(seed: number): Promise<readonly string[]> {
   const leader = await begun(fleet)
   history.end()
   await fleet.pass(MAX_AGE_MS / 2)
-  // Whoever comes has no snapshot, and asks for one; all venues and five events are in it when the last slice but one
+  // An instance that starts has no snapshot, and asks for one; all venues and five events are in it when the last slice but one
   // ends.
   store.blobs.delete('snapshot')
   const { slices } = leader

@@ -18,7 +18,7 @@ const LOOK_MS = 100
 interface Loss {
   /** All that is still shown. */
   readonly kept: ReadonlySet<Guid>
-  /** What was there before is known to whoever answers. */
+  /** Every instance that answers knows what was there before. */
   readonly knownMs: number
 }
 
@@ -101,7 +101,7 @@ export class Rights {
     checker.excuse()
   }
 
-  /** The rows are gone for good, and whoever does not believe that is told. */
+  /** The rows are gone, and the instances that do not believe that say so. */
   #accept(table: Table, rows: readonly Story[]): void {
     const { time } = this.#world
     this.#isAccepted = true

@@ -197,7 +197,7 @@ describe('the commands that ask the running instance, where there is none to ask
   })
 })
 
-/** A server that says the same to whoever connects, and leaves the connection open. */
+/** A server that says the same on every connection, and leaves the connection open. */
 async function talker(said: string): Promise<AsyncDisposable & { readonly port: number }> {
   const open = new Set<Socket>()
   const server = createTcpServer((socket) => {

@@ -154,7 +154,7 @@ describe('a code without a label', () => {
     expect(lookedAt).toEqual([10, 30, 70, 150])
     environment.events.option('cr5_tags', '77', { 1033: 'Diving' })
     environment.aheadMs = 320_000
-    // The first read that could tell fails: it is owed, until one succeeds.
+    // The first read that could tell fails: the next one that succeeds tells.
     environment.standIn.trap(/events\?\$select=[^&]*$/, { kind: 'reply', reply: refusal(503, '', 'busy') })
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
     expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking'])

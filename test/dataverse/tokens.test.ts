@@ -67,7 +67,7 @@ describe('the token', () => {
     expect(directory.asked).toBe(3)
   })
 
-  it('is not asked for before the time that the directory named, whoever needs it', async () => {
+  it('is not asked for before the time that the directory named, whichever list needs it', async () => {
     const { replica } = environment.rig()
     const reply = { ...json({}), status: 429, headers: { 'retry-after': '30' } }
     environment.standIn.trap('oauth2', { kind: 'reply', reply })

@@ -228,7 +228,7 @@ describe('what init says of columns that it cannot use as they are', () => {
     const { said } = await proposed(
       'Nr;Titel;Beginn;Ende;Preis\n1;A;2036-12-11 19:30;2036-12-11 22:00;kostenlos\n2;B;2036-12-11 19:30;2036-12-11 22:00;10,-\n',
     )
-    expect(said).toContain('not used: Preis (e.g. kostenlos; Price needs numbers, and some values are not)')
+    expect(said).toContain('not used: Preis (e.g. kostenlos; Price needs numbers, and some values are not numbers)')
   })
 
   it('asks for the venue where most names are not in the venues file', async () => {

@@ -55,7 +55,7 @@ describe('connections that no good client makes, to Bun and to Node', () => {
     )
   }
 
-  it('silence, half a request, half a body, or one byte a second: closed, whoever it is', () =>
+  it('silence, half a request, half a body, or one byte a second: closed, from any client', () =>
     attack(50, async ({ open }) => {
       const started = performance.now()
       const connections = await open(40)

@@ -44,7 +44,7 @@ const value = fc.oneof(
 )
 const query = fc.array(fc.tuple(name, fc.constantFrom('=', '=', '=', '', '=='), value), { maxLength: 6 })
 
-describe('lists asked by whoever means harm', () => {
+describe('lists under hostile requests', () => {
   let subject: Subject
   beforeAll(async () => {
     subject = await startInProcess({ lists: 'on' }, LISTS)

@@ -80,7 +80,7 @@ for (const runtime of RUNTIMES) {
       expect(took.at(-1)).toBeLessThan(1000 * SLOWNESS)
     })
 
-    it('holds up whoever asks for a record by no more than a turn for each connection of the flood', async () => {
+    it('delays a request for a record by no more than a turn for each connection of the flood', async () => {
       const events = JSON.stringify(Array.from({ length: EVENTS }, (_, index) => row(index)))
       const victim = await Victim.start(
         runtime,

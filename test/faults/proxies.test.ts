@@ -327,7 +327,7 @@ function suite(
         oldestMs = Math.max(oldestMs, ageMs)
         const age = Number(got.headers.get('age') ?? 0)
         const keep = Number(/max-age=(\d+)/.exec(got.headers.get('cache-control') ?? '')?.[1] ?? 0)
-        // RFC 9111 §4.2: whoever caches it uses it for what is left of max-age after its Age.
+        // RFC 9111 §4.2: a cache uses it for what is left of max-age after its Age.
         const lastUsedMs = Math.max(0, keep - age) * 1000
         if (ageMs > MAX_AGE_MS || (version?.untilMs !== undefined && ageMs + lastUsedMs > MAX_AGE_MS)) {
           wrong.push(`${Math.round(ageMs)} ms old, Age ${age}, max-age ${keep}`)

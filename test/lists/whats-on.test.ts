@@ -85,13 +85,13 @@ describe.skipIf(CHROMIUM === null).each(['/', '/whats-on'])('docs/examples/whats
 })
 
 describe.skipIf(CHROMIUM === null)("a theatre's spreadsheet, from init --from to the page", () => {
-  it('shows description, picture and what is cancelled, and nothing of a text is markup', async () => {
+  it('shows description, picture and what is cancelled or postponed, and nothing of a text is markup', async () => {
     const site = siteOf(html)
     const port = await portOf(site)
     const rows = [
       `1;Figaro;12.07.2036;19:30;22:30;Großes Haus;250;40;25,00;Oper;<p>Eine <b>Oper</b> in vier Akten.</p><p>Von Mozart.</p>;http://127.0.0.1:${port}/figaro.svg;geplant;ja`,
       '2;Tosca;13.07.2036;19:30;22:00;Großes Haus;250;10;35,00;Oper;"&lt;img src=x onerror=alert(1)&gt;";javascript:alert(1);abgesagt;ja',
-      '3;Lesung;14.07.2036;20:00;21:30;Kleines Haus;90;3;9,50;Lesung;;;geplant;ja',
+      '3;Lesung;14.07.2036;20:00;21:30;Kleines Haus;90;3;9,50;Lesung;;;verschoben;ja',
     ]
     const head = 'Nr;Titel;Datum;Beginn;Ende;Saal;Plätze;Verkauft;Preis;Sparte;Kurztext;Bild;Zustand;Öffentlich'
     using folder = new WorkFolder({
@@ -133,7 +133,7 @@ describe.skipIf(CHROMIUM === null)("a theatre's spreadsheet, from init --from to
         expect(await items.allInnerTexts()).toEqual([
           'Figaro\n2036-07-12, 19:30 · Großes Haus\n\nEine Oper in vier Akten.\nVon Mozart.',
           'Tosca\n2036-07-13, 19:30 · Großes Haus · cancelled\n\n<img src=x onerror=alert(1)>',
-          'Lesung\n2036-07-14, 20:00 · Kleines Haus',
+          'Lesung\n2036-07-14, 20:00 · Kleines Haus · postponed',
         ])
         expect(await page.locator('img').count()).toBe(1)
         const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')

@@ -173,7 +173,7 @@ describeWithPostgres('the care for connections', () => {
     expect(running.reads().slice(from)).not.toContain('events full ok')
   })
 
-  it('ends an audit that stands in the way of whoever wants to alter the table', async () => {
+  it('ends an audit that blocks a session which wants to alter the table', async () => {
     await world.fill(3000)
     const reads = await Reads.open(world, { crm: { requestTimeout: '500ms' } })
     const { cursor } = await reads.full().well()

@@ -9,7 +9,7 @@ import { idOf, World } from './world.ts'
 const ROWS = 5000
 const FIRST_HALF = `id < '${idOf(ROWS / 2)}'`
 const GRANT = 'GRANT SELECT ON crm.shown, crm.seen TO marquee'
-const KINDS = ['full read', 'audit', 'sweep'] as const
+const KINDS = ['full read', 'audit', 'id scan'] as const
 
 let world: World
 let reads: Reads
@@ -34,7 +34,7 @@ async function close(): Promise<void> {
 async function begin(kind: (typeof KINDS)[number]): Promise<Read> {
   const { cursor } = await reads.full().well()
   // Each read of changes ends with an id scan.
-  const read = kind === 'sweep' ? reads.changes(cursor) : reads.full(kind === 'audit')
+  const read = kind === 'id scan' ? reads.changes(cursor) : reads.full(kind === 'audit')
   while (read.sizes.reduce((sum, size) => sum + size, 0) < 1000) expect(await read.page()).toBe(true)
   return read
 }
@@ -81,7 +81,7 @@ describeWithPostgres('one read of a list', () => {
     expect([said.has('Later'), said.has('New')]).toEqual([false, false])
   })
 
-  it('is of one moment too where its midst is between the changes and the sweep', async () => {
+  it('is of one moment too where its midst is between the changes and the id scan', async () => {
     await open()
     const { cursor } = await reads.full().well()
     const read = reads.changes(cursor)

@@ -5,7 +5,7 @@ import type { Running } from './world.ts'
 import { idOf, World } from './world.ts'
 
 const ROWS = 100_000
-/** So rarely that no sweep falls into a measurement, and no refresh but one that a notification asks for. */
+/** So rarely that no id scan falls into a measurement, and no refresh but one that a notification asks for. */
 const RARELY = { freshness: { maxAge: '10m', refreshEvery: '5m' } }
 
 let world: World
@@ -99,7 +99,7 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     expect((await costOf(refreshAgain(running))).rows).toBeLessThanOrEqual(205)
   })
 
-  it('finds within the sweep what is committed late, with a stamp before that of all others', async () => {
+  it('finds within the id scan what is committed late, with a stamp before that of all others', async () => {
     const running = await world.start({
       freshness: { maxAge: '4s', refreshEvery: '200ms' },
       crm: { listen: undefined },
@@ -115,7 +115,7 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
     await running.until(idOf(7), (event) => event?.Name === 'Late')
   })
 
-  it('finds within the sweep very many rows that changed and tell of it by an older stamp', async () => {
+  it('finds within the id scan very many rows that changed and tell of it by an older stamp', async () => {
     const running = await world.start({
       freshness: { maxAge: '4s', refreshEvery: '200ms' },
       crm: { listen: undefined },

@@ -65,7 +65,7 @@ describeWithPostgres('an id that a view holds twice', () => {
     await running.until(idOf(3), (event) => event?.Name === 'Round 18')
   })
 
-  it('is withdrawn where its second row comes later, by the sweep', async () => {
+  it('is withdrawn where its second row comes later, by the id scan', async () => {
     await world.fill(20)
     const running = await world.start({
       freshness: { maxAge: '10m', refreshEvery: '100ms' },

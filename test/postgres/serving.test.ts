@@ -140,7 +140,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     expect(running.served).toBe(300)
   })
 
-  it('go within the sweep where notifications come all the time and name nobody', async () => {
+  it('go within the id scan where notifications come all the time and name nobody', async () => {
     await world.fill(10)
     const running = await world.start({ ...RARELY, crm: { idScanEvery: '500ms' } })
     const silent = await world.server.admin()
@@ -196,7 +196,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await running.until(idOf(5), (event) => event?.Name === 'Late')
   })
 
-  it('go with the next sweep where they are deleted without a word', async () => {
+  it('go with the next id scan where they are deleted without a word', async () => {
     await world.fill(10)
     const running = await world.start({
       freshness: { maxAge: '6s', refreshEvery: '100ms' },

@@ -55,9 +55,9 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
     await world.query(`BEGIN; SET LOCAL session_replication_role = replica;
       UPDATE crm.event SET title = 'Late', updated_at = updated_at - interval '1 hour'; COMMIT`)
     // And the rows that differ.
-    const sweep = reads.changes(next)
-    await within(3, sweep)
-    expect([...sweep.rows.values()].filter((name) => name === 'Late')).toHaveLength(ROWS)
+    const scan = reads.changes(next)
+    await within(3, scan)
+    expect([...scan.rows.values()].filter((name) => name === 'Late')).toHaveLength(ROWS)
     await reads.close()
   })
 

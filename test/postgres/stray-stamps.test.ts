@@ -5,7 +5,7 @@ import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'
 import { World, idOf } from './world.ts'
 
-/** No sweep but the one that a test waits for. */
+/** No id scan but the one that a test waits for. */
 const UNSWEPT = { freshness: { maxAge: '10m' } }
 const SWEPT = { crm: { idScanEvery: '1ms' } }
 
@@ -70,7 +70,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
     expect([...all.rows.values()].filter((name) => name === 'All')).toHaveLength(1000)
   })
 
-  it('is served by the sweep as it changes, and is named once', async () => {
+  it('is served by the id scan as it changes, and is named once', async () => {
     await world.fill(1000)
     reads = await Reads.open(world, SWEPT)
     const { cursor } = await reads.full().well()
@@ -135,7 +135,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
     await world.query("ALTER ROLE marquee SET TimeZone = 'America/New_York'")
   })
 
-  it('is said to be usual where sweep after sweep finds what reads of changes should have', async () => {
+  it('is said to be usual where id scan after id scan finds what reads of changes should have', async () => {
     await world.fill(1000)
     reads = await Reads.open(world, SWEPT)
     let { cursor } = await reads.full().well()

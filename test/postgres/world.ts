@@ -19,7 +19,7 @@ export interface Given {
 
 type Marquee = Awaited<ReturnType<typeof assembleAlone>>
 
-/** A database as the guide has it set up, and whoever runs Marquee before it. */
+/** A database as the guide sets it up, and the Marquee in front of it. */
 export class World {
   readonly server: PostgresServer
   admin: Client

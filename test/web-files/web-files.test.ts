@@ -134,7 +134,7 @@ describe('a list by URL', () => {
     for (rig.aheadMs of [20_000, 40_000]) await readWeb(rig.crm.events, first.cursor)
     expect(rig.notices).toEqual([
       expect.stringContaining(
-        '/a.csv is sent whole to conditional requests, so it is downloaded in full every 10 s',
+        '/a.csv is sent in full to conditional requests, so it is downloaded in full every 10 s',
       ) as never,
     ])
     const plain = await rigOf(`"${(await serve(() => ({ body: CSV }))).origin}/a.csv"`)

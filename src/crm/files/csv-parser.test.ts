@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { type CsvRow, type RowCells, CsvParser } from './csv-parser.ts'
-import type { SyntaxFault } from './row-parser.ts'
+import type { BrokenSyntax } from './row-parser.ts'
 
 interface Outcome {
   readonly header: CsvRow | null
   readonly rows: readonly RowCells[]
   readonly lines: readonly number[]
-  readonly fault: SyntaxFault | null
+  readonly fault: BrokenSyntax | null
 }
 
 async function run(text: string, size = 1000, delimiter = ','): Promise<Outcome> {

@@ -7,7 +7,7 @@ import { type Cell, isBlank } from '../cells/cell.ts'
 import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import { type OnCut, type RowParser, type SyntaxFault, type Taken } from './row-parser.ts'
+import { type OnCut, type RowParser, type BrokenSyntax, type Taken } from './row-parser.ts'
 
 /**
  * Parses a header row and the rows below it (RFC 4180). Skips empty lines and rows of blank cells. With `texts`,
@@ -75,7 +75,7 @@ export class CsvParser implements RowParser {
     return this.#rowLine + (this.#parser?.info.empty_lines ?? 0) - this.#blankLines
   }
 
-  async feed(bytes: Buffer): Promise<SyntaxFault | null> {
+  async feed(bytes: Buffer): Promise<BrokenSyntax | null> {
     // A first line `sep=;` is Excel's way to name the separator, not a row.
     const first = this.#parser === null ? /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) : null
     const [line = '', own = null] = first ?? []
@@ -93,7 +93,7 @@ export class CsvParser implements RowParser {
     return (await this.#takeRows()) ?? this.#faultOf(error)
   }
 
-  async finish(onCut?: OnCut): Promise<SyntaxFault | null> {
+  async finish(onCut?: OnCut): Promise<BrokenSyntax | null> {
     const parser = this.#parser ?? this.#open(',')
     parser.resume()
     const error = await new Promise((resolve) => {
@@ -117,13 +117,13 @@ export class CsvParser implements RowParser {
     return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
   }
 
-  #noHeader(line: number): SyntaxFault {
+  #noHeader(line: number): BrokenSyntax {
     const row = this.#texts?.headerRow ?? null
     const which = row === null ? '' : ` in row ${row}, as crm.texts.headerRow says`
     return { line, problem: `a header row is expected${which}` }
   }
 
-  async #takeRows(): Promise<SyntaxFault | null> {
+  async #takeRows(): Promise<BrokenSyntax | null> {
     const rows = this.#rows
     this.#rows = []
     for (const { row, blankLines } of rows) {
@@ -161,7 +161,7 @@ export class CsvParser implements RowParser {
     return { line, problem }
   }
 
-  async #takeHeader(written: CsvRow, line: number): Promise<SyntaxFault | null> {
+  async #takeHeader(written: CsvRow, line: number): Promise<BrokenSyntax | null> {
     const pace = new Pace()
     const names = new Set<string>()
     const numbered = numbering()
@@ -201,7 +201,7 @@ export class CsvParser implements RowParser {
     return null
   }
 
-  #faultOf(error: unknown): SyntaxFault | null {
+  #faultOf(error: unknown): BrokenSyntax | null {
     if (error === null || error === undefined) return null
     if (!(error instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: error })
     return { line: this.#line, problem: csvProblem(error.code, this.#delimiter) }
@@ -278,7 +278,7 @@ export type RowCells = readonly (Cell | undefined)[]
 export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?: string | null) => Taken
 
 /** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
-export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
+export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | BrokenSyntax
 
 /** Returns a function that takes the header row of a list. */
 export function csvRows<Item>(

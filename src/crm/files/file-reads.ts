@@ -11,7 +11,7 @@ import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
 import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
-import type { SyntaxFault } from './row-parser.ts'
+import type { BrokenSyntax } from './row-parser.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 
 export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
@@ -91,7 +91,7 @@ export class FileReads<Item> {
     version: FileVersion,
     request: ReadRequest,
     isKnown: boolean,
-    isWhole: (fault: SyntaxFault | null) => Promise<boolean> = () => Promise.resolve(true),
+    isWhole: (fault: BrokenSyntax | null) => Promise<boolean> = () => Promise.resolve(true),
   ): PageStream<Item, Failed | Interrupted | Whole> {
     const { list, time, isClosed, limits } = this.#settings
     const { file, found, begunAt, readAtMs } = version
@@ -158,7 +158,7 @@ function failureIn<Item>(
   list: ListFile<Item>,
   { found: { name, format }, count }: FileBatch<Item>,
   columns: IgnoredColumns,
-  fault: SyntaxFault | null,
+  fault: BrokenSyntax | null,
 ): Failure | null {
   // The columns of JSON are those of its rows, so an empty list lacks none.
   const isTold = format === 'csv' || format === 'xlsx' || count > 0

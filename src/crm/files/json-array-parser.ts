@@ -1,5 +1,5 @@
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type RowParser, type SyntaxFault, type TakeRow, type Taken, CarriedRow } from './row-parser.ts'
+import { type RowParser, type BrokenSyntax, type TakeRow, type Taken, CarriedRow } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
 
@@ -74,8 +74,8 @@ export class JsonArrayParser implements RowParser {
     return this.#carried.end(bytes, from, end, this.#itemLine)
   }
 
-  /** Handles a byte between two items. The first byte of an item is left to the item. */
-  #between(bytes: Buffer, index: number): number | SyntaxFault {
+  /** Handles a byte between two items. Does not consume the first byte of an item. */
+  #between(bytes: Buffer, index: number): number | BrokenSyntax {
     const byte = bytes[index]
     if (byte === LINE_FEED) this.#line++
     if (byte === undefined || isSpace(byte)) return index + 1
@@ -161,7 +161,7 @@ export class JsonArrayParser implements RowParser {
     return end
   }
 
-  #fault(problem: string): SyntaxFault {
+  #fault(problem: string): BrokenSyntax {
     return { line: this.#line, problem }
   }
 }

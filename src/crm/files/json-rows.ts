@@ -8,7 +8,7 @@ import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
 import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
-import type { SyntaxFault, TakeRow } from './row-parser.ts'
+import type { BrokenSyntax, TakeRow } from './row-parser.ts'
 
 const OBJECT: Expected = { kind: 'object' }
 const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
@@ -25,10 +25,10 @@ export function jsonLines<Item>(
 ): TakeRow {
   const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
   const { seed, idOf, isDerived } = list.lines
-  function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
+  function add(parsed: ParsedCell, text: string, line: number, version: number): BrokenSyntax | null {
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok) {
-      if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed.offset, parsed.expected)
+      if (parsed.reason === 'syntax') return brokenSyntax(text, line, parsed.offset, parsed.expected)
       const tooDeep = new CellFault(SHALLOW_OBJECT, text.slice(0, 100))
       rows.add(withheld(tooDeep, where()), line)
     } else if (isObject(parsed.cell)) {
@@ -121,7 +121,7 @@ function withheld(fault: CellFault, where: string): Change<never> {
   return withheldRow(new RowFault('unreadable', null, fault), null, where, Number.NaN)
 }
 
-function syntaxFault(text: string, line: number, offset: number, expected: string): SyntaxFault {
+function brokenSyntax(text: string, line: number, offset: number, expected: string): BrokenSyntax {
   let breaks = 0
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) breaks++
   const found = offset < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0)) : 'the end'

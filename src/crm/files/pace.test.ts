@@ -30,7 +30,7 @@ describe('the pace of a long read', () => {
     expect(await sliceAfter(1.8, 5000)).toBeCloseTo(1.8, 1)
   })
 
-  it('takes 2 ms at a time where nobody is answered before it has ended, whoever waits', async () => {
+  it('takes 2 ms at a time if no request can be answered before it has ended, even if requests wait', async () => {
     expect(await sliceAfter(1.8, 0, true)).toBeCloseTo(2, 1)
   })
 

@@ -32,7 +32,7 @@ export class Pace {
   #sliceMs = LONGEST_MS
   #begunMs: number
 
-  /** @param isFirst whether requests need no share, because none can be answered before this read ends */
+  /** @param isFirst whether this is the first read. Nothing can be answered before it ends, so it shares less. */
   constructor(
     isFirst = false,
     nowMs: () => number = () => performance.now(),

@@ -7,7 +7,7 @@ import { jsonLines } from './json-rows.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
 import type { Pace } from './pace.ts'
-import type { RowParser, SyntaxFault } from './row-parser.ts'
+import type { RowParser, BrokenSyntax } from './row-parser.ts'
 import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 
 /** One list in an open file, and the batch that takes its rows. */
@@ -29,7 +29,7 @@ const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
  * Reads a file from its start and yields its rows in pages, with pauses for requests. Parsers for single formats are
  * imported on demand.
  */
-export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, SyntaxFault | null> {
+export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, BrokenSyntax | null> {
   const { file, list, rows, columns, held, limitBytes, isGivenUp, pace } = reading
   const { name, format } = rows.found
   if (format === 'xlsx') {
@@ -67,7 +67,7 @@ async function* readText<Item>(
   isGivenUp: () => boolean,
   pace: Pace,
   encoding = 'utf-8',
-): PageStream<Item, SyntaxFault | null> {
+): PageStream<Item, BrokenSyntax | null> {
   const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {

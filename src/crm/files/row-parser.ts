@@ -16,7 +16,7 @@ export interface RowParser {
 export type OnCut = (openSince?: number) => boolean
 
 /** `null` on success. */
-export type Taken = SyntaxFault | null
+export type Taken = BrokenSyntax | null
 
 /**
  * Takes a row: the bytes from `from` to before `to`, and the line it begins in. The memory is reused afterwards. The
@@ -25,7 +25,7 @@ export type Taken = SyntaxFault | null
 export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) => Taken
 
 /** Why a file cannot be read. `problem` is the rest of a sentence that begins with file and line. */
-export interface SyntaxFault {
+export interface BrokenSyntax {
   readonly line: number
   readonly problem: string
   /** The message instead of `problem` if the file is complete but lacks a column that the configuration names. */

@@ -96,7 +96,7 @@ class WebSource<Item> implements ListSource<Item> {
     const why =
       download.copy.validators === 'none'
         ? 'comes without ETag and Last-Modified'
-        : 'is sent whole to conditional requests'
+        : 'is sent in full to conditional requests'
     const fact = `${list.name}: ${download.name} ${why}, so it is downloaded in full every 10 s`
     return limits.maxAgeMs > LEAST_MAX_AGE_MS ? fact : `${fact}; freshness.maxAge must be longer than 20s then`
   }

@@ -15,7 +15,7 @@ import { type OpenFile as File, errorCode } from './found-file.ts'
 import type { FileBatch } from './batch.ts'
 import type { NumberShape } from './number-formats.ts'
 import type { Pace } from './pace.ts'
-import type { SyntaxFault } from './row-parser.ts'
+import type { BrokenSyntax } from './row-parser.ts'
 import { SharedTexts } from './shared-texts.ts'
 import { PartParser } from './part-parser.ts'
 import { type LinkedRows, linksParser, relationIn, targetsParser } from './sheet-links.ts'
@@ -44,16 +44,16 @@ export interface SheetReading<Item> {
 
 /** Why a workbook cannot be read: thrown while reading it, and caught in `readSheet`. */
 class Unreadable extends Error {
-  readonly fault: SyntaxFault
+  readonly fault: BrokenSyntax
 
-  constructor(problem: string, more: Partial<SyntaxFault> = {}) {
+  constructor(problem: string, more: Partial<BrokenSyntax> = {}) {
     super(problem)
     this.fault = { line: 0, problem, ...more }
   }
 }
 
 /** Reads a sheet and yields its rows in pages, with pauses for requests. */
-export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<Item, SyntaxFault | null> {
+export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<Item, BrokenSyntax | null> {
   try {
     const parts = await openParts(reading)
     const fault = yield* readRows(parts, reading)
@@ -324,7 +324,7 @@ async function linksOf<Item>(
 async function* readRows<Item>(
   parts: WorkbookParts,
   reading: SheetReading<Item>,
-): PageStream<Item, SyntaxFault | null> {
+): PageStream<Item, BrokenSyntax | null> {
   const { linkColumn, headerRow, limitBytes, rows, onHeader, isGivenUp, pace } = reading
   let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null

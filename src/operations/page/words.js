@@ -60,7 +60,7 @@ export function lossText(name, { until, absent, unreadable }) {
 export function stateOf(status) {
   if (status.stopping) return ['warn', 'The service is stopping.']
   const lists = Object.entries(status.lists)
-  const bound = spanText(status.settings.maxAgeMs)
+  const maxAge = spanText(status.settings.maxAgeMs)
   const silent = lists.filter(([, list]) => !list.answers)
   if (silent.length > 0) {
     const names = silent.map(([name]) => name).join(' and ')
@@ -85,19 +85,19 @@ export function stateOf(status) {
     return ['warn', `The CRM cannot be read. Callers still get answers, with data ${spanText(oldest)} old.`]
   }
   if (failing.length > 0)
-    return ['warn', `The CRM cannot be read; the data is still within ${bound}: ${failing[0][1].lastError}.`]
+    return ['warn', `The CRM cannot be read; the data is still within ${maxAge}: ${failing[0][1].lastError}.`]
   const unfinished = lists.find(([, list]) => list.waits)
-  if (unfinished !== undefined) return ['warn', `Callers get data at most ${bound} old; ${unfinished[1].lastError}.`]
+  if (unfinished !== undefined) return ['warn', `Callers get data at most ${maxAge} old; ${unfinished[1].lastError}.`]
   const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
     const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
     const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
     const isNew = newMistakesAgeMs !== null && newMistakesAgeMs < DAY_MS
     return count > 0 ? [{ text: `${numberText(count)} ${name}`, isNew }] : []
   })
-  if (mistaken.length === 0) return ['good', `All is well: callers get data at most ${bound} old.`]
+  if (mistaken.length === 0) return ['good', `All is well: callers get data at most ${maxAge} old.`]
   const what = mistaken.map(({ text }) => text).join(' and ')
   const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
-  return [kind, `Callers get data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
+  return [kind, `Callers get data at most ${maxAge} old; ${what} are withheld for mistakes, listed below.`]
 }
 
 /** Describes why the last reload was refused. */
