@@ -77,6 +77,12 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     expect(await saidOf(both, before)).toHaveLength(1)
   })
 
+  it('where it says that its head is larger than any: nothing of it is read', async () => {
+    const { rig, bytes } = await scene()
+    const large = Buffer.alloc(4, 0xff)
+    expect(await refusalOf(rig, Buffer.concat([large, bytes]))).toBe('Error: it does not begin like a snapshot')
+  })
+
   it('where more follows than it says', async () => {
     const { rig, bytes } = await scene()
     expect(await refusalOf(rig, Buffer.concat([bytes, bytes]))).toBe(
