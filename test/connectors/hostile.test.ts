@@ -40,6 +40,12 @@ export default {
         writeSync(1, 'and at once\\n')
       }
       if (mode === 'throw') throw new TypeError('a row of ' + settings.token)
+      if (mode === 'stray') {
+        const { spawn } = await import('node:child_process')
+        spawn('sleep', ['20'], { detached: true, stdio: 'inherit' })
+        process.exit(4)
+      }
+      if (mode === 'stack') throw Object.assign(new RangeError('a row'), { stack: ['a row'] })
       if (mode === 'env') console.log('there is ' + Object.keys(process.env).join())
       yield await http.get(\`\${settings.url}/events\`, { bearer: settings.token })
     },
@@ -94,6 +100,8 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     ['never', 'our-crm.ts sent nothing for 3 s, and was ended'],
     ['memory', 'MB of memory, more than crm.memory, and was ended'],
     ['exit', 'our-crm.ts ended with status 3'],
+    ['stray', 'our-crm.ts ended with status 4'],
+    ['stack', 'our-crm.ts threw RangeError'],
     ['throw', 'our-crm.ts:30 threw TypeError'],
     ['floating', 'our-crm.ts:16: a rejected promise that was not awaited (RangeError)'],
     ['print', 'our-crm.ts says: the token is [secret]'],

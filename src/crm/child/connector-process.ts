@@ -69,6 +69,8 @@ const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 const START_MS = 20_000
 const NOTED_WAIT_MS = 10_000
+/** How long to read what the process has printed, after it has ended. */
+const STRAY_MS = 1000
 
 /**
  * Manages the process of a user's connector: starts it when needed, watches it, and ends it with all its child
@@ -207,10 +209,13 @@ export class ConnectorProcess {
       if (isOver) return
       isOver = true
       stopWatch()
+      for (const stream of child.stdio) stream?.destroy()
       this.#ended(alive, how, resolve)
     }
     child.on('error', (cause) => ended(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
-    child.on('close', (code, signal) => ended(signal === null ? `ended with status ${code}` : `was ended by ${signal}`))
+    child.on('close', (code, signal) => ended(howEnded(code, signal)))
+    // A program that it started may hold its output open for as long as that program runs.
+    child.on('exit', (code, signal) => void time.after(STRAY_MS, () => ended(howEnded(code, signal))))
     const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()])
     const named = proxies.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
     const start: ToHost = {
@@ -326,6 +331,10 @@ export class ConnectorProcess {
       this.#prints.notice(`${failure.message}; it is started again for the next read`)
     }
   }
+}
+
+function howEnded(code: number | null, signal: string | null): string {
+  return signal === null ? `ended with status ${code}` : `was ended by ${signal}`
 }
 
 function isFromHost(head: unknown): head is FromHost {

@@ -110,7 +110,9 @@ interface Started {
 
 /** The line of the connector's own file in an error's stack. */
 export function whereThrown(cause: unknown, name: string): string {
-  const stack = cause instanceof Error ? (cause.stack ?? '').replace(cause.message, '') : ''
+  // Either may be anything: a connector can set them.
+  const [given, message]: readonly unknown[] = cause instanceof Error ? [cause.stack, cause.message] : []
+  const stack = typeof given === 'string' ? given.replace(typeof message === 'string' ? message : '', '') : ''
   const at = stack.indexOf(`${name}:`)
   const line = at === -1 ? null : /^:(\d+)/.exec(stack.slice(at + name.length))
   return line === null ? name : `${name}:${line[1]}`
