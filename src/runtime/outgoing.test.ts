@@ -50,6 +50,23 @@ it('an answer in chunks of one byte takes memory for its bytes, not for its chun
   server.close()
 })
 
+it('refuses a body that is announced as too large, without waiting for it', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 300000000\r\n\r\n'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`
+  const web = openHttpClient({ ca: [], proxyOf: () => null })
+  const { signal } = new AbortController()
+  const asked = { method: 'GET', url, headers: {}, body: null, mostBytes: 100, signal, timeoutMs: 200_000 } as const
+  expect(await ask(web, { ...asked, time: systemTime })).toMatchObject({ kind: 'too-large' })
+  web.close()
+  server.close()
+})
+
 it('a proxy that the runtime would ignore is named, and nothing is sent past it', async () => {
   let connections = 0
   const server = createServer((socket) => {

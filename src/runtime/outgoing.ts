@@ -147,6 +147,7 @@ function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Ar
   let length = 0
   const fail = (code: string): void => reject(codedError(code))
   if (!isPacked && coding !== 'identity') fail('Z_UNKNOWN_CODING')
+  if (Number(response.headers['content-length']) > mostBytes) fail('ERR_BODY_TOO_LARGE')
   response.on('error', reject)
   response.on('aborted', () => fail('ECONNRESET'))
   response.on('close', () => {

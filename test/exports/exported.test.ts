@@ -87,6 +87,8 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     ['-3,10', '-3.10'],
     ['1.234.567', '1234567'],
     [' 25,50 ', '25.50'],
+    [',5', '0.5'],
+    ['1,5e3', '1500'],
     ['', '0'],
   ])('reads the price %p with a decimal comma', async (written, Price) => {
     const texts = "delimiter: ';', decimal: ','"

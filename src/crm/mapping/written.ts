@@ -64,17 +64,10 @@ function withSign<Value>(
   }
 }
 
-/**
- * Replaces the comma of a number without grouping by a point; `null` for any other text. Nearly all numbers have this
- * form.
- */
+/** Replaces the comma of a number without grouping by a point; `null` if that is no such number. Nearly all are. */
 function pointed(text: string): string | null {
-  let comma = -1
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x2c && comma === -1 && at > 0) comma = at
-    else if (code < 0x30 || code > 0x39) return null
-  }
+  const comma = text.indexOf(',')
+  if (text.includes('.') || (comma !== -1 && text.includes(',', comma + 1))) return null
   return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
 }
 
