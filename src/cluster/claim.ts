@@ -59,5 +59,5 @@ export async function claim(member: Member, session: Session, top: LogEntry | nu
   member.unclaim()
   if (appended !== 'refused') return
   const last = await session.ask((store) => store.top())
-  if (last !== null && isBelow(last.id, position)) member.log.isStuckAt(position, last.id)
+  if (last === null || isBelow(last.id, position)) member.log.isStuckAt(position, last)
 }

@@ -1,10 +1,10 @@
 import { withTimeout } from '../time/waiting.ts'
-import { isBelow } from './entries.ts'
+import { isBelow, type LogPosition } from './entries.ts'
 import type { Member } from './member.ts'
 import type { Leading } from './node-state.ts'
 import type { LogStanding, Publisher } from './publisher.ts'
 import type { Session } from './session.ts'
-import { StoreFailure } from './store.ts'
+import { type StoredEntry, StoreFailure } from './store.ts'
 
 /** Changes within this time are sent in one entry. */
 const COALESCED_MS = 2
@@ -60,16 +60,11 @@ async function standing(
       const { stored, entry } = await log.top(session, refused !== null)
       if (stored === null || entry !== null) {
         const found = publisher.standingOf(entry?.position ?? null)
-        if (found === 'deposed' || stored === null || refused === null || !isBelow(stored.id, refused)) {
+        if (refused === null || !(await isStuck(publisher, session, found, stored, refused))) {
           unusable.moved()
           return found
         }
-        // The entry that made the log refuse ours may have been removed, or lost with the tail of the log.
-        if (found === 'new-log' || (await publisher.isTakenAgain(session))) {
-          unusable.moved()
-          return found
-        }
-        log.isStuckAt(refused, stored.id)
+        log.isStuckAt(refused, stored)
       }
     }
     if (signal.aborted) throw new StoreFailure('lost', 'the log cannot be used')
@@ -81,6 +76,20 @@ async function standing(
     await log.drop(session)
     return 'new-log'
   }
+}
+
+/** Returns true if the log refuses an entry although it shows nothing above it. */
+async function isStuck(
+  publisher: Publisher,
+  session: Session,
+  found: LogStanding,
+  top: StoredEntry | null,
+  refused: LogPosition,
+): Promise<boolean> {
+  if (found === 'deposed' || (top !== null && !isBelow(top.id, refused))) return false
+  // The entry that made the log refuse ours may have been removed, or lost with the tail of the log. A claim of a new
+  // log is above all entries that were seen before.
+  return found === 'new-log' ? publisher.isClaiming : !(await publisher.isTakenAgain(session))
 }
 
 async function sendHeartbeat(member: Member, publisher: Publisher, session: Session): Promise<void> {

@@ -144,13 +144,14 @@ export class LogReader {
     }
   }
 
-  /** Notes that the log accepts nothing above the last entry that it shows. */
-  isStuckAt(position: LogPosition, lastId: string): void {
-    const why = `the log does not accept entry ${idOf(position)} after its last entry ${lastId}: a later entry was written and deleted (XADD, XDEL)`
+  /** Notes that the log accepts nothing above the last entry that it shows; `last` is `null` if it shows none. */
+  isStuckAt(position: LogPosition, last: StoredEntry | null): void {
+    const where = last === null ? 'although it has none' : `after its last entry ${last.id}`
+    const why = `the log does not accept entry ${idOf(position)} ${where}: a later entry was written and deleted (XADD, XDEL)`
     this.unusable.found(why, async (session) => {
       const isPrimary = await session.ask((store) => store.isPrimary())
       const top = await session.ask((store) => store.top())
-      return isPrimary && top?.id === lastId ? 'unusable' : 'usable'
+      return isPrimary && top?.id === last?.id ? 'unusable' : 'usable'
     })
   }
 

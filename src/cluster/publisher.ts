@@ -92,6 +92,11 @@ export class Publisher {
     return refused
   }
 
+  /** Whether the entry that is not known to be in the log is a claim of a new log. */
+  get isClaiming(): boolean {
+    return this.#pending?.head.kind === 'claim'
+  }
+
   /** Sends the refused entry once more. Returns whether the log takes it now. */
   async isTakenAgain(session: Session): Promise<boolean> {
     const sent = this.#pending

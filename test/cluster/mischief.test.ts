@@ -43,6 +43,10 @@ const DEEDS: Readonly<Record<string, () => void>> = {
     const id = redis.ask('XADD', logKey(), '*', 'a', 'slip')
     redis.ask('XDEL', logKey(), id)
   },
+  'the highest entry there can be, trimmed with all others': () => {
+    redis.ask('XADD', logKey(), '18446744073709551615-18446744073709551615', 'a', 'slip')
+    redis.ask('XTRIM', logKey(), 'MAXLEN', '0')
+  },
   'an entry of 300 MB': () => feed(Buffer.alloc(LARGE_BYTES, 'x'), '-x', 'XADD', logKey(), '*', 'h', '{}', 'b'),
   '300,000 foreign fields among the nonces': () => {
     const nonces = logKey().replace(/log$/, 'nonces')

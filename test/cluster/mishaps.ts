@@ -179,13 +179,17 @@ export class Mishaps {
         }
       },
       'log stuck': () => store.stick(`${1_795_000_000_000 + this.count}-0`),
+      'log cleared': () => {
+        if (chance.happens(0.5)) store.stick(`${1_795_000_000_000 + this.count}-0`)
+        store.clear()
+      },
       'entry too large': () =>
         store.swell({ id: `${store.log?.at(-1)?.id.split('-')[0] ?? 1}-999999`, h: '', b: null, s: null }),
       'rows torn': () => {
         const id = store.log?.at(-1)?.id.replace(/\d+$/, (number) => `${Number(number) + 1}`)
         if (id === undefined) return
         const [h, b] = [
-          JSON.stringify({ kind: 'rows', updatedAtMs: [], claimId: this.#topReign() }),
+          JSON.stringify({ kind: 'rows', updatedAtMs: [], claimId: this.#topClaimId() }),
           pack(Buffer.from([1, 2, 3])),
         ]
         store.forge({ id, h, b, s: new Signing('model', fleet.key).sign('log', id, h, b) })
@@ -205,8 +209,8 @@ export class Mishaps {
     }
   }
 
-  #topReign(): string {
-    return /"claim":"(\w+)"/.exec(this.#fleet.store.log?.at(-1)?.h ?? '')?.[1] ?? ''
+  #topClaimId(): string {
+    return /"claimId":"(\w+)"/.exec(this.#fleet.store.log?.at(-1)?.h ?? '')?.[1] ?? ''
   }
 
   /** Somebody without the key repeats what was written before, or writes where none stands above it. */

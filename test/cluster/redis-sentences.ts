@@ -166,6 +166,21 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(await store.top(), null)
     }),
 
+  'refuses every id where the highest one was written and deleted, until the log is dropped': () =>
+    withServer(async (server) => {
+      const store = await storeAt(server.url).connect()
+      await store.append(entryOf('1-0'), true)
+      const highest = '18446744073709551615-18446744073709551615'
+      server.ask('XADD', LOG, highest, 'a', 'slip')
+      server.ask('XDEL', LOG, highest)
+      assert.equal(await store.append(entryOf('2-0'), true), 'refused')
+      server.ask('XDEL', LOG, '1-0')
+      assert.equal(await store.top(), null)
+      assert.equal(await store.append(entryOf('2-0'), true), 'refused')
+      await store.drop('log')
+      await usable(store)
+    }),
+
   'says that a server is full, goes on on the same connection, and may cut the log': () =>
     withServer(async (server) => {
       const store = await storeAt(server.url).connect()

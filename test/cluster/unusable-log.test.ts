@@ -11,6 +11,14 @@ const SEEDS = planSeeds(3)
 /** What an operator, or somebody who has no key, does to the log. */
 const MISCHIEF: Readonly<Record<string, (fleet: Fleet) => void>> = {
   'takes no entry any more': ({ store }) => store.stick('1795000000000-0'),
+  'takes no entry any more, and lost its end': ({ store }) => {
+    store.stick('1795000000000-0')
+    store.loseTail(1)
+  },
+  'takes no entry any more, and has none': ({ store }) => {
+    store.stick('1795000000000-0')
+    store.clear()
+  },
   'ends with an entry that is too large to be read': ({ store }) =>
     store.swell({ id: `${topTerm(store.log)}-999999`, h: '', b: null, s: null }),
   'ends with an entry above which there is none': ({ store }) =>

@@ -167,7 +167,7 @@ export class MemoryStore {
     this.#makeRoom()
     if (this.log === null && !mayCreate) return 'no-log'
     const top = this.log?.at(-1)
-    if (top !== undefined && !isAbove(entry.id, this.#stuckAt)) return 'refused'
+    if (this.log !== null && !isAbove(entry.id, this.#stuckAt)) return 'refused'
     if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
     this.#push(entry)
     this.onAdded(entry, name)
@@ -182,7 +182,15 @@ export class MemoryStore {
 
   /** Simulates a stranger that writes a later entry and removes it again. */
   stick(id: string): void {
+    this.log ??= []
     this.#stuckAt = id
+  }
+
+  /** Removes all entries. The log stays, and with it the last id. */
+  clear(): void {
+    const top = this.log?.at(-1)
+    if (top !== undefined && isAbove(top.id, this.#stuckAt)) this.#stuckAt = top.id
+    if (this.log !== null) this.log = []
   }
 
   /** Makes the last entry too large to be read in time. */

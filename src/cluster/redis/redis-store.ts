@@ -155,9 +155,9 @@ export class RedisConnection implements StoreConnection {
       if (added === null) return 'no-log'
       if (textIn(added) !== id) throw strange()
     } catch (cause) {
-      // XADD reports this for an id that is not above the last one. It ensures that exactly one of several claims
-      // succeeds.
-      if (cause instanceof StoreFailure && /equal or smaller/.test(cause.message)) return 'refused'
+      // XADD reports the first for an id that is not above the last one, which ensures that exactly one of several
+      // claims succeeds, and the second if the last one is the highest id there is.
+      if (cause instanceof StoreFailure && /equal or smaller|exhausted the last/.test(cause.message)) return 'refused'
       throw cause
     }
     const nowMs = this.#nowMs()
