@@ -105,6 +105,11 @@ export class ElectionTimer {
     return electionTimeoutMs(this.#settings, this.#longerHeartbeatMs)
   }
 
+  /** Whether the log has been silent for an election time. */
+  get isSilent(): boolean {
+    return this.#silentMs >= this.lengthMs
+  }
+
   get #longerHeartbeatMs(): number {
     return Math.max(this.#heartbeat.ms, this.#leadersHeartbeatMs)
   }

@@ -18,7 +18,8 @@ import { StoreFailure } from './store.ts'
 import type { Manifest } from './store-snapshot.ts'
 
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
-const NOBODY = 'the store has no data yet, and no instance leads'
+const NO_DATA = 'the store has no data yet'
+const ASKED = 'the leader was asked for'
 
 /** One instance of the cluster. Its state is a value (node-state.ts), and every transition is a method here. */
 export class Member {
@@ -117,9 +118,11 @@ export class Member {
     if (log.trouble !== null) return log.trouble
     if (publisher !== null) return snapshots?.failure ?? publisher.refusedNonces
     if (role !== 'waiting') return null
-    if (resync.why !== null) return `${resync.why}; the leader was asked for another`
-    if (elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
-    return this.#isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
+    if (resync.why !== null) return `${resync.why}; ${ASKED} another`
+    // Otherwise the snapshot is being loaded, or will be soon.
+    if (!resync.foundNone || elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
+    if (!this.election.isSilent) return `${NO_DATA}; ${ASKED} a snapshot`
+    return `${NO_DATA}, and no instance leads${this.#isFit ? '' : ', and this one cannot read the CRM'}`
   }
 
   /** Notes that this instance could read the CRM. */

@@ -34,7 +34,7 @@ export class Resync {
   /** The last snapshot that could not be used. */
   #useless = ''
   #tried = ''
-  /** Why the manifest did not arrive in time on the previous session. */
+  /** Why a part of the snapshot did not arrive in time on the previous session. */
   #late: string | null = null
   #lost = ''
 
@@ -87,14 +87,18 @@ export class Resync {
   }
 
   /**
-   * Returns the manifest of the snapshot in the store, or why it is not usable. A manifest that is too large to read
-   * counts as unusable, so the leader makes another.
+   * Returns the manifest of the snapshot in the store, or why it is not usable. A snapshot of which a part is too large
+   * to read counts as unusable, so the leader makes another.
    */
   async read(session: Session): Promise<Manifest | string | null> {
     const late = this.#late
     this.#late = null
     if (late !== null) return `the snapshot could not be read: ${late}`
-    return readManifest(session, this.#options.signing).catch((cause: unknown) => {
+    return this.#inTime(readManifest(session, this.#options.signing))
+  }
+
+  async #inTime<Part>(asked: Promise<Part>): Promise<Part> {
+    return asked.catch((cause: unknown) => {
       if (cause instanceof StoreFailure && cause.fault === 'late') this.#late = cause.message
       throw cause
     })
@@ -129,7 +133,7 @@ export class Resync {
       await between()
       await pause()
     }
-    const why = await loadSnapshot(session, manifest, lists, { memoryBytes, nowMs, pause: goOn })
+    const why = await this.#inTime(loadSnapshot(session, manifest, lists, { memoryBytes, nowMs, pause: goOn }))
     if (why !== null) {
       this.reject(why)
       return null

@@ -16,6 +16,8 @@ const MOST_TIMES = 2
 const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
 const LOOK_EVERY_MS = 60_000
+/** A list of snapshots that was late so often is dropped: once may be a store that was suspended. */
+const MOST_LATE = 2
 
 export interface SnapshotMakerOptions extends Pick<
   ClusterOptions,
@@ -50,6 +52,8 @@ export class SnapshotMaker {
   #isEnded = false
   /** When the last snapshot replaced its predecessor, which instances may still be loading. */
   #switchedAt: Moment | null = null
+  /** How many times in a row the list of snapshots could not be read in time. */
+  #tidiedLate = 0
   /** The position of the snapshot that is being written. */
   #making: LogPosition | undefined
 
@@ -132,7 +136,15 @@ export class SnapshotMaker {
   /** Removes snapshots that former leaders left, and those that no instance loads any more. */
   async #tidy(session: Session): Promise<void> {
     const ofUse = () => [this.#making, this.#last?.from, this.#before?.from]
-    await dropSnapshotsBut(session, ofUse, this.#options.signing)
+    const isUnreadable = this.#tidiedLate >= MOST_LATE
+    const tidying = isUnreadable
+      ? session.ask((store) => store.drop('snapshots'))
+      : dropSnapshotsBut(session, ofUse, this.#options.signing)
+    await tidying.catch((cause: unknown) => {
+      if (cause instanceof StoreFailure && cause.fault === 'late') this.#tidiedLate++
+      throw cause
+    })
+    this.#tidiedLate = 0
   }
 
   #isDue(now: Moment, loaded: number): boolean {

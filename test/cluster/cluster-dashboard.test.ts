@@ -116,7 +116,7 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
         await shown.locator('#state.bad', { hasText: 'Callers get 502 for events and venues: ' }).waitFor()
         expect(await shown.textContent('#state')).toContain(told?.cluster.lastError ?? 'a reason')
         expect(await shown.textContent('#card-events dd.big')).toBe('nothing')
-        expect(await shown.textContent('#cluster')).toContain('It has no data yet')
+        expect(await shown.textContent('#cluster')).toContain('It waits for data in the store')
         await shown.context().close()
         const reading = await page(own)
         await reading.locator('#state.good', { hasText: 'All is well' }).waitFor({ timeout: 40_000 })

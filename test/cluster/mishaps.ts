@@ -199,6 +199,10 @@ export class Mishaps {
         const chunk = [...store.blobs.keys()].find((name) => name !== 'snapshot')
         if (chunk !== undefined) store.blobs.delete(chunk)
       },
+      'snapshot too large': () => {
+        const keys = [...store.blobs.keys(), 'snapshots']
+        store.endlessKeys.add(chance.pick(keys))
+      },
       'log trimmed': () => {
         const cut = store.log?.at(-1 - chance.below(5))
         if (cut !== undefined) store.trimBefore(cut.id)

@@ -311,6 +311,51 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
     }
   })
 
+  it('is not said to be missing, nor the leader, by a follower that will load it again in a while', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    const second = await follower(fleet)
+    await fleet.pass(MAX_AGE_MS)
+    const { member } = second.cluster
+    second.machine.stop(2000)
+    await fleet.pass(1000)
+    // The stopped one has not read it yet.
+    const { log } = fleet.store
+    fleet.store.log = log?.filter((_, at) => at !== log.length - 1) ?? null
+    await must(fleet, () => second.cluster.role === 'waiting', 10_000)
+    const told = new Set<string | null>()
+    while (second.cluster.role === 'waiting') {
+      told.add(member.trouble)
+      await fleet.pass(50)
+    }
+    expect([...told]).toEqual([null])
+    expect(second.cluster.role).toBe('follower')
+    expect(fleet.checker.wrong).toEqual([])
+  })
+
+  it('is made again where a part of it is too large to be read, and somebody begins', async () => {
+    for (const part of ['snapshot', 'snapshot:']) {
+      const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
+      await begun(fleet)
+      const name = [...fleet.store.blobs.keys()].findLast((key) => key.startsWith(part)) ?? ''
+      fleet.store.endlessKeys.add(part === 'snapshot' ? part : name)
+      const late = fleet.start()
+      await must(fleet, () => fleet.answers(late), MAX_AGE_MS)
+      expect(fleet.log.join()).toContain('could not be read: the store did not answer within')
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  })
+
+  it('is listed in a list that is dropped where it is too large to be read', async () => {
+    const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
+    const first = await begun(fleet)
+    fleet.store.endlessKeys.add('snapshots')
+    await must(fleet, () => !fleet.store.endlessKeys.has('snapshots'), 5 * 60_000)
+    await fleet.pass(MAX_AGE_MS)
+    expect([first.cluster.role, first.cluster.isConnected]).toEqual(['leader', true])
+    expect(fleet.checker.wrong).toEqual([])
+  })
+
   it('is waited for by rows where the log would get too long, and nothing is called younger meanwhile', async () => {
     const fleet = new Fleet(token, 1)
     await begun(fleet)

@@ -60,6 +60,8 @@ export class MemoryStore {
   onAdded: (entry: StoredEntry, name: string) => void = () => {}
   readonly #forged = new WeakSet<StoredEntry>()
   readonly #endless = new WeakSet<StoredEntry>()
+  /** Keys of which the value is too large to be read in time, until they are written again. */
+  readonly endlessKeys: Set<string> = new Set()
   #stuckAt = '0-0'
   /** When the log began, or lost an entry that nobody could use. */
   #usableSinceMs = 0
@@ -360,16 +362,22 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => {
       if (key === 'log') this.#store.drop(this.#wire.name)
       else this.#store[key].clear()
+      this.#store.endlessKeys.delete(key)
       answer()
     })
   }
 
   putBlob(name: string, bytes: Uint8Array): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.write(() => this.#store.blobs.set(name, bytes))))
+    return this.#ask((answer) => {
+      this.#store.endlessKeys.delete(name)
+      answer(this.#store.write(() => this.#store.blobs.set(name, bytes)))
+    })
   }
 
   getBlob(name: string): Promise<Uint8Array | null> {
-    return this.#ask((answer) => answer(this.#store.blobs.get(name) ?? null))
+    return this.#ask((answer) => {
+      if (!this.#store.endlessKeys.has(name)) answer(this.#store.blobs.get(name) ?? null)
+    })
   }
 
   countBlobs(names: readonly string[]): Promise<number> {
@@ -396,7 +404,10 @@ class MemoryConnection implements StoreConnection {
   }
 
   readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
-    return this.#ask((answer) => answer(this.#store.snapshots.size > most ? null : new Map(this.#store.snapshots)))
+    return this.#ask((answer) => {
+      if (this.#store.endlessKeys.has('snapshots')) return
+      answer(this.#store.snapshots.size > most ? null : new Map(this.#store.snapshots))
+    })
   }
 
   forgetSnapshots(names: readonly string[]): Promise<void> {

@@ -111,7 +111,7 @@ export function clusterText({ role, instance, leader, instances, candidates, con
     leader: 'It reads the CRM for all instances',
     follower: `It follows ${leader ?? 'an unknown leader'}, which reads the CRM`,
     standalone: 'It reads the CRM for itself',
-    waiting: 'It has no data yet',
+    waiting: 'It waits for data in the store',
   }
   const others = candidates.filter((name) => name !== instance).join(', ')
   const inTurn = others === '' ? '' : ` Next candidates: ${others}.`
