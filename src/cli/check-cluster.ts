@@ -5,7 +5,7 @@ import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
 import { heartbeatMsOf, logTrouble, SEE_WHO_WRITES } from '../cluster/cluster.ts'
-import { otherLogsInUse, whyOtherLog } from '../cluster/log-identity.ts'
+import { LOOK_HEARTBEATS, whyOtherLog } from '../cluster/log-identity.ts'
 import { Signing, logNameOf } from '../cluster/log-identity.ts'
 import { dataFingerprint } from '../snapshot/keep-snapshot.ts'
 
@@ -58,7 +58,7 @@ export async function checkCluster(
     const late = `the log could not be read within ${PATIENCE_MS / 1000} s. ${SEE_WHO_WRITES}`
     if (trouble !== null) warnings.push(`cluster.name: ${trouble === TIMED_OUT ? late : trouble}`)
     if (trouble === TIMED_OUT) return { server: serverOf(info), problems, warnings }
-    const looked = otherLogsInUse(connection, systemTime, usedMs, new AbortController().signal)
+    const looked = connection.otherLogsInUse(LOOK_HEARTBEATS * usedMs)
     const others = await withTimeout(systemTime, PATIENCE_MS, looked)
     for (const other of others === TIMED_OUT ? [] : others) {
       warnings.push(`cluster.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)

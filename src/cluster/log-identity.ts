@@ -57,30 +57,22 @@ export class Signing {
   }
 }
 
-/** A connection that lists the logs under the same name. */
-export interface OtherLogsConnection {
-  /** Returns the id of the last entry of each log, by log name. */
-  otherLogs(): Promise<ReadonlyMap<string, string>>
+/** A connection that examines the logs under the same name. */
+interface OtherLogsConnection {
+  /**
+   * Returns the other logs that have a leader: an entry is added to them within `waitMs`. Reads no earlier entries,
+   * however large they are.
+   */
+  otherLogsInUse(waitMs: number): Promise<readonly string[]>
   destroy(): void
 }
 
 const LOOK_EVERY_MS = 10_000
+/** The interval grows while the store does not answer, because what is read there may be too large. */
+const LONGEST_EVERY_MS = 160_000
 const LIMIT_MS = 5000
-const LOOK_HEARTBEATS = 2
-
-/** Returns the logs under the same name that have a leader: their last entry changes within two heartbeats. */
-export async function otherLogsInUse(
-  connection: OtherLogsConnection,
-  time: Time,
-  heartbeatMs: number,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const before = await connection.otherLogs()
-  if (before.size === 0) return []
-  await sleep(LOOK_HEARTBEATS * heartbeatMs, time, signal)
-  const after = await connection.otherLogs()
-  return [...after].flatMap(([name, top]) => (before.has(name) && before.get(name) !== top ? [name] : [])).toSorted()
-}
+/** How long it takes to see that a log has a leader, in heartbeats. */
+export const LOOK_HEARTBEATS = 2
 
 export interface OtherLogsOptions {
   readonly connect: () => Promise<OtherLogsConnection>
@@ -101,13 +93,15 @@ export class OtherLogs {
 
   async run(signal: AbortSignal): Promise<void> {
     const { time, tell } = this.#options
+    let everyMs = LOOK_EVERY_MS
     while (!signal.aborted) {
       const names = await this.#look(signal)
+      everyMs = names === null ? Math.min(LONGEST_EVERY_MS, 2 * everyMs) : LOOK_EVERY_MS
       if (names !== null && names.join() !== this.names.join()) {
         this.names = names
         tell(names)
       }
-      await sleep(LOOK_EVERY_MS, time, signal)
+      await sleep(everyMs, time, signal)
     }
   }
 
@@ -118,9 +112,8 @@ export class OtherLogs {
     try {
       const connection = await withTimeout(time, LIMIT_MS, connecting, signal)
       if (connection === TIMED_OUT) return null
-      const heartbeat = heartbeatMs()
-      const limitMs = LIMIT_MS + LOOK_HEARTBEATS * heartbeat
-      const found = await withTimeout(time, limitMs, otherLogsInUse(connection, time, heartbeat, signal), signal)
+      const waitMs = LOOK_HEARTBEATS * heartbeatMs()
+      const found = await withTimeout(time, LIMIT_MS + waitMs, connection.otherLogsInUse(waitMs), signal)
       return found === TIMED_OUT || signal.aborted ? null : found
     } catch {
       return null

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -20,6 +21,7 @@ const SCOPE = '0123456789ab'
 const LOG = `marquee:{${SCOPE}}:log`
 /** More than a machine may stand still: what is answered is answered within it. */
 const LIMIT_MS = 4000
+const LARGE_BYTES = 8 * 1024 * 1024
 
 type Given = Partial<Omit<RedisSettings, 'url'>>
 
@@ -179,6 +181,37 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(await store.append(entryOf('2-0'), true), 'refused')
       await store.drop('log')
       await usable(store)
+    }),
+
+  'names the other logs that grow, and reads nothing that was in them before': () =>
+    withServer(async (server) => {
+      const store = await storeAt(server.url).connect()
+      const others = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc', 'dddddddddddd-00000000']
+      const [large = '', typed = '', small = '', none = ''] = others.map((name) => `marquee:{${name}}:log`)
+      for (const name of [SCOPE, ...others, 'no name']) server.ask('HSET', 'marquee:scopes', name, '1')
+      const fed = spawnSync('redis-cli', ['-p', String(server.port), '-x', 'XADD', large, '*', 'h'], {
+        input: Buffer.alloc(LARGE_BYTES, 'x'),
+      })
+      assert.equal(fed.status, 0)
+      server.ask('SET', typed, 'a text')
+      server.ask('XADD', small, '*', 'h', 'heartbeat')
+      await store.append(entryOf('1-0'), true)
+      const sent = (): number =>
+        Number(/total_net_output_bytes:(\d+)/.exec(server.ask('INFO', 'stats'))?.[1] ?? Number.NaN)
+      const before = sent()
+      assert.deepEqual(await store.otherLogsInUse(1), [])
+      const looked = store.otherLogsInUse(60_000)
+      let isOver = false
+      void looked.finally(() => (isOver = true))
+      // They begin to grow at some time, and all have to be seen.
+      await eventually(
+        async () => {
+          for (const log of [none, large, small]) server.ask('XADD', log, '*', 'h', 'heartbeat')
+        },
+        () => isOver,
+      )
+      assert.deepEqual(await looked, ['aaaaaaaaaaaa', 'cccccccccccc', 'dddddddddddd-00000000'])
+      assert.ok(sent() - before < LARGE_BYTES / 10)
     }),
 
   'says that a server is full, goes on on the same connection, and may cut the log': () =>

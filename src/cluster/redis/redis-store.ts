@@ -286,17 +286,37 @@ export class RedisConnection implements StoreConnection {
     return namedIn(await this.#command('INFO'))
   }
 
-  /** Returns the other logs under the same name, with the id of each one's last entry. */
-  async otherLogs(): Promise<ReadonlyMap<string, string>> {
+  async otherLogsInUse(waitMs: number): Promise<readonly string[]> {
     const fields = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
     const named = fields.filter((name, at) => at % 2 === 0 && name !== this.#logName && LOG_NAME.test(name))
-    const tops = new Map<string, string>()
+    let others: readonly string[] = []
     for (const name of named.slice(0, MOST_OTHERS)) {
       // In a Redis Cluster the key may be on another node, and it may be of any type.
-      const top = await this.#lastOf(`${this.#name}:{${name}}:log`).catch(() => null)
-      if (top !== null) tops.set(name, top.id)
+      const isLog = await this.#moving([name], 0).then(
+        () => true,
+        () => false,
+      )
+      if (isLog) others = [...others, name]
     }
-    return tops
+    const found: string[] = []
+    const untilMs = this.#nowMs() + waitMs
+    for (let leftMs = waitMs; others.length > 0 && leftMs > 0; leftMs = untilMs - this.#nowMs()) {
+      const moving = await this.#moving(others, leftMs).catch(ifApart)
+      if (moving === null) break
+      found.push(...moving)
+      others = others.filter((name) => !moving.includes(name))
+    }
+    return found.toSorted()
+  }
+
+  /** Returns those of these logs to which an entry is added within `waitMs`, as soon as there is one. */
+  async #moving(names: readonly string[], waitMs: number): Promise<readonly string[]> {
+    const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
+    const keys = names.map((name) => `${this.#name}:{${name}}:log`)
+    const after = names.map(() => '$')
+    const streams = await this.#command('XREAD', 'COUNT', '1', ...block, 'STREAMS', ...keys, ...after)
+    const moved = new Set(listOf(streams).map((stream) => textIn(listOf(stream)[0])))
+    return names.filter((_, at) => moved.has(keys[at] ?? ''))
   }
 
   destroy(): void {
@@ -311,4 +331,10 @@ export class RedisConnection implements StoreConnection {
       throw storeFailureOf(cause, String(key))
     }
   }
+}
+
+/** In a Redis Cluster, keys of several logs cannot be read at once. */
+function ifApart(cause: unknown): null {
+  if (cause instanceof StoreFailure && cause.message.startsWith('CROSSSLOT')) return null
+  throw cause
 }
