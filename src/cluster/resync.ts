@@ -1,4 +1,5 @@
 import { decodeEntry, idOf, isSame } from './entries.ts'
+import { electionTimeoutMs } from './election.ts'
 import { FollowedLists } from './followed-lists.ts'
 import type { StoreLink } from './followed-list.ts'
 import type { OwnNonces } from './nonces.ts'
@@ -7,6 +8,9 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 import { sizeOf } from '../snapshot/snapshot-chunks.ts'
 import { loadSnapshot, type Manifest, readManifest } from './store-snapshot.ts'
+
+/** How many election times pass before a snapshot that could not be read in time is read again. */
+const PAUSE_TIMEOUTS = 4
 
 export interface ResyncOptions extends Pick<
   ClusterOptions,
@@ -70,8 +74,11 @@ export class Resync {
       this.#needsSnapshot = true
     }
     this.#lost = this.#tried
-    const partMs = canAnswer ? (this.#options.time.random() * this.#options.settings.maxAgeMs) / 6 : 0
-    this.#notBeforeMs = this.#options.time.now().monotonicMs + partMs
+    this.#pause(canAnswer ? (this.#options.time.random() * this.#options.settings.maxAgeMs) / 6 : 0)
+  }
+
+  #pause(ms: number): void {
+    this.#notBeforeMs = this.#options.time.now().monotonicMs + ms
   }
 
   /** Notes that the log cannot be followed from the last loaded snapshot, so a new snapshot is needed. */
@@ -107,7 +114,11 @@ export class Resync {
   async load(session: Session, between: () => Promise<void>): Promise<FollowedLists | null> {
     if (this.#options.time.now().monotonicMs < this.#notBeforeMs) return null
     const { newLists, signing, limits, pause } = this.#options
+    // Each attempt to read a part that is too large ends the session, and an election begins with each session: it must
+    // be able to end before the next attempt.
+    const isLate = this.#late !== null
     const manifest = await this.read(session)
+    if (isLate) this.#pause(PAUSE_TIMEOUTS * electionTimeoutMs(this.#options.settings, this.#options.heartbeat.ms))
     this.foundNone = manifest === null
     if (manifest === null) {
       this.#needsSnapshot = true

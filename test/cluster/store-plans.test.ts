@@ -346,6 +346,19 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
     }
   })
 
+  it('is in the way of no election where it is too large to be read, and all begin', async () => {
+    for (const part of ['snapshot', 'snapshot:']) {
+      const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
+      const first = await begun(fleet)
+      const name = [...fleet.store.blobs.keys()].findLast((key) => key.startsWith(part)) ?? ''
+      fleet.store.endlessKeys.add(part === 'snapshot' ? part : name)
+      fleet.kill(first)
+      const both = [fleet.start(), fleet.start()]
+      await must(fleet, () => both.every((one) => fleet.answers(one)), 3 * MAX_AGE_MS)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  })
+
   it('is listed in a list that is dropped where it is too large to be read', async () => {
     const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
     const first = await begun(fleet)
