@@ -24,7 +24,7 @@ interface PagesEnd {
   readonly ok: true
   readonly deltaLink: string | null
   readonly requests: number
-  /** Whether a row, or the record of a deleted row, has no usable id. */
+  /** Whether a changed row or the record of a deleted row is unknown, because its id is not the key. */
   readonly hasNameless: boolean
 }
 
@@ -58,10 +58,9 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     }
     const changes = await changesOf(rows, rest)
     if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
-    const { hasOwnIds } = reader.table.rows
-    hasNameless ||= changes.some(
-      ({ change: { id, kind } }) => id === null || (kind === 'deleted' && hasOwnIds === true),
-    )
+    // A row that lacks its key is no row of a table, so it says nothing about a record that is held.
+    const isOwn = reader.table.rows.hasOwnIds === true
+    hasNameless ||= isOwn && changes.some(({ change: { id, kind } }) => id === null || kind === 'deleted')
     for (const slice of slices(changes)) {
       yield {
         begunAt,
