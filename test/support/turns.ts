@@ -4,10 +4,10 @@ export interface Cost {
   readonly turnMs: number
 }
 
-/** A turn counts as the smaller of elapsed time and processor time, because other processes must not count. */
+/** A turn counts by the processor time of its thread: what other processes and threads take must not count. */
 class TurnWatch {
   longestMs = 0
-  #at = now()
+  #atMs = threadMs()
   #watching = true
 
   constructor() {
@@ -20,15 +20,20 @@ class TurnWatch {
   }
 
   #look(): void {
-    const at = now()
-    this.longestMs = Math.max(this.longestMs, Math.min(at.wallMs - this.#at.wallMs, at.cpuMs - this.#at.cpuMs))
-    this.#at = at
+    const atMs = threadMs()
+    this.longestMs = Math.max(this.longestMs, atMs - this.#atMs)
+    this.#atMs = atMs
   }
 
   end(): void {
     this.#watching = false
     this.#look()
   }
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
 
 function now(): { readonly wallMs: number; readonly cpuMs: number } {

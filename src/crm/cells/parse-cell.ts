@@ -121,9 +121,10 @@ const FRAGILE =
   /(?:^|[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
 
 /**
- * More than any CRM answer has. An object with a million members is slow to build, and a text of 15 MB slow to copy.
+ * More than any CRM answer has. An object with a million members is slow to build, a list of millions is slow for the
+ * garbage collector, and a text of 15 MB is slow to copy.
  */
-const BOUNDS: JsonBounds = { depth: 64, members: 16_384, textLength: 4 * 1_048_576 }
+const BOUNDS: JsonBounds = { depth: 64, members: 16_384, items: 500_000, textLength: 4 * 1_048_576 }
 /** Texts up to this length are parsed without a pause, and deep nesting in them costs too little to matter. */
 const SHORT = 65_536
 

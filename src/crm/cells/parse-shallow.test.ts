@@ -20,6 +20,12 @@ it.each<readonly [what: string, read: () => unknown, comes: unknown]>([
   expect((user + system) / 1000).toBeLessThan(500)
 })
 
+it('a list of more items than any answer has is refused before the rest of it is read', async () => {
+  const list = (items: number): string => `[${'1,'.repeat(items - 1)}1]`
+  expect((await parseShallowInSlices(list(500_000), () => null)).ok).toBe(true)
+  expect(parseShallow(list(500_001))).toEqual({ ok: false, reason: 'depth' })
+})
+
 it('long JSON is read that is 64 deep, whatever brackets its texts hold', () => {
   const text = JSON.stringify('[{"'.repeat(40_000))
   expect(parseShallow(`${'['.repeat(64)}${text}${']'.repeat(64)}`).ok).toBe(true)

@@ -24,6 +24,8 @@ export interface JsonBounds {
   readonly depth: number
   /** Members of one object. */
   readonly members: number
+  /** Items of one list. */
+  readonly items: number
   /** Characters of one text, with its escapes. */
   readonly textLength: number
 }
@@ -31,6 +33,7 @@ export interface JsonBounds {
 const NO_BOUNDS: JsonBounds = {
   depth: Number.POSITIVE_INFINITY,
   members: Number.POSITIVE_INFINITY,
+  items: Number.POSITIVE_INFINITY,
   textLength: Number.POSITIVE_INFINITY,
 }
 
@@ -114,8 +117,10 @@ export function* readJson(
         return value
       }
       if (kinds.length <= DEEPEST) {
-        if (Array.isArray(inside)) inside.push(value)
-        else if (count >= bounds.members) throw new RangeError('an object has too many members')
+        if (Array.isArray(inside)) {
+          if (inside.length >= bounds.items) throw new RangeError('a list has too many items')
+          inside.push(value)
+        } else if (count >= bounds.members) throw new RangeError('an object has too many members')
         else if (count < MOST_UNWANTED || wanted === null || wanted.has(name) || Object.hasOwn(inside, name)) {
           count++
           put(inside, name, value)

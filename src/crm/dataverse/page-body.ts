@@ -51,7 +51,7 @@ const END = /\}(?:,\{|\])/g
 const MOST_TRIES = 8
 /** Marquee asks for 1,000 rows a page, for 5,000 with three columns; Dataverse sends 5,000 at most. */
 const MOST_ROWS = 100_000
-const TOO_DEEP = 'is nested deeper, or has larger objects or longer texts, than any answer of Dataverse'
+const TOO_DEEP = 'is nested deeper, or has larger objects, longer lists or longer texts, than any answer of Dataverse'
 const TOO_MANY_ROWS = `has more than ${MOST_ROWS} rows`
 /** A longer row gets only one try. If it does not end there, the page is parsed as a whole. */
 const LONG = 32_768

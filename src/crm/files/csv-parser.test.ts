@@ -52,6 +52,12 @@ describe('reading CSV', () => {
     expect((await run('Id,a;b\nx,y\n')).fault).toBe(null)
   })
 
+  it('counts the separators of a row towards its 256 KB', async () => {
+    const { fault } = await run(`a,b\n1,2\n${','.repeat(300_000)}\n`, 64 * 1024)
+    expect(fault?.line).toBe(3)
+    expect(fault?.problem).toContain('larger than 256 KB')
+  })
+
   it.each([
     [';', 'a semicolon'],
     ['\t', 'a tab'],
