@@ -99,7 +99,11 @@ describe('an option that comes', () => {
 })
 
 describe('a code without a label', () => {
-  beforeEach(() => (environment.stoppedAt = systemTime.now()))
+  beforeEach(() => {
+    const { monotonicMs, wallMs } = systemTime.now()
+    // Whole: fractions would round, and so end an interval a refresh later.
+    environment.stoppedAt = { monotonicMs: Math.floor(monotonicMs), wallMs }
+  })
 
   it('is left out, and told by the log, check and explain', async () => {
     tag(1, '2,77')

@@ -61,6 +61,7 @@ export const LANES: Lanes = {
     'test/faults/waiting-answers.test.ts',
     'test/connectors/built-in-postgres.test.ts',
     'test/connectors/command.test.ts',
+    'test/connectors/planted-faults.test.ts',
     'test/cluster/check.test.ts',
     'test/cluster/store-plans.test.ts',
     'test/exports/proposed-bounds.test.ts',
