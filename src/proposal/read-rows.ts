@@ -112,7 +112,7 @@ export async function jsonTable(
 /** How deep columns within columns are examined, such as `venue.address.city`. */
 const DEEPEST = 3
 
-/** Adds the cells of a row; those of an object within it under their paths, by which a configuration names them. */
+/** Adds the cells of a row. The cells of an inner object get their paths as names, as in a configuration. */
 function addObject(tally: TableTally, object: CellObject, path: string, depth: number): void {
   for (const key in object) {
     const cell = object[key] ?? null

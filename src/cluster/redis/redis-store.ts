@@ -309,7 +309,7 @@ export class RedisConnection implements StoreConnection {
     return found.toSorted()
   }
 
-  /** Returns those of these logs to which an entry is added within `waitMs`, as soon as there is one. */
+  /** Waits up to `waitMs` for a new entry in any of these logs; returns the logs that have one. */
   async #moving(names: readonly string[], waitMs: number): Promise<readonly string[]> {
     const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
     const keys = names.map((name) => `${this.#name}:{${name}}:log`)

@@ -166,7 +166,7 @@ export function sheetParser(
         isFilled = false
         isHidden = /^(?:1|true)$/.test(attributes['hidden'] ?? '')
       } else if (name === 'is') {
-        // Begun anew: a cell with a million texts would otherwise be examined as often, each time with all of them.
+        // Emptied: otherwise each of a million texts would examine all texts of the cell before it again.
         inline = ''
         isInline = true
       } else if (name === 'rPh') isSound = true
