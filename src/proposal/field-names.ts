@@ -154,7 +154,7 @@ export function named<Item extends Named>(
   return loose ?? null
 }
 
-/** Finds the first free column within an object of JSON, such as `address.city`, whose last name is one of the names. */
+/** Finds the first free column of an inner object, such as `address.city`, whose last part is one of the names. */
 export function namedWithin<Item extends Named>(
   columns: readonly Item[],
   names: readonly string[],

@@ -39,7 +39,7 @@ function writeStamp(ms: number, like: string | null): string {
 
 const FAR_AHEAD_MS = 3 * 24 * 3_600_000
 
-/** Returns a time in the far future, in the CRM's format: that of `like`, or ISO 8601 if no time is known. */
+/** Returns a time in the far future, in the format of `like`, or in ISO 8601 if no time is known. */
 export function farAheadLike(like: string | null, nowWallMs: number): string {
   return writeStamp(nowWallMs + FAR_AHEAD_MS, like)
 }

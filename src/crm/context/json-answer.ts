@@ -57,7 +57,7 @@ export async function answerOf(
 const CODE = /^[\w.-]{1,60}$/
 const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'errors.0.extensions.code', '0.errorCode']
 
-/** Returns the code of an error, from where APIs usually have it; empty if there is none. */
+/** Returns the error code from the places where APIs usually put it; empty if there is none. */
 async function codeIn(body: Uint8Array): Promise<string> {
   const said = await parsed(body)
   const found = CODES.map((path) => valueAt(said, path))
