@@ -23,6 +23,8 @@ const { values, positionals } = parseArgs({
   },
 })
 const pattern = values['test-name-pattern']
+// For CI: one false failure among thousands of tests must not refuse a change. What fails twice has failed.
+const isTriedAgain = process.env['MARQUEE_AGAIN'] === '1'
 const skipsAreFailures = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
 const depth = values.all || values.release ? 'everything' : 'essentials'
 // `test:all` draws a random seed; `npm test` uses a fixed one, so a change can be compared. MARQUEE_SEED overrides
@@ -46,9 +48,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const cases: TestCase[] = []
 const seconds = new Map<string, number>()
 const problems: string[] = []
+const toTryAgain: TestUnit[] = []
+const unsteady: TestCase[] = []
 
 /** Runs one unit in its own temporary folder, since `bun test` does not emit `exit` for tests to clean up. */
-async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
+async function runUnit(unit: TestUnit, lane: number, isSecond = false): Promise<void> {
+  const { name, files } = unit
   const scratch = mkdtempSync(join(folder, 'tmp-'))
   // Some test servers run as another user and must be able to enter.
   chmodSync(scratch, 0o1777)
@@ -90,14 +95,18 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
   const report = existsSync(reportPath)
     ? readJunit(readFileSync(reportPath, 'utf8'))
     : { cases: [], seconds: new Map<string, number>() }
-  cases.push(...report.cases)
   for (const [file, took] of report.seconds) seconds.set(file, took)
   rmSync(scratch, { recursive: true, force: true })
 
-  const failed = report.cases.some(({ outcome }) => outcome === 'failed')
+  const failures = report.cases.filter(({ outcome }) => outcome === 'failed')
+  const failed = failures.length > 0
+  const isTriedLater = isTriedAgain && !isSecond && status !== 0 && !isInterrupted
+  if (isTriedLater) toTryAgain.push(unit)
+  else cases.push(...report.cases)
+  if (isTriedLater) unsteady.push(...failures)
   // A file that fails to load, or a run that is cut short, is missing in the report; only the exit status shows it.
   const isBroken = status !== 0 && !failed && (pattern === undefined || report.cases.length === 0)
-  if (isBroken && !isInterrupted) problems.push(`${name}: bun test exited with ${status}: see above`)
+  if (isBroken && !isInterrupted && !isTriedLater) problems.push(`${name}: bun test exited with ${status}: see above`)
   const took = ((performance.now() - at) / 1000).toFixed(1).padStart(6)
   // Includes the servers that it started and awaited. A file with little of it belongs in a waiting lane.
   const processor = (Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6).toFixed(0).padStart(4)
@@ -133,6 +142,7 @@ await Promise.all([
   ...Array.from({ length: WAITING_LANES }, (_, lane) => runLane(waiting, availableParallelism() + 1 + lane)),
 ])
 await runLane(alone, 0)
+for (const unit of toTryAgain) if (!isInterrupted) await runUnit(unit, 0, true)
 rmSync(folder, { recursive: true, force: true })
 
 const counted = (outcome: TestCase['outcome']): readonly TestCase[] =>
@@ -147,6 +157,12 @@ if (slowest.length > 1) {
 for (const { file, name } of counted('skipped')) console.log(`SKIPPED ${file}: ${name}`)
 const script = values.release ? 'run test:release' : values.all ? 'run test:all' : 'test'
 const repeat = `${seed === null ? '' : `MARQUEE_SEED=${seed} `}npm ${script} --`
+for (const { file, name } of unsteady) console.log(`FAILED AT FIRST ${file}: ${name}`)
+if (toTryAgain.length > 0) {
+  console.log(
+    `${toTryAgain.length} tried again, alone: a test that fails beside others and passes alone is a defect of the test`,
+  )
+}
 for (const { file, name } of counted('failed')) console.log(`FAILED ${file}: ${name}\n       again: ${repeat} ${file}`)
 if (isInterrupted) problems.push('INTERRUPTED')
 if (passed + failed === 0) problems.push('NOTHING RAN')
