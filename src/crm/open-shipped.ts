@@ -25,7 +25,8 @@ export function openShipped(settings: Settings | CrmSettings<'http'>, context: S
     return openShippedCrm(connector, values, { ...others, ...lists, kind }, context)
   }
   const [connector, values] = shippedConnector(settings)
-  return openShippedCrm(connector, values, settings, context)
+  // In these CRMs a text, such as the picklist of several values, may hold several tags.
+  return openShippedCrm(connector, values, { ...settings, lists: 'text' }, context)
 }
 
 function mappingIn({ fields, active, showOnWeb }: Pick<SaidList, 'fields' | 'active' | 'showOnWeb'>): SaidList {

@@ -88,10 +88,10 @@ const EXCHANGES: readonly Exchange[] = [
   page('LocBlock', VENUE, [], 3, []),
 ]
 
-async function open(exchanges: readonly Exchange[]): Promise<{ crm: Crm; civicrm: Replay }> {
+async function open(exchanges: readonly Exchange[], more = ''): Promise<{ crm: Crm; civicrm: Replay }> {
   const civicrm = await replay(exchanges)
   const crm = await openConfigured(
-    `timeZone: Europe/London\ncrm: { kind: civicrm, url: "${civicrm.origin}", key: { env: KEY }, idNamespace: ${NAMESPACE} }`,
+    `timeZone: Europe/London\ncrm: { kind: civicrm, url: "${civicrm.origin}", key: { env: KEY }, idNamespace: ${NAMESPACE}${more} }`,
     { KEY: 'secret-word' },
   )
   left.push(crm, civicrm.server)

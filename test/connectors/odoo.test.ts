@@ -128,6 +128,19 @@ async function open(exchanges: readonly Exchange[], more = ''): Promise<{ crm: C
 }
 
 describe('Odoo 19', () => {
+  it('takes a text as tags that are separated by semicolons', async () => {
+    const fields = [...EVENT, 'x_kinds']
+    const kinds = EVENTS.map((event) => ({ ...event, x_kinds: event['id'] === 1 ? 'Design; Fair' : false }))
+    const events = [
+      search('event.event', [['id', '>', 0]], fields, kinds),
+      search('event.event', [['id', '>', 2]], fields, []),
+    ]
+    const { crm, odoo } = await open([...events, ...FULL.slice(2)], 'events: { fields: { Tags: x_kinds } }')
+    const { failure, changes } = await readList(crm.events)
+    expect([failure, odoo.unknown]).toEqual(['', []])
+    expect(changes).toMatchObject([{ record: { Tags: ['Design', 'Fair'] } }, {}])
+  })
+
   it('serves its events with their least price, the names of their tags, and dates that are UTC', async () => {
     const { crm, odoo } = await open(FULL)
     const { failure, records } = await readList(crm.events)

@@ -110,6 +110,26 @@ describe('Salesforce', () => {
     )
   })
 
+  it('takes a text as tags, separated by semicolons as in a multi-select picklist', async () => {
+    const event = (number: number, kind: string | null): unknown =>
+      row(number, {
+        Venue__c: 'a03000000000001AAA',
+        Starts__c: '2036-07-12T19:30:00.000+0000',
+        Ends__c: '2036-07-12T22:00:00.000+0000',
+        Price__c: 12.5,
+        Kind__r: kind === null ? null : { attributes: { type: 'Kind__c' }, Name: kind },
+        OnWeb__c: true,
+      })
+    const select =
+      'SELECT Id, SystemModstamp, Name, Venue__c, Starts__c, Ends__c, Price__c, Kind__r.Name, OnWeb__c FROM Event__c'
+    const kinds = ['Concert', 'Concert;Jazz; ;', '', null]
+    const events = kinds.map((kind, index) => event(index + 1, kind))
+    const org = await openOrg({ [`query: ${select} ORDER BY Id`]: page(events, 4) })
+    const { failure, records } = await readList((await openAt(org)).events)
+    expect(failure).toBe('')
+    expect(records.map(({ Tags }) => Tags)).toEqual([['Concert'], ['Concert', 'Jazz'], [], []])
+  })
+
   it('keeps all promises that users’ connectors are examined for', async () => {
     const rows = [row(1), row(2), row(3), row(4)]
     const events = 'SELECT Id, SystemModstamp, Name, Venue__c, Starts__c, Ends__c, Price__c, Kind__r.Name, OnWeb__c'

@@ -40,7 +40,7 @@ export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): Li
   const source = new ConnectorSource({
     kind: kind as typeof EVENT_ROWS,
     stream,
-    parts: { idNamespace: null, zone, showIn: zone, suspicions: new Suspicions(), further: [] },
+    parts: { idNamespace: null, zone, showIn: zone, suspicions: new Suspicions(), further: [], lists: 'native' },
     availabilityEveryMs: null,
     time,
     observe: () => {},

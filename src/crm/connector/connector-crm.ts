@@ -5,6 +5,7 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Crm } from '../../sync/port.ts'
 import { withTimeout } from '../../time/waiting.ts'
 import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
+import type { MappingContext } from '../mapping/list-setting.ts'
 import { type RowKind, EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { ConnectorSource } from './connector-source.ts'
 import type { RowHost } from './row-host.ts'
@@ -17,6 +18,8 @@ export interface ConnectorSettings {
   readonly events: SaidList | null
   readonly venues: SaidList | null
   readonly availability: { readonly everyMs: number } | null
+  /** `native` if absent. */
+  readonly lists?: MappingContext['lists']
 }
 
 /** How long the start waits for the connector to report how its lists can be read. */
@@ -28,13 +31,13 @@ const LOOP_HELD_MS = 50
 /** Makes a CRM of a connector, which runs in this process or in another. */
 export async function connectorCrm(
   host: RowHost,
-  { idNamespace, timeZone: zone, availability, ...lists }: ConnectorSettings,
+  { idNamespace, timeZone: zone, availability, lists = 'native', ...said }: ConnectorSettings,
   context: ConnectorContext,
 ): Promise<Crm> {
   const { time, limits, observe, further = NO_FURTHER } = context
   const contexts = listContexts(context)
-  const events = new RowStream('events', host, lists.events, further)
-  const venues = new RowStream('venues', host, lists.venues, further)
+  const events = new RowStream('events', host, said.events, further)
+  const venues = new RowStream('venues', host, said.venues, further)
   // Whether a list reports changes has to be known before its reads are planned.
   await withTimeout(time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
   const isAsked = availability !== null || events.known?.ways.has('availability') === true
@@ -43,7 +46,7 @@ export async function connectorCrm(
     stream: RowStream,
     availabilityEveryMs: number | null,
   ): ConnectorSource<Item> => {
-    const parts = { idNamespace, zone, ...contexts[stream.name] }
+    const parts = { idNamespace, zone, lists, ...contexts[stream.name] }
     return new ConnectorSource({ time, limits, observe, kind, stream, parts, availabilityEveryMs })
   }
   const sources = {

@@ -54,7 +54,7 @@ export interface KnownId {
   readonly version: number
 }
 
-export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'> & {
+export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions' | 'lists'> & {
   readonly further: readonly FurtherField[]
 }
 
@@ -87,7 +87,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
-    const rules = { ...context, htmlText, venuesFrom: 'venues', lists: 'native' } as const
+    const rules = { ...context, htmlText, venuesFrom: 'venues' } as const
     this.#mapping = listMapping(kind, setting, PATH_ACCESS, rules)
     this.#availability = list === 'events' ? availabilityMapping(setting, PATH_ACCESS, rules) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
