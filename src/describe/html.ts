@@ -7,12 +7,12 @@ import type { FieldType, RecordTable } from '../domain/field.ts'
 import { type FurtherType, NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { xmlAttribute, xmlText } from '../domain/escape.ts'
-import { type FeedType, MEDIA_TYPES } from '../formats/media-types.ts'
+import { MEDIA_TYPES, feedTypes } from '../formats/media-types.ts'
 import { describedFurther } from './further-schemas.ts'
 import { ADVICE } from './json-schemas.ts'
 import { jsonText } from './json-text.ts'
 import { listForm } from './list-form.ts'
-import { type Instance, openApi, pathsOf } from './openapi.ts'
+import { type Instance, mediaTypesFor, openApi, pathsOf } from './openapi.ts'
 import { readPart } from './page/read-part.ts'
 
 /** The page's names for the field types. */
@@ -59,12 +59,12 @@ export function pageOf(instance: Instance): Page {
         ({ path, summary }) => `<tr><td><code>${breakable(prefix + path)}</code></td><td>${xmlText(summary)}</td></tr>`,
       )
       .join(''),
-    types: MEDIA_TYPES.map((type) => `<code>${type}</code>`).join(', '),
+    types: mediaTypesFor(instance, (type) => `<code>${type}</code>`),
     needs: instance.lists
       ? 'Choose an event above, or enter an id.'
       : 'Enter an id. This service does not list its records: ask its operator for an id, or take one from a page that shows the events.',
     kinds: kinds.map(({ found, summary }) => `<option value="${found}">${xmlText(summary)}</option>`).join(''),
-    options: [...MEDIA_TYPES, ...feedsOf(instance)].map((type) => `<option>${type}</option>`).join(''),
+    options: [...MEDIA_TYPES, ...feedTypes(instance.feeds)].map((type) => `<option>${type}</option>`).join(''),
     list: listForm(instance),
     fields: [EVENTS, VENUES].map((table) => fieldsOf(table, instance)).join(''),
     style,
@@ -72,14 +72,6 @@ export function pageOf(instance: Instance): Page {
   }
   const html = readPart('page.html').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '')
   return { html, policy: policyOf(style, script) }
-}
-
-/** Returns the media types of the feeds that are on. */
-function feedsOf({ feeds }: Instance): readonly FeedType[] {
-  return [
-    ...(feeds.calendar ? (['text/calendar'] as const) : []),
-    ...(feeds.jsonLd ? (['application/ld+json'] as const) : []),
-  ]
 }
 
 /** Allows a line break after each slash. */

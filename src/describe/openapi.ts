@@ -9,7 +9,7 @@ import { NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { Formatter } from '../formats/format.ts'
-import { MEDIA_TYPES } from '../formats/media-types.ts'
+import { MEDIA_TYPES, feedTypes } from '../formats/media-types.ts'
 import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import { type Examples, examplesOf } from './examples.ts'
 import { type FeedInstance, calendarContent, feedContent } from './feed-content.ts'
@@ -149,12 +149,19 @@ export function openApi(instance: Instance): JsonObject {
   }
 }
 
-function aboutAll({ zone }: Instance): string {
+/** Returns the media types that `Accept` can choose, for a sentence. */
+export function mediaTypesFor({ feeds }: Instance, shown: (type: string) => string = (type) => type): string {
+  const further = feedTypes(feeds)
+  const all = MEDIA_TYPES.map(shown).join(', ')
+  return further.length === 0 ? all : `${all}; for an event also ${further.map(shown).join(' and ')}`
+}
+
+function aboutAll(instance: Instance): string {
   return [
     `Published events and their venues. Anyone may read them, from any origin, without a key. The methods are ${METHODS}; any other gets 405.`,
-    `Set Accept to the media type you want: ${MEDIA_TYPES.join(', ')}. Without it you get ${MEDIA_TYPES[0]}; the service never answers 406.`,
+    `Set Accept to the media type you want: ${mediaTypesFor(instance)}. Without it you get ${MEDIA_TYPES[0]}; the service never answers 406.`,
     'The paths of records and lists also work without /api, because links lead there. Paths match in any case, and a trailing slash is ignored.',
-    `Date-times are shown in ${zone.id}, with the UTC offset.`,
+    `Date-times are shown in ${instance.zone.id}, with the UTC offset.`,
     'Every error is a problem (RFC 9457). Later versions may add members: ignore those you do not know.',
   ].join('\n\n')
 }

@@ -47,6 +47,11 @@ export const contentTypeOf: { readonly [M in MediaType | FeedType]: `${M}; chars
   'application/ld+json': 'application/ld+json; charset=utf-8',
 }
 
+/** Returns the media types of the feeds that are on, in their order of preference. */
+export function feedTypes({ calendar, jsonLd }: { calendar: boolean; jsonLd: boolean }): readonly FeedType[] {
+  return FEED_TYPES.filter((type) => (type === 'text/calendar' ? calendar : jsonLd))
+}
+
 export function isFeed(mediaType: MediaType | FeedType): mediaType is FeedType {
   return FEED_TYPES.some((feed) => feed === mediaType)
 }

@@ -5,7 +5,7 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Zone } from '../domain/zone.ts'
 import { etagOf } from '../domain/body.ts'
 import { type FeedSettings, FeedFormatter } from '../formats/feed-formatter.ts'
-import { type FeedType, type MediaType, isFeed } from '../formats/media-types.ts'
+import { type FeedType, type MediaType, feedTypes, isFeed } from '../formats/media-types.ts'
 import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import type { ServedLists } from '../sync/served-list.ts'
@@ -65,12 +65,8 @@ export class Feeds {
   readonly #writing = new Map<string, { readonly changes: number; readonly page: Promise<ReadyPage> }>()
 
   constructor(options: FeedsOptions) {
-    const { calendar, jsonLd } = options.switches
-    const types: readonly FeedType[] = [
-      ...(calendar ? (['text/calendar'] as const) : []),
-      ...(jsonLd ? (['application/ld+json'] as const) : []),
-    ]
-    this.hasCalendars = calendar
+    const types = feedTypes(options.switches)
+    this.hasCalendars = options.switches.calendar
     this.#options = options
     this.#formatter = new FeedFormatter(options.settings)
     this.#negotiate = createNegotiator<FeedType>(undefined, (accept) => negotiateWithFeeds(accept, types))

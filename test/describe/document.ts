@@ -29,6 +29,7 @@ interface Operation {
 /** A document as far as the tests look at it. */
 export interface Document {
   readonly openapi: string
+  readonly info: { readonly description: string }
   readonly servers: readonly { readonly url: string }[]
   readonly paths: Readonly<Record<string, { readonly get: Operation }>>
   readonly components: {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { EVENTS } from '../../src/domain/event.ts'
 import { VENUES } from '../../src/domain/venue.ts'
+import { pageOf } from '../../src/describe/html.ts'
 import { jsonText } from '../../src/describe/json-text.ts'
 import { openApi } from '../../src/describe/openapi.ts'
 import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
@@ -51,6 +52,19 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     for (const path of Object.keys(conditional.paths))
       expect(responseIn(conditional, path, 304).content).toBeUndefined()
     for (const path of records) expect(Object.keys(document.paths[path]?.get.responses ?? {})).not.toContain('304')
+  })
+
+  it('says which types Accept can choose, the feeds that are on among them, as the page does', () => {
+    const six = MEDIA_TYPES.join(', ')
+    for (const [feeds, types] of [
+      [{ calendar: false, jsonLd: false }, six],
+      [{ calendar: true, jsonLd: false }, `${six}; for an event also text/calendar`],
+      [{ calendar: true, jsonLd: true }, `${six}; for an event also text/calendar and application/ld+json`],
+    ] as const) {
+      expect(documentOf({ feeds }).info.description).toContain(`the media type you want: ${types}. Without it`)
+      const shown = pageOf({ ...INSTANCE, feeds }).html.replaceAll(/<\/?code>/g, '')
+      expect(shown).toContain(`the media type you want: ${types}. Without it`)
+    }
   })
 
   it('has the types, refusals and fields of the tables, each in full', () => {
