@@ -1,5 +1,9 @@
 import module from 'node:module'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+
+/** How long Node waits at its end for requests to the file system and name servers. */
+const HELD_UP_MS = 100
 import { EarlySignals } from './app/early-signals.ts'
 
 const args = process.argv.slice(2)
@@ -26,9 +30,17 @@ const ended = await run(args, context)
 await lastLines()
 const isStatusTheAnswer = args.includes('ready') || args.includes('accept')
 const status = isService ? ended : await statusOfOutput(ended, isStatusTheAnswer)
-// A thread blocked in a file system or name server would keep Node from exiting. Replacing the process image ends it.
-const mayBeHeldUp = process.versions['bun'] === undefined && process.platform !== 'win32'
-if (mayBeHeldUp && process.getActiveResourcesInfo().some((name) => /^FSReq|^GetAddrInfo/.test(name))) {
-  process.execve?.(process.execPath, [process.execPath, '--disable-sigusr1', '--eval', `process.exit(${status})`])
+if (process.versions['bun'] === undefined && process.platform !== 'win32') {
+  // The request whose end brought us here still counts as active in this turn, and others may be about to end.
+  for (let left = HELD_UP_MS; left > 0 && isHeldUp(); left -= 5) await setTimeout(5)
+  // A thread blocked in a file system or name server would keep Node from exiting. Replacing the process image ends it,
+  // but also discards what Node would keep of its compiled sources.
+  if (isHeldUp()) {
+    process.execve?.(process.execPath, [process.execPath, '--disable-sigusr1', '--eval', `process.exit(${status})`])
+  }
 }
 process.exit(status)
+
+function isHeldUp(): boolean {
+  return process.getActiveResourcesInfo().some((name) => /^FSReq|^GetAddrInfo/.test(name))
+}

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { commandLine } from '../../src/app/command-context.ts'
-import { Child, ROOT } from '../support/child.ts'
+import { Child, programOf, ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { untilListening } from '../support/marquee-process.ts'
 
@@ -55,6 +55,14 @@ it('./marquee hands arguments on as they are, and the exit status back', async (
   const child = new Child(join(ROOT, 'marquee'), ['check', '--config', 'no such * file'])
   expect(await child.exited).toBe(2)
   expect(child.stderr).toContain('no such * file')
+})
+
+it('a command on Node ends in the process that ran it, so that Node keeps what it compiled', async () => {
+  const kept = mkdtempSync(join(folder, 'compiled-'))
+  const child = new Child(programOf('node'), ['src/main.ts', 'check'], { env: { NODE_COMPILE_CACHE: kept } })
+  expect(await child.exited).toBe(0)
+  expect(child.stdout).toContain('31 events and 8 venues')
+  expect(readdirSync(kept, { recursive: true }).length).toBeGreaterThan(100)
 })
 
 it('./marquee without a Bun says what to do', async () => {
