@@ -38,7 +38,9 @@ export function logLine(seen: Observation): LogLine | null {
     case 'answers-stopped': {
       const { list, why, ageMs } = seen
       const since =
-        ageMs === null ? 'they were never read in full' : `they were last confirmed ${Math.round(ageMs / 1000)} s ago`
+        ageMs === null
+          ? 'no read has confirmed them since the start'
+          : `they were last confirmed ${Math.round(ageMs / 1000)} s ago`
       return { level: 'error', message: `callers get 502 for the ${list}: ${since}; ${printable(why)}`, fields }
     }
     case 'answers-resumed': {
@@ -150,8 +152,13 @@ function shrunkText({ list, absent, unreadable, records, faults, until }: Observ
   const worst = faults[0] === undefined ? '' : ` (most: ${countText(faults[0])})`
   const broken = unreadable === 0 ? '' : `${unreadable} of ${records} ${list} became unreadable${worst}`
   const what = [missing, broken].filter((part) => part !== '').join(' and ')
-  const held = `Marquee does not believe this, and serves the old list until ${until}; then callers get 502`
-  return `${what}. ${held}. If the CRM is right, run \`./marquee accept\``
+  if (until !== null) {
+    const held = `Marquee does not believe this, and serves the old list until ${until}; then callers get 502`
+    return `${what}. ${held}. If the CRM is right, run \`./marquee accept\``
+  }
+  const why = 'because its age is unknown after the restart: callers get 502'
+  const todo = 'If the CRM is right, run `./marquee accept`; otherwise correct its list'
+  return `${what}. Marquee does not believe this, and cannot serve the old list, ${why}. ${todo}`
 }
 
 function requestLine({ method, path, status, type, durationMs: took, traceId, route }: RequestReport): LogLine {

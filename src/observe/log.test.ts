@@ -61,6 +61,15 @@ describe('the log', () => {
     ])
   })
 
+  it('promises no old list whose age is unknown', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    log.write({ kind: 'shrunk', list: 'events', absent: 60, unreadable: 0, records: 100, faults: [], until: null })
+    expect(lines).toEqual([
+      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list. Marquee does not believe this, and cannot serve the old list, because its age is unknown after the restart: callers get 502. If the CRM is right, run `./marquee accept`; otherwise correct its list",
+    ])
+  })
+
   it('writes no line for a read without changes', () => {
     const { log, lines } = aLog(false)
     log.begin()

@@ -12,7 +12,7 @@ export type Observation =
   | { readonly kind: 'changes-published'; readonly delaysMs: readonly number[] }
   /**
    * A read is not believed because the list lost too many records: how many of `records`, with which faults, and until
-   * when the old list is served (ISO 8601).
+   * when the old list is served (ISO 8601); `null` if it is not served, because its age is unknown.
    */
   | {
       readonly kind: 'shrunk'
@@ -21,7 +21,7 @@ export type Observation =
       readonly unreadable: number
       readonly records: number
       readonly faults: readonly WithheldCount[]
-      readonly until: string
+      readonly until: string | null
     }
   /**
    * Callers begin to get 502 for a list. `ageMs`: since the beginning of the last read that confirmed it; `null` if

@@ -155,7 +155,7 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
     ),
     gauge(
       'marquee_shrink_guard_engaged',
-      '1 while the old list is served because the new one lost more than half of its records, until `./marquee accept`.',
+      '1 while a list that lost more than half of its records is not believed, until `./marquee accept`.',
       () => both().map((told) => sampleOf(told, told.shrunk === null ? 0 : 1)),
     ),
     counter('marquee_drift_records_total', 'Changed records that the CRM had not reported and a full read found.', () =>

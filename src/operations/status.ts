@@ -185,10 +185,10 @@ function wholeMs(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms)
 }
 
-function shrunkStatus(shrunk: Shrunk, shrinkGuardMs: number, now: Moment) {
+function shrunkStatus(shrunk: Shrunk, ageMs: number | null, shrinkGuardMs: number, now: Moment) {
   const { absent, unreadable } = shrunk
   const [since, until] = [0, shrinkGuardMs].map((ms) => new Date(untilOf(shrunk, ms, now)).toISOString())
-  return { since, until, absent, unreadable }
+  return { since, until: ageMs === null ? null : until, absent, unreadable }
 }
 
 type ListStatus = ReturnType<typeof listStatus>
@@ -221,8 +221,9 @@ function listStatus(told: EitherList, { now, settings, ignoredColumns, watched, 
     // Whether the error only says that the file may be half-written. It is read once it is complete.
     waits: told.lastFailure?.kind === 'waiting',
     nextTryInMs: Math.ceil(told.nextReadInMs),
-    // The losses that the shrink guard refuses, and until when the old list is served; null if it refuses none.
-    shrunk: shrunk === null ? null : shrunkStatus(shrunk, settings.shrinkGuardMs ?? 0, now),
+    // The losses that the shrink guard refuses, and until when the old list is served; null if it refuses none. `until`
+    // is null if the old list is not served, because its age is unknown.
+    shrunk: shrunk === null ? null : shrunkStatus(shrunk, told.ageMs(now), settings.shrinkGuardMs ?? 0, now),
     // The number of changes that the CRM did not report, by column, since the start.
     drift: Object.fromEntries(drift.byColumn),
   }

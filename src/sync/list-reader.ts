@@ -331,10 +331,10 @@ export class ListReader<Item> {
     const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
     const judged = { ...sighting, kind, begun, complete, oneMoment, sinceMs, resolved }
     const { shrinkGuardMs } = this.#settings
-    const { failure, isShort } = this.guard.judge(list, judged, { shrinkGuardMs, now: time.now(), observe })
+    const serveOld = (): boolean => this.#serveOld()
+    const { failure, isShort } = this.guard.judge(list, judged, { shrinkGuardMs, now: time.now(), observe, serveOld })
     if (failure !== null) {
       if (!source.reportsChanges) this.#cursor.take(null)
-      if (failure.kind === 'shrunk') this.#serveSnapshot()
       return failure
     }
     if (complete) applier.release()
@@ -350,10 +350,15 @@ export class ListReader<Item> {
     return null
   }
 
-  /** Serves the rows of a snapshot that the shrink guard keeps, with the age that the snapshot names. */
-  #serveSnapshot(): void {
+  /**
+   * Serves the rows that the shrink guard keeps. Those of a snapshot have the age that it names. Returns false if the
+   * age is unknown: the last instance of a cluster to know it has ended, and no two machines' clocks are compared.
+   */
+  #serveOld(): boolean {
+    const now = this.#options.time.now()
     const confirmedAtMs = this.#snapshot?.confirmedAtMs ?? null
-    if (!this.isLoaded && this.freshness.goOnFrom(confirmedAtMs, this.#options.time.now())) this.#load()
+    if (!this.isLoaded && this.freshness.goOnFrom(confirmedAtMs, now)) this.#load()
+    return this.freshness.confirmedAgeMs(now) !== null
   }
 
   #tellDelays(applier: PageApplier<Item>): void {

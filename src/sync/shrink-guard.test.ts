@@ -86,7 +86,7 @@ describe('a read of several moments that misses many rows', () => {
       const begun = { monotonicMs: begunAt, wallMs: begunAt }
       const read = { number, begunAt, audit: false, kind: 'full', begun, sinceMs: begunAt, resolved: 0 } as const
       const now = { monotonicMs: endedAt, wallMs: endedAt }
-      const circumstances = { shrinkGuardMs: DAY_MS, now, observe: () => {} }
+      const circumstances = { shrinkGuardMs: DAY_MS, now, observe: () => {}, serveOld: () => true }
       return guard.judge(list, { ...read, complete: true, oneMoment: false }, circumstances).failure?.kind ?? 'ok'
     }
     expect(judged(1, 0, 100)).toBe('unconfirmed')

@@ -21,6 +21,8 @@ export interface Judged extends Sighting {
 interface Circumstances extends ShrinkGuardSetting {
   readonly now: Moment
   readonly observe: Observe
+  /** Serves the old list if its age is known. Returns false if it is not. */
+  readonly serveOld: () => boolean
 }
 
 /** The reads that can prove that the list is intact: at least as thorough as the one that was not believed. */
@@ -132,7 +134,7 @@ export class ShrinkGuard {
     { kind: { name }, served, kept, lostCount }: GuardedList,
     { kind, complete, begun }: Judged,
     seen: { readonly absent: number | null; readonly unreadable: number },
-    { observe, shrinkGuardMs, now }: Circumstances,
+    { observe, shrinkGuardMs, now, serveOld }: Circumstances,
   ): Failure {
     const { unreadable } = seen
     const absent = seen.absent ?? this.shrunk?.absent ?? 0
@@ -143,7 +145,7 @@ export class ShrinkGuard {
     if (this.#proof !== 'full' && proof !== 'any') this.#proof = proof
     const records = served + lostCount
     const faults = kept.faults.ranked()
-    const until = new Date(untilOf(shrunk, shrinkGuardMs ?? 0, now)).toISOString()
+    const until = serveOld() ? new Date(untilOf(shrunk, shrinkGuardMs ?? 0, now)).toISOString() : null
     if (!this.#isTold) observe({ kind: 'shrunk', list: name, absent, unreadable, records, faults, until })
     this.#isTold = true
     this.failure = failureOf('shrunk', shrunkMessage(name, shrunk, records, faults[0]?.column ?? null))

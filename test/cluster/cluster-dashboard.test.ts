@@ -109,7 +109,9 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
         async () => lost.process.child.stdout,
         (text) => text.includes('"answers-stopped"'),
       )
-      expect(log).toContain(`callers get 502 for the events: they were never read in full; ${told?.cluster.lastError}`)
+      expect(log).toContain(
+        `callers get 502 for the events: no read has confirmed them since the start; ${told?.cluster.lastError}`,
+      )
       const own = await started(runtime, { readersWhenLost: 'all' })
       if (browser !== null) {
         const shown = await page(lost)

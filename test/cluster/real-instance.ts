@@ -22,7 +22,9 @@ export interface RealInstance {
 
 interface Told extends Pick<Status, 'ready' | 'snapshot'> {
   readonly cluster: ClusterStatus
-  readonly lists: { readonly events: { readonly withheld: number; readonly shrunk: object | null } }
+  readonly lists: {
+    readonly events: { readonly withheld: number; readonly shrunk: { readonly until: string | null } | null }
+  }
 }
 
 /**

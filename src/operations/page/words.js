@@ -45,15 +45,17 @@ export function dayText(iso) {
   return DAY_AND_CLOCK.format(new Date(iso))
 }
 
-/** Says which losses the shrink guard refuses, and until when the old list is served. */
+/** Says which losses the shrink guard refuses, and what callers get meanwhile. */
 export function lossText(name, { until, absent, unreadable }) {
   const missing = absent === 0 ? [] : [`${numberText(absent)} ${name} are missing from the CRM's list`]
   const broken = unreadable === 0 ? [] : [`${numberText(unreadable)} ${name} became unreadable`]
+  return `${[...missing, ...broken].join(' and ')}, which Marquee does not believe. ${keptText(until)}`
+}
+
+function keptText(until) {
+  if (until === null) return 'The age of the old list is unknown since the restart, so callers get 502'
   const isServed = new Date(until) > new Date()
-  const kept = isServed
-    ? `The old list is served until ${dayText(until)}`
-    : 'Callers get 502 once the old list is too old'
-  return `${[...missing, ...broken].join(' and ')}, which Marquee does not believe. ${kept}`
+  return isServed ? `The old list is served until ${dayText(until)}` : 'Callers get 502 once the old list is too old'
 }
 
 /** Describes the state of the service in a sentence, with its class. */
