@@ -5,6 +5,9 @@ import { isNo, isYes } from '../domain/flag-words.ts'
 const FREE =
   /^(?:free|free admission|gratis|kostenlos|frei|eintritt frei|gratuit|entr[ée]e libre|gratuito|gratuita|ingresso libero|entrada libre)$/i
 
+const SOLD_OUT =
+  /^(?:sold[ -]?out|ausverkauft|ausgebucht|fully booked|complet|[ée]puis[ée]|agotado|completo|esaurito|uitverkocht|volgeboekt)[.!]?$/i
+
 /** Returns what to write instead of an unreadable value, as an instruction; `null` if that is not evident. */
 export function insteadOf(found: string, expected: Expected | null): string | null {
   const text = found.trim()
@@ -15,7 +18,8 @@ export function insteadOf(found: string, expected: Expected | null): string | nu
   }
   if (kind === 'date-time' || kind === 'any-date-time' || kind === 'year-1-to-9999') return insteadOfDate(text)
   if (expected?.kind !== 'decimal' && expected?.kind !== 'integer') return null
-  return FREE.test(text) ? 'write 0' : insteadOfNumber(text, expected)
+  // "Frei" is a price of 0, but says of seats that some are left.
+  return (expected.kind === 'decimal' ? FREE : SOLD_OUT).test(text) ? 'write 0' : insteadOfNumber(text, expected)
 }
 
 function insteadOfDate(text: string): string | null {

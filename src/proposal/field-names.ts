@@ -10,10 +10,10 @@ export const EVENT_NAMES = {
     'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule',
   ),
   VenueId: words(
-    'venueid venue spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
+    'venueid venue venuename spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location where wo ou donde dove waar',
   ),
   Start: words(
-    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd',
+    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd when wann quand cuando quando wanneer',
   ),
   Finish: words(
     'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin',
@@ -39,7 +39,7 @@ export const EVENT_NAMES = {
 export const VENUE_NAMES = {
   Id: words('id guid uuid nr nummer number no code kennung ref numero venueid'),
   Name: words(
-    'name venue titel spielstatte spielort veranstaltungsort ort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
+    'name venue venuename titel spielstatte spielort veranstaltungsort ort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
   ),
   AddressStreet1: words(
     'addressstreet1 street address strasse adresse anschrift rue calle direccion straat adres via indirizzo',

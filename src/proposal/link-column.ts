@@ -31,6 +31,7 @@ export function linkOf(events: readonly Column[], venues: readonly Column[]): Ve
     const looseValues = new Set(id.texts.map(({ text }) => loosely(text)))
     for (const { from, texts } of froms) {
       const isVenue = isNamed(from, EVENT_NAMES.VenueId)
+      if (!isVenue && (isNamed(from, EVENT_NAMES.Name) || isSameColumn(from, id))) continue
       let [found, nearly] = [0, 0]
       for (const { text, loose, count } of texts) {
         if (values.has(trimWhiteSpace(text))) found += count
@@ -47,6 +48,11 @@ export function linkOf(events: readonly Column[], venues: readonly Column[]): Ve
     }
   }
   return best
+}
+
+/** One file may hold both lists. What is different in each of its rows is no link. */
+function isSameColumn(from: Column, id: Column): boolean {
+  return from.name === id.name && hasOneEach(from)
 }
 
 function loosely(text: string): string {

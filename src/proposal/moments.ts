@@ -25,11 +25,14 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
   )
   const isStartUnfit = unfit.some(({ name }) => momentRole(name) === 'start')
   const start = isStartUnfit ? null : startOf(moments)
-  if (start !== null) return wholes(start, [...moments, ...unfit], taken)
-  const all = [...moments, ...days, ...times, ...unfit]
   const day = isStartUnfit ? null : startOf(days)
-  if (day === null || moments.some((column) => momentRole(column.name) !== 'other'))
-    return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
+  // Whoever has a column of days and one of times, both named so, means them; a date-time without such a name is another date.
+  const isSplit = day !== null && mayStart(day) && times.some(mayStart)
+  if (start !== null && !(isSplit && momentRole(start.name) !== 'start'))
+    return wholes(start, [...moments, ...unfit], taken)
+  const all = [...moments, ...days, ...times, ...unfit]
+  const isUnclear = moments.some(({ name }) => momentRole(name) !== 'other' && !(isSplit && momentRole(name) === null))
+  if (day === null || isUnclear) return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
   taken.add(day)
   return joined(day, days, [...times, ...unfit], taken)
 }
@@ -94,6 +97,10 @@ function finishLine(starts: Column, ends: Column, whole: string, inside: string,
     value: `{ ${inside}, whenBlank: { lasting: ${OPEN} } }`,
     evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end time. How long do these events last? For example 2h30m.`,
   }
+}
+
+function mayStart({ name }: Column): boolean {
+  return ['start', 'date'].includes(momentRole(name) ?? '')
 }
 
 /** The only candidate for the start; `null` if there is none or several. */

@@ -72,6 +72,16 @@ describe('what init proposes among several columns', () => {
       '{ join: [End Date, End Time] }',
       'Created',
     ],
+    ...['Mis à jour', 'Letzte Änderung', 'Actualizado', 'Horodatage'].map(
+      (stamp) =>
+        [
+          `a day and times beside ${stamp}, with a time`,
+          `N°;Spectacle;Salle;Jour;Heure;Fin;${stamp}\n1;A;Halle;11.12.2036;19:30;22:00;01.01.2036 09:15\n`,
+          '{ join: [Jour, Heure] }',
+          '{ join: [Jour, Fin] }',
+          stamp,
+        ] as const,
+    ),
   ])('takes start and end by their names: %s', async (_, events, start, finish, leftOut) => {
     const { text, said } = await proposed(events)
     expect(text).toContain(`\n      Start: ${start}   # 1 of 1 fit`)
@@ -88,6 +98,22 @@ describe('what init proposes among several columns', () => {
     expect(said).toContain('Name: Which column is the title? Name it here, or write null for none.')
     expect(said).toContain('Session (e.g. A)')
     await expectRefused('crm.events.fields.Start')
+  })
+
+  it('asks for the venue if both files are the same list: what differs in each row links nothing', async () => {
+    const header = 'Nr;Veranstaltung;Wann;Bis;Wo;Straße;PLZ;Ort\n'
+    const rows = [1, 2, 3, 4].map(
+      (nr) => `${nr};Lesung ${nr};0${nr}.03.2037 19:30;0${nr}.03.2037 22:00;Halle;Weg 1;01067;Dresden\n`,
+    )
+    const { text } = await proposed(header + rows.join(''), header + rows.join(''))
+    expect(text).toContain('Name: Veranstaltung   # by its name')
+    expect(text).toContain('Start: Wann   # 4 of 4 fit')
+    expect(text).toContain("VenueId: '?'   # QUESTION: Is it")
+  })
+
+  it('asks which is the start between a day with a time and a date-time, both named like one', async () => {
+    const { said } = await proposed('N°;Spectacle;Jour;Heure;Date\n1;A;11.12.2036;19:30;01.01.2036 09:15\n')
+    expect(said).toContain('Start: Which column is the start of events (Date, Jour, Heure)?')
   })
 
   it('asks for the end where what is called so is not after the start', async () => {

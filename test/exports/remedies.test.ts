@@ -13,7 +13,7 @@ interface Group {
 const HEADER = 'Nr;Titel;Tag;Zeit;Ende;Preis;Web'
 const GOOD = '1;Figaro;2027-06-21;19:30;2027-06-21 22:00;18,50 €;ja'
 
-function configuration({ from = 'Plan.csv', ids = true } = {}): string {
+function configuration({ from = 'Plan.csv', ids = true, price = 'Price' } = {}): string {
   return `operations: null
 timeZone: Europe/Berlin
 crm:
@@ -23,7 +23,7 @@ crm:
   texts: { delimiter: ';', decimal: ',', currency: ['€'], yes: [x, ja] }
   events:
     from: ${from}
-    fields: { Id: Nr, Name: Titel, Start: { join: [Tag, Zeit] }, Finish: Ende, Price: Preis }
+    fields: { Id: Nr, Name: Titel, Start: { join: [Tag, Zeit] }, Finish: Ende, ${price}: Preis }
     showOnWeb: null
     active: null
   venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: null }
@@ -55,6 +55,18 @@ describe('what check says to do works when it is done to the letter', () => {
         /^Correct Preis \(expected: a number with a decimal comma, such as 1\.250,00 \(crm\.texts\.decimal\), with or without € \(crm\.texts\.currency\)\)\.$/,
       ) as never,
     ])
+  })
+
+  it.each([
+    ['sold out', 'Correct Preis: write 0 for "sold out".'],
+    ['Ausverkauft!', 'Correct Preis: write 0 for "Ausverkauft!".'],
+    ['frei', 'Correct Preis (expected: a whole number'],
+  ])('of tickets left, %s is 0 only if it says that there are none', async (text, remedy) => {
+    const good = GOOD.replace('18,50 €', '18')
+    const groups = await groupsOf([good, good.replace('1;', '2;').replace('18;', `${text};`)], {
+      price: 'TicketsAvailable',
+    })
+    expect(remedies(groups)).toEqual([expect.stringContaining(remedy) as never])
   })
 
   it('a price that is called free is 0', async () => {
