@@ -7,7 +7,7 @@ import { ROOT } from '../support/child.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 import { type TestRow, eventRow, idNumbered } from './own-crm.ts'
 import { ConnectorFolder, OwnService, SECRET, until } from './own-service.ts'
-import { RUNTIMES } from '../support/depth.ts'
+import { BOTH_RUNTIMES, RUNTIMES } from '../support/depth.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.warn('SKIPPED: python3 is missing, so the example in Python is not run')
@@ -103,6 +103,16 @@ describe('a command', () => {
     ['echo "Traceback (most recent call last):"', 'crm.sh printed a line that is neither a row nor a control line'],
     // Not withheld as one row: what is cut may be half of the list.
     ['printf "%s" "{\\"id\\":\\"1\\",\\"na"', 'events: row 1 is not a JSON object'],
+    [
+      'echo; printf "%s\\n" "#total five"',
+      'crm.sh, line 2: #total takes the number of rows as a whole number, such as #total 250, not',
+    ],
+    ['echo "#cursor"', 'crm.sh, line 1: #cursor must be followed by a text'],
+    ['echo "#lag x"', 'crm.sh, line 1: #lag takes milliseconds as a whole number, such as #lag 250, not'],
+    [
+      'printf "{\\"id\\":\\"1\\",\\"name\\":\\"Caf\\351\\"}\\n"',
+      'crm.sh, line 1: the bytes are not UTF-8; the command must print UTF-8',
+    ],
     ['echo "#fail refused the key is over"', 'events: the key is over'],
     ['echo "#fail $settings"', '[secret]'],
     ['echo "$settings" >&2; exit 1', 'crm.sh says: {'],
@@ -139,6 +149,23 @@ describe('a command', () => {
     ])
     expect(stdout + stderr).not.toContain(`x${SECRET.slice(0, 3)}`)
     expect(stdout + stderr).not.toContain(SECRET.slice(0, half))
+  })
+
+  it('may begin its output with a byte order mark', async () => {
+    const row = JSON.stringify(eventRow(1, { name: 'after a mark' }))
+    await withCommand(`printf '\\357\\273\\277%s\\n' '${row}'`, (service) =>
+      until(async () => (await service.get(1)).includes('after a mark')),
+    )
+  })
+
+  it.each(BOTH_RUNTIMES)('whose program is missing is told as such, on %s', async (runtime) => {
+    const kind = `kind: command\nrun: [no-such-program, crm.sh]\nevents: { ${FIELDS} }\n${VENUES}`
+    using folder = new ConnectorFolder(server, { 'crm.sh': SHELL }, kind)
+    const { status, stderr } = await runCommand(['check', '--config', folder.configuration], { runtime })
+    expect(status).toBe(1)
+    expect(stderr).toContain(
+      'crm.sh could not be started (ENOENT): check that no-such-program, the first word of crm.run, is installed and in PATH',
+    )
   })
 
   it('may print an empty list only by saying so', async () => {

@@ -19,6 +19,9 @@ export default {
       const { http, settings } = context
       const { mode, rows } = await asked(context)
       if (mode === 'shape') return yield { items: rows }
+      if (mode === 'total') return yield { rows, total: '2' }
+      if (mode === 'lagMs') return yield { rows, lagMs: '60000' }
+      if (mode === 'deleted') return yield { rows, deleted: [rows[0]] }
       if (mode === 'no id') return yield odd(rows, { id: undefined })
       if (mode === 'twice') return yield [...rows, { ...rows[0], name: 'other' }]
       if (mode === 'NaN') return yield odd(rows, { seats: 0 / 0 })
@@ -49,6 +52,9 @@ export default {
 /** What is said of each fault; \`fails\`: the read, and so \`/status\` has the sentence. */
 const FAULTS: readonly (readonly [mode: string, sentence: string, how: 'fails' | 'withholds' | 'noticed'])[] = [
   ['shape', 'events: full yielded something that is neither a list of rows nor { rows }', 'fails'],
+  ['total', 'events: full yielded total as a string; it must be a number, such as total: 250', 'fails'],
+  ['lagMs', 'events: full yielded lagMs as a string; it must be a number, such as lagMs: 250', 'fails'],
+  ['deleted', 'events: full yielded a deleted id that is neither a text nor a number', 'fails'],
   ['no id', 'no-id', 'withholds'],
   [
     'twice',
@@ -62,7 +68,7 @@ const FAULTS: readonly (readonly [mode: string, sentence: string, how: 'fails' |
   ['cursor', 'the same cursor came twice: the pages run in a circle', 'fails'],
   ['pause', 'asks for a pause', 'noticed'],
   ['loop', 'our-crm.mjs sent nothing for 3 s, and was ended', 'fails'],
-  ['floating', 'our-crm.mjs:22: a rejected promise that was not awaited (RangeError)', 'noticed'],
+  ['floating', 'our-crm.mjs:25: a rejected promise that was not awaited (RangeError)', 'noticed'],
   ['prints', 'our-crm.mjs says: the token is [secret]', 'noticed'],
 ]
 

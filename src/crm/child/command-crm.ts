@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
+import { codeOf } from '../../domain/system-error.ts'
 import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
@@ -58,14 +59,15 @@ class CommandHost implements RowHost {
   async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
     const changed = await this.#changedFile()
     if (changed !== null || this.#isClosed || signal.aborted) return changed ?? failed('internal', 'the CRM is closed')
-    const { words, folder } = this.#settings.run
+    const { words } = this.#settings.run
     const [program = '', ...first] = words
     const given = argument === null ? [] : typeof argument === 'string' ? [argument] : argument
     this.#trace(`> ${[...words, list, way, ...given].join(' ')}`)
-    const child = spawnBare(program, [...first, list, way, ...given], folder)
+    const child = this.#spawn(program, [...first, list, way, ...given])
+    if ('failure' in child) return child
     this.#running.add(child)
     const { promise: closed, resolve } = Promise.withResolvers<string | null>()
-    child.on('error', (cause) => resolve(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
+    child.on('error', (cause) => resolve(whyNotStarted(cause, program)))
     child.on('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `status ${code}`}`))
     const { stdin, stdout, stderr } = child
     stdin?.on('error', () => {}).end(`${JSON.stringify(this.#plainSettings())}\n`)
@@ -84,6 +86,14 @@ class CommandHost implements RowHost {
     }
   }
 
+  #spawn(program: string, args: readonly string[]): ChildProcess | Failed {
+    try {
+      return spawnBare(program, args, this.#settings.run.folder)
+    } catch (cause) {
+      return failed('internal', `${this.name} ${whyNotStarted(cause, program)}`)
+    }
+  }
+
   async *#rowsIn(
     stdout: AsyncIterable<Buffer>,
     closed: Promise<string | null>,
@@ -95,10 +105,17 @@ class CommandHost implements RowHost {
     const output = new CommandOutput(this.name, way, (word) => this.#tellUnknown(word))
     const chunks = stdout[Symbol.asyncIterator]()
     const silent = failed('timeout', `${this.name} printed nothing for ${patienceMs / 1000} s, and was ended`)
+    let isBroken = false
     for (let isFirst = true; ; isFirst = false) {
-      const next = await withTimeout(time, patienceMs, chunks.next())
+      // Bun breaks the output of a program that could not be started; `closed` tells why.
+      const next = await withTimeout(
+        time,
+        patienceMs,
+        chunks.next().catch(() => null),
+      )
       if (next === TIMED_OUT) return silent
-      if (next.done === true) break
+      isBroken = next === null
+      if (next === null || next.done === true) break
       if (isFirst) this.#trace(`< ${wholeLines(next.value.toString())}`)
       yield* output.take(next.value)
       if (output.failure !== null) return this.#masked(output.failure)
@@ -107,7 +124,8 @@ class CommandHost implements RowHost {
     if (how === TIMED_OUT) return silent
     yield* output.end()
     if (output.failure !== null) return this.#masked(output.failure)
-    if (how !== null) return whyKilled() ?? failed('internal', `${this.name} ${how}`)
+    if (how !== null || isBroken)
+      return whyKilled() ?? failed('internal', `${this.name} ${how ?? 'closed its output too early'}`)
     return output.outcome
   }
 
@@ -179,6 +197,19 @@ class CommandHost implements RowHost {
     for (const child of this.#running) killGroup(child)
   }
 }
+
+/** Explains why a program could not be started, and what to check, as the rest of a sentence. */
+function whyNotStarted(cause: unknown, program: string): string {
+  const code = codeOf(cause) ?? 'unknown reason'
+  const check = NOT_STARTED.get(code)
+  return `could not be started (${code})${check === undefined ? '' : `: check that ${program}, the first word of crm.run, ${check}`}`
+}
+
+const NOT_STARTED: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'is installed and in PATH'],
+  ['EACCES', 'is a program that Marquee may execute'],
+  ['ENOEXEC', 'is a program, or begins with #! and the program that runs it'],
+])
 
 /** Omits the last line if it is incomplete: it may end within a secret. */
 function wholeLines(text: string): string {

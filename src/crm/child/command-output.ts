@@ -1,14 +1,17 @@
+import { isUtf8 } from 'node:buffer'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
 import { LONGEST_SENTENCE } from '../context/given-settings.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 
 const LINE_FEED = 0x0a
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
 const BATCH_ROWS = 1000
 const BATCH_BYTES = 1024 * 1024
 /** A longer row is cut to this length: it is withheld as too large in any case. */
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_LAG_MS = 24 * 3_600_000
+const LONGEST_FOUND = 40
 
 const KINDS = {
   refused: 'refused',
@@ -34,6 +37,7 @@ export class CommandOutput {
   #total: number | null = null
   #lagMs = 0
   #count = 0
+  #line = 0
 
   constructor(name: string, way: Way, onUnknown: (word: string) => void) {
     this.#name = name
@@ -74,9 +78,16 @@ export class CommandOutput {
   }
 
   *#endLine(): Generator<StreamBatch, void> {
-    const line = this.#rest.length === 1 ? (this.#rest[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#rest)
+    const printed = this.#rest.length === 1 ? (this.#rest[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#rest)
+    const isCut = this.#restBytes > printed.length
     ;[this.#rest, this.#restBytes] = [[], 0]
     if (this.failure !== null) return
+    const hasMark = ++this.#line === 1 && printed.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    const line = hasMark ? printed.subarray(BYTE_ORDER_MARK.length) : printed
+    if (!isCut && !isUtf8(line)) {
+      this.#failAtLine('the bytes are not UTF-8; the command must print UTF-8')
+      return
+    }
     const first = line.toString('latin1', 0, 64).trimStart()[0]
     if (first === undefined) return
     if (first === '#') {
@@ -110,12 +121,27 @@ export class CommandOutput {
 
   #control(line: string): void {
     const [, word = '', rest = ''] = /^#(\S*)\s*(.*)$/s.exec(line) ?? []
-    if (word === 'deleted') this.#deleted.push(rest.slice(0, 256))
+    if (rest === '' && (word === 'deleted' || word === 'cursor'))
+      this.#failAtLine(`#${word} must be followed by ${word === 'deleted' ? 'the id of a row' : 'a text'}`)
+    else if (word === 'deleted') this.#deleted.push(rest.slice(0, 256))
     else if (word === 'cursor') this.#cursor = rest
-    else if (word === 'total' && /^\d{1,12}$/.test(rest)) this.#total = Number(rest)
-    else if (word === 'lag' && /^\d{1,12}$/.test(rest)) this.#lagMs = Math.min(Number(rest), LONGEST_LAG_MS)
+    else if (word === 'total') this.#total = this.#wholeNumber(word, rest)
+    else if (word === 'lag') this.#lagMs = Math.min(this.#wholeNumber(word, rest), LONGEST_LAG_MS)
     else if (word === 'fail') this.failure = failureIn(rest.slice(0, LONGEST_SENTENCE))
     else this.#onUnknown(word.slice(0, LONGEST_SENTENCE))
+  }
+
+  #wholeNumber(word: 'total' | 'lag', text: string): number {
+    if (!/^\d{1,12}$/.test(text)) {
+      const meant = word === 'total' ? 'the number of rows' : 'milliseconds'
+      const found = JSON.stringify(text.slice(0, LONGEST_FOUND))
+      this.#failAtLine(`#${word} takes ${meant} as a whole number, such as #${word} 250, not ${found}`)
+    }
+    return Number(text)
+  }
+
+  #failAtLine(sentence: string): void {
+    this.failure = failed('broken', `${this.#name}, line ${this.#line}: ${sentence}`)
   }
 }
 

@@ -76,18 +76,31 @@ function partsOf(batch: unknown, way: Way): Parts {
   if (Array.isArray(batch)) return plainBatch(batch)
   const of = (name: string): unknown =>
     typeof batch === 'object' && batch !== null ? Reflect.get(batch, name) : undefined
-  const [rows, deleted, total, lagMs] = [of('rows'), of('deleted') ?? [], of('total'), of('lagMs')]
+  const [rows, deleted] = [of('rows'), of('deleted') ?? []]
+  const [total, lagMs] = [numberIn(of('total'), 'total', way), numberIn(of('lagMs'), 'lagMs', way)]
   if (!Array.isArray(rows) || !Array.isArray(deleted)) {
     throw new FetchFault('broken', `${way} yielded something that is neither a list of rows nor { rows }`)
   }
   return {
     rows,
-    deleted: deleted.map((id) => String(id).slice(0, LONGEST_ID)),
-    total: typeof total === 'number' && total >= 0 ? total : null,
-    lagMs: typeof lagMs === 'number' && lagMs > 0 ? Math.min(lagMs, 24 * 3_600_000) : 0,
+    deleted: deleted.map((id) => deletedId(id, way)),
+    total: total !== null && total >= 0 ? total : null,
+    lagMs: Math.min(Math.max(lagMs ?? 0, 0), 24 * 3_600_000),
     full: of('full') === true,
     stable: of('stable') === true,
   }
+}
+
+function numberIn(said: unknown, name: 'total' | 'lagMs', way: Way): number | null {
+  if (said === undefined || said === null) return null
+  if (typeof said === 'number' && Number.isFinite(said)) return said
+  const found = typeof said === 'number' ? String(said) : `a ${typeof said}`
+  throw new FetchFault('broken', `${way} yielded ${name} as ${found}; it must be a number, such as ${name}: 250`)
+}
+
+function deletedId(id: unknown, way: Way): string {
+  if (typeof id === 'string' || typeof id === 'number') return String(id).slice(0, LONGEST_ID)
+  throw new FetchFault('broken', `${way} yielded a deleted id that is neither a text nor a number`)
 }
 
 function idPair(pair: unknown): readonly Value[] {
