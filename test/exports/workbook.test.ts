@@ -79,6 +79,29 @@ function book(...rows: readonly (readonly SheetCell[])[]): Buffer {
 }
 
 describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
+  it.each(['chartsheet', 'dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])('passes over a %s', async (type) => {
+    const other = { name: 'Makro', type, rows: [['=HALT()']] }
+    const bytes = workbook([other, { name: 'Spielplan', rows: [HEADER, ROW] }])
+    expect(await read(bytes)).toMatchObject({ size: 1, said: undefined })
+  })
+
+  it.each(['', 'worksheetX'])('takes a sheet of the type "%s" for a worksheet', async (type) => {
+    const bytes = workbook([{ name: 'Spielplan', type, rows: [HEADER, ROW] }])
+    expect(await read(bytes)).toMatchObject({ size: 1, said: undefined })
+  })
+
+  it.each(['xl/workbook.xml', 'xl/styles.xml', 'xl/sharedStrings.xml', 'xl/worksheets/sheet1.xml'])(
+    'refuses a workbook whose part %s is not what its CRC-32 says',
+    async (part) => {
+      const bytes = book(ROW)
+      // The name is last in the directory of the ZIP file, 46 bytes after the start of its entry.
+      const at = bytes.lastIndexOf(part) - 46 + 16
+      bytes.writeUInt32LE((bytes.readUInt32LE(at) ^ 1) >>> 0, at)
+      const { said } = await read(bytes)
+      expect(said).toBe(`${SEASON}: ${part} is damaged: its CRC-32 is wrong; save or copy the workbook again`)
+    },
+  )
+
   it('is read by its own types: dates and times, numbers to the last digit, booleans', async () => {
     const { event, size } = await read(book(ROW))
     expect(size).toBe(1)

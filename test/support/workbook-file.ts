@@ -10,6 +10,8 @@ export interface SheetSetting {
   readonly name: string
   readonly rows: readonly (readonly SheetCell[])[]
   readonly isHidden?: boolean
+  /** The type of its relationship, `worksheet` if absent. */
+  readonly type?: string
   /** Links of cells, by cell reference. */
   readonly links?: readonly SheetLink[]
 }
@@ -58,8 +60,8 @@ export function workbook(
     ({ name, isHidden }, index) =>
       `<sheet name="${escaped(name)}"${isHidden === true ? ' state="hidden"' : ''} sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
-  const relations = sheets.map((_, index) =>
-    relation(`rId${index + 1}`, 'worksheet', `worksheets/sheet${index + 1}.xml`),
+  const relations = sheets.map(({ type = 'worksheet' }, index) =>
+    relation(`rId${index + 1}`, type, `worksheets/sheet${index + 1}.xml`),
   )
   return zip([
     [

@@ -3,6 +3,7 @@
 
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { sizeText } from '../../domain/printable.ts'
@@ -211,14 +212,16 @@ interface Relations {
   readonly byType: ReadonlyMap<string, string>
 }
 
+/** Types of sheets without rows. A type that is absent or unknown is taken for a worksheet: some programs write such. */
+const NO_WORKSHEET = /^(?:chart|dialog|(?:xl)?(?:intl)?macro)sheet$/i
+
 async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
   const byName = new Map<string, string>()
   const byType = new Map<string, string>()
   const { dir } = posix.parse(part)
   const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }, refuse) => {
     const type = short(Type).slice(short(Type).lastIndexOf('/') + 1)
-    // A chart sheet has no cells.
-    if (name !== 'Relationship' || TargetMode === 'External' || type === 'chartsheet') return
+    if (name !== 'Relationship' || TargetMode === 'External' || NO_WORKSHEET.test(type)) return
     const path = posix.resolve('/', dir, short(Target)).slice(1)
     byName.set(short(Id), path)
     byType.set(type, path)
@@ -264,9 +267,11 @@ async function* fed(
   const stream = await zip.openReadStreamPromise(entry)
   const chunks: AsyncIterable<Buffer> = stream
   let size = SLICE
+  let sum = 0
   try {
     for await (const chunk of chunks) {
       if (isGivenUp()) return
+      sum = crc32(chunk, sum)
       for (let from = 0; from < chunk.length;) {
         const slice = chunk.subarray(from, from + size)
         from += slice.length
@@ -278,6 +283,8 @@ async function* fed(
         if (pace.isOver) await pace.rest()
       }
     }
+    if (sum !== entry.crc32)
+      throw new Unreadable(`${entry.fileName} is damaged: its CRC-32 is wrong; save or copy the workbook again`)
     refuse(parser.feed(decoder.decode(), 0) ?? parser.finish())
   } finally {
     stream.destroy()
