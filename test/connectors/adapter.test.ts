@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
 import type { Batch, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import { listSuspicions } from '../../src/crm/mapping/suspicions.ts'
 import { Reader, ShiftedTime, type TestRow, eventRow, fields, guidNumbered, idNumbered, openOwn } from './own-crm.ts'
 
 function rowsFrom(first: number, last: number): TestRow[] {
@@ -310,6 +311,37 @@ it('tells when the CRM changed a row, for the delay of its publication, if the c
   }
   expect(await timesOf({ updatedAt: 'changed' })).toEqual([Date.UTC(2026, 10, 20, 10), Number.NaN])
   expect(await timesOf({})).toEqual([undefined, undefined])
+})
+
+describe('a list that is read in full again and again', () => {
+  const suspicious = async (rows: readonly Row[], more: Partial<Stream>): Promise<readonly string[]> => {
+    const suspicions = listSuspicions()
+    const { events } = await openOwn(
+      listOf(() => [rows], more),
+      { suspicions },
+    )
+    const reader = new Reader(events)
+    await reader.full()
+    await reader.full()
+    suspicions.events.judge(rows.length)
+    return suspicions.events.list(() => true).map(({ column, what, count }) => `${column} ${what} (${count})`)
+  }
+  const priced = { ...fields, Price: null }
+
+  it('has no fewer columns at the second read', async () => {
+    expect(await suspicious(asBatch(rowsFrom(1, 80)), { fields: priced, updatedAt: 'changed' })).toEqual([])
+    const blank = rowsFrom(1, 80).map((row) => ({ ...row, hint: '' }))
+    expect(await suspicious(blank, { fields: { ...priced, Tags: 'hint' }, updatedAt: 'changed' })).toEqual([
+      'hint exists, but is blank in every row (80)',
+    ])
+  })
+
+  it.each([{ changed: null }, { changed: undefined }])('is suspicious if every row has %p', async (blank) => {
+    const rows = rowsFrom(1, 5).map((row) => JSON.parse(JSON.stringify({ ...row, ...blank })) as Row)
+    expect(await suspicious(rows, { fields: priced, updatedAt: 'changed' })).toEqual([
+      'changed is blank in every row: updatedAt names it, and it never shows that a row has changed (5)',
+    ])
+  })
 })
 
 /** A table that is asked by time, by ids, or in full. */

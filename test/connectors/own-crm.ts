@@ -5,6 +5,7 @@ import { openZone } from '../../src/domain/zone.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import type { Connector, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openShippedCrm } from '../../src/crm/context/shipped-crm.ts'
+import { listSuspicions } from '../../src/crm/mapping/suspicions.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import type { Crm, Cursor, Held, Page, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'
@@ -59,7 +60,13 @@ export interface OwnCrm {
 /** Opens a connector in this process, with only its list of events. */
 export async function openOwn(
   events: Stream,
-  { time = systemTime, requestTimeoutMs = 30_000, maxAgeMs = 30_000, fullReadEveryMs = 900_000 } = {},
+  {
+    time = systemTime,
+    requestTimeoutMs = 30_000,
+    maxAgeMs = 30_000,
+    fullReadEveryMs = 900_000,
+    suspicions = listSuspicions(),
+  } = {},
   more: Partial<Connector> = {},
 ): Promise<OwnCrm> {
   const notices: string[] = []
@@ -80,6 +87,7 @@ export async function openOwn(
     time,
     observe: (observation: Observation) => observation.kind === 'crm-noticed' && notices.push(observation.message),
     limits: { requestTimeoutMs, maxAgeMs, fullReadEveryMs },
+    suspicions,
     env: {},
     openHttpClient,
   })

@@ -83,7 +83,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const { list } = kind.table
     const { fields, active, showOnWeb, updatedAt, htmlText } = shape
     const { further, ...context } = parts
-    const setting: ListSetting = { from: list, fields, active, showOnWeb, ...declaring(further) }
+    const setting: ListSetting = { from: list, fields, active, showOnWeb, updatedAt, ...declaring(further) }
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
@@ -99,7 +99,13 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   /** Starts the notes of a full read. */
   begin(): void {
-    this.#mapping.suspicions.begin()
+    const { suspicions } = this.#mapping
+    suspicions.begin()
+    // The mapping outlives the read, so columns have to be looked for again.
+    this.#mapping.probe = suspicions.probe(
+      this.#columns.map(({ column }) => column),
+      PATH_ACCESS,
+    )
   }
 
   /** Maps a row; `null` if it is not a JSON object. @param row the row's number in this read, from 1 */

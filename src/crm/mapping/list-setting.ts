@@ -15,6 +15,8 @@ export interface ListSetting {
   readonly showOnWeb: Condition | FlagColumn | null
   /** The further fields of the list, whose sources are in `fields`; absent if none is declared. */
   readonly further?: readonly FurtherField[]
+  /** The column of the time at which a row changed; absent or `null` if there is none. */
+  readonly updatedAt?: string | null
 }
 
 /** Returns the member `further` of a setting; no member if no further field is declared. */

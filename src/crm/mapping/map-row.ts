@@ -114,10 +114,11 @@ export function listMapping<Row, Item>(
   access: RowAccess<Row>,
   context: MappingContext,
 ): ListMapping<Row, Item> {
-  const { active, showOnWeb, further = [] } = setting
+  const { active, showOnWeb, further = [], updatedAt = null } = setting
   const { suspicions, lists, texts = null } = context
   const { flag } = conversionsOf(lists, texts)
   suspicions.coverage.map(kind.table, setting.fields, further)
+  suspicions.updatedAt = updatedAt
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   const readers = readersOf(kind.table.fields, setting, access, context)
   return {

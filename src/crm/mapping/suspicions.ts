@@ -27,6 +27,7 @@ const MAYBE_THOUSAND =
 const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
 const FAR_AHEAD = 'is more than 5 years ahead'
 const BLANK = 'exists, but is blank in every row'
+const BLANK_TIME = 'is blank in every row: updatedAt names it, and it never shows that a row has changed'
 /** The most rows noted per suspicion while serving: if a whole list is wrong, they must not fill the memory. */
 const MOST_ROWS = 100_000
 const MOST_EXAMPLES = 20
@@ -72,6 +73,8 @@ export class Suspicions {
   readonly firstIds = new Set<Guid>()
   /** Venue ids as this list writes them. */
   readonly venueTexts = new IdTexts()
+  /** The column of the time at which a row changed; `null` if there is none. */
+  updatedAt: string | null = null
   /** Tracks which column each field is read from. */
   readonly coverage = new FieldCoverage()
   /** The suspicious cells of the current row. */
@@ -229,10 +232,13 @@ export class Suspicions {
    */
   probe<Row>(columns: Iterable<string>, access: RowAccess<Row>): (row: Row) => boolean {
     let rows = 0
-    let probes = Array.from(new Set(columns), (column) => ({
+    const { updatedAt } = this
+    const all = new Set(updatedAt === null ? columns : [...columns, updatedAt])
+    let probes = Array.from(all, (column) => ({
       column,
       cell: access.cell(column),
-      isThere: access.isThere?.(column) ?? ((): boolean => true),
+      // Some APIs omit blank values, and without its time no change of a row is seen.
+      isThere: (column === updatedAt ? undefined : access.isThere?.(column)) ?? ((): boolean => true),
     }))
     return (row) => {
       const { there, held } = this.#columns
@@ -272,7 +278,8 @@ export class Suspicions {
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
-      found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
+      const what = column === this.updatedAt ? BLANK_TIME : BLANK
+      found.push({ column, what, count: rows, example: `${column} is blank`, where: null })
     }
     return found
   }

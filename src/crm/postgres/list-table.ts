@@ -68,7 +68,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
       const access = new ColumnAccess(nulls)
       const id = setting.fields.Id
       if (id?.kind === 'column') access.cell(id.column)
-      const mapping = listMapping<Cells, Item>(kind, setting, access, context)
+      const mapping = listMapping<Cells, Item>(kind, { ...setting, updatedAt }, access, context)
       if (updatedAt !== null) access.cell(updatedAt)
       return {
         columns: access.columns,
