@@ -1,6 +1,7 @@
 // The generic connector of JSON APIs (crm.kind: http). In: what the configuration says of each list. Out: a connector
 // on the outer port, whose requests and paging are those of the kit.
 
+import { canBeInner, unfitWithin } from '../domain/inner-value.ts'
 import { type JsonValue, type JsonValues, valueAt } from '../domain/json-value.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Secret } from '../domain/secret.ts'
@@ -84,6 +85,7 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
 
   function read(context: Context, more: JsonValues = {}, given: Given = {}): AsyncIterable<Batch> {
     const proof = access(context)
+    if (hasInnerIds(more) && given.ids?.every(canBeInner) === false) context.fail('broken', unfitWithin('ids'))
     const added = filled(more, given)
     const isPost = list.post !== null
     const query = queryOf({ ...list.query, ...(isPost ? {} : added) })
@@ -155,6 +157,12 @@ function filledValue(value: JsonValue, given: Given): JsonValue {
   return isList(value) ? value.map((item) => filledValue(item, given)) : filled(value, given)
 }
 
+/** Whether `{ids}` stands within a longer text. */
+function hasInnerIds(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.includes('{ids}') && value !== '{ids}'
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInnerIds)
+}
+
 function isList(value: object): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
@@ -166,10 +174,15 @@ function queryOf(values: JsonValues): Query {
   const query: Record<string, Query[string]> = {}
   for (const [name, value] of Object.entries(values)) {
     if (typeof value !== 'object' || value === null) query[name] = value
-    else
-      query[name] = isList(value) ? value.map((item) => (typeof item === 'number' ? item : plain(item))) : plain(value)
+    else query[name] = isList(value) ? value.flatMap((item) => queryItems(item)) : plain(value)
   }
   return query
+}
+
+function queryItems(item: JsonValue): readonly (string | number)[] {
+  // `{ids}` as an item is a list within the list.
+  if (typeof item === 'object' && item !== null && isList(item)) return item.flatMap((inner) => queryItems(inner))
+  return [typeof item === 'number' ? item : plain(item)]
 }
 
 function plain(value: JsonValue): string {

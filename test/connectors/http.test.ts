@@ -240,6 +240,36 @@ describe('changes', () => {
     expect((await readList(timeless.venues, 'changes', read.cursor)).failure).toContain('does the API ignore')
   })
 
+  it('ask for ids as items of a list, and within a longer text only if they cannot end it', async () => {
+    const read = async (byId: string, id: string): Promise<readonly [unknown, unknown]> => {
+      const rows = [{ id, name: 'Hall', changed: '2026-11-20T10:00:00Z' }]
+      const { crm, api } = await open(
+        ({ query }) => ({ json: query.has('more') || query.has('since') ? [] : rows }),
+        `get: /venues, paging: { by: none, whole: true }, updatedAt: changed, since: { since: '{since}' }, ids: { fields: id }, byId: { more: 1, ${byId} }`,
+      )
+      const { cursor } = await readList(crm.venues)
+      // Nothing is held, so the id scan asks for every row.
+      const reading = crm.venues.read({
+        kind: 'changes',
+        cursor,
+        held: { size: 0, version: () => Number.NaN },
+        served: null,
+        mustConfirm: true,
+        signal: new AbortController().signal,
+      })
+      let next = await reading.next()
+      while (next.done !== true) next = await reading.next()
+      const fault = next.value.ok ? '' : next.value.failure.message
+      return [fault, api.asked.find(({ query }) => query.has('more'))?.query.toString()]
+    }
+    expect(await read("'id[]': ['{ids}', x]", 'a b')).toEqual(['', 'more=1&id%5B%5D=a+b&id%5B%5D=x'])
+    expect(await read("q: 'id in ({ids})'", 'a-1')).toEqual(['', 'more=1&q=id+in+%28a-1%29'])
+    expect(await read("q: 'id in ({ids})'", '1) or (1=1')).toEqual([
+      'venues: {ids} stands within a longer text, and a value has characters other than letters, digits, _ . : + and -: let {ids} be the whole value',
+      undefined,
+    ])
+  })
+
   it('include deletions: the ids of all rows are compared', async () => {
     let rows = rowsUpTo(5)
     const { crm } = await open(

@@ -215,6 +215,53 @@ describe('paging', () => {
     expect(await idsOf({ by: 'cursor', at: 'c', more: 'more', rows: 'data', body: { c: '{cursor}' } })).toEqual(all)
   })
 
+  it('fills placeholders within the items of a list in the query', async () => {
+    server.answer = ({ query }) => {
+      const [after] = query.getAll('a[]')
+      return { json: table.filter(({ id }) => id > Number(after)).slice(0, 10) }
+    }
+    expect(await idsOf({ by: 'key', size: 10, query: { 'a[]': ['{after}', 'x', 7], b: ['{size}', 'y'] } })).toEqual(all)
+    const [first] = server.asked.map(({ query }) => query.toString())
+    expect(first).toBe('a%5B%5D=0&a%5B%5D=x&a%5B%5D=7&b=10%2Cy')
+    server.answer = ({ query }) => ({ json: { data: query.has('c[]') ? [] : table, c: 'next' } })
+    expect(await idsOf({ by: 'cursor', at: 'c', rows: 'data', query: { 'c[]': ['{cursor}', 'to {cursor}'] } })).toEqual(
+      all,
+    )
+  })
+
+  it.each([
+    ['', { query: { q: 'id > {after}' } }],
+    ['', { query: { q: ['id > {after}'] } }],
+    ['', { body: { q: "id > '{after}'" } }],
+    ["(after='{after}')", {}],
+    ['?q=id>{after}', {}],
+  ] as const)('puts no value of the CRM into a longer text (%j, %j) that it could end', async (path, options) => {
+    const read = async (key: string): Promise<unknown> => {
+      server.asked.length = 0
+      server.answer = () => ({ json: server.asked.length > 1 ? [] : [{ id: key }] })
+      const pages = http.pages(`${server.url}/events${path}`, { by: 'key', from: '', ...options })
+      return faultOf(Array.fromAsync(pages))
+    }
+    for (const key of ['a-1_2.3:4+5', 'AB']) expect(await read(key)).toBe('no fault')
+    for (const key of ["1' OR '1'='1", '1/../2', 'a=b', 'a b', '1;2'])
+      expect(await read(key)).toBe(
+        'broken: {after} stands within a longer text, and a value has characters other than letters, digits, _ . : + and -: let {after} be the whole value',
+      )
+  })
+
+  it('encodes a value that is a whole step of a path, but for steps that lead to another path', async () => {
+    const read = async (key: string): Promise<unknown> => {
+      server.asked.length = 0
+      server.answer = () => ({ json: server.asked.length > 1 ? [] : [{ id: key }] })
+      const fault = await faultOf(
+        Array.fromAsync(http.pages(`${server.url}/after/{after}/x`, { by: 'key', from: '0' })),
+      )
+      return fault === 'no fault' ? server.asked.at(-1)?.target : fault
+    }
+    expect(await read('a/b ?#')).toBe('/after/a%2Fb%20%3F%23/x')
+    expect(await read('..')).toStartWith('broken: {after} stands within')
+  })
+
   it('by cursor takes a flag that is a text or a number, and fails if there is a cursor and no flag', async () => {
     const options = { by: 'cursor', at: 'c', more: 'more', rows: 'data', query: { c: '{cursor}' } } as const
     for (const [yes, no] of [

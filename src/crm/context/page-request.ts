@@ -1,3 +1,4 @@
+import { canBeInner, unfitWithin } from '../../domain/inner-value.ts'
 import { valueAt } from '../../domain/json-value.ts'
 import type { PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
 import { FetchFault } from './fetch-fault.ts'
@@ -42,9 +43,9 @@ export function filledIn(url: string, options: PagesOptions, given: Fill): { url
   const { bearer, headers, query = {}, body, errorAt, refusedAs, misconfiguredAs } = options
   const filled: Record<string, NonNullable<JsonRequest['query']>[string]> = {}
   for (const [name, value] of Object.entries(query)) {
-    // In the first request there is no cursor: omit the whole text around its placeholder.
-    const isEarly = typeof value === 'string' && value.includes('{cursor}') && fill['cursor'] === null
-    filled[name] = isEarly ? null : typeof value === 'string' ? inText(value, fill) : value
+    filled[name] = isItems(value)
+      ? value.map((item) => inQuery(item, fill)).filter((item) => item !== null)
+      : inQuery(value, fill)
   }
   const request = {
     query: filled,
@@ -55,13 +56,10 @@ export function filledIn(url: string, options: PagesOptions, given: Fill): { url
     ...(refusedAs === undefined ? {} : { refusedAs }),
     ...(misconfiguredAs === undefined ? {} : { misconfiguredAs }),
   }
-  return {
-    url: url.replaceAll(PLACEHOLDER, (_, name: string) => encodeURIComponent(String(fill[name] ?? ''))),
-    request,
-  }
+  return { url: inUrl(url, fill), request }
 }
 
-type Scalars = { readonly [name: string]: string | number | boolean | null }
+type Scalars = { readonly [name: string]: string | number | null }
 
 function scalarsIn(fill: Fill): Scalars {
   const scalars: Record<string, Scalars[string]> = {}
@@ -70,7 +68,7 @@ function scalarsIn(fill: Fill): Scalars {
       throw new FetchFault('broken', 'the cursor or key of the next page is neither a text nor a number')
     if (String(value).length > LONGEST)
       throw new FetchFault('broken', 'the cursor or key of the next page is longer than 2,000 characters')
-    scalars[name] = value
+    scalars[name] = typeof value === 'boolean' ? String(value) : value
   }
   return scalars
 }
@@ -78,16 +76,40 @@ function scalarsIn(fill: Fill): Scalars {
 const PLACEHOLDER = /\{(page|size|offset|after|cursor)\}/g
 
 /** Replaces the placeholders in a text. If a placeholder is the whole text, its value keeps its type. */
-function inText(text: string, fill: Scalars): string | number | boolean | null {
+function inText(text: string, fill: Scalars): Scalars[string] {
   const alone = /^\{(page|size|offset|after|cursor)\}$/.exec(text)?.[1]
   if (alone !== undefined) return fill[alone] ?? null
-  return text.replaceAll(PLACEHOLDER, (_, name: string) => {
-    const value = String(fill[name] ?? '')
-    // In a query language, the value could end the text that contains it.
-    if (!/^[\w.:+/=-]*$/.test(value))
-      throw new FetchFault('broken', `{${name}} has characters that do not fit inside a longer text`)
-    return value
+  return text.replaceAll(PLACEHOLDER, (_, name: string) => fitting(String(fill[name] ?? ''), name))
+}
+
+function isItems(value: unknown): value is readonly (string | number)[] {
+  return Array.isArray(value)
+}
+
+function inQuery<Plain>(value: string | Plain, fill: Scalars): Scalars[string] | Plain {
+  if (typeof value !== 'string') return value
+  // In the first request there is no cursor: omit the whole text around its placeholder.
+  return value.includes('{cursor}') && fill['cursor'] === null ? null : inText(value, fill)
+}
+
+/** Replaces the placeholders in a URL. As a whole step of the path or a whole value, any text is encoded. */
+function inUrl(url: string, fill: Scalars): string {
+  return url.replaceAll(PLACEHOLDER, (found: string, name: string, at: number) => {
+    const text = String(fill[name] ?? '')
+    const isWhole = /[/=]$/.test(url.slice(0, at)) && /^(?:[/?&#]|$)/.test(url.slice(at + found.length))
+    // These steps of a path lead to another one.
+    if (text === '.' || text === '..') throw unfit(name)
+    return encodeURIComponent(isWhole ? text : fitting(text, name))
   })
+}
+
+function fitting(text: string, name: string): string {
+  if (!canBeInner(text)) throw unfit(name)
+  return text
+}
+
+function unfit(name: string): FetchFault {
+  return new FetchFault('broken', unfitWithin(name))
 }
 
 function inValue(value: Value, fill: Scalars): Value {
