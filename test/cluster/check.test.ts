@@ -13,7 +13,7 @@ import { RUNTIMES } from '../support/depth.ts'
 
 const LISTS = { events: '[]', venues: JSON.stringify([{ Id: 'f0000000-0000-4000-8000-000000000000', Name: 'Hall' }]) }
 const RIGHTS =
-  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
 
 let redis: RedisServer
 

@@ -51,7 +51,7 @@ function sessionOf(url: string): Promise<Session> {
 
 /** What a client of the page's rights may do. */
 const RIGHTS =
-  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
 
 /** Says `reply` to whatever it is sent, as a server of another kind does. */
 async function withAnswer(reply: string, body: (url: string) => Promise<void>): Promise<void> {
@@ -189,6 +189,11 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       const others = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc', 'dddddddddddd-00000000']
       const [large = '', typed = '', small = '', none = ''] = others.map((name) => `marquee:{${name}}:log`)
       for (const name of [SCOPE, ...others, 'no name']) server.ask('HSET', 'marquee:scopes', name, '1')
+      // Whatever others keep in that key is not read.
+      const neighbour = spawnSync('redis-cli', ['-p', String(server.port), '-x', 'HSET', 'marquee:scopes', 'theirs'], {
+        input: Buffer.alloc(LARGE_BYTES, 'x'),
+      })
+      assert.equal(neighbour.status, 0)
       const fed = spawnSync('redis-cli', ['-p', String(server.port), '-x', 'XADD', large, '*', 'h'], {
         input: Buffer.alloc(LARGE_BYTES, 'x'),
       })

@@ -34,8 +34,10 @@ const RENEWED_PART = 1 / 24
 /** The number of fields requested at once from a hash. */
 const SCAN_FIELDS = '1000'
 
-const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
-/** The most other logs that are examined. */
+/** The names of logs without and with a key (log-identity.ts), as patterns of Redis. */
+const LOG_NAMES = ['', `-${'[0-9a-f]'.repeat(8)}`].map((end) => `${'[0-9a-f]'.repeat(12)}${end}`)
+/** The most names of other logs that are read, and the most logs that are examined. */
+const MOST_NAMES = 10_000
 const MOST_OTHERS = 50
 
 const UNUSABLE =
@@ -254,12 +256,12 @@ export class RedisConnection implements StoreConnection {
     if (names.length > 0) await this.#command('HDEL', this.#snapshots, ...names)
   }
 
-  /** Reads a hash; `null` if it has more than `most` fields. */
-  async #fieldsOf(key: string, most: number): Promise<ReadonlyMap<string, string> | null> {
+  /** Reads the fields of a hash whose names match; `null` if there are more than `most`. */
+  async #fieldsOf(key: string, most: number, match = '*'): Promise<ReadonlyMap<string, string> | null> {
     const found = new Map<string, string>()
     let cursor = '0'
     do {
-      const [next, fields] = listOf(await this.#command('HSCAN', key, cursor, 'COUNT', SCAN_FIELDS))
+      const [next, fields] = listOf(await this.#command('HSCAN', key, cursor, 'MATCH', match, 'COUNT', SCAN_FIELDS))
       const flat = listOf(fields).map(textIn)
       for (let at = 0; at + 1 < flat.length; at += 2) found.set(flat[at] ?? '', flat[at + 1] ?? '')
       cursor = textIn(next)
@@ -287,8 +289,12 @@ export class RedisConnection implements StoreConnection {
   }
 
   async otherLogsInUse(waitMs: number): Promise<readonly string[]> {
-    const fields = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
-    const named = fields.filter((name, at) => at % 2 === 0 && name !== this.#logName && LOG_NAME.test(name))
+    const named: string[] = []
+    // The key is shared with other applications of this `cluster.name`, whose fields may be of any size.
+    for (const match of LOG_NAMES) {
+      const fields = await this.#fieldsOf(`${this.#name}:scopes`, MOST_NAMES, match)
+      for (const name of fields?.keys() ?? []) if (name !== this.#logName) named.push(name)
+    }
     let others: readonly string[] = []
     for (const name of named.slice(0, MOST_OTHERS)) {
       // In a Redis Cluster the key may be on another node, and it may be of any type.
