@@ -55,6 +55,11 @@ export function addressOf({ host, port }: { readonly host: string; readonly port
  * ms.
  */
 const LINGER_MS = 100
+/**
+ * The turns of the event loop after that. If it stood still, the timer may fire before the requests that arrived
+ * meanwhile are read: one turn accepts a connection, the next reads its request.
+ */
+const TURNS = 4
 
 /**
  * The end of a listener. First it still accepts connections and holds new requests. Then it stops listening, and each
@@ -75,6 +80,7 @@ export class Ending {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.held = promise
     await new Promise((then) => setTimeout(then, Math.min(LINGER_MS, drainMs)))
+    for (let turn = 0; turn < TURNS; turn++) await new Promise((then) => setImmediate(then))
     const ended = end()
     resolve()
     await ended

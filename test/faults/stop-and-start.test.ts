@@ -174,6 +174,12 @@ for (const runtime of BOTH_RUNTIMES) {
       service.remove()
     })
 
+    it('a stop whose event loop stands still: a request that arrives meanwhile has its answer', async () => {
+      const child = new Child(programOf(runtime), ['test/faults/stalled-stop.ts'])
+      expect(await child.exited).toBe(0)
+      expect(child.stdout.trim()).toBe('HTTP/1.1 204 No Content')
+    })
+
     it('SIGKILL, and another on the same port serves within its start time', async () => {
       const port = await freePort()
       const directory = new FilesDirectory({ listen: { port } }, LISTS)
