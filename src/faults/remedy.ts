@@ -33,7 +33,9 @@ function insteadOfDate(text: string): string | null {
   }
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text) && !isThere(text)) return NOT_THERE
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `write the time too, such as ${text} 19:30`
-  return /\d[/.-]\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
+  const hasMonthName =
+    /\p{L}{3,}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}\.?(?: de)? \p{L}{3,}\.?(?: de)? \d{4}/u.test(text)
+  return hasMonthName || /\d[/.-]\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
 }
 
 const NOT_THERE = 'write a day and a time that exist'

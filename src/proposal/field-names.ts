@@ -19,20 +19,20 @@ export const EVENT_NAMES = {
     'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin',
   ),
   TicketCapacity: words(
-    'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent',
+    'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent maxattendees maxparticipants maxteilnehmer maxtickets totaltickets totalseats totalspots totalplaces totalcapacity spots',
   ),
   TicketsAvailable: words(
-    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar nogbeschikbaar vrij nogvrij vrijeplaatsen disponibili postirimasti postidisponibili postiliberi bigliettidisponibili bigliettirimasti entradaslibres entradasdisponibles entradasrestantes localidadesdisponibles billetsdisponibles billetsrestants freiekarten verfugbarekarten resttickets kaartenbeschikbaar beschikbarekaarten beschikbareplaatsen',
+    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar nogbeschikbaar vrij nogvrij vrijeplaatsen disponibili postirimasti postidisponibili postiliberi bigliettidisponibili bigliettirimasti entradaslibres entradasdisponibles entradasrestantes localidadesdisponibles billetsdisponibles billetsrestants freiekarten verfugbarekarten resttickets kaartenbeschikbaar beschikbarekaarten beschikbareplaatsen spotsleft spotsremaining spotsavailable placesleft placesremaining remainingseats remainingtickets remainingspots remainingplaces availableseats availabletickets availablespots availableplaces openspots davonfrei nochfrei',
   ),
   Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words(
-    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto',
+    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto cost ticketcost fee entryfee admissionfee kosten cout costo coste',
   ),
   Tags: words(
     'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),
   ShowOnWeb: words(
-    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen',
+    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen visibility visible sichtbarkeit sichtbar visibilite visibilidad visibilita zichtbaar',
   ),
 }
 

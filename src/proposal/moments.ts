@@ -23,14 +23,20 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
   const unfit = columns.filter(
     ({ name, kind, filled }) => kind === 'text' && filled > 0 && ['start', 'finish'].includes(momentRole(name) ?? ''),
   )
+  // A text that is called a date and holds digits is asked about: "Mar 5, 2027" cannot be read.
+  const unreadable = columns.filter(
+    ({ name, kind, texts }) =>
+      kind === 'text' && momentRole(name) === 'date' && texts.some(({ text }) => /\d/.test(text)),
+  )
   const isStartUnfit = unfit.some(({ name }) => momentRole(name) === 'start')
   const start = isStartUnfit ? null : startOf(moments)
   const day = isStartUnfit ? null : startOf(days)
   // Whoever has a column of days and one of times, both named so, means them; a date-time without such a name is another date.
   const isSplit = day !== null && mayStart(day) && times.some(mayStart)
-  if (start !== null && !(isSplit && momentRole(start.name) !== 'start'))
-    return wholes(start, [...moments, ...unfit], taken)
-  const all = [...moments, ...days, ...times, ...unfit]
+  const role = start === null ? null : momentRole(start.name)
+  const isDoubtful = role !== 'start' && (isSplit || (role === null && unreadable.length > 0))
+  if (start !== null && !isDoubtful) return wholes(start, [...moments, ...unfit], taken)
+  const all = [...moments, ...days, ...times, ...unfit, ...unreadable]
   const isUnclear = moments.some(({ name }) => momentRole(name) !== 'other' && !(isSplit && momentRole(name) === null))
   if (day === null || isUnclear) return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
   taken.add(day)

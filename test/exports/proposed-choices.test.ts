@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { insteadOf } from '../../src/faults/remedy.ts'
 import { runCommand } from '../commands/run-command.ts'
 
 let folder: string
@@ -109,6 +110,26 @@ describe('what init proposes among several columns', () => {
     expect(text).toContain('Name: Veranstaltung   # by its name')
     expect(text).toContain('Start: Wann   # 4 of 4 fit')
     expect(text).toContain("VenueId: '?'   # QUESTION: Is it")
+  })
+
+  it('names a date that it cannot read in the question, and takes no other for it; check says how to write it', async () => {
+    const { said } = await proposed(
+      'Id,Event,Date & Time,Ends,Curtain\n1,A,"Mar 5, 2037 7:30 PM","Mar 5, 2037 9:30 PM",2037-01-01 09:15\n',
+    )
+    expect(said).toContain('Start: Which column is the start of events (Curtain, Ends, Date & Time)?')
+    for (const text of ['Mar 5, 2037 7:30 PM', '5. März 2037, 19:30', '5 de marzo de 2037']) {
+      expect(insteadOf(text, { kind: 'date-time', formats: [] })).toBe('format the column as yyyy-mm-dd hh:mm')
+    }
+  })
+
+  it('knows Cost, Max attendees, Spots left and Visibility', async () => {
+    const { text, said } = await proposed(
+      'Id,Event,Starts,Max attendees,Spots left,Cost,Visibility\n1,A,2037-03-05 19:30,100,20,5.00,Public\n2,B,2037-03-06 19:30,90,10,6.00,Members only\n',
+    )
+    for (const line of ['TicketCapacity: Max attendees', 'TicketsAvailable: Spots left', 'Price: Cost']) {
+      expect(text).toContain(`      ${line}   #`)
+    }
+    expect(said).toContain('Visibility contains Public, Members only.')
   })
 
   it('asks which is the start between a day with a time and a date-time, both named like one', async () => {
