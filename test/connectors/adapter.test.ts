@@ -20,6 +20,10 @@ function listOf(pages: () => Iterable<Batch>, more: Partial<Stream> = {}): Strea
   }
 }
 
+async function* batchesOf(rows: readonly unknown[]): AsyncGenerator<Batch, void> {
+  yield rows as Row[]
+}
+
 const message = (outcome: Awaited<ReturnType<Reader['full']>>): string =>
   outcome.ok ? 'no fault' : `${outcome.failure.kind}: ${outcome.failure.message}`
 
@@ -132,6 +136,25 @@ describe('a full read fails', () => {
     expect(await faultOf(listOf(() => [asBatch(rowsFrom(1, 2)), asBatch(rowsFrom(1, 2))]))).toBe(
       'broken: events: page 2 has only rows of earlier pages; is paging.by right?',
     )
+  })
+
+  it.each<[string, Partial<Stream>]>([
+    ['broken: events: a row is undefined', { full: () => batchesOf([undefined]) }],
+    ['broken: events: my sentence', { full: (context) => context.fail('nonsense' as 'broken', 'my sentence') }],
+    [
+      'refused: events: the connector called fail("refused") without a sentence',
+      { full: (context) => context.fail('refused', undefined as unknown as string) },
+    ],
+    [
+      'internal: events: our crm threw TypeError',
+      {
+        full() {
+          throw Object.assign(new TypeError('a row'), { stack: null })
+        },
+      },
+    ],
+  ])('where a connector in JavaScript does what its types forbid: %s', async (sentence, more) => {
+    expect(await faultOf(listOf(() => [], more))).toBe(sentence)
   })
 
   it('where the CRM told of more rows than came', async () => {
@@ -443,6 +466,17 @@ describe('a list with since and ids', () => {
     await reader.changes({ mustConfirm: true })
     expect(table.asked.slice(-2)).toEqual(['ids', 'full'])
     expect(reader.said).toContainEqual([1, 'behind'])
+  })
+
+  it('fails where ids yields a Date, which would be another time at each scan', async () => {
+    const table = new Table()
+    const reader = new Reader(
+      (await openOwn({ ...table.stream, ids: () => batchesOf([[idNumbered(1), new Date()]]) as never })).events,
+    )
+    await reader.full()
+    expect(message(await reader.changes({ mustConfirm: true }))).toBe(
+      'broken: events: ids yielded something that is not [id, updatedAt], each a text or a number',
+    )
   })
 
   it('fails where an updatedAt is no time, and tells of one in the future by name', async () => {

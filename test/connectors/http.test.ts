@@ -322,6 +322,22 @@ describe('changes', () => {
     expect(await problem(`${BY_KEY}, updatedAt: changed, since: { s: 1 }`)).toBe("crm.venues.since needs '{since}'")
     expect(await problem(`${BY_KEY}, ids: { fields: id }`)).toBe('crm.venues.ids is only used with since')
   })
+
+  it('give a value to {since} and {ids} only where they are asked for', async () => {
+    const since = "updatedAt: changed, since: { s: '{since}'"
+    expect(await problem("get: '/venues/{ids}', paging: { by: none, whole: true }")).toBe(
+      'crm.venues.get has {ids}, which only byId gives a value',
+    )
+    expect(await problem("get: /venues, query: { a: ['{since}'] }, paging: { by: none, whole: true }")).toBe(
+      'crm.venues.query has {since}, which only since gives a value',
+    )
+    expect(await problem(`${BY_KEY}, ${since}, i: '{ids}' }`)).toBe(
+      'crm.venues.since has {ids}, which only byId gives a value',
+    )
+    expect(await problem(`${BY_KEY}, ${since} }, ids: { f: id }, byId: { i: '{ids}', s: '{since}' }`)).toBe(
+      'crm.venues.byId has {since}, which only since gives a value',
+    )
+  })
 })
 
 describe('an answer that is no list', () => {

@@ -17,7 +17,7 @@ export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
-  readonly text?: string
+  readonly text?: string | Buffer
   /** Ends the connection in the middle of the body. */
   readonly isCut?: boolean
 }

@@ -215,6 +215,12 @@ describe('paging', () => {
     expect(await idsOf({ by: 'cursor', at: 'c', more: 'more', rows: 'data', body: { c: '{cursor}' } })).toEqual(all)
   })
 
+  it('leaves out what is undefined in the query, as null', async () => {
+    const query = { b: null, c: undefined as unknown as null, d: 1 }
+    await idsOf({ by: 'none', whole: true, query })
+    expect(server.asked.map(({ target }) => target)).toEqual(['/events?d=1'])
+  })
+
   it('fills placeholders within the items of a list in the query', async () => {
     server.answer = ({ query }) => {
       const [after] = query.getAll('a[]')
@@ -321,6 +327,7 @@ describe('an answer', () => {
     [{ json: [[]] }, 'broken: the answer has a row that is not an object'],
     [{ text: '<!doctype html><p>Log in' }, 'with HTML or XML in place of JSON: does it ask for a login?'],
     [{ text: '[{"id":1},' }, 'answered with invalid JSON'],
+    [{ text: Buffer.from('[{"id":1,"name":"Caf\u00e9"}]', 'latin1') }, 'answered with bytes that are not UTF-8'],
     [{ status: 204 }, 'sent an empty answer (204)'],
     [{ status: 500, json: { trace: 'secret' } }, 'unreachable: 127.0.0.1'],
     [{ status: 401 }, 'refuses the key (401)'],

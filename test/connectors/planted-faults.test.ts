@@ -45,7 +45,7 @@ export default {
     updatedAt: 'changed',
     fields: { Id: 'id', Name: 'name', Start: 'starts', Finish: 'ends', TicketCapacity: 'seats', TicketsAvailable: 'sold', Price: null },
   },
-  venues: { async *full() { yield [] }, fields: { Id: 'id', Name: 'name' } },
+  venues: { watch() { throw new Error('a row of mine') }, async *full() { yield [] }, fields: { Id: 'id', Name: 'name' } },
 }
 `
 
@@ -69,6 +69,8 @@ const FAULTS: readonly (readonly [mode: string, sentence: string, how: 'fails' |
   ['pause', 'asks for a pause', 'noticed'],
   ['loop', 'our-crm.mjs sent nothing for 3 s, and was ended', 'fails'],
   ['floating', 'our-crm.mjs:25: a rejected promise that was not awaited (RangeError)', 'noticed'],
+  // It throws always, and the lists are read all the same.
+  ['watch', 'our-crm.mjs:39: watch of the venues threw Error', 'noticed'],
   ['prints', 'our-crm.mjs says: the token is [secret]', 'noticed'],
 ]
 

@@ -10,6 +10,11 @@ import type { JsonValue, JsonValues } from '../../domain/json-value.ts'
 
 /** The known placeholders of requests. */
 const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']
+/** The placeholders of one key. In others they would be sent as they are written. */
+const OWNED = [
+  ['since', 'since'],
+  ['ids', 'byId'],
+] as const
 /** The placeholder that each way of paging needs. Without it, every request would return the same page. */
 const NEEDED: Readonly<Record<string, string>> = { page: 'page', offset: 'offset', key: 'after', cursor: 'cursor' }
 const WAYS = ['none', 'key', 'offset', 'page', 'next', 'link', 'cursor'] as const
@@ -192,6 +197,11 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
       place.in('updatedAt', undefined).report('is missing; since needs it')
     if (ids !== null && since === null && isKnown('since')) place.in('ids', undefined).report('is only used with since')
     if (byId !== null && !JSON.stringify(byId).includes('{ids}')) place.in('byId', undefined).report("needs '{ids}'")
+    for (const [key, value] of Object.entries({ get, post, query: asked, body, since, ids, byId })) {
+      const found = OWNED.find(([own, owner]) => key !== owner && JSON.stringify(value).includes(`{${own}}`))
+      if (found !== undefined)
+        place.in(key, undefined).report(`has {${found[0]}}, which only ${found[1]} gives a value`)
+    }
     return how === null ? PROBLEM : { ...given, paging: how, list }
   })
 }

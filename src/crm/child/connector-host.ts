@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto'
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ConnectorRun, whereThrown } from '../context/connector-run.ts'
+import type { ListName } from '../../domain/field.ts'
+import { ConnectorRun, nameOfThrown, whereThrown } from '../context/connector-run.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { tracedClient } from '../web/trace-requests.ts'
 import { LONGEST_SENTENCE, type SentSettings } from '../context/given-settings.ts'
@@ -20,7 +21,7 @@ export function runConnectorHost(openHttpClient: OpenHttpClient): void {
   endBeforeTheService()
   const host = new ConnectorHost(openHttpClient, (text) => void channel.write(text))
   process.on('unhandledRejection', (cause) => {
-    const what = cause instanceof Error ? cause.name : 'no Error'
+    const what = nameOfThrown(cause)
     process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that was not awaited (${what})\n`)
   })
   process.on('uncaughtException', (cause) => {
@@ -75,7 +76,7 @@ class ConnectorHost {
       this.#start(message).catch((cause: unknown) => {
         // The message of an import error may be shown: it concerns code, not rows.
         const first = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
-        const what = cause instanceof Error ? cause.name : 'something that is no Error'
+        const what = nameOfThrown(cause)
         this.#unusable(
           `${whereThrown(cause, this.name)} cannot be loaded: ${`${what}: ${first}`.slice(0, LONGEST_SENTENCE)}`,
         )
@@ -122,8 +123,16 @@ class ConnectorHost {
     if (typeof run === 'string') return this.#unusable(run)
     this.#run = run
     this.#send({ is: 'ready', ...run.outline })
-    for (const list of ['events', 'venues'] as const)
+    for (const list of ['events', 'venues'] as const) this.#watch(run, list)
+  }
+
+  /** Starts a list's `watch`. Without its hints, changes are seen at the next refresh. */
+  #watch(run: ConnectorRun, list: ListName): void {
+    try {
       run.watch(list, () => this.#send({ is: 'hint', list }), new AbortController().signal)
+    } catch (cause) {
+      process.stderr.write(`${whereThrown(cause, this.name)}: watch of the ${list} threw ${nameOfThrown(cause)}\n`)
+    }
   }
 
   #tracedClient(): OpenHttpClient {

@@ -1,4 +1,5 @@
 import type { ListName } from '../../domain/field.ts'
+import type { FailureKind } from '../../observe/observation.ts'
 import { failed } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import type { Connector, Context } from '../connector/marquee-connector.d.ts'
@@ -80,8 +81,7 @@ export class ConnectorRun {
       // row, so only its place is shown.
       if (cause instanceof FetchFault)
         return failed(cause.kind, cause.message.slice(0, LONGEST_SENTENCE), cause.retryAfterMs)
-      const what = cause instanceof Error ? cause.name : 'something that is no Error'
-      return failed('internal', `${whereThrown(cause, this.#name)} threw ${what}`)
+      return failed('internal', `${whereThrown(cause, this.#name)} threw ${nameOfThrown(cause)}`)
     }
   }
 
@@ -97,15 +97,39 @@ export class ConnectorRun {
       http: this.#http.bind(signal),
       signal,
       fail(kind, sentence) {
-        throw new FetchFault(kind === 'expired' ? 'cursor-refused' : kind, sentence)
+        // Connectors in JavaScript may pass anything.
+        const known = FAIL_KINDS.get(kind)
+        const said: unknown = sentence
+        const told =
+          typeof said === 'string' && said !== ''
+            ? said
+            : `the connector called fail(${JSON.stringify(kind)}) without a sentence`
+        throw new FetchFault(known ?? 'broken', told)
       },
     }
   }
 }
 
+const FAIL_KINDS: ReadonlyMap<string, FailureKind> = new Map([
+  ['refused', 'refused'],
+  ['throttled', 'throttled'],
+  ['broken', 'broken'],
+  ['misconfigured', 'misconfigured'],
+  ['expired', 'cursor-refused'],
+])
+
 interface Started {
   readonly settings: Context['settings']
   readonly http: HttpRequests
+}
+
+const LONGEST_NAME = 80
+
+/** The class of an error. Its message may contain a row, so it is not shown. */
+export function nameOfThrown(cause: unknown): string {
+  // A connector can set the name to anything.
+  const name: unknown = cause instanceof Error ? cause.name : null
+  return typeof name === 'string' ? name.slice(0, LONGEST_NAME) : 'something that is no Error'
 }
 
 /** The line of the connector's own file in an error's stack. */

@@ -139,7 +139,8 @@ export class HttpRequests {
       throw new FetchFault('misconfigured', `${url.origin} is not https:; crm.allowInsecure: true allows it`)
     }
     for (const [name, value] of Object.entries(query ?? {})) {
-      if (value === null) continue
+      // Connectors in JavaScript may leave a value undefined.
+      if ((value ?? null) === null) continue
       url.searchParams.delete(name)
       for (const one of Array.isArray(value) ? repeated(name, value) : [value])
         url.searchParams.append(name, String(one))

@@ -46,7 +46,8 @@ export async function answerOf(
   const value = await parsed(body)
   if (value === null) {
     const isMarkup = /^\s*</.test(new TextDecoder().decode(body.subarray(0, 200)))
-    const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : 'invalid JSON'
+    const other = utf8TextOf(body) === null ? 'bytes that are not UTF-8' : 'invalid JSON'
+    const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : other
     throw fault('broken', `answered with ${what}`)
   }
   const age = headers['age'] ?? ''

@@ -106,7 +106,11 @@ function deletedId(id: unknown, way: Way): string {
 function idPair(pair: unknown): readonly Value[] {
   if (!Array.isArray(pair) || pair.length !== 2)
     throw new FetchFault('broken', 'ids yielded something that is not [id, updatedAt]')
-  return pair.map((cell: unknown) => (typeof cell === 'string' || typeof cell === 'number' ? cell : null))
+  return pair.map((cell: unknown) => {
+    if (typeof cell === 'string' || typeof cell === 'number') return cell
+    if (cell === null || cell === undefined) return null
+    throw new FetchFault('broken', 'ids yielded something that is not [id, updatedAt], each a text or a number')
+  })
 }
 
 /** Splits a batch into frames that the service can process quickly. */
@@ -130,6 +134,7 @@ function* framesOf({ rows, deleted, ...about }: Parts): Generator<RowFrame, void
 }
 
 function textOf(row: unknown): string {
+  if (row === undefined) throw new FetchFault('broken', 'a row is undefined')
   const odd = oddIn(row, '', 0)
   if (odd !== null) throw new FetchFault('broken', `a row holds ${odd}`)
   const text = JSON.stringify(row)
