@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfiguration } from '../src/config/load-configuration.ts'
+import { loadConfiguration } from '../src/config/read-configuration.ts'
 import { renderProblem } from '../src/config/config-problem.ts'
 import { readSmallFile } from '../src/time/read-text.ts'
 import { configurationPage } from './configuration-page.ts'

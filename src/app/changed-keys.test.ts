@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { changedKeys } from './changed-keys.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { loadConfiguration } from '../config/load-configuration.ts'
+import { loadConfiguration } from '../config/read-configuration.ts'
 
 const POSTGRES = `crm: { kind: postgres, url: { file: url }, events: { from: e }, venues: { from: v } }\n`
 

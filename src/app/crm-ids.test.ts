@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { loadConfiguration } from '../config/load-configuration.ts'
+import { loadConfiguration } from '../config/read-configuration.ts'
 import { toNamedId } from '../crm/mapping/ids.ts'
 import { parseGuid } from '../domain/guid.ts'
 import { idsOf } from './crm-ids.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'bun:test'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
-import { loadConfiguration } from '../config/load-configuration.ts'
+import { loadConfiguration } from '../config/read-configuration.ts'
 import { Formatter } from '../formats/format.ts'
 import type { ReadReport } from '../observe/observation.ts'
 import { ListMaker } from '../records/row-records.ts'

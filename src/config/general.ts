@@ -11,11 +11,145 @@ import {
   text,
   timeZone,
   wholeNumber,
+  textSchema,
 } from './values.ts'
-import { furtherKey } from './further-keys.ts'
-import type { Key } from './key.ts'
+import { type Key, type ValueSchema, leaf, ValueProblem, scalarOf, wholeKey } from './key.ts'
 import { type SettingsOf, list, section } from './section.ts'
-import { cluster } from './cluster-settings.ts'
+import { Buffer } from 'node:buffer'
+import { IN_THE_FILE, Secret } from '../domain/secret.ts'
+import type { ListName } from '../domain/field.ts'
+import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
+import { type FurtherField, type FurtherFields, type FurtherType, FURTHER_TYPES } from '../domain/further.ts'
+import { type Place, PROBLEM } from './config-problem.ts'
+import { nearestName } from '../domain/nearest-name.ts'
+import type { MapTree, Tree } from './tree.ts'
+
+const ALLOWED = `a mapping of names to types (${FURTHER_TYPES.join(', ')}), such as { Description: text, Doors: date-time }`
+
+const SCHEMA: ValueSchema = {
+  type: 'object',
+  additionalProperties: { enum: [...FURTHER_TYPES] },
+  propertyNames: { pattern: FURTHER_NAME.source },
+}
+
+/** The key `representation.further.<list>`: the further fields of a list, in the order of their declaration. */
+function furtherKey(of: ListName): Key<readonly FurtherField[]> {
+  const key = wholeKey(ALLOWED, SCHEMA, (node, place) => (node.kind === 'map' ? declaredBy(node, of, place) : null))
+  return key
+    .orNull()
+    .optional()
+    .map((declared) => declared ?? [])
+}
+
+function declaredBy(node: MapTree, of: ListName, place: Place): readonly FurtherField[] | typeof PROBLEM {
+  const others: string[] = []
+  const declared: FurtherField[] = []
+  for (const [name, said] of node.entries) {
+    const inside = place.in(name, said)
+    const other = takenName(of, name) ?? others.find((one) => one.toLowerCase() === name.toLowerCase())
+    const type = typeOf(said)
+    if (!FURTHER_NAME.test(name)) {
+      inside.report('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
+    } else if (other !== undefined) {
+      inside.report(`is a name that is taken: ${of} have ${other}; choose another`)
+    } else if (type === null) inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${hintFor(said)}`)
+    else declared.push({ name, type })
+    others.push(name)
+  }
+  return declared.length === node.entries.size ? declared : PROBLEM
+}
+
+function typeOf(said: Tree): FurtherType | null {
+  const word = scalarOf(said)?.value
+  return FURTHER_TYPES.find((type) => type === word) ?? null
+}
+
+function hintFor(said: Tree): string {
+  const word = scalarOf(said)?.value
+  const near = typeof word === 'string' && said.kind !== 'reference' ? nearestName(word, FURTHER_TYPES) : null
+  return near === null ? '' : `; did you mean ${near}?`
+}
+
+/**
+ * The further fields that a file declares, whatever is wrong with the declarations: the keys that map fields need them,
+ * and a wrong declaration is reported once.
+ */
+export function declaredIn(tree: MapTree): FurtherFields {
+  const representation = tree.entries.get('representation')
+  const further = representation?.kind === 'map' ? representation.entries.get('further') : undefined
+  const of = (which: ListName): readonly FurtherField[] => {
+    const said = further?.kind === 'map' ? further.entries.get(which) : undefined
+    if (said?.kind !== 'map') return []
+    return Array.from(said.entries, ([name, type]) => ({ name, type: typeOf(type) ?? 'text' }))
+  }
+  return { events: of('events'), venues: of('venues') }
+}
+
+const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
+
+export function isStore({ hostname, protocol }: URL): boolean {
+  return hostname !== '' && (protocol === 'rediss:' || protocol === 'redis:')
+}
+
+const url = leaf(
+  URL_ALLOWED,
+  textSchema(/^\s*[Rr][Ee][Dd][Ii][Ss]{1,2}:\/\/(?!.*:[^/@]+@)(?:[^/?#%]|%[0-9A-Fa-f]{2})+(?:\/\d{0,4})?\s*$/),
+  ({ value, reference }) => {
+    const given = typeof value === 'string' ? URL.parse(value.trim()) : null
+    if (typeof value !== 'string' || given === null || !isStore(given)) return null
+    if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
+      return new ValueProblem('must end with the number of a database, such as /0', true)
+    if (given.search !== '' || given.hash !== '')
+      return new ValueProblem(
+        'must end with the number of a database, without ? or #; TLS is on with rediss: and off with redis:',
+        true,
+      )
+    if (/%(?![\da-f]{2})/i.test(given.username + given.password))
+      return new ValueProblem('contains a % without two hex digits; write %25', true)
+    // A secret, because it usually contains a password.
+    return new Secret(value.trim(), reference ?? IN_THE_FILE)
+  },
+)
+
+const MANY: ValueSchema = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'all' }] }
+
+const readers = leaf('a whole number from 1 on, or all', MANY, ({ value }) => {
+  if (value === 'all') return Number.POSITIVE_INFINITY
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : null
+})
+
+const KEY_BYTES = 32
+
+const KEY_ALLOWED = `one line of at least ${KEY_BYTES} bytes`
+
+function isKey(given: string): boolean {
+  return !given.includes('\n') && Buffer.byteLength(given) >= KEY_BYTES
+}
+
+/** The cluster's store. */
+const cluster = section({
+  url: url.says('The primary of a Redis or Valkey server, 6.2 or later; `rediss:` uses TLS.'),
+  key: secretText(KEY_ALLOWED, isKey)
+    .optional('none: anyone who can write to the store is trusted')
+    .says('Signs the data in the store. Instances with different keys do not form a cluster.'),
+  name: text('letters, digits, _ and -, such as marquee', /^[\w-]{1,64}$/)
+    .default('marquee')
+    .says('Separates several clusters in one store.'),
+  ca: path('the path of a PEM file').optional('the certificates of the system').says('Certificates to trust.'),
+  heartbeat: duration({ leastMs: 50 })
+    .optional('a twentieth of the maximum age, `50ms` to `500ms`')
+    .says(
+      'How often the leader announces the age of its data, and the others that they are alive; at most a tenth of the maximum age.',
+    ),
+  readersWhenLost: readers
+    .default(3)
+    .says(
+      'How many instances read the CRM while the store is lost, including the leader; `all` suits two or three machines.',
+    ),
+  allowInsecure: flag()
+    .default(false)
+    .says('Allows `redis:` to another machine, which is neither encrypted nor verified.'),
+})
 
 const port = (usual: number): Key<number> =>
   wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free port and prints it.')

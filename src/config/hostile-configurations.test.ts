@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfiguration } from './load-configuration.ts'
+import { loadConfiguration } from './read-configuration.ts'
 import { renderProblem } from './config-problem.ts'
 import { type ReadFile, readSmallFile } from '../time/read-text.ts'
 

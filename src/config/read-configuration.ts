@@ -1,14 +1,17 @@
 // Loads the configuration: one YAML file becomes frozen settings, or a list of all its problems. In: a file and the
-// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, references.ts resolves { env } and
-// { file }, and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
-import { resolve } from 'node:path'
-import type { Configuration } from './configuration.ts'
-import { type Ports, loadConfiguration, loadSample } from './load-configuration.ts'
-import { type Problem, renderProblem } from './config-problem.ts'
-import { mayExist, readSmallFile } from '../time/read-text.ts'
+// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, and the keys (general.ts, crm/) read the
+// tree. docs/configuration.md is generated from the keys.
+import { resolve, dirname } from 'node:path'
+import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
+import { type Problem, type FileProblems, renderProblem, PROBLEM, keyOf, Place, showName } from './config-problem.ts'
 import { sampleDirectory } from './sample-directory.ts'
-import { parseYaml } from './tree.ts'
+import { type ReadFile, mayExist, readSmallFile, readingLimit, readText } from '../time/read-text.ts'
+import { type MapTree, type ReportProblem, type Tree, type Path, type ReferenceTree, parseYaml } from './tree.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
+import { NO_FURTHER } from '../domain/further.ts'
+import { declaredIn } from './general.ts'
+import { keyNamed, section } from './section.ts'
+import { type Reread, holdsPassword } from '../domain/secret.ts'
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
@@ -142,4 +145,255 @@ export function namespaceIn(text: string): Guid | null {
   const written =
     said?.kind === 'scalar' ? String(said.value) : /^\s*idNamespace:\s*["']?([-\da-f]{36})/im.exec(text)?.[1]
   return written === undefined ? null : parseGuid(written)
+}
+
+export interface ConfigurationSource {
+  /** The file. Paths in it are relative to its directory. */
+  readonly path: string
+  /** The file's text if it is known already. */
+  readonly text?: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly readFile: ReadFile
+  /** Ports that override the file's. */
+  readonly ports?: Ports
+  /**
+   * The directory of the sample's lists, served if the file only says where to listen; otherwise such a file is
+   * refused.
+   */
+  readonly sample?: string
+}
+
+/** Ports given on the command line or in the environment. */
+interface Ports {
+  readonly port?: number | undefined
+  readonly operationsPort?: number | undefined
+}
+
+export type LoadedConfiguration =
+  | {
+      readonly ok: true
+      readonly configuration: Configuration
+      readonly warnings: readonly string[]
+      readonly isSample: boolean
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+const MOST_PROBLEMS = 100
+
+/** Reads and checks a configuration. Returns all problems together, sorted by line. */
+export async function loadConfiguration(source: ConfigurationSource): Promise<LoadedConfiguration> {
+  const { path: file, env, readFile } = source
+  const folder = dirname(resolve(file))
+  const limit = readingLimit()
+  const read =
+    source.text === undefined
+      ? await readText(resolve(file), readFile, limit)
+      : { ok: true as const, text: source.text }
+  let inFile = noProblems(file, folder, env)
+  const report: ReportProblem = (line, message, path = []) => {
+    inFile.problems.push({ file, key: keyOf(path), line, found: null, message })
+  }
+  if (!read.ok) {
+    report(null, read.message)
+    return { ok: false, problems: inFile.problems }
+  }
+  const parsed = parseYaml(read.text, report)
+  if (parsed === null) return { ok: false, problems: inOrder(inFile.problems) }
+  const given = await resolveReferences(parsed, { folder, env, readFile, limit, report })
+  const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
+  const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
+  inFile = { ...inFile, further: declaredIn(tree) }
+  const { configuration, ca } = settingsOf(tree, inFile, source.ports)
+  const trusted = ca === null ? null : await readText(ca, readFile, limit)
+  if (trusted !== null && !trusted.ok) {
+    const cluster = tree.entries.get('cluster')
+    const said = cluster?.kind === 'map' ? cluster.entries.get('ca') : undefined
+    const found = said?.kind === 'scalar' ? String(said.value) : ca
+    report(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['cluster', 'ca'])
+  }
+  if (configuration === null || inFile.problems.length > 0) return { ok: false, problems: inOrder(inFile.problems) }
+  return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
+}
+
+/** The configuration that serves the lists in a directory. @param directory an absolute path */
+export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
+  const inFile = noProblems('the sample', directory, {})
+  const { configuration } = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, inFile, ports)
+  if (configuration === null) return { ok: false, problems: inFile.problems.map((one) => ({ ...one, line: null })) }
+  return { ok: true, configuration, isSample: true, warnings: [] }
+}
+
+const scalar = (value: string | boolean | null): Tree => ({ kind: 'scalar', line: 1, value })
+
+/** The sample's keys that differ from the defaults. */
+function sampleKeys(directory: string): ReadonlyMap<string, Tree> {
+  const crm = new Map([
+    ['kind', scalar('files')],
+    ['directory', scalar(directory)],
+  ])
+  return new Map<string, Tree>([
+    ['lists', scalar(true)],
+    // The installation directory must not be written to.
+    ['snapshot', scalar(null)],
+    ['crm', { kind: 'map', line: 1, entries: crm }],
+  ])
+}
+
+function saysOnlyWhereToListen({ entries }: MapTree): boolean {
+  return entries.size > 0 && [...entries.keys()].every((key) => key === 'listen' || key === 'operations')
+}
+
+const ROOT = section(KEYS)
+
+function noProblems(file: string, folder: string, env: ConfigurationSource['env']): FileProblems {
+  // systemd separates several directories by colons.
+  const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
+  return {
+    file,
+    folder,
+    stateDirectory,
+    further: NO_FURTHER,
+    elsewhere: (name) => keyNamed(name, KEYS),
+    problems: [],
+    doubtful: new Set(),
+  }
+}
+
+interface SettingsInTree {
+  /** Null if there are problems, which are in `inFile`. */
+  readonly configuration: Configuration | null
+  /** The file of `cluster.ca`, which is read even if there are problems. */
+  readonly ca: string | null
+}
+
+/** Reads the settings from a tree. */
+function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): SettingsInTree {
+  const settings = ROOT.read(tree, new Place(inFile))
+  if (settings === PROBLEM) return { configuration: null, ca: null }
+  const { crm: settle, listen, operations, ...others } = settings
+  const general = {
+    listen: { ...listen, port: ports.port ?? listen.port },
+    operations: operations && { ...operations, port: ports.operationsPort ?? operations.port },
+    ...others,
+  }
+  const crm = settle?.(general) ?? null
+  const said = tree.entries.get('crm')
+  const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
+  inFile.problems.push(...brokenRules(general, tree, inFile))
+  const ca = general.cluster?.ca ?? null
+  if (crm === null || inFile.problems.length > 0) return { configuration: null, ca }
+  return { configuration: deepFreeze({ ...general, crm, isTimeZoneSet }), ca }
+}
+
+/** Freezes plain objects and arrays recursively, but not instances of classes such as zones and secrets. */
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== Array.prototype) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return value
+}
+
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  const sorted = problems.toSorted((left, right) => (left.line ?? 0) - (right.line ?? 0))
+  if (sorted.length <= MOST_PROBLEMS) return sorted
+  const message = `has ${sorted.length - MOST_PROBLEMS} more problems`
+  const more: Problem = { file: sorted[0]?.file ?? '', key: '', line: null, found: null, message }
+  return [...sorted.slice(0, MOST_PROBLEMS), more]
+}
+
+interface ReferenceContext {
+  /** The directory of the configuration file. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly readFile: ReadFile
+  /** The time limit for reading all files at a start; later reads have limits of their own. */
+  readonly limit: AbortSignal
+  readonly report: ReportProblem
+}
+
+/** Replaces each `{ env: NAME }` and `{ file: PATH }` in the tree by what it refers to. */
+async function resolveReferences(root: MapTree, around: ReferenceContext): Promise<MapTree> {
+  const crm = root.entries.get('crm')
+  const kind = crm?.kind === 'map' ? crm.entries.get('kind') : undefined
+  const isOfFiles = kind?.kind === 'scalar' && kind.value === 'files'
+
+  function report(path: Path, line: number, at: number, message: string): Tree {
+    around.report(at, message, path)
+    return { kind: 'reported', line }
+  }
+
+  async function resolved(here: Tree, path: Path): Promise<Tree> {
+    if (here.kind === 'scalar') {
+      if (typeof here.value !== 'string' || !holdsPassword(here.value)) return here
+      return report(path, here.line, here.line, `${NOT_HERE}: it is a URL with a password in it`)
+    }
+    if (here.kind === 'list') {
+      const items: Tree[] = []
+      for (const [index, item] of here.items.entries()) items.push(await resolved(item, [...path, index]))
+      return { ...here, items }
+    }
+    if (here.kind !== 'map') return here
+    return isReference(here) && !namesList(here, path) ? refer(here, path) : resolvedMap(here, path)
+  }
+
+  /** Returns true if the key names a list's file, whose form `{ file: NAME, sheet: NAME }` looks like a reference. */
+  function namesList({ entries }: MapTree, path: Path): boolean {
+    return isOfFiles && entries.has('file') && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
+  }
+
+  async function resolvedMap(here: MapTree, path: Path): Promise<MapTree> {
+    const entries = new Map<string, Tree>()
+    for (const [key, value] of here.entries) entries.set(key, await resolved(value, [...path, key]))
+    return { ...here, entries }
+  }
+
+  async function refer({ line, entries }: MapTree, path: Path): Promise<Tree> {
+    const env = entries.get('env')
+    const file = entries.get('file')
+    if (env !== undefined && file !== undefined)
+      return report(path, line, line, 'names both an env and a file; keep one')
+    const named = env ?? file
+    if (named?.kind !== 'scalar' || typeof named.value !== 'string' || named.value === '') {
+      const message = env === undefined ? 'must name a file: { file: PATH }' : `must name ${VARIABLE}`
+      return report(path, line, named?.line ?? line, message)
+    }
+    const read = env === undefined ? await fromFile(named.value) : fromEnv(named.value)
+    return 'text' in read ? { kind: 'reference', line, ...read } : report(path, line, named.line, read.message)
+  }
+
+  function fromEnv(name: string): Referred | { readonly message: string } {
+    // An invalid name is not shown: it may be the secret itself.
+    if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return { message: `must name ${VARIABLE}` }
+    const shown = `the environment variable ${name}`
+    const text = Object.hasOwn(around.env, name) ? around.env[name] : undefined
+    if (text === undefined) return { message: `needs ${shown}, which is not set` }
+    return text === '' ? { message: `needs ${shown}, which is empty` } : { text, name: shown, reread: null }
+  }
+
+  async function fromFile(name: string): Promise<Referred | { readonly message: string }> {
+    const shown = `the file ${showName(name)}`
+    const readOnce = async (limit?: AbortSignal): Promise<Reread> => {
+      const read = await readText(resolve(around.folder, name), around.readFile, limit)
+      if (!read.ok) return { ok: false, message: `needs ${shown}, which ${read.message}` }
+      const text = read.text.replace(/\r?\n$/, '')
+      return text === '' ? { ok: false, message: `needs ${shown}, which is empty` } : { ok: true, text }
+    }
+    const read = await readOnce(around.limit)
+    return read.ok ? { text: read.text, name: shown, reread: () => readOnce() } : read
+  }
+
+  return resolvedMap(root, [])
+}
+
+type Referred = Pick<ReferenceTree, 'text' | 'name' | 'reread'>
+
+const NOT_HERE = 'must not be written in the file; give { env: NAME } or { file: PATH }'
+const VARIABLE = 'an environment variable, of letters, digits and _: { env: NAME }'
+
+function isReference({ entries }: MapTree): boolean {
+  if (entries.size === 0) return false
+  for (const [key, value] of entries) if ((key !== 'env' && key !== 'file') || value.kind !== 'scalar') return false
+  return true
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { ALONE, WRONG } from '../../test/config/mistakes.ts'
-import { loadConfiguration } from './load-configuration.ts'
+import { loadConfiguration } from './read-configuration.ts'
 import { renderProblem } from './config-problem.ts'
 
 describe('each of these mistakes is one sentence', () => {

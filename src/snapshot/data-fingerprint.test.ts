@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { loadConfiguration } from '../config/load-configuration.ts'
+import { loadConfiguration } from '../config/read-configuration.ts'
 import { dataFingerprintOf } from './data-fingerprint.ts'
 
 async function fingerprint(

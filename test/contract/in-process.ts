@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { readSmallFile } from '../../src/time/read-text.ts'
 import { pathnameOfUrl } from '../../src/runtime/listener.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'

@@ -2,14 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
-import type { Runtime } from '../support/child.ts'
-import { Child, programOf } from '../support/child.ts'
+import { type Runtime, Child, programOf } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
-import type { Environment } from './environment.ts'
-import { crmSection, eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { type Environment, crmSection, eventValues, fill, idOf, openEnvironment } from './environment.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-commands-'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { readCrm } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import type { FurtherValue } from '../../src/domain/further.ts'
 import { markedByEditor } from '../config/editor-schema.ts'
 import { WorkFolder } from '../commands/work-folder.ts'

@@ -4,11 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCrm } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { idsOf } from '../../src/app/crm-ids.ts'
 import { EMPTY_CELL_ROWS, SHEET_ROWS } from '../support/depth.ts'
-import type { SheetCell } from '../support/workbook-file.ts'
-import { serial, workbook, zip } from '../support/workbook-file.ts'
+import { type SheetCell, serial, workbook, zip } from '../support/workbook-file.ts'
 
 const SEASON = 'Saison.xlsx'
 let folder: string

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
 import { SaxesParser } from 'saxes'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { EVENT, LISTS, VENUE } from '../contract/rows.ts'
 import { startInProcess } from '../contract/in-process.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { readSmallFile } from '../../src/time/read-text.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { slowness } from '../support/machine-speed.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { assembleAlone } from '../../src/app/assemble.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { readSmallFile } from '../../src/time/read-text.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { systemTime } from '../../src/time/time.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { assembleAlone } from '../../src/app/assemble.ts'
 import type { Configuration } from '../../src/config/configuration.ts'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { systemTime } from '../../src/time/time.ts'
 
 const CRMS = {

@@ -1,4 +1,4 @@
-import { parsePostgresUrl } from '../../src/config/postgres-address.ts'
+import { parsePostgresUrl } from '../../src/config/crm/postgres.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import type { Secret } from '../../src/domain/secret.ts'
 import { systemTime } from '../../src/time/time.ts'

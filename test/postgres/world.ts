@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { assembleAlone } from '../../src/app/assemble.ts'
 import type { Configuration } from '../../src/config/configuration.ts'
 import { parseGuid } from '../../src/domain/guid.ts'

@@ -1,4 +1,4 @@
-import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { openFilesCrm, openWebFiles } from '../../src/crm/files/files-crm.ts'
 import type { Change, Crm, Cursor, ReadOutcome, ServedRows, ListSource } from '../../src/sync/port.ts'

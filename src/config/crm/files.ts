@@ -3,12 +3,242 @@ import { VENUES } from '../../domain/venue.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { proxyUrl } from '../addresses.ts'
 import { section } from '../section.ts'
-import { duration, guid, path, timeZone, word } from '../values.ts'
-import { listFrom, placeOf } from './list-from.ts'
+import { duration, guid, path, timeZone, word, isName, textSchema, wholeNumber } from '../values.ts'
 import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
-import { type SaidTexts, textKeys, textsOf } from './texts.ts'
-import { type TextSettings, fileNamed } from './sources.ts'
+import { type TextSettings, type FileName, type WebFile, fileNamed } from './sources.ts'
+import { isPlain } from '../../domain/host.ts'
+import {
+  type Key,
+  type Scalar,
+  type ValueSchema,
+  REFERENCE,
+  orReference,
+  scalarOf,
+  wholeKey,
+  ValueProblem,
+  leaf,
+} from '../key.ts'
+import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
+import type { MapTree, Tree } from '../tree.ts'
+import { mappingOf } from './source-schemas.ts'
+import { type DateFormat, BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
+import { openDecoder } from '../../domain/encoding.ts'
+
+/** The configured settings; absent ones come from `crm.texts` or the defaults. */
+type SaidTexts = { readonly [Name in keyof TextSettings]?: NonNullable<TextSettings[Name]> }
+
+const DEFAULTS: TextSettings = {
+  delimiter: null,
+  encoding: 'utf-8',
+  decimal: null,
+  currency: [],
+  dates: [],
+  yes: [],
+  no: [],
+  tags: [';'],
+  headerRow: null,
+}
+
+/** The settings of one list: its own override those for all files. */
+function textsOf(all: SaidTexts, own: SaidTexts): TextSettings {
+  return { ...DEFAULTS, ...all, ...own }
+}
+
+const delimiter = leaf<string>("one of ',', ';', '|' and tab", { enum: [',', ';', '|', 'tab', '\t'] }, ({ value }) => {
+  if (value === 'tab') return '\t'
+  return typeof value === 'string' && [',', ';', '|', '\t'].includes(value) ? value : null
+})
+
+const encoding = leaf('an encoding such as utf-8, windows-1252 or utf-16le', { type: 'string' }, ({ value }) =>
+  typeof value === 'string' ? (openDecoder(value)?.encoding ?? null) : null,
+)
+
+const decimal = leaf<'.' | ','>("'.' or ','", { enum: ['.', ','] }, ({ value }) =>
+  value === '.' || value === ',' ? value : null,
+)
+
+/** A schema for one or more of these values, or of references to them. */
+function oneOrMore(item: ValueSchema): ValueSchema {
+  return { type: 'array', minItems: 1, items: orReference(item) }
+}
+
+const DATES = 'a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
+
+const dates = wholeKey<readonly DateFormat[]>(DATES, oneOrMore({ type: 'string', pattern: '^(?!\\?$)' }), (node) => {
+  if (node.kind !== 'list' || node.items.length === 0) return null
+  const formats: DateFormat[] = []
+  for (const item of node.items) {
+    const written = scalarOf(item)?.value
+    if (typeof written !== 'string') return null
+    const format = parseDateFormat(written.trim())
+    if (format instanceof BadDateFormat)
+      return new ValueProblem(`must be ${DATES}; ${JSON.stringify(written)} ${format.problem}`)
+    formats.push(format)
+  }
+  return formats
+})
+
+/** A list of texts. Numbers and booleans of YAML count as texts. */
+function words(allowed: string): Key<readonly string[]> {
+  const schema = oneOrMore({ type: ['string', 'number', 'boolean'], minLength: 1 })
+  return wholeKey(allowed, { ...schema, minItems: 0 }, (node) => {
+    if (node.kind !== 'list') return null
+    const found = node.items.map((item) => scalarOf(item)?.value)
+    return found.every((value) => value !== undefined && value !== '') ? found.map(String) : null
+  })
+}
+
+const flagWords = (example: string): Key<readonly string[]> =>
+  words(`a list of words such as [${example}]`).map((found) => found.map((one) => one.trim().toLowerCase()))
+
+/** The keys of `texts`, for all files or for one list. */
+function textKeys(fallback: string): Key<SaidTexts> {
+  const or = (usual: string): string => (fallback === '' ? usual : fallback)
+  return section({
+    delimiter: delimiter.override(or("`','`")).says('The separator of cells in a CSV file: `,`, `;`, `|` or `tab`.'),
+    encoding: encoding.override(or('`utf-8`')).says('The encoding, as a label of the WHATWG Encoding standard.'),
+    decimal: decimal
+      .override(or("`'.'`"))
+      .says(
+        'The decimal separator. If it is set, the other sign and blanks may group thousands: `1.250,00`, `1,250.00`.',
+      ),
+    currency: words("a list of signs and words such as ['€', EUR]")
+      .override(or('`[]`'))
+      .says('Signs and words allowed before or after a price, and ignored: `£12.00`, `18,50 EUR`.'),
+    dates: dates
+      .override(or('`[]`'))
+      .says(
+        'Date formats, tried in this order after ISO 8601. A single letter matches one or two digits, a doubled one exactly two; `A` is AM or PM.',
+      ),
+    yes: flagWords('x, ja')
+      .override(or('`[]`'))
+      .says('Words for yes in addition to true, yes and 1, in upper or lower case.'),
+    no: flagWords("nein, '-'")
+      .override(or('`[]`'))
+      .says('Words for no in addition to false, no and 0, in upper or lower case.'),
+    tags: words("a list of separators such as [';', ',']")
+      .override(or("`[';']`"))
+      .says('The separators of tags in a cell.'),
+    headerRow: wholeNumber(1, 1000)
+      .override(or('`1`'))
+      .says('The row with the column names; rows above it are skipped.'),
+  })
+}
+
+/**
+ * The place of a file on a web server; `null` if the file is elsewhere. The query may be a signature, which changes.
+ */
+function placeOf(from: FileName | WebFile | null | undefined): string | null {
+  if (from === null || from === undefined || !('url' in from)) return null
+  const { origin, pathname } = new URL(from.url.reveal())
+  return `${origin}${pathname}`
+}
+
+const FILE =
+  'the name or https URL of a .csv, .json, .ndjson or .xlsx file, or { file: NAME, sheet: NAME } of a workbook, or { url: URL, sheet: NAME, headers: { NAME: TEXT } }'
+
+const LIST_FILE = textSchema(
+  /^(?!\s*[Hh][Tt][Tt][Pp][Ss]?:)[^]*\.(?:[Cc][Ss][Vv]|[Tt][Ss][Vv]|[Tt][Xx][Tt]|(?:[Nn][Dd])?[Jj][Ss][Oo][Nn]|[Xx][Ll][Ss][Xx])$/,
+)
+const WEB_URL = textSchema(
+  /^\s*[Hh][Tt][Tt][Pp](?:[Ss]:\/\/|:\/\/(?=[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|127\.|\[::1\]))[^@/?#\s]+(?:[/?#].*)?\s*$/,
+)
+const SHEET = orReference({ type: ['string', 'number', 'boolean'] })
+
+const FROM: ValueSchema = {
+  anyOf: [
+    LIST_FILE,
+    WEB_URL,
+    mappingOf({ file: orReference(LIST_FILE), sheet: SHEET }, ['file']),
+    mappingOf(
+      {
+        url: orReference(WEB_URL),
+        sheet: SHEET,
+        headers: { type: 'object', additionalProperties: orReference({ type: 'string' }) },
+      },
+      ['url'],
+    ),
+    REFERENCE,
+  ],
+}
+
+/** Where a list is read from. */
+const listFrom: Key<FileName | WebFile> = wholeKey(FILE, FROM, (node) => {
+  const entries = node.kind === 'map' ? node.entries : null
+  const url = scalarOf(entries === null ? node : entries.get('url'))
+  if (url !== null && (entries !== null || /^\s*https?:/i.test(String(url.value)))) return webFile(url, entries)
+  if (entries?.keys().some((key) => key !== 'file' && key !== 'sheet') === true) return null
+  const file = scalarOf(entries === null ? node : entries.get('file'))?.value
+  const sheet = sheetIn(entries)
+  if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
+  if (/\.xls$/i.test(file)) return new ValueProblem('names an old Excel workbook (.xls); save it as .xlsx or .csv')
+  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
+  if (sheet !== null && /json$/i.test(file)) return new ValueProblem('names a sheet, but the file is not a workbook')
+  return { file, sheet }
+})
+
+function sheetIn(entries: MapTree['entries'] | null): string | null | undefined {
+  if (entries?.has('sheet') !== true) return null
+  const sheet = scalarOf(entries.get('sheet'))?.value
+  return sheet === undefined ? undefined : String(sheet)
+}
+
+const WEB = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
+
+/** Reports a problem without the value, because the query of a URL may be a secret. */
+function hiddenProblem(message: string): ValueProblem {
+  return new ValueProblem(message, true)
+}
+
+function webFile({ value, reference }: Scalar, entries: MapTree['entries'] | null): WebFile | ValueProblem {
+  const unknown = entries?.keys().find((key) => key !== 'url' && key !== 'sheet' && key !== 'headers')
+  const sheet = sheetIn(entries)
+  const url = typeof value === 'string' && /^\s*https?:\/\//i.test(value) ? URL.parse(value.trim()) : null
+  if (unknown !== undefined || url === null || sheet === undefined) return hiddenProblem(`must be ${WEB}`)
+  if (url.username !== '' || url.password !== '')
+    return hiddenProblem('must be a URL without a user; name it in headers')
+  if (isPlain(url.origin)) return hiddenProblem('must begin with https:; http: is only allowed to this machine')
+  const headers = headersIn(entries?.get('headers'))
+  if (headers instanceof ValueProblem) return headers
+  // Only browsers use a fragment.
+  url.hash = ''
+  return { url: new Secret(url.href, reference ?? IN_THE_FILE), sheet, headers }
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/
+const HEADER_VALUE = /^[\u0020-\u007e\u00a0-\u00ff]{1,8192}$/
+const SECRET_HEADER = /authorization|cookie|key|token|secret|password/
+/** Headers that operators may not set: they belong to the connection, or Marquee sets them itself. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'if-none-match',
+  'if-modified-since',
+  'range',
+])
+
+function headersIn(node: Tree | undefined): WebFile['headers'] | ValueProblem {
+  if (node === undefined) return {}
+  if (node.kind !== 'map') return hiddenProblem('must have headers as a mapping of names to texts')
+  const headers: Record<string, Secret> = {}
+  for (const [written, inner] of node.entries) {
+    const name = written.toLowerCase()
+    const scalar = scalarOf(inner)
+    const text = typeof scalar?.value === 'string' ? scalar.value : ''
+    if (scalar === null || !HEADER_NAME.test(name) || !HEADER_VALUE.test(text) || OWN_HEADERS.has(name)) {
+      return hiddenProblem('has a header that cannot be sent; headers are texts by name, and Marquee sets its own')
+    }
+    if (scalar.reference === null && SECRET_HEADER.test(name)) {
+      return hiddenProblem(`must not contain the header ${name} in the file; give { env: NAME } or { file: PATH }`)
+    }
+    headers[name] = new Secret(text, scalar.reference ?? IN_THE_FILE)
+  }
+  return headers
+}
 
 const list = {
   from: listFrom

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { loadConfiguration } from '../load-configuration.ts'
+import { loadConfiguration } from '../read-configuration.ts'
 
 const ENV = { DATABASE_URL: 'postgres://marquee:s3cret@db.example.org/crm' }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { parsePostgresUrl } from './postgres-address.ts'
+import { parsePostgresUrl } from './postgres.ts'
 
 const PLAIN = {
   host: 'db.example.org',

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
 import type { Configuration, CrmSettings } from './configuration.ts'
-import { loadConfiguration, loadSample } from './load-configuration.ts'
-import type { LoadedConfiguration } from './load-configuration.ts'
+import { type LoadedConfiguration, loadConfiguration, loadSample, findConfiguration } from './read-configuration.ts'
 import { changedKeys } from '../app/changed-keys.ts'
 import { renderProblem } from './config-problem.ts'
 import type { ReadFile } from '../time/read-text.ts'
-import { findConfiguration } from './read-configuration.ts'
 
 const CRM = 'crm: { kind: files, directory: ./crm }\n'
 
