@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import { Formatter } from '../formats/format.ts'
-import { eventKind } from '../records/list-kinds.ts'
+import { eventKind } from '../records/packing.ts'
 import { RecordList } from '../records/record-list.ts'
 import { HeldPrices } from './held-prices.ts'
 

@@ -1,12 +1,11 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
-import type { Suspicion } from '../domain/suspicion.ts'
+import { type Suspicion, isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import { systemTime } from '../time/time.ts'
 import type { Status } from '../operations/status.ts'
-import { isOnPurpose } from '../domain/withheld.ts'
 import { unmatchedVenues } from '../faults/venue-references.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { xmlAttribute, xmlText } from '../domain/escape.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
-import { type Listing, LIST_PARAMETERS } from '../contract/list-parameters.ts'
-import { routeLabel } from '../contract/endpoints.ts'
+import { type Listing, LIST_PARAMETERS, routeLabel } from '../contract/endpoints.ts'
 import type { JsonObject } from './json-text.ts'
 import type { Instance } from './openapi.ts'
 import { listParameters } from './parameters.ts'

@@ -1,5 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../contract/list-parameters.ts'
+import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../contract/endpoints.ts'
 import type { JsonObject } from './json-text.ts'
 
 const MOMENT: JsonObject = {
@@ -16,7 +16,7 @@ interface ParameterNotes {
   readonly example?: string
 }
 
-/** The meaning of each list parameter (contract §4.1). The values it takes are in list-parameters.ts. */
+/** The meaning of each list parameter (contract §4.1). The values it takes are in contract/endpoints.ts. */
 const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
   from: {
     means: 'Events that have not ended before this time. The default is now.',

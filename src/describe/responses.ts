@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import { type Shape, MEDIA_TYPES, SHAPES, shapeOf } from '../formats/media-types.ts'
-import { COMMON, ERROR_MAX_AGE_S } from '../contract/answer-fields.ts'
+import { COMMON, ERROR_MAX_AGE_S } from '../contract/endpoints.ts'
 import { type Refusal, problemJson, problemXml, REFUSALS } from '../http/problem.ts'
 import type { Examples } from './examples.ts'
 import { NAMES, referTo } from './json-schemas.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { parseGuid } from './guid.ts'
-import { GuidTable, guidText, hashWords, readGuidWords } from './guid-table.ts'
+import { parseGuid, GuidTable, guidText, hashWords, readGuidWords } from './guid.ts'
 
 describe('readGuidWords and guidText', () => {
   it('read any GUID into four words and write it back', () => {

@@ -1,6 +1,34 @@
-import type { Expected } from './expected.ts'
 import type { Guid } from './guid.ts'
 import { trimWhiteSpace } from './white-space.ts'
+
+/** What a cell should have held instead. `faults` has the words for it. */
+export type Expected =
+  | { readonly kind: 'guid'; readonly mayBeBlank: boolean }
+  /** Any text or number: ids are derived from it. */
+  | { readonly kind: 'id' }
+  | { readonly kind: 'text' | 'texts' | 'scalar' | 'blank' | 'any-date-time' | 'year-1-to-9999' }
+  | ExpectedNumber
+  /** `words`: the further words of `crm.texts` for yes and no; null if there are none. */
+  | { readonly kind: 'flag'; readonly words: readonly string[] | null }
+  | { readonly kind: 'links'; readonly asJson: boolean }
+  /** `formats`: those of `crm.texts.dates`. */
+  | { readonly kind: 'date-time'; readonly formats: readonly string[] }
+  /** The name of a time zone in this column. */
+  | { readonly kind: 'zone'; readonly column: string }
+  /** A condition holds for these values alone, or for all but these. */
+  | { readonly kind: 'one-of' | 'none-of'; readonly values: readonly string[] }
+  /** A row that is a JSON object, and one with less nesting. */
+  | { readonly kind: 'object' | 'shallow-object' }
+  /** What Excel should have stored in the cell. */
+  | { readonly kind: 'stored'; readonly instead: 'of-formula' | 'of-index' | 'of-error' }
+
+export interface ExpectedNumber {
+  readonly kind: 'decimal' | 'integer'
+  /** The decimal sign of `crm.texts`; null if none is set, so numbers have no separators. */
+  readonly sign: '.' | ',' | null
+  /** The marks of `crm.texts.currency`. */
+  readonly currency: readonly string[]
+}
 
 /** Why Marquee withholds a row of the CRM. The order defines the numbers of faults in snapshots and in the log. */
 export const FAULTS = ['no-id', 'duplicate-id', 'unreadable', 'missing', 'inactive', 'not-shown', 'too-large'] as const
@@ -68,4 +96,16 @@ export function isOnPurpose({ fault }: Pick<RowFault, 'fault'>): boolean {
 /** Returns true if any of the row's faults is on purpose. */
 export function isMeant({ also = [], ...first }: Withheld): boolean {
   return [first, ...also].some(isOnPurpose)
+}
+
+/** A value that is served but is most likely a mistake. */
+export interface Suspicion {
+  readonly column: string
+  /** A predicate without CRM values other than ids: `is before Start`. */
+  readonly what: string
+  readonly count: number
+  /** The first value found, or the reason for the suspicion. CRM content: for people only, never for a log. */
+  readonly example: string
+  /** The row of the example; `null` for the column as a whole. */
+  readonly where: string | null
 }

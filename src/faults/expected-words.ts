@@ -1,4 +1,4 @@
-import type { Expected, ExpectedNumber } from '../domain/expected.ts'
+import type { Expected, ExpectedNumber } from '../domain/withheld.ts'
 import { unreachable } from '../domain/unreachable.ts'
 
 /** Returns the end of a sentence: `a date-time with the year first, such as 2026-07-12 19:30`. */

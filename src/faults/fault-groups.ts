@@ -1,5 +1,4 @@
-import { type RowFault, type WithheldFault, isOnPurpose, type WithheldRow } from '../domain/withheld.ts'
-import type { Expected } from '../domain/expected.ts'
+import { type RowFault, type WithheldFault, type WithheldRow, type Expected, isOnPurpose } from '../domain/withheld.ts'
 import { expectedWords } from './expected-words.ts'
 import { textFound } from './fault-words.ts'
 import { insteadOf } from './remedy.ts'

@@ -1,9 +1,8 @@
 // The words for faults. In: why rows are withheld. Out: sentences, remedies and groups for check, explain, the
 // dashboard and the log.
 
-import type { Expected } from '../domain/expected.ts'
+import { type Expected, type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import { type FaultCount, FaultCounts } from '../domain/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { expectedWords } from './expected-words.ts'

@@ -1,4 +1,4 @@
-import type { Expected, ExpectedNumber } from '../domain/expected.ts'
+import type { Expected, ExpectedNumber } from '../domain/withheld.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 

@@ -1,7 +1,7 @@
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
-import type { Suspicion } from '../domain/suspicion.ts'
+import type { Suspicion } from '../domain/withheld.ts'
 import { howMany } from '../domain/printable.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'

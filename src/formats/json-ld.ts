@@ -1,12 +1,11 @@
 import type { EventRecord } from '../domain/event.ts'
 import { type Link, isTemplated } from '../domain/link.ts'
-import { isBefore, tickOfDateTime } from '../domain/tick.ts'
+import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { jsonString } from '../domain/escape.ts'
-import type { EventMeanings } from './event-meanings.ts'
+import { type EventMeanings, hasCoordinates, isZero, saysSomething, streetOf } from './event-meanings.ts'
 import { resolveHref } from './hal-json.ts'
 import { jsonDecimal } from './plain-json.ts'
-import { hasCoordinates, isZero, saysSomething, streetOf } from './venue-parts.ts'
 
 const SCHEMA = 'https://schema.org'
 

@@ -1,7 +1,6 @@
-import { COMMON } from '../contract/answer-fields.ts'
-import type { Described } from '../contract/endpoints.ts'
+import { type Described, COMMON } from '../contract/endpoints.ts'
 import { type Body, bodyOf, etagOf } from '../domain/body.ts'
-import { readWeights } from './accept-weights.ts'
+import { readWeights } from './negotiation.ts'
 import { type Call, HeaderFields } from './call.ts'
 
 const OPENAPI_TYPE = 'application/openapi+json'

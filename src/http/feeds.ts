@@ -9,13 +9,11 @@ import { type FeedType, type MediaType, feedTypes, isFeed } from '../formats/med
 import { indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import type { ServedLists } from '../sync/served-list.ts'
-import { CalendarQueue } from './calendar-queue.ts'
 import type { Call } from './call.ts'
-import { KeptTexts } from './kept-texts.ts'
-import { type ListQuery, readListQuery } from './list-query.ts'
+import { type ListQuery, readListQuery, queryOf } from './list-query.ts'
 import { createNegotiator, negotiateWithFeeds } from './negotiation.ts'
-import { queryOf } from './query-pairs.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
+import { Mutex } from '../time/waiting.ts'
 
 /** The memory for recently requested calendars; JSON-LD has as much of its own. */
 const ROOM = { pagesBytes: 8 * 1024 * 1024 }
@@ -208,4 +206,89 @@ function pageOf(text: string, changes: number, fromMs: number | null, goodUntilM
     goodFromMs: fromMs ?? -Infinity,
     goodUntilMs: fromMs === null ? Infinity : goodUntilMs,
   }
+}
+
+/** The most calendars that wait. With more, a proxy would consider the service dead before the last was written. */
+const MOST_WAITING = 4
+/** The bytes of large calendars written in one window. Slow readers hold them until they are sent. */
+const MOST_BYTES = 64 * 1024 * 1024
+const LARGE_BYTES = 1024 * 1024
+const WINDOW_MS = 10_000
+
+/**
+ * Writes calendars one after another, because one calendar may cost as much as a hundred records. Written together,
+ * calendars would delay all other requests.
+ */
+class CalendarQueue {
+  readonly #mutex = new Mutex()
+  #waiting = 0
+  #written: { readonly atMs: number; readonly bytes: number }[] = []
+
+  /** Writes a calendar when its turn comes. Returns `null` if too many are waiting or were written lately. */
+  write(write: () => Promise<ReadyPage>): Promise<ReadyPage> | null {
+    const nowMs = performance.now()
+    this.#written = this.#written.filter(({ atMs }) => atMs > nowMs - WINDOW_MS)
+    const bytes = this.#written.reduce((sum, each) => sum + each.bytes, 0)
+    if (this.#waiting >= MOST_WAITING || bytes > MOST_BYTES) return null
+    this.#waiting++
+    return this.#mutex.run(write).then(
+      (page) => {
+        this.#waiting--
+        if (page.body.length >= LARGE_BYTES) this.#written.push({ atMs: performance.now(), bytes: page.body.length })
+        return page
+      },
+      (cause: unknown) => {
+        this.#waiting--
+        throw cause
+      },
+    )
+  }
+}
+
+interface KeptText {
+  readonly packed: string
+  readonly beside: string
+  readonly text: string
+}
+
+/**
+ * Keeps texts that were made of records until these records change. A calendar is written again after every change of
+ * the lists, although nearly all of its events are unchanged.
+ */
+export class KeptTexts {
+  readonly #most: number
+  #texts = new Map<Guid, KeptText>()
+  #length = 0
+
+  /** @param most how many UTF-16 code units of records and texts are kept */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /**
+   * Returns the text of a record, made by `make` unless it is kept; `null` if there is none.
+   * @param packed the record
+   * @param beside what else the text is made of
+   */
+  of(id: Guid, packed: string, beside: string, make: () => string | null): string | null {
+    const kept = this.#texts.get(id)
+    if (kept !== undefined && kept.packed === packed && kept.beside === beside) return kept.text
+    const text = make()
+    if (text === null) return null
+    if (kept !== undefined) this.#length -= lengthOf(kept)
+    const made = { packed, beside, text }
+    this.#length += lengthOf(made)
+    this.#texts.set(id, made)
+    // All texts are dropped at once: those still in use are made again once, and no order has to be tracked.
+    if (this.#length > this.#most) {
+      this.#texts = new Map()
+      this.#length = 0
+    }
+    return text
+  }
+}
+
+/** `beside` is not counted: many records share it. */
+function lengthOf({ packed, text }: KeptText): number {
+  return packed.length + text.length
 }

@@ -1,16 +1,18 @@
 import { Buffer } from 'node:buffer'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { etagOf } from '../domain/body.ts'
+import { type Body, etagOf } from '../domain/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { JoinedBodies } from './joined-bodies.ts'
-import { writePosition } from './list-position.ts'
-import { type ListQuery, queryWithAfter } from './list-query.ts'
+import { type ListQuery, writePosition, queryWithAfter, readListQuery, queryOf } from './list-query.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
+import type { Zone } from '../domain/zone.ts'
+import type { ServedLists } from '../sync/served-list.ts'
 
 /** A page ends when its records reach this size, whatever its limit: joining more would delay other requests. */
 const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
@@ -115,4 +117,86 @@ export class ListPages<Item> {
 function hrefOf(path: string, named: string, after: string | null): string {
   const query = queryWithAfter(named, after)
   return query === '' ? path : `${path}?${query}`
+}
+
+const LEAST_BYTES = 64 * 1024
+
+/** The bodies of a page's records, one after another (contract §4.2). The memory is reused for the next page. */
+class JoinedBodies {
+  count = 0
+  length = 0
+  readonly #formatter: Formatter
+  #shape: Shape = 'json'
+  #buffer: Buffer = Buffer.alloc(0)
+
+  constructor(formatter: Formatter) {
+    this.#formatter = formatter
+  }
+
+  /** Begins a new page; the bytes of the previous one are no longer valid. */
+  start(shape: Shape): void {
+    this.#shape = shape
+    this.count = 0
+    this.length = 0
+  }
+
+  add(body: Body): void {
+    const { between, skip } = this.#formatter.recordFrame(this.#shape)
+    this.#reserve(this.length + between.length + body.length)
+    if (this.count > 0) this.length += this.#buffer.write(between, this.length, 'latin1')
+    this.length += copyBody(body, skip, this.#buffer, this.length)
+    this.count++
+  }
+
+  /** Valid until the next `start`. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.length)
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, bytes * 2))
+    this.#buffer.copy(larger)
+    this.#buffer = larger
+  }
+}
+
+/** Copies a body without its first bytes, and returns the number of bytes copied. */
+function copyBody(body: Body, skip: number, into: Buffer, at: number): number {
+  if (typeof body === 'string') return into.write(skip === 0 ? body : body.slice(skip), at, 'latin1')
+  into.set(skip === 0 ? body : body.subarray(skip), at)
+  return body.length - skip
+}
+
+/** Serves `/api/events` and `/api/venues` if lists are on (contract §4). */
+export class Lists {
+  #events: ListPages<EventRecord>
+  #venues: ListPages<VenueRecord>
+  readonly #served: () => ServedLists
+  readonly #formatter: Formatter
+  readonly #zone: Zone
+
+  constructor(served: () => ServedLists, formatter: Formatter, zone: Zone) {
+    const { events, venues } = served()
+    this.#events = new ListPages(events.list, formatter, venues.list)
+    this.#venues = new ListPages(venues.list, formatter)
+    this.#served = served
+    this.#formatter = formatter
+    this.#zone = zone
+  }
+
+  /** Parses the query of a request target. Returns a sentence if it has a problem. */
+  read(list: ListName, target: string): ListQuery | string {
+    return readListQuery(list, queryOf(target), this.#zone)
+  }
+
+  /** Returns the page as of `nowMs`, epoch ms; `null` while the list is not ready. */
+  page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
+    const { events, venues } = this.#served()
+    // The lists may have been replaced.
+    if (this.#events.list !== events.list || this.#events.venues !== venues.list)
+      this.#events = new ListPages(events.list, this.#formatter, venues.list)
+    if (this.#venues.list !== venues.list) this.#venues = new ListPages(venues.list, this.#formatter)
+    return (list === 'events' ? this.#events : this.#venues).page(query, shape, nowMs)
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { guidOf } from '../../test/model/records.ts'
-import { readPosition, writePosition } from './list-position.ts'
+import { readPosition, writePosition } from './list-query.ts'
 
 it('a position is read as it was written, before 1970 too, to a tenth of a microsecond', () => {
   const start = fc.record({

@@ -1,12 +1,13 @@
-import { parseDateTimeText } from '../domain/date-time.ts'
-import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../contract/list-parameters.ts'
-import { parseGuid } from '../domain/guid.ts'
-import { type Tick, isBefore, tickOf } from '../domain/tick.ts'
+import { type Tick, parseDateTimeText, isBefore, tickOf, TICKS_PER_MS } from '../domain/date-time.ts'
+import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../contract/endpoints.ts'
+import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, instantOfWall } from '../domain/zone.ts'
 import { percentEncode } from '../domain/link.ts'
 import type { Wanted } from '../order/list-scan.ts'
-import { positionLength, readPosition } from './list-position.ts'
-import { pairsOf } from './query-pairs.ts'
+import { Buffer } from 'node:buffer'
+import type { ListName } from '../domain/field.ts'
+import { sha1 } from '../domain/sha1.ts'
+import type { ListPosition } from '../order/list-index.ts'
 
 /** A caller's query of a list (contract §4.1). */
 export interface ListQuery extends Omit<Wanted, 'from'> {
@@ -179,4 +180,106 @@ function quoted(text: string): string {
 
 function inWords(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+// The layout of `after`, which never changes (contract §4.1): a byte for the version and the list, the Start of an
+// event in units of 100 ns since 1970, the id, and a check sum.
+const VERSION = 1
+const LISTS = { events: 0, venues: 1 } as const
+const START_BYTES = { events: 8, venues: 0 } as const
+const ID_BYTES = 16
+const CHECK_BYTES = 4
+
+/** Returns the text for a position in links. It is valid on any instance and in any release. */
+export function writePosition(list: ListName, { start, id }: ListPosition): string {
+  const bytes = Buffer.alloc(1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES)
+  bytes[0] = (VERSION << 4) | LISTS[list]
+  if (START_BYTES[list] > 0) bytes.writeBigInt64BE(BigInt(start.ms) * BigInt(TICKS_PER_MS) + BigInt(start.ticks), 1)
+  bytes.write(id.replaceAll('-', ''), 1 + START_BYTES[list], 'hex')
+  bytes.write(checkOf(bytes.subarray(0, -CHECK_BYTES)), bytes.length - CHECK_BYTES, 'hex')
+  return bytes.toString('base64url')
+}
+
+/** Returns the length of the texts of `writePosition` for this list. */
+function positionLength(list: ListName): number {
+  return Math.ceil(((1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES) * 4) / 3)
+}
+
+/** Parses a text of `writePosition` for this list; `null` for any other text (contract §4.3). */
+export function readPosition(list: ListName, text: string): ListPosition | null {
+  const length = 1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES
+  if (text.length !== positionLength(list)) return null
+  const bytes = Buffer.from(text, 'base64url')
+  // The decoder is lenient, so only the exact spelling of `writePosition` is accepted.
+  if (bytes.length !== length || bytes.toString('base64url') !== text) return null
+  if (bytes[0] !== ((VERSION << 4) | LISTS[list])) return null
+  if (bytes.toString('hex', length - CHECK_BYTES) !== checkOf(bytes.subarray(0, -CHECK_BYTES))) return null
+  const id: Guid | null = parseGuid(bytes.toString('hex', 1 + START_BYTES[list], length - CHECK_BYTES))
+  if (id === null) return null
+  if (START_BYTES[list] === 0) return { start: { ms: 0, ticks: 0 }, id }
+  const ticks = bytes.readBigInt64BE(1)
+  const ms = ticks / BigInt(TICKS_PER_MS) - (ticks % BigInt(TICKS_PER_MS) < 0n ? 1n : 0n)
+  return { start: { ms: Number(ms), ticks: Number(ticks - ms * BigInt(TICKS_PER_MS)) }, id }
+}
+
+/** Protects against typing errors, not forgery: a forged position does no harm. */
+function checkOf(bytes: Uint8Array): string {
+  return sha1(bytes).slice(0, CHECK_BYTES * 2)
+}
+
+/** Returns the query of a request target or URL without its `?`; empty if there is none. */
+export function queryOf(target: string): string {
+  const hash = target.indexOf('#')
+  const end = hash === -1 ? target.length : hash
+  const mark = target.indexOf('?')
+  return mark === -1 || mark > end ? '' : target.slice(mark + 1, end)
+}
+
+/**
+ * Parses a query by WHATWG's application/x-www-form-urlencoded rules (contract §4.1).
+ *
+ * @example pairsOf('tag=a+b&&tag=%c3%a9') // [['tag', 'a b'], ['tag', 'é']]
+ */
+function pairsOf(query: string): readonly (readonly [name: string, value: string])[] {
+  const pairs: (readonly [string, string])[] = []
+  for (const pair of query.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    if (equals === -1) pairs.push([decode(pair), ''])
+    else pairs.push([decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))])
+  }
+  return pairs
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!ENCODED.test(spaced)) return spaced
+  // Node passes non-ASCII bytes on as one character each, Bun as percent-encoded.
+  const bytes = Buffer.from(spaced, BEYOND_BYTES.test(spaced) ? 'utf8' : 'latin1')
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    const value = byte === PERCENT ? hexAt(bytes, at + 1) : -1
+    bytes[length++] = value === -1 ? byte : value
+    if (value !== -1) at += 2
+  }
+  return bytes.toString('utf8', 0, length)
+}
+
+const ENCODED = /[%\u0080-\uffff]/
+const BEYOND_BYTES = /[\u0100-\uffff]/
+const PERCENT = 0x25
+
+/** Returns the byte of two hexadecimal digits; -1 if there are none, in which case the per cent sign is literal. */
+function hexAt(bytes: Uint8Array, at: number): number {
+  const high = digitOf(bytes[at])
+  const low = digitOf(bytes[at + 1])
+  return high === -1 || low === -1 ? -1 : high * 16 + low
+}
+
+function digitOf(code: number | undefined): number {
+  if (code === undefined) return -1
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }

@@ -1,6 +1,6 @@
 // The public interface: turns a call into an answer, on either runtime (contract §1).
-// route.ts has the paths, problem.ts the refusals, headers.ts the header fields, call.ts the types shared with the
-// runtimes. This is the hot path: nothing is built for a request unless its answer needs it.
+// route.ts has the paths, problem.ts the refusals, call.ts the header fields and the types shared with the runtimes.
+// This is the hot path: nothing is built for a request unless its answer needs it.
 import { type Described, type RecordResource, METHODS, routeLabel } from '../contract/endpoints.ts'
 import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
@@ -12,12 +12,21 @@ import { type FeedType, type MediaType, isXml, shapeOf } from '../formats/media-
 import type { Admissions, ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Representation } from '../records/record-list.ts'
 import type { Moment, Time } from '../time/time.ts'
-import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody, withoutAccept } from './call.ts'
+import {
+  type Answer,
+  type Call,
+  type RequestWatch,
+  traceIdOf,
+  withOwnBody,
+  withoutAccept,
+  HeaderBuilder,
+  matchesNone,
+  OPTIONS_FIELDS,
+} from './call.ts'
 import { type DescriptionTexts, type Written, Description, DESCRIPTION_UNCHANGED } from './description.ts'
 import type { Feeds, FeedsOptions } from './feeds.ts'
-import { HeaderBuilder, matchesNone, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
-import type { Lists } from './lists.ts'
+import type { Lists } from './list-pages.ts'
 import { createNegotiator } from './negotiation.ts'
 import {
   type Refusal,
@@ -99,7 +108,7 @@ export class Service {
   static async open(options: ServiceOptions, switches: ServiceSwitches): Promise<Service> {
     const { served, basePath } = options
     const { formatter, zone, describe } = switches
-    const { Lists: OpenLists } = switches.lists ? await import('./lists.ts') : { Lists: null }
+    const { Lists: OpenLists } = switches.lists ? await import('./list-pages.ts') : { Lists: null }
     const { Feeds: OpenFeeds } = switches.feeds === null ? { Feeds: null } : await import('./feeds.ts')
     return new Service(options, {
       lists: OpenLists && new OpenLists(served, formatter, zone),

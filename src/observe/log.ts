@@ -1,7 +1,9 @@
-import { type LogLine, logLine } from './log-line.ts'
 import { lostLine } from './line-sink.ts'
-import type { Observation, ReadReport } from './observation.ts'
+import type { Observation, ReadReport, RequestReport, ClusterChange } from './observation.ts'
 import { howMany, printable } from '../domain/printable.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { WithheldCount } from '../domain/fault-counts.ts'
 
 export interface LogOptions {
   readonly out: (line: string) => void
@@ -125,4 +127,229 @@ class Repetition {
 
 function seconds(ms: number): number {
   return Math.round(ms / 1000)
+}
+
+type Level = 'info' | 'warn' | 'error'
+
+type Observed<Kind> = Extract<Observation, { readonly kind: Kind }>
+
+interface LogLine {
+  readonly level: Level
+  /** The sentence for people. */
+  readonly message: string
+  /** The same facts for programs. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+const MOST_COLUMNS = 20
+const LONGEST_COLUMN = 60
+
+/** Returns the log line of an observation; `null` if it is not worth a line. */
+function logLine(seen: Observation): LogLine | null {
+  if (seen.kind === 'request-answered') return requestLine(seen.request)
+  const { kind: _, ...fields } = seen
+  switch (seen.kind) {
+    case 'read-ended':
+      return readLine(seen.read)
+    case 'crm-request':
+    case 'changes-published':
+      // Counted as metrics only: they would produce a line for every refresh.
+      return null
+    case 'crm-paused':
+      // Connectors note long pauses themselves.
+      return null
+    case 'shrunk':
+      return { level: 'error', message: shrunkText(seen), fields }
+    case 'answers-stopped': {
+      const { list, why, ageMs } = seen
+      const since =
+        ageMs === null
+          ? 'no read has confirmed them since the start'
+          : `they were last confirmed ${Math.round(ageMs / 1000)} s ago`
+      return { level: 'error', message: `callers get 502 for the ${list}: ${since}; ${printable(why)}`, fields }
+    }
+    case 'answers-resumed': {
+      const message = `callers get the ${seen.list} again, after ${Math.round(seen.lastedMs / 1000)} s of 502`
+      return { level: 'info', message, fields }
+    }
+    case 'shorter-accepted': {
+      const message = `the operator accepted the shorter list of ${seen.lists.join(' and ')}`
+      return { level: 'warn', message, fields }
+    }
+    case 'drift-found': {
+      const message = `the CRM did not report changes of its ${seen.list}, by column: ${JSON.stringify(seen.byColumn)}`
+      return { level: 'warn', message, fields }
+    }
+    case 'no-change-tracking': {
+      const { list, table, why } = seen
+      const fact =
+        why === 'off'
+          ? `the CRM tracks no changes of ${table}`
+          : `the CRM tracks the changes of ${table}, but reading them keeps failing`
+      return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields }
+    }
+    case 'labels-missing': {
+      const { table, column, codes } = seen
+      const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
+      const message = `${count} in ${column} of ${table} ${codes === 1 ? 'has' : 'have'} no label in the CRM: the rows are shown without it; \`./marquee check\` lists the codes`
+      return { level: 'warn', message, fields }
+    }
+    case 'columns-ignored': {
+      const columns = seen.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
+      const more = seen.columns.length - columns.length
+      const names = `${columns.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+      const message = `the ${seen.list} have columns that Marquee does not use: ${names}`
+      return { level: 'warn', message, fields: { ...fields, columns } }
+    }
+    case 'suspicious': {
+      const { list, what, count, where } = seen
+      const column = printable(seen.column, LONGEST_COLUMN)
+      const first = where === null ? '' : `, first at ${where}`
+      const message = `suspicious in the ${list}: ${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      return { level: 'warn', message, fields: { ...fields, column } }
+    }
+    case 'wall-times': {
+      const fact = `${seen.count} dates of the ${seen.list} have no offset and are read as ${seen.zone}`
+      if (seen.isSet) return { level: 'info', message: fact, fields }
+      return {
+        level: 'warn',
+        message: `${fact}, because timeZone is not set. Set it, for example to Europe/London`,
+        fields,
+      }
+    }
+    case 'crm-noticed':
+      return { level: 'warn', message: seen.message, fields: {} }
+    case 'snapshot-read': {
+      const durationMs = Math.round(seen.durationMs)
+      const message = `${howMany(seen.rows, 'row')} ${seen.rows === 1 ? 'was' : 'were'} loaded in ${durationMs} ms from a snapshot that is ${Math.round(seen.ageMs / 1000)} s old: served once the changes since then are known`
+      return { level: 'info', message, fields: { ...fields, ageMs: Math.round(seen.ageMs), durationMs } }
+    }
+    case 'snapshot-ignored': {
+      const message = `the snapshot is not used and the lists are read in full: ${seen.reason}`
+      return { level: 'warn', message, fields }
+    }
+    case 'snapshot-written': {
+      const message = `a snapshot of ${howMany(seen.rows, 'row')} was written (${howMany(seen.bytes, 'byte')}), for the next start`
+      return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
+    }
+    case 'snapshot-not-written': {
+      const message = `the snapshot cannot be written: ${seen.reason}. Without a snapshot, the next start reads the lists in full`
+      return { level: 'warn', message, fields }
+    }
+    case 'cluster-changed':
+      return clusterLine(seen.what, seen.detail)
+    case 'stopping': {
+      const until = `requests in progress have ${seen.drainMs / 1000} s to finish`
+      return { level: 'info', message: `${seen.signal}: the service is stopping; ${until}`, fields }
+    }
+    case 'stopped':
+      return seen.inOrder
+        ? { level: 'info', message: 'the service has stopped', fields: {} }
+        : {
+            level: 'warn',
+            message: 'the service has stopped at the second signal and has cut off requests',
+            fields: {},
+          }
+    case 'signal-ignored': {
+      const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
+      return { level: 'warn', message: `${seen.signal} is always ignored: ${known}`, fields }
+    }
+    case 'reloaded': {
+      const what = seen.changed.length === 0 ? 'nothing has changed' : `${seen.changed.join(', ')} took effect`
+      const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
+    }
+    case 'reload-refused':
+      return {
+        level: 'warn',
+        message: `SIGHUP: the configuration was not applied: ${seen.problems.join('; ')}`,
+        fields,
+      }
+    case 'internal-error':
+      return { level: 'error', message: `internal error: ${seen.message}`, fields: {} }
+    default:
+      return unreachable(seen)
+  }
+}
+
+function shrunkText({ list, absent, unreadable, records, faults, until }: Observed<'shrunk'>): string {
+  const missing = absent === 0 ? '' : `${absent} of ${records} ${list} are missing from the CRM's list`
+  const worst = faults[0] === undefined ? '' : ` (most: ${countText(faults[0])})`
+  const broken = unreadable === 0 ? '' : `${unreadable} of ${records} ${list} became unreadable${worst}`
+  const what = [missing, broken].filter((part) => part !== '').join(' and ')
+  if (until !== null) {
+    const held = `Marquee does not believe this, and serves the old list until ${until}; then callers get 502`
+    return `${what}. ${held}. If the CRM is right, run \`./marquee accept\``
+  }
+  const why = 'because its age is unknown after the restart: callers get 502'
+  const todo = 'If the CRM is right, run `./marquee accept`; otherwise correct its list'
+  return `${what}. Marquee does not believe this, and cannot serve the old list, ${why}. ${todo}`
+}
+
+function requestLine({ method, path, status, type, durationMs: took, traceId, route }: RequestReport): LogLine {
+  const durationMs = Math.round(took * 1000) / 1000
+  const fields = { method, path, route, status, type, durationMs, ...(traceId === null ? {} : { traceId }) }
+  return { level: 'info', message: `${method} ${path} ${status} ${type} ${durationMs} ms`, fields }
+}
+
+function sumOf(counts: readonly WithheldCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0)
+}
+
+function countText({ column, fault, count }: WithheldCount): string {
+  return `${column === null ? '' : `${printable(column, LONGEST_COLUMN)} `}${fault} (${count})`
+}
+
+function readLine(read: ReadReport): LogLine | null {
+  const { list, kind, outcome, rows, changed, served, withheld } = read
+  const durationMs = Math.round(read.durationMs)
+  const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
+  if (outcome === 'waiting') {
+    return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
+  }
+  if (read.message !== null) {
+    return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
+  }
+  const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
+  if (read.servesNothing || mistakes.length > 0) {
+    const counts = (read.servesNothing ? read.newlyWithheld : mistakes).map(countText).join(', ')
+    const nothing = `no ${list} are served: ${withheld === 1 ? 'the only row is' : `all ${withheld} rows are`} withheld`
+    const more = `${howMany(sumOf(mistakes), 'more row')} of the ${list} ${sumOf(mistakes) === 1 ? 'is' : 'are'} withheld because of mistakes, ${withheld} in all; ${served} ${served === 1 ? 'is' : 'are'} served`
+    const fact = read.servesNothing ? nothing : more
+    const message = `${fact}${counts === '' ? '' : `; new: ${counts}`}. \`./marquee check\` lists all mistakes`
+    return { level: 'warn', message, fields: { ...fields, newlyWithheld: read.newlyWithheld } }
+  }
+  if (changed === 0) return null
+  const took = `${howMany(rows, 'row')} in ${durationMs} ms (${kind})`
+  const message = `${list}: ${served} served, ${withheld} withheld, ${changed} changed; read ${took}`
+  return { level: 'info', message, fields }
+}
+
+const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> = {
+  'became-leader': ['info', 'this instance is now the leader and reads the CRM for all'],
+  'lost-leadership': ['warn', 'this instance is no longer the leader'],
+  'reads-alone': ['warn', 'there are no heartbeats of a leader: this instance reads the CRM on its own'],
+  'store-lost': ['error', 'the cluster store cannot be used; Marquee keeps trying'],
+  'store-found': ['info', 'the cluster store can be used'],
+  resynced: ['warn', 'this instance starts again from the snapshot in the store'],
+  'snapshot-written': ['info', 'the snapshot in the store was written'],
+  'snapshot-failed': ['error', 'the snapshot in the store could not be written; Marquee keeps trying'],
+  'snapshot-ignored': ['warn', 'the snapshot in the store is not used'],
+  'nonces-refused': ['warn', 'a stranger writes to the store: nonces were refused'],
+  'entry-refused': ['error', 'a stranger writes to the store: an entry of the log was refused'],
+  'log-unusable': [
+    'error',
+    'the log in the store cannot be used; if it has no leader, it will be replaced after an election',
+  ],
+  'log-replaced': ['warn', 'the unusable log in the store had no leader; this instance has started a new one'],
+  'other-logs': ['warn', 'cluster.name is in use by another log, whose leader reads the CRM too'],
+  'max-age-too-short': ['warn', 'freshness.maxAge is too short on this instance'],
+  unsigned: ['warn', 'cluster.key is not set: anyone who can write to the store can change what is served'],
+  unfit: ['warn', 'this instance could not read the CRM if it became the leader'],
+}
+
+function clusterLine(what: ClusterChange, detail: string | null): LogLine {
+  const [level, message] = CLUSTER_LINES[what]
+  if (detail === null) return { level, message, fields: {} }
+  return { level, message: `${message}: ${printable(detail)}`, fields: { detail: printable(detail) } }
 }

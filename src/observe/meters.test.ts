@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { contentTypeOf, MEDIA_TYPES } from '../formats/media-types.ts'
 import { readEnded } from '../../test/support/read-ended.ts'
-import { ReadMeter, RequestMeter, typeLabel } from './meters.ts'
+import { ReadMeter, RequestMeter, typeLabel } from './telemetry.ts'
 import { ROUTES } from './observation.ts'
 
 describe('the request meter', () => {

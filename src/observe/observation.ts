@@ -1,6 +1,6 @@
 // Everything worth reporting is an observation. Log lines, counts and the dashboard's history derive from it.
-// In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts (meters.ts), the last reads
-// (read-history.ts). This room never makes a caller fail or wait: lines that cannot be written are counted.
+// In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts and the last reads (telemetry.ts).
+// This room never makes a caller fail or wait: lines that cannot be written are counted.
 import type { WithheldCount } from '../domain/fault-counts.ts'
 
 /** Everything worth reporting. No observation contains a CRM value or a secret. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { Buckets } from '../observe/meters.ts'
+import { Buckets } from '../observe/telemetry.ts'
 import { expose } from './exposition.ts'
 
 describe("Prometheus' text format", () => {

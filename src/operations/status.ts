@@ -1,6 +1,6 @@
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
-import type { Suspicion } from '../domain/suspicion.ts'
+import type { Suspicion } from '../domain/withheld.ts'
 import {
   type EitherList,
   type RefreshSettings,

@@ -1,6 +1,5 @@
-import type { Guid } from '../domain/guid.ts'
-import { type Tick, isBefore } from '../domain/tick.ts'
-import { readGuidWords } from '../domain/guid-table.ts'
+import { type Guid, readGuidWords } from '../domain/guid.ts'
+import { type Tick, isBefore } from '../domain/date-time.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
 import type { FittingTagCodes } from './tag-sets.ts'

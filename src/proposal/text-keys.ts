@@ -1,4 +1,4 @@
-import type { Expected } from '../domain/expected.ts'
+import type { Expected } from '../domain/withheld.ts'
 import { columnOfTexts, currenciesOf, decimalSign } from './column.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { quoted } from './line.ts'

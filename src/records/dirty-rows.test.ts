@@ -2,9 +2,8 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
-import { DirtyRows } from './row-records.ts'
-import { type RowRecord, type RecordLists, applyRowRecord } from './row-records.ts'
-import { eventKind, venueKind } from './list-kinds.ts'
+import { type RowRecord, type RecordLists, DirtyRows, applyRowRecord } from './row-records.ts'
+import { eventKind, venueKind } from './packing.ts'
 import { RecordList } from './record-list.ts'
 
 function emptyList(): RecordList<EventRecord> {

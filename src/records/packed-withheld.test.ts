@@ -1,7 +1,6 @@
-import { FAULTS } from '../domain/withheld.ts'
+import { type Expected, FAULTS } from '../domain/withheld.ts'
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import type { Expected } from '../domain/expected.ts'
 import { guidOf } from '../../test/model/records.ts'
 import { PackedRows, packWithheld, unpackWithheld } from './packed-withheld.ts'
 

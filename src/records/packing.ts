@@ -1,9 +1,20 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
-import { type Field, type FieldType, type FieldValue, type RecordTable, blankRecord } from '../domain/field.ts'
+import {
+  type Field,
+  type FieldType,
+  type FieldValue,
+  type RecordTable,
+  type ListName,
+  blankRecord,
+  LINKS,
+} from '../domain/field.ts'
 import type { Extended, FurtherField, FurtherType, FurtherValue } from '../domain/further.ts'
-import type { Guid } from '../domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { Link } from '../domain/link.ts'
-import { type Tick, isBefore, tickOfDateTime } from '../domain/tick.ts'
+import { type Tick, isBefore, tickOfDateTime } from '../domain/date-time.ts'
+import { type VenueRecord, VENUES } from '../domain/venue.ts'
+import type { Formatter } from '../formats/format.ts'
+import type { Shape } from '../formats/media-types.ts'
 
 /** Packs one kind of record as a single text: `unpack(id, pack(record))` equals the record. */
 export interface Packing<Item> {
@@ -35,10 +46,9 @@ const READERS: Readonly<Record<FieldType | FurtherType, (texts: Texts) => FieldV
 type OwnName<Item> = Exclude<keyof Item, 'Links' | 'Further'>
 
 /** The table of the fields of one kind of record. */
-export type TableOf<Item> = RecordTable<readonly (Field & { readonly name: OwnName<Item> })[]>
+type TableOf<Item> = RecordTable<readonly (Field & { readonly name: OwnName<Item> })[]>
 
-export type Packable<Item> = Readonly<Record<OwnName<Item>, FieldValue>> &
-  Extended & { readonly Links: readonly Link[] }
+type Packable<Item> = Readonly<Record<OwnName<Item>, FieldValue>> & Extended & { readonly Links: readonly Link[] }
 
 /** Returns the packing of a table's records with the given further fields, each of which may be null. */
 export function packingOf<Item extends Packable<Item>>(
@@ -143,7 +153,7 @@ class Texts {
 }
 
 /** The position of a row in its list, and the values that queries filter by. */
-export interface SortKey {
+interface SortKey {
   readonly start: Tick
   /** The later of Start and Finish, with full precision (contract §4.1). */
   readonly end: Tick
@@ -175,9 +185,9 @@ const begins = new Uint32Array(TAGS + 2)
 
 /** Reads the sort key of a packed event and skips its other fields: a list's index does this for each change. */
 export function readSortKey(packed: string): SortKey {
-  for (let text = 0, at = 0; text <= TAGS + 1; text++, at = after(packed, at)) begins[text] = at
+  for (let text = 0, at = 0; text <= TAGS + 1; text++, at = afterSeparator(packed, at)) begins[text] = at
   let end = begins[TAGS + 1] ?? 0
-  for (let left = end === 0 ? 0 : Number(textAt(packed, TAGS)); left > 0; left--) end = after(packed, end)
+  for (let left = end === 0 ? 0 : Number(textAt(packed, TAGS)); left > 0; left--) end = afterSeparator(packed, end)
   const start = tickOfDateTime(trusted(textAt(packed, START)))
   const finish = tickOfDateTime(trusted(textAt(packed, FINISH)))
   return {
@@ -208,11 +218,93 @@ function textAt(packed: string, text: number): string {
 /** Returns the text after `count` others, which is not the last one. */
 function textAfter(packed: string, count: number): string {
   let at = 0
-  for (let left = count; left > 0; left--) at = after(packed, at)
+  for (let left = count; left > 0; left--) at = afterSeparator(packed, at)
   return packed.slice(at, packed.indexOf(SEPARATOR, at))
 }
 
 /** Returns the position after the next separator; 0 if there is none. */
-function after(packed: string, from: number): number {
+function afterSeparator(packed: string, from: number): number {
   return packed.indexOf(SEPARATOR, from) + 1
+}
+
+/** The properties of a list that depend on its kind of record. */
+export interface ListKind<Item> {
+  readonly name: ListName
+  readonly packing: Packing<Item>
+  readonly format: (item: Item, shape: Shape) => string
+  /** Reads parts of a packed record without unpacking it. */
+  readonly packed: PackedReader
+  /** Returns `details` with the availability of another record; unchanged if the kind has no availability. */
+  readonly withAvailability: (details: Item, availability: Availability | Item) => Item
+  /** Returns true if `text` is a valid packed record. */
+  readonly isPacked: (id: Guid, text: string) => boolean
+  /** Returns the names of the fields in which two packed records differ. */
+  readonly differences: (id: Guid, before: string, after: string) => readonly string[]
+}
+
+interface PackedReader {
+  readonly sortKeyOf: (packed: string) => SortKey
+  readonly startOf: (packed: string) => Tick
+  /** Returns the id of the event's venue; the empty GUID if there is none. */
+  readonly venueIdOf: (packed: string) => Guid
+  /** Returns the tags of a sort key. */
+  readonly tagsOf: (tags: string) => readonly string[]
+}
+
+const ALWAYS: Tick = { ms: 0, ticks: 0 }
+const NEVER: Tick = { ms: Infinity, ticks: 0 }
+/** Venues are ordered by id alone and never end. */
+const VENUE_KEY: SortKey = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: '0', isAvailable: false }
+
+interface Availability {
+  readonly TicketCapacity: number
+  readonly TicketsAvailable: number
+}
+
+export function eventKind(formatter: Formatter): ListKind<EventRecord> {
+  return {
+    ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
+    packed: { sortKeyOf: readSortKey, startOf: readStart, venueIdOf: readVenueId, tagsOf: unpackTags },
+    format: (event, shape) => formatter.event(event, shape),
+    withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
+      ...details,
+      TicketCapacity,
+      TicketsAvailable,
+    }),
+  }
+}
+
+export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
+  return {
+    ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
+    packed: { sortKeyOf: () => VENUE_KEY, startOf: () => ALWAYS, venueIdOf: () => EMPTY_GUID, tagsOf: unpackTags },
+    format: (venue, shape) => formatter.venue(venue, shape),
+    withAvailability: (details) => details,
+  }
+}
+
+function nameAndPacking<Item extends Packable<Item>>(
+  table: TableOf<Item>,
+  further: readonly FurtherField[],
+): Pick<ListKind<Item>, 'name' | 'packing' | 'isPacked' | 'differences'> {
+  const packing = packingOf<Item>(table, further)
+  return {
+    name: table.list,
+    packing,
+    isPacked(id, text) {
+      try {
+        return packing.pack(packing.unpack(id, text)) === text
+      } catch {
+        return false
+      }
+    },
+    differences(id, before, after) {
+      const [left, right] = [packing.unpack(id, before), packing.unpack(id, after)]
+      const own = [...table.fields, LINKS].map(({ name }) => ({ name, was: left[name], is: right[name] }))
+      const others = further.map(({ name }, at) => ({ name, was: left.Further?.[at], is: right.Further?.[at] }))
+      return [...own, ...others].flatMap(({ name, was, is }) =>
+        JSON.stringify(was) === JSON.stringify(is) ? [] : [name],
+      )
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../domain/body.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './packed-texts.ts'
 
 /** Small segments, because they are allocated one by one, as bodies are requested. */
 const SEGMENT_BYTES = 1024 * 1024

@@ -1,15 +1,13 @@
 // The records in memory. In: records, and withheld rows with their faults. Out: rows by id, packed records, and bodies
 // that are ready to be sent.
 
-import type { Guid } from '../domain/guid.ts'
+import { type Guid, hashWords, readGuidWords } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose, type WithheldRow } from '../domain/withheld.ts'
 import type { Body } from '../domain/body.ts'
 import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
-import { hashWords, readGuidWords } from '../domain/guid-table.ts'
-import { KeptFaults } from './kept-faults.ts'
-import type { ListKind } from './list-kinds.ts'
-import { PackedRows, packWithheld } from './packed-withheld.ts'
+import { KeptFaults, PackedRows, packWithheld } from './packed-withheld.ts'
+import type { ListKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 

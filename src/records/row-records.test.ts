@@ -12,7 +12,7 @@ import {
   RowRecordWriter,
   readRowRecords,
 } from './row-records.ts'
-import { eventKind, venueKind } from './list-kinds.ts'
+import { eventKind, venueKind } from './packing.ts'
 import { RecordList, slotOf } from './record-list.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })

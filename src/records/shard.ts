@@ -1,11 +1,9 @@
-import type { Guid } from '../domain/guid.ts'
+import { type Guid, GuidTable } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import { ETAG_LENGTH } from '../domain/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
-import { GuidTable } from '../domain/guid-table.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown, PackedTexts } from './packed-texts.ts'
 import { PackedEtags, type ReadyBodies, ReadyPlaces } from './ready-bodies.ts'
-import { PackedTexts } from './packed-texts.ts'
 import { unpackWithheld } from './packed-withheld.ts'
 
 /** The contents of a slot. */

@@ -1,4 +1,4 @@
-import type { Expected } from '../../src/domain/expected.ts'
+import type { Expected } from '../../src/domain/withheld.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,9 +1,6 @@
 import { indexOf } from '../../src/order/list-index.ts'
-import type { DateTime } from '../../src/domain/date-time.ts'
-import type { Guid } from '../../src/domain/guid.ts'
-import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import { tickOfDateTime } from '../../src/domain/tick.ts'
-import { readGuidWords } from '../../src/domain/guid-table.ts'
+import { type DateTime, tickOfDateTime } from '../../src/domain/date-time.ts'
+import { type Guid, EMPTY_GUID, readGuidWords } from '../../src/domain/guid.ts'
 import type { RecordList } from '../../src/records/record-list.ts'
 import type { Replica } from '../../src/sync/replica.ts'
 

@@ -1,9 +1,8 @@
 // The cells of a row, as a CRM's bytes give them. In: JSON, or the cells of a connector. Out: cells that keep the
 // source's digits, or where the JSON is wrong; and digests that tell changed rows.
 
-import type { Expected } from '../../domain/expected.ts'
+import type { Expected, RowFault } from '../../domain/withheld.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { RowFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 
 /** One uninterpreted value of a CRM row. Dates are texts, because no connector may round them. */

@@ -18,7 +18,7 @@ import {
   shownText,
   whereIs,
 } from '../cells/cell.ts'
-import { zoneNamedBy } from '../../domain/named-zone.ts'
+import { zoneNamedBy } from '../../domain/zone.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import {
   type AvailabilityMapping,

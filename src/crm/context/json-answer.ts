@@ -3,7 +3,7 @@ import type { FailureKind } from '../../observe/observation.ts'
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
-import { inSlices } from '../../time/slices.ts'
+import { inSlices } from '../../time/waiting.ts'
 import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
 import { FetchFault } from './fetch-fault.ts'
 

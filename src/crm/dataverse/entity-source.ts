@@ -14,8 +14,7 @@ import {
   failureOf,
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
-import { sleep } from '../../time/waiting.ts'
-import type { Rest } from '../../time/slices.ts'
+import { type Rest, sleep } from '../../time/waiting.ts'
 import type { CellObject } from '../cells/cell.ts'
 import { type PageAnswer, type PageReader, patienceWithWaits } from './page-reader.ts'
 import { type RowChange, STEP, streamPages } from './page-stream.ts'

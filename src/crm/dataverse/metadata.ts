@@ -3,7 +3,7 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../cells/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
-import { type Rest, inSlices } from '../../time/slices.ts'
+import { type Rest, inSlices } from '../../time/waiting.ts'
 import type { DataverseClient } from './client.ts'
 import { parsePageBody } from './page-body.ts'
 

@@ -1,7 +1,7 @@
 import { type Cell, type CellObject, isList, isObject } from '../cells/cell.ts'
 import { parseCell, parseShallowInSlices } from '../cells/parse-cell.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Rest, inSlices } from '../../time/slices.ts'
+import { type Rest, inSlices } from '../../time/waiting.ts'
 
 /** The parsed body of a page. */
 export interface PageBody {

@@ -1,7 +1,7 @@
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import { type Change, type Failed, type PageStream, PAGE_ROWS, failed } from '../../sync/port.ts'
 import type { CellObject } from '../cells/cell.ts'
-import { type Rest, inSlices } from '../../time/slices.ts'
+import { type Rest, inSlices } from '../../time/waiting.ts'
 import type { EntityTable } from './entity-table.ts'
 import type { PageAnswer, PageReader } from './page-reader.ts'
 

@@ -1,8 +1,7 @@
-import type { Zone } from '../../domain/zone.ts'
+import { type Zone, openNamedZone } from '../../domain/zone.ts'
 import type { Failure } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { type Cell, plainText } from '../cells/cell.ts'
-import { openNamedZone } from '../../domain/named-zone.ts'
 import type { DataverseClient } from './client.ts'
 import { readRows } from './metadata.ts'
 

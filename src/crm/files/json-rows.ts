@@ -1,5 +1,4 @@
-import { RowFault } from '../../domain/withheld.ts'
-import type { Expected } from '../../domain/expected.ts'
+import { type Expected, RowFault } from '../../domain/withheld.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, type CellObject, CellFault, cellAt, isObject, whereIs } from '../cells/cell.ts'

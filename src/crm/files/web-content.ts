@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Failure, failureOf } from '../../sync/port.ts'
-import { inSlices } from '../../time/slices.ts'
+import { inSlices } from '../../time/waiting.ts'
 import { OTHER_THAN_WORKBOOKS, contentOf, disguiseOf } from './content.ts'
 import { type FileFormat, EMPTY_LISTS, formatOf } from './file-format.ts'
 

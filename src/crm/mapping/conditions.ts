@@ -1,8 +1,7 @@
 import type { Condition, ConditionPart, ConditionValue } from '../../config/crm/sources.ts'
-import type { Expected } from '../../domain/expected.ts'
+import { type Expected, type WithheldFault, RowFault } from '../../domain/withheld.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
 import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from '../cells/cell.ts'
 import type { Conversions } from './written.ts'
 

@@ -1,4 +1,4 @@
-import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
+import type { Expected, ExpectedNumber } from '../../domain/withheld.ts'
 import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'

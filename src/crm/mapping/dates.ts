@@ -1,5 +1,5 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
-import type { Expected } from '../../domain/expected.ts'
+import type { Expected } from '../../domain/withheld.ts'
 import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'

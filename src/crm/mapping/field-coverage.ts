@@ -1,7 +1,7 @@
 import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
-import type { Suspicion } from '../../domain/suspicion.ts'
+import type { Suspicion } from '../../domain/withheld.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 

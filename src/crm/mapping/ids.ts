@@ -1,4 +1,4 @@
-import type { Expected } from '../../domain/expected.ts'
+import type { Expected } from '../../domain/withheld.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { type Cell, CellFault, isBlank, shownText } from '../cells/cell.ts'

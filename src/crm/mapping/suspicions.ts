@@ -1,6 +1,6 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Suspicion } from '../../domain/suspicion.ts'
+import type { Suspicion } from '../../domain/withheld.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cells/cell.ts'
 import { type FieldFound, FieldCoverage } from './field-coverage.ts'

@@ -1,5 +1,5 @@
 import type { TextSettings } from '../../config/crm/sources.ts'
-import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
+import type { Expected, ExpectedNumber } from '../../domain/withheld.ts'
 import type { Decimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, CellFault, isBlank, plainText } from '../cells/cell.ts'

@@ -6,7 +6,7 @@ import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess } from '../cells/cell.ts'
-import { zoneNamedBy } from '../../domain/named-zone.ts'
+import { zoneNamedBy } from '../../domain/zone.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 

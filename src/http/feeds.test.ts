@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { Guid } from '../domain/guid.ts'
-import { KeptTexts } from './kept-texts.ts'
+import { KeptTexts } from './feeds.ts'
 
 const ID = 'a0000000-0000-4000-8000-000000000001' as Guid
 const OTHER = 'a0000000-0000-4000-8000-000000000002' as Guid

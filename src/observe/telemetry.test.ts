@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { readEnded } from '../../test/support/read-ended.ts'
-import { ReadHistory } from './read-history.ts'
+import { ReadHistory } from './telemetry.ts'
 
 describe('the history of reads', () => {
   it('joins equal reads, which keeps a fault of an hour ago visible', () => {
