@@ -1,10 +1,11 @@
 import module from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { CommandContext } from './app/command-context.ts'
+import { EarlySignals } from './app/early-signals.ts'
 
 /** How long Node waits at its end for requests to the file system and name servers. */
 const HELD_UP_MS = 100
-import { EarlySignals } from './app/early-signals.ts'
 
 const args = process.argv.slice(2)
 // The executable also is the process of a user's connector (src/crm/child/connector-process.ts).
@@ -21,12 +22,15 @@ const signals = new EarlySignals((signal, listener) => process.on(signal, listen
 if (process.versions['bun'] === undefined) {
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/marquee', import.meta.url)))
 }
-const { run } = await import('./cli/program.ts')
+const { ANSWER_IS_NO, internalError } = await import('./app/command-context.ts')
 const { answer, droppedLines, error, lastLines, out, statusOfOutput } = await import('./app/standard-streams.ts')
 
 const isTerminal = process.stdout.isTTY
 const context = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }
-const ended = await run(args, context)
+const ended = await run(context).catch((cause: unknown) => {
+  error(internalError(cause))
+  return ANSWER_IS_NO
+})
 await lastLines()
 const isStatusTheAnswer = args.includes('ready') || args.includes('accept')
 const status = isService ? ended : await statusOfOutput(ended, isStatusTheAnswer)
@@ -43,4 +47,19 @@ process.exit(status)
 
 function isHeldUp(): boolean {
   return process.getActiveResourcesInfo().some((name) => /^FSReq|^GetAddrInfo/.test(name))
+}
+
+/** Runs the command that the arguments name. Resolves with the exit status. */
+async function run(all: CommandContext): Promise<number> {
+  const plain = plainServe(args)
+  if (plain !== null) return (await import('./app/serve.ts')).serve(plain, all)
+  return (await import('./cli/arguments.ts')).runTyped(args, all)
+}
+
+/** Recognizes `serve` with its usual options without loading the argument parser; `null` for anything else. */
+function plainServe([command, ...options]: readonly string[]): { readonly config: string | undefined } | null {
+  if (command !== 'serve') return null
+  const [name, file = ''] = options
+  if (options.length === 0) return { config: undefined }
+  return options.length === 2 && name === '--config' && /^[^-\s]/.test(file) ? { config: file } : null
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { changedKeys } from './changed-keys.ts'
+import { changedKeys } from './reload.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { loadConfiguration } from '../config/read-configuration.ts'
 

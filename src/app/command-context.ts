@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
+import { bugPlace } from '../domain/printable.ts'
 import { standOf } from '../config/read-configuration.ts'
 import type { EarlySignals } from './early-signals.ts'
 
@@ -25,6 +26,11 @@ export interface CommandContext {
 export const FINE = 0
 export const ANSWER_IS_NO = 1
 export const WRONG_USAGE = 2
+
+/** Reports a bug. Its stack and message would not help the operator. */
+export function internalError(cause: unknown): string {
+  return `Internal error; please report it: ${bugPlace(cause)}`
+}
 
 /** The version in package.json. */
 export const VERSION: string = manifest.version

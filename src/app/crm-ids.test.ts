@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import { loadConfiguration } from '../config/read-configuration.ts'
 import { toNamedId } from '../crm/mapping/ids.ts'
 import { parseGuid } from '../domain/guid.ts'
-import { idsOf } from './crm-ids.ts'
+import { idsOf } from './assemble.ts'
 
 const NAMESPACE = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 

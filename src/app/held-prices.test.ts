@@ -4,7 +4,7 @@ import type { Guid } from '../domain/guid.ts'
 import { Formatter } from '../formats/format.ts'
 import { eventKind } from '../records/packing.ts'
 import { RecordList } from '../records/record-list.ts'
-import { HeldPrices } from './held-prices.ts'
+import { HeldPrices } from './assemble.ts'
 
 it('an instance that has not read the CRM calls no event free unless another one has a price', () => {
   const kind = eventKind(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))

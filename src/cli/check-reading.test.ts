@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { ListReading } from '../sync/port.ts'
-import { readingLines, readingWarnings } from './check-reading.ts'
+import { readingLines, readingWarnings } from './check.ts'
 
 const READING: ListReading = {
   list: 'events',

@@ -10,10 +10,10 @@ import type { Diagnosis } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from '../app/assemble.ts'
-import { type FieldReport, fieldReports } from './check-fields.ts'
 import { type FaultGroup, faultGroups } from '../faults/fault-groups.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { withheldVenues } from '../faults/venue-references.ts'
+import { printable } from '../domain/printable.ts'
 
 interface WithheldReport extends WithheldWords {
   readonly kind: 'event' | 'venue'
@@ -267,4 +267,41 @@ function zoneToCome(
   return [
     `timeZone is not set: ${dates.column} without an offset would be read in ${name}; set timeZone, for example timeZone: Europe/London`,
   ]
+}
+
+/** A field of a list and its source, as `check` prints it. */
+type FieldFound = Suspicions['fields'][number]
+
+interface FieldReport extends FieldFound {
+  readonly kind: 'event' | 'venue'
+}
+
+function fieldReports(kind: FieldReport['kind'], { fields }: Pick<Suspicions, 'fields'>): readonly FieldReport[] {
+  return fields.map((found) => ({ kind, ...found }))
+}
+
+const LONGEST = 40
+
+/** Returns the table: for each list its name, then a line for each field. */
+export function fieldTable(fields: readonly FieldReport[]): readonly string[] {
+  return (['event', 'venue'] as const).flatMap((kind) => {
+    const rows = fields.filter((field) => field.kind === kind)
+    if (rows.length === 0) return []
+    const names = rows.map(({ field }) => field)
+    const froms = rows.map(({ from }) => printable(from ?? 'nothing', LONGEST))
+    const counts = rows.map(({ filled, of }) => `${filled.toLocaleString('en')} of ${of.toLocaleString('en')}`)
+    const [nameWidth, fromWidth, countWidth] = [names, froms, counts].map(widthOf)
+    const lines = rows.map(({ example }, index) => {
+      const name = names[index]?.padEnd(nameWidth ?? 0)
+      const from = froms[index]?.padEnd(fromWidth ?? 0)
+      const count = counts[index]?.padStart(countWidth ?? 0)
+      const shown = example === null ? '' : `  e.g. ${printable(example, LONGEST)}`
+      return `  ${name} ← ${from}  ${count}${shown}`
+    })
+    return ['', `Fields of the ${kind}s, their sources, and the number of rows with a value:`, ...lines]
+  })
+}
+
+function widthOf(texts: readonly string[]): number {
+  return texts.reduce((width, text) => Math.max(width, text.length), 0)
 }

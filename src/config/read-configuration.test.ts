@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
 import type { Configuration, CrmSettings } from './configuration.ts'
 import { type LoadedConfiguration, loadConfiguration, loadSample, findConfiguration } from './read-configuration.ts'
-import { changedKeys } from '../app/changed-keys.ts'
+import { changedKeys } from '../app/reload.ts'
 import { renderProblem } from './config-problem.ts'
 import type { ReadFile } from '../time/read-text.ts'
 

@@ -4,9 +4,12 @@ import { VENUES } from '../domain/venue.ts'
 import type { FormatSettings } from '../formats/format.ts'
 import { REFUSALS } from '../http/problem.ts'
 import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
+import type { FurtherField, FurtherFields, FurtherType, FurtherValue } from '../domain/further.ts'
+import { type Zone, showInstant } from '../domain/zone.ts'
+import { parseDateTimeText } from '../domain/date-time.ts'
 
 /** The schema of each field type, in both JSON shapes (contract §2, §3). */
-export const TYPES: Readonly<Record<FieldType, JsonObject>> = {
+const TYPES: Readonly<Record<FieldType, JsonObject>> = {
   guid: { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' },
   text: { type: ['string', 'null'] },
   int32: { type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 },
@@ -201,4 +204,75 @@ export function jsonSchemas(settings: SchemaSettings): JsonObject {
     HalLink: HAL_LINK,
     Problem: problem(settings.hasCalendars),
   }
+}
+
+/** The schema of each type of further field, in both JSON shapes. Each may be null (contract §7). */
+const FURTHER_SCHEMAS: Readonly<Record<FurtherType, JsonObject>> = {
+  text: TYPES.text,
+  integer: { ...TYPES.int32, type: ['integer', 'null'] },
+  decimal: { type: ['number', 'null'] },
+  'date-time': { ...TYPES['date-time'], type: ['string', 'null'] },
+  flag: { type: ['boolean', 'null'] },
+  texts: { type: ['array', 'null'], items: { type: 'string' } },
+}
+
+const EXAMPLES: Readonly<Record<FurtherType, Exclude<FurtherValue, null>>> = {
+  text: 'Text of the organisation',
+  integer: 12,
+  decimal: '2.50',
+  'date-time': '2036-05-09T18:00:00+00:00',
+  flag: true,
+  texts: ['One', 'Two'],
+}
+
+/** The further fields that have a meaning for calendars and search engines, if they are texts (contract §7). */
+const MEANINGS: Readonly<Record<string, readonly [description: string, example: string]>> = {
+  Description: ['A description of the event.', 'Songs of the sea, and of those who stayed ashore.'],
+  Image: ['The address of a picture.', 'https://www.example.org/pictures/rope-and-reel.jpg'],
+  Status: ['scheduled, cancelled, postponed or rescheduled; any other text means nothing.', 'scheduled'],
+}
+
+/** A further field with its example. */
+interface DescribedFurther extends FurtherField {
+  readonly description: string
+  /** A value as JSON. */
+  readonly example: string
+  /** The same value in a record. */
+  readonly value: FurtherValue
+}
+
+/** Describes the further fields of a list, in the order of their declaration. */
+export function describedFurther(
+  { list }: RecordTable,
+  further: FurtherFields,
+  zone: Zone,
+): readonly DescribedFurther[] {
+  return further[list].map(({ name, type }) => {
+    const [description, text] = (list === 'events' && type === 'text' ? MEANINGS[name] : undefined) ?? []
+    const value = text ?? (type === 'date-time' ? shownIn(zone) : EXAMPLES[type])
+    return {
+      name,
+      type,
+      description: `${description ?? 'A field that this organisation has added.'} Null if unknown.`,
+      example: type === 'decimal' ? String(value) : JSON.stringify(value),
+      value,
+    }
+  })
+}
+
+function shownIn(zone: Zone): string {
+  const read = parseDateTimeText(String(EXAMPLES['date-time']))
+  const shown = read?.kind === 'instant' ? showInstant(read.instant, zone) : null
+  if (shown === null) throw new Error('the example of a date-time is not a date-time')
+  return shown
+}
+
+/** Returns the schemas of the further fields of a list, by name. */
+export function furtherSchemas(table: RecordTable, further: FurtherFields, zone: Zone): JsonObject {
+  return Object.fromEntries(
+    describedFurther(table, further, zone).map(({ name, type, description, example }) => [
+      name,
+      { ...FURTHER_SCHEMAS[type], description, examples: [new WrittenJson(example)] },
+    ]),
+  )
 }

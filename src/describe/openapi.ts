@@ -8,16 +8,12 @@ import type { ListName } from '../domain/field.ts'
 import { NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
-import { Formatter } from '../formats/format.ts'
-import { MEDIA_TYPES, feedTypes } from '../formats/media-types.ts'
+import { type FormatSettings, Formatter } from '../formats/format.ts'
+import { type FeedType, MEDIA_TYPES, feedTypes } from '../formats/media-types.ts'
 import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
-import { type Examples, examplesOf } from './examples.ts'
-import { type FeedInstance, calendarContent, feedContent } from './feed-content.ts'
-import { furtherSchemas } from './further-schemas.ts'
-import { jsonSchemas } from './json-schemas.ts'
-import type { Json, JsonObject } from './json-text.ts'
-import { headerParameters, idParameter, listParameters } from './parameters.ts'
 import {
+  type Examples,
+  examplesOf,
   exampleComponents,
   found,
   foundWith,
@@ -27,6 +23,10 @@ import {
   commonStatus,
   unchanged,
 } from './responses.ts'
+import { furtherSchemas, jsonSchemas } from './json-schemas.ts'
+import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
+import { headerParameters, idParameter, listParameters } from './parameters.ts'
+import { FeedFormatter } from '../formats/feed-formatter.ts'
 
 /** The settings that the description depends on. */
 export interface Instance extends FeedInstance {
@@ -231,4 +231,54 @@ function described(resource: Endpoint): JsonObject {
 function refusedBy({ refusals }: Path): readonly (readonly Refusal[])[] {
   const all: readonly Refusal[] = [...refusals, 'internal-error']
   return [...Map.groupBy(all, (refusal) => REFUSALS[refusal].status).values()]
+}
+
+/** The feeds of an instance that are on, and their settings (contract §6). */
+interface FeedInstance extends FormatSettings {
+  readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean }
+  readonly page: string | null
+  readonly currency: string | null
+}
+
+const CALENDAR: JsonObject = { type: 'string', description: 'A VCALENDAR (RFC 5545).' }
+
+const JSON_LD: JsonObject = {
+  type: 'object',
+  description: 'The event in the vocabulary of schema.org, for search engines. Unknown members are absent.',
+  required: ['@context', '@type', 'startDate', 'eventStatus'],
+  properties: {
+    '@context': { type: 'string', const: 'https://schema.org' },
+    '@type': { type: 'string', const: 'Event' },
+    startDate: { type: 'string', format: 'date-time' },
+    eventStatus: { type: 'string', format: 'uri' },
+  },
+}
+
+function formatterOf(instance: FeedInstance): FeedFormatter {
+  return new FeedFormatter({ ...instance, calendarName: null })
+}
+
+/** Returns the media types of an event besides the six, if feeds are on (contract §6). */
+function feedContent(instance: FeedInstance, { event, venue }: Examples): JsonObject {
+  const { feeds } = instance
+  const formatter = formatterOf(instance)
+  const content: [FeedType, JsonObject][] = []
+  if (feeds.calendar) content.push(['text/calendar', calendarContent(instance, { event, venue }, false)])
+  if (feeds.jsonLd) {
+    const sample = { value: new WrittenJson(formatter.jsonLd(event, venue, true)) }
+    content.push(['application/ld+json', { schema: JSON_LD, examples: { sample } }])
+  }
+  return Object.fromEntries(content)
+}
+
+/** Returns the content of a calendar with the sample's event, alone or to subscribe to. */
+function calendarContent(
+  instance: FeedInstance,
+  { event, venue }: Pick<Examples, 'event' | 'venue'>,
+  isSubscription: boolean,
+): JsonObject {
+  const formatter = formatterOf(instance)
+  const component = formatter.component(event, formatter.place(venue)) ?? ''
+  const value = isSubscription ? formatter.subscription([component]) : formatter.calendar(component)
+  return { schema: CALENDAR, examples: { sample: { value } } }
 }

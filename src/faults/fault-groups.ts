@@ -1,7 +1,5 @@
 import { type RowFault, type WithheldFault, type WithheldRow, type Expected, isOnPurpose } from '../domain/withheld.ts'
-import { expectedWords } from './expected-words.ts'
-import { textFound } from './fault-words.ts'
-import { insteadOf } from './remedy.ts'
+import { expectedWords, textFound, insteadOf } from './fault-words.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { faultKey } from '../domain/fault-counts.ts'

@@ -1,12 +1,19 @@
 // The words for faults. In: why rows are withheld. Out: sentences, remedies and groups for check, explain, the
 // dashboard and the log.
 
-import { type Expected, type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import {
+  type Expected,
+  type RowFault,
+  type Withheld,
+  type WithheldFault,
+  type ExpectedNumber,
+  isOnPurpose,
+} from '../domain/withheld.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type FaultCount, FaultCounts } from '../domain/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { expectedWords } from './expected-words.ts'
-import { insteadOf } from './remedy.ts'
+import { parseDateTimeText } from '../domain/date-time.ts'
+import { isNo, isYes } from '../domain/flag-words.ts'
 
 export interface WithheldWords {
   /** Why the row is not served: a sentence without its subject. */
@@ -103,4 +110,136 @@ export function countWithheld(list: HeldFaults): Readonly<Record<WithheldFault, 
 export function textFound(shown: string): string {
   if (!/^"(?:[^"\\]|\\.)*"$/.test(shown)) return shown
   return String(JSON.parse(shown))
+}
+
+/** Returns the end of a sentence: `a date-time with the year first, such as 2026-07-12 19:30`. */
+export function expectedWords(expected: Expected): string {
+  switch (expected.kind) {
+    case 'guid':
+      return expected.mayBeBlank ? 'a GUID, or nothing' : 'a GUID that is not all zeros'
+    case 'id':
+      return 'an id'
+    case 'text':
+      return 'a text'
+    case 'texts':
+      return 'a list of texts'
+    case 'scalar':
+      return 'a text, a number, true or false'
+    case 'blank':
+      return 'a blank cell'
+    case 'any-date-time':
+      return 'a date-time'
+    case 'year-1-to-9999':
+      return 'a date-time of the years 1 to 9999'
+    case 'decimal':
+    case 'integer':
+      return numberWords(expected)
+    case 'flag':
+      return expected.words === null
+        ? 'true or false, yes or no, 1 or 0'
+        : `true or false, yes or no, 1 or 0, or one of ${expected.words.join(', ')} (crm.texts)`
+    case 'links':
+      return `${expected.asJson ? 'JSON, ' : ''}a list of links, each with a text for Rel and for Href, and a text or null for Title`
+    case 'date-time':
+      return dateWords(expected.formats)
+    case 'zone':
+      return `the name of a time zone in ${expected.column}, such as Europe/London`
+    case 'one-of':
+      return `${expected.values.length === 1 ? '' : 'one of '}${expected.values.join(', ')}`
+    case 'none-of':
+      return `none of ${expected.values.join(', ')}`
+    case 'object':
+      return 'an object'
+    case 'shallow-object':
+      return 'lists and objects that are nested less deeply'
+    case 'stored':
+      return STORED[expected.instead]
+    default:
+      return unreachable(expected)
+  }
+}
+
+const STORED = {
+  'of-formula': 'a value that Excel stored with the formula',
+  'of-index': 'a text that the workbook contains',
+  'of-error': 'a value in place of the error',
+} as const
+
+// 12/07/2026 is July to some and December to others. Marquee never guesses.
+function dateWords(formats: readonly string[]): string {
+  if (formats.length === 0)
+    return 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
+  return `a date-time that fits ${formats.join(' or ')} (crm.texts.dates), or one with the year first, such as 2026-07-12 19:30`
+}
+
+const SIGNS = {
+  ',': { name: 'comma', integer: '1.250', decimal: '1.250,00' },
+  '.': { name: 'point', integer: '1,250', decimal: '1,250.00' },
+} as const
+
+function numberWords({ kind, sign, currency }: ExpectedNumber): string {
+  const what = kind === 'decimal' ? 'a number' : 'a whole number'
+  const number =
+    sign === null
+      ? `${what} without separators, such as ${kind === 'decimal' ? '12.50' : '250'}`
+      : `${what}${kind === 'decimal' ? ` with a decimal ${SIGNS[sign].name}` : ''}, such as ${SIGNS[sign][kind]} (crm.texts.decimal)`
+  return currency.length === 0 ? number : `${number}, with or without ${currency.join(' or ')} (crm.texts.currency)`
+}
+
+const FREE =
+  /^(?:free|free admission|gratis|kostenlos|frei|eintritt frei|gratuit|entr[ée]e libre|gratuito|gratuita|ingresso libero|entrada libre)$/i
+
+const SOLD_OUT =
+  /^(?:sold[ -]?out|ausverkauft|ausgebucht|fully booked|complet|[ée]puis[ée]|agotado|completo|esaurito|uitverkocht|volgeboekt)[.!]?$/i
+
+/** Returns what to write instead of an unreadable value, as an instruction; `null` if that is not evident. */
+export function insteadOf(found: string, expected: Expected | null): string | null {
+  const text = found.trim()
+  const kind = expected?.kind
+  if (kind === 'flag') {
+    if (isYes(text)) return 'write yes'
+    return isNo(text) ? 'write no' : null
+  }
+  if (kind === 'date-time' || kind === 'any-date-time' || kind === 'year-1-to-9999') return insteadOfDate(text)
+  if (expected?.kind !== 'decimal' && expected?.kind !== 'integer') return null
+  // "Frei" is a price of 0, but says of seats that some are left.
+  return (expected.kind === 'decimal' ? FREE : SOLD_OUT).test(text) ? 'write 0' : insteadOfNumber(text, expected)
+}
+
+function insteadOfDate(text: string): string | null {
+  // Dates with dots always have the day first. Dates with slashes are ambiguous.
+  const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
+  if (dotted !== null) {
+    const [, day = '', month = '', year = '', time = 'and the time'] = dotted
+    const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+    if (!isThere(`${date} ${dotted[4] === undefined ? '00:00' : time.padStart(5, '0')}`)) return NOT_THERE
+    return `write ${date} ${time.padStart(5, '0')}`
+  }
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text) && !isThere(text)) return NOT_THERE
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `write the time too, such as ${text} 19:30`
+  const hasMonthName =
+    /\p{L}{3,}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}\.?(?: de)? \p{L}{3,}\.?(?: de)? \d{4}/u.test(text)
+  return hasMonthName || /\d[/.-]\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
+}
+
+const NOT_THERE = 'write a day and a time that exist'
+
+function isThere(text: string): boolean {
+  return parseDateTimeText(text) !== null
+}
+
+function insteadOfNumber(text: string, { kind, sign }: ExpectedNumber): string | null {
+  const bare = text.replaceAll(/^[\s\p{Sc}]+|[\s\p{Sc}]+$|\b(?:EUR|USD|GBP|CHF)\b/gu, '').trim()
+  const hasCurrency = bare !== text
+  if (sign !== null) {
+    return hasCurrency && /^[+-]?\d[\d.,' \u00a0\u202f]*$/.test(bare) ? `write ${bare}, without the currency` : null
+  }
+  const grouped = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})+$/.exec(bare)
+  if (grouped !== null && (kind === 'integer' || grouped[1] !== ',')) {
+    return `write ${bare.replaceAll(grouped[1] ?? '', '')}`
+  }
+  if (/^[+-]?[\d. \u00a0']+,\d+$/.test(bare)) {
+    return `write ${bare.replaceAll(/[. \u00a0']/g, '').replace(',', '.')}${hasCurrency ? ', without the currency' : ''}`
+  }
+  return hasCurrency && /^[+-]?\d+(?:\.\d+)?$/.test(bare) ? `write ${bare}, without the currency` : null
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
+import { challengeFor, holdsToken, isLocalHost, isSameSite } from './app.ts'
 
 const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`
 

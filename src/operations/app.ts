@@ -2,18 +2,24 @@
 // In: the lists and the counts, which it only reads. Out: JSON, Prometheus' text format, and the files in page/.
 // CRM content is shown here but never trusted.
 import { type Context, Hono } from 'hono'
-import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
 import { type Explanation, type ExplainOptions, explainId } from './explanation.ts'
 import { expose } from './exposition.ts'
 import { type MetricsOptions, metricsOf } from './metrics.ts'
-import { PAGE_FILES } from './page-files.ts'
-import { recordsChangedLately, recordsNamed } from './record-search.ts'
-import { Sampling } from './samples.ts'
-import { SearchTurns } from './search-turns.ts'
+import {
+  type WithheldQuery,
+  recordsChangedLately,
+  recordsNamed,
+  SearchTurns,
+  searchWithheld,
+  withheldQuery,
+} from './record-search.ts'
 import { type ReadingStatus, type Status, type StatusOptions, isReady, mayAnswer, statusOf } from './status.ts'
-import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import type { RefreshSettings } from '../sync/served-list.ts'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { canonicalHost, isLoopback } from '../domain/host.ts'
+import { readPageFile } from './page/read-page-file.ts'
+import type { Time } from '../time/time.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean
@@ -197,4 +203,116 @@ function addRoutes(
 
 function answerFound(context: Context, found: unknown): Response {
   return found === null ? context.text('too many searches at once; try again\n', 503) : context.json(found)
+}
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d+)?$/i
+
+/**
+ * Returns true if a `Host` names this machine or the loopback address of the listener. Refuses names that an attacker's
+ * DNS resolves to this machine (DNS rebinding).
+ */
+export function isLocalHost(host: string | undefined, listensOn: string): boolean {
+  const [, bracketed, plain] = HOST.exec(host ?? '') ?? []
+  const name = canonicalHost(bracketed ?? plain ?? '')
+  return LOCAL_HOSTS.includes(name) || (isLoopback(listensOn) && name === listensOn)
+}
+
+/**
+ * Returns true if an `Authorization` header has the token: as `Bearer`, or as the password of `Basic`, for browsers.
+ * Takes the same time for every wrong token.
+ */
+export function holdsToken(authorization: string | undefined, token: string): boolean {
+  const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
+  const given = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : credentials
+  return timingSafeEqual(digest(given), digest(token))
+}
+
+/** Browsers understand only the first challenge of a header, so browsers get Basic and programs get Bearer. */
+export function challengeFor(accept: string | undefined): string {
+  return accept?.includes('text/html') === true ? 'Basic realm="Marquee operations", charset="UTF-8"' : 'Bearer'
+}
+
+/** Returns true if a POST comes from this listener's page or from no page. Browsers send `Origin`. */
+export function isSameSite(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined) return true
+  // The scheme is not compared, because a proxy in front may use TLS.
+  return /^https?:\/\/(.+)$/.exec(origin)?.[1]?.toLowerCase() === host?.toLowerCase()
+}
+
+/** Returns the password: the user name ends at the first colon (RFC 7617 §2). */
+function passwordOf(credentials: string): string {
+  const text = Buffer.from(credentials, 'base64').toString('utf8')
+  return text.slice(text.indexOf(':') + 1)
+}
+
+/** Returns a digest. Its fixed length hides the token's length from timing. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+interface PageFile {
+  readonly path: string
+  readonly type: string
+  /** The file's text, read once. */
+  readonly read: () => string
+}
+
+/** The dashboard's files. A fixed table, so that no request names a path. */
+const PAGE_FILES: readonly PageFile[] = [
+  pageFile('/', 'index.html', 'text/html; charset=utf-8'),
+  pageFile('/dashboard.css', 'dashboard.css', 'text/css; charset=utf-8'),
+  pageFile('/icon.svg', 'icon.svg', 'image/svg+xml; charset=utf-8'),
+  ...['dashboard.js', 'day.js', 'element.js', 'words.js', 'lists.js', 'reads.js', 'withheld.js', 'explain.js'].map(
+    (name) => pageFile(`/${name}`, name, 'text/javascript; charset=utf-8'),
+  ),
+]
+
+function pageFile(path: string, name: string, type: string): PageFile {
+  let text: string | null = null
+  return { path, type, read: () => (text ??= readPageFile(name)) }
+}
+
+/** The state of the service at the end of a minute. */
+export interface MinuteSample {
+  /** The age of the older list, ms; `null` if one was never read in full. */
+  readonly ageMs: number | null
+  /** Counts since the start. */
+  readonly reads: number
+  readonly requests: number
+}
+
+const EVERY_MS = 60_000
+const MOST = 24 * 60
+
+/** Keeps a sample of each minute of the last day, for dashboards without Prometheus. */
+export class Sampling {
+  readonly #take: () => MinuteSample
+  readonly #time: Time
+  readonly #taken: MinuteSample[] = []
+
+  constructor(take: () => MinuteSample, time: Time) {
+    this.#take = take
+    this.#time = time
+  }
+
+  start(): void {
+    this.#taken.push(this.#take())
+    // One more than is shown, because each minute is a difference of two samples.
+    if (this.#taken.length > MOST + 1) this.#taken.shift()
+    this.#time.after(EVERY_MS, () => this.start())
+  }
+
+  /** The samples, oldest first, with the reads and requests of each single minute. The current minute comes last. */
+  get samples() {
+    const all = [...this.#taken, this.#take()]
+    const each = (of: (sample: MinuteSample) => number): readonly number[] =>
+      all.slice(1).map((sample, index) => of(sample) - of(all[index] ?? sample))
+    return {
+      everyMs: EVERY_MS,
+      ageMs: all.slice(1).map(({ ageMs }) => ageMs),
+      reads: each(({ reads }) => reads),
+      requests: each(({ requests }) => requests),
+    }
+  }
 }

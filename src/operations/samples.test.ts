@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { Sampling } from './samples.ts'
+import { Sampling } from './app.ts'
 
 it('keeps a sample each minute, a day of them and no more, and tells what each minute brought', () => {
   const timers: (() => void)[] = []

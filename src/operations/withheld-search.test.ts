@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../domain/guid.ts'
 import type { WithheldFault, WithheldRow } from '../domain/withheld.ts'
-import { SearchTurns } from './search-turns.ts'
-import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
+import { type WithheldQuery, SearchTurns, searchWithheld, withheldQuery } from './record-search.ts'
 
 function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
   const id = parseGuid(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)

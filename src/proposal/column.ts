@@ -1,7 +1,7 @@
 import { type DateFormat, BadDateFormat, parseByFormat, parseDateFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { parseGuid } from '../domain/guid.ts'
-import { momentRole } from './moment-names.ts'
+import { momentRole } from './field-names.ts'
 
 /** A text in a column, and the number of rows that hold it. */
 export interface CountedText {

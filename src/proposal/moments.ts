@@ -1,7 +1,7 @@
 import { type DateFormat, parseByFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { type Column, type CountedText, commonFormats, countedTexts, ENOUGH, joinedFormats, rowsOf } from './column.ts'
-import { momentRole } from './moment-names.ts'
+import { momentRole } from './field-names.ts'
 import { type Line, counted, example, OPEN, quoted } from './line.ts'
 
 export interface Dates {

@@ -1,8 +1,7 @@
 import type { Column } from './column.ts'
 import { isNamed, named, namedExactly, namedWithin, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
-import { idLine, idField } from './id-columns.ts'
+import { type VenueLink, idLine, idField } from './id-columns.ts'
 import { type Line, byName, counted, lineOf, OPEN } from './line.ts'
-import type { VenueLink } from './link-column.ts'
 
 export interface VenueFields {
   readonly fields: readonly Line[]

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { insteadOf } from '../../src/faults/remedy.ts'
+import { insteadOf } from '../../src/faults/fault-words.ts'
 import { runCommand } from '../commands/run-command.ts'
 
 let folder: string
