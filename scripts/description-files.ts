@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { jsonText } from '../src/describe/json-text.ts'
-import type { Instance } from '../src/describe/openapi.ts'
-import { openApi } from '../src/describe/openapi.ts'
+import { jsonText } from '../src/describe/json-schemas.ts'
+import { type Instance, openApi } from '../src/describe/openapi.ts'
 import { openZone } from '../src/domain/zone.ts'
 import { describedTypes } from './described-types.ts'
 

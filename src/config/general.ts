@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { basePath, host } from './addresses.ts'
 import {
+  basePath,
+  host,
   duration,
   durationOrOff,
   flag,
@@ -13,8 +14,17 @@ import {
   wholeNumber,
   textSchema,
 } from './values.ts'
-import { type Key, type ValueSchema, leaf, ValueProblem, scalarOf, wholeKey } from './key.ts'
-import { type SettingsOf, list, section } from './section.ts'
+import {
+  type Key,
+  type ValueSchema,
+  type SettingsOf,
+  leaf,
+  ValueProblem,
+  scalarOf,
+  wholeKey,
+  list,
+  section,
+} from './key.ts'
 import { Buffer } from 'node:buffer'
 import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import type { ListName } from '../domain/field.ts'

@@ -10,7 +10,7 @@ import { type MapTree, type ReportProblem, type Tree, type Path, type ReferenceT
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { NO_FURTHER } from '../domain/further.ts'
 import { declaredIn } from './general.ts'
-import { keyNamed, section } from './section.ts'
+import { keyNamed, section } from './key.ts'
 import { type Reread, holdsPassword } from '../domain/secret.ts'
 
 export interface ReadConfiguration {

@@ -23,8 +23,7 @@ import {
   commonStatus,
   unchanged,
 } from './responses.ts'
-import { furtherSchemas, jsonSchemas } from './json-schemas.ts'
-import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
+import { type Json, type JsonObject, furtherSchemas, jsonSchemas, WrittenJson } from './json-schemas.ts'
 import { headerParameters, idParameter, listParameters } from './parameters.ts'
 import { FeedFormatter } from '../formats/feed-formatter.ts'
 

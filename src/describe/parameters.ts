@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../contract/endpoints.ts'
-import type { JsonObject } from './json-text.ts'
+import type { JsonObject } from './json-schemas.ts'
 
 const MOMENT: JsonObject = {
   type: 'string',

@@ -11,8 +11,7 @@ import type { Shape } from './media-types.ts'
 import { plainJson, linkJson } from './plain-json.ts'
 import { plainXml, namespaceOf } from './plain-xml.ts'
 import { type ConfiguredLinks, type Resource, Resources } from './resource.ts'
-import type { ListName } from '../domain/field.ts'
-import { untitled } from '../domain/link.ts'
+import { type ListName, untitled } from '../domain/field.ts'
 import { xmlAttribute } from '../domain/escape.ts'
 
 /** The operator's settings for all representations. */

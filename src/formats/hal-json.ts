@@ -1,4 +1,4 @@
-import { type Link, isTemplated } from '../domain/link.ts'
+import { type Link, isTemplated } from '../domain/field.ts'
 import { jsonString } from '../domain/escape.ts'
 import { jsonFields } from './plain-json.ts'
 import type { Resource } from './resource.ts'

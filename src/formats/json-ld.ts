@@ -1,5 +1,5 @@
 import type { EventRecord } from '../domain/event.ts'
-import { type Link, isTemplated } from '../domain/link.ts'
+import { type Link, isTemplated } from '../domain/field.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { jsonString } from '../domain/escape.ts'

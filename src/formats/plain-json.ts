@@ -1,4 +1,4 @@
-import { type Link, isTemplated } from '../domain/link.ts'
+import { type Link, isTemplated } from '../domain/field.ts'
 import { jsonString, jsonStrings } from '../domain/escape.ts'
 import type { Resource, WrittenField, WrittenValue } from './resource.ts'
 

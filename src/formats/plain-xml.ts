@@ -1,4 +1,4 @@
-import type { Link } from '../domain/link.ts'
+import type { Link } from '../domain/field.ts'
 import { xmlAttribute, xmlText, xmlTexts } from '../domain/escape.ts'
 import type { Resource } from './resource.ts'
 

@@ -1,5 +1,13 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
-import type { Field, FieldType, FieldValue, RecordTable } from '../domain/field.ts'
+import {
+  type Field,
+  type FieldType,
+  type FieldValue,
+  type RecordTable,
+  type Link,
+  percentEncode,
+  untitled,
+} from '../domain/field.ts'
 import {
   type Extended,
   type FurtherField,
@@ -7,7 +15,6 @@ import {
   type FurtherValue,
   FIELD_TYPE_OF,
 } from '../domain/further.ts'
-import { type Link, percentEncode, untitled } from '../domain/link.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
 /** A record as the formats see it: its fields, their values and all its links (contract §2.1). */

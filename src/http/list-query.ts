@@ -2,10 +2,9 @@ import { type Tick, parseDateTimeText, isBefore, tickOf, TICKS_PER_MS } from '..
 import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../contract/endpoints.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, instantOfWall } from '../domain/zone.ts'
-import { percentEncode } from '../domain/link.ts'
+import { type ListName, percentEncode } from '../domain/field.ts'
 import type { Wanted } from '../order/list-scan.ts'
 import { Buffer } from 'node:buffer'
-import type { ListName } from '../domain/field.ts'
 import { sha1 } from '../domain/sha1.ts'
 import type { ListPosition } from '../order/list-index.ts'
 

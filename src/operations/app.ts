@@ -3,8 +3,7 @@
 // CRM content is shown here but never trusted.
 import { type Context, Hono } from 'hono'
 import { type Explanation, type ExplainOptions, explainId } from './explanation.ts'
-import { expose } from './exposition.ts'
-import { type MetricsOptions, metricsOf } from './metrics.ts'
+import { type MetricsOptions, expose, metricsOf } from './metrics.ts'
 import {
   type WithheldQuery,
   recordsChangedLately,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { Buckets } from '../observe/telemetry.ts'
-import { expose } from './exposition.ts'
+import { expose } from './metrics.ts'
 
 describe("Prometheus' text format", () => {
   it('escapes the values of labels, which may be names of columns in a CRM', () => {

@@ -5,12 +5,12 @@ import {
   type FieldValue,
   type RecordTable,
   type ListName,
+  type Link,
   blankRecord,
   LINKS,
 } from '../domain/field.ts'
 import type { Extended, FurtherField, FurtherType, FurtherValue } from '../domain/further.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
-import type { Link } from '../domain/link.ts'
 import { type Tick, isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'

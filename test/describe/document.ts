@@ -1,4 +1,4 @@
-import { jsonText } from '../../src/describe/json-text.ts'
+import { jsonText } from '../../src/describe/json-schemas.ts'
 import { type Instance, openApi } from '../../src/describe/openapi.ts'
 import { INSTANCE } from '../../scripts/description-files.ts'
 

@@ -1,9 +1,8 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import { proxyUrl, webOrigin } from '../addresses.ts'
+import { proxyUrl, webOrigin, duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
 import type { CrmTraits, General } from '../general.ts'
-import { duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
-import { section } from '../section.ts'
+import { section } from '../key.ts'
 import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
 

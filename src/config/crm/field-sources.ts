@@ -4,9 +4,8 @@ import { FIELD_TYPE_OF } from '../../domain/further.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { openZone } from '../../domain/zone.ts'
 import { PROBLEM, type Place } from '../config-problem.ts'
-import { Key, isNull, scalarOf, wholeKey } from '../key.ts'
+import { Key, isNull, scalarOf, wholeKey, section } from '../key.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
-import { section } from '../section.ts'
 import { onlyEntries, writtenText, whereIn } from './condition.ts'
 import {
   type ColumnSource,

@@ -1,17 +1,12 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { CrmTraits, General } from '../general.ts'
-import { proxyUrl } from '../addresses.ts'
-import { section } from '../section.ts'
-import { duration, guid, path, timeZone, word, isName, textSchema, wholeNumber } from '../values.ts'
-import { fieldSources } from './field-sources.ts'
-import { condition } from './condition.ts'
-import { type TextSettings, type FileName, type WebFile, fileNamed } from './sources.ts'
-import { isPlain } from '../../domain/host.ts'
+import { proxyUrl, duration, guid, path, timeZone, word, isName, textSchema, wholeNumber } from '../values.ts'
 import {
   type Key,
   type Scalar,
   type ValueSchema,
+  section,
   REFERENCE,
   orReference,
   scalarOf,
@@ -19,6 +14,10 @@ import {
   ValueProblem,
   leaf,
 } from '../key.ts'
+import { fieldSources } from './field-sources.ts'
+import { condition } from './condition.ts'
+import { type TextSettings, type FileName, type WebFile, fileNamed } from './sources.ts'
+import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { mappingOf } from './source-schemas.ts'

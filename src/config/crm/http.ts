@@ -1,12 +1,10 @@
 import type { ListName } from '../../domain/field.ts'
 import { type Place, PROBLEM } from '../config-problem.ts'
-import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem } from '../key.ts'
-import { section } from '../section.ts'
+import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, section } from '../key.ts'
 import type { Tree } from '../tree.ts'
-import { duration, flag, secretText, text, wholeNumber, word, guid, path } from '../values.ts'
+import { duration, flag, secretText, text, wholeNumber, word, guid, path, proxyUrl } from '../values.ts'
 import { listKeys, settingsOfConnector, connectorKeys } from './connector-lists.ts'
 import type { JsonValue, JsonValues } from '../../domain/json-value.ts'
-import { proxyUrl } from '../addresses.ts'
 
 /** The keys of every connector that ships with Marquee and asks a web API. */
 const shippedKeys = {

@@ -1,5 +1,5 @@
 import type { SaxesTagPlain } from 'saxes'
-import { isWebAddress } from '../../domain/link.ts'
+import { isWebAddress } from '../../domain/field.ts'
 import { PartParser } from './part-parser.ts'
 import { MOST_ROWS, columnOf } from './sheet-parser.ts'
 

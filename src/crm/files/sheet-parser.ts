@@ -1,6 +1,6 @@
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, LateTime, DecimalText, PaddedNumber, ErrorCell, isBlank } from '../cells/cell.ts'
-import { isWebAddress } from '../../domain/link.ts'
+import { isWebAddress } from '../../domain/field.ts'
 import type { RowCells } from './csv-parser.ts'
 import {
   type NumberShape,

@@ -1,6 +1,6 @@
 import type { Expected, ExpectedNumber } from '../../domain/withheld.ts'
 import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
-import type { Link } from '../../domain/link.ts'
+import type { Link } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, CellFault, isBlank, isList, isObject, plainText, shownText } from '../cells/cell.ts'
 import { parseShallow } from '../cells/parse-cell.ts'

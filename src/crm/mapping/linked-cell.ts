@@ -1,4 +1,4 @@
-import { isWebAddress } from '../../domain/link.ts'
+import { isWebAddress } from '../../domain/field.ts'
 import { type Cell, type RowAccess, isBlank, shownText } from '../cells/cell.ts'
 
 /** Returns a reader of a website: the cell's text if that is an address, else the address that the cell links to. */
