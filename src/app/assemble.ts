@@ -110,7 +110,7 @@ async function assembleWith<R extends Reading>(
     },
     loadWeb: async () => {
       const { openHttpClient } = await import('../runtime/outgoing.ts')
-      return (wayOut) => openHttpClient(wayOut, reserve)
+      return (options) => openHttpClient(options, reserve)
     },
     env: process.env,
     suspicions,

@@ -78,8 +78,8 @@ it('takes a secret of the CRM that its file now holds another text of for the sa
 })
 
 it('has the key of the store wait for a restart, and keeps nothing else from a reload for it', async () => {
-  const of = (key: string, bound: string): string =>
-    `${POSTGRES}cluster: { url: "rediss://h"${key} }\nfreshness: { maxAge: ${bound} }`
+  const of = (key: string, maxAge: string): string =>
+    `${POSTGRES}cluster: { url: "rediss://h"${key} }\nfreshness: { maxAge: ${maxAge} }`
   const longer = { A: 'a'.repeat(32), B: 'b'.repeat(32) }
   const readFile = async (): Promise<Uint8Array> => new TextEncoder().encode('postgres://me:old@h/d')
   const loaded = async (text: string): Promise<Configuration> => {

@@ -203,8 +203,8 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
   })
 
   it('refreshes every 5 s or twice within the maximum age, whichever is more often', async () => {
-    const every = async (bound: string) =>
-      (await configured(`${CRM}freshness: { maxAge: ${bound} }`)).freshness.refreshEveryMs
+    const every = async (maxAge: string) =>
+      (await configured(`${CRM}freshness: { maxAge: ${maxAge} }`)).freshness.refreshEveryMs
     expect(await Promise.all(['1h', '10s', '9s', '200ms', '1ms', '0'].map(every))).toEqual([
       5000, 5000, 4500, 100, 10, 5000,
     ])
@@ -266,11 +266,11 @@ describe('{ env } and { file }', () => {
   it('may give any value, and text is read as what the key needs', async () => {
     const { listen, freshness, crm, conditionalRequests } = await configured(
       `listen: { port: { env: PORT } }
-freshness: { maxAge: { file: bound.txt }, shrinkGuard: { env: GUARD } }
+freshness: { maxAge: { file: age.txt }, shrinkGuard: { env: GUARD } }
 conditionalRequests: { env: CONDITIONAL }
 crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
       { PORT: ' 99 ', GUARD: 'OFF', KIND: 'files', CONDITIONAL: 'true' },
-      { '/etc/bound.txt': '3s\r\n', '/run/dir': 'lists\n' },
+      { '/etc/age.txt': '3s\r\n', '/run/dir': 'lists\n' },
     )
     expect([listen.port, freshness.maxAgeMs, freshness.shrinkGuardMs]).toEqual([99, 3000, null])
     expect([conditionalRequests, directoryOf(crm)]).toEqual([true, '/etc/lists'])

@@ -8,7 +8,7 @@ import {
   type WithheldQuery,
   recordsChangedLately,
   recordsNamed,
-  SearchTurns,
+  SearchQueue,
   searchWithheld,
   withheldQuery,
 } from './record-search.ts'
@@ -69,7 +69,7 @@ export function operationsOf(source: OperationsSource): Hono {
     snapshot: () => reading().snapshot,
     cluster: () => reading().cluster,
   })
-  const turns = new SearchTurns()
+  const queue = new SearchQueue()
   const sampling = new Sampling(() => {
     const { events, venues } = served()
     const ages = [events, venues].map((list) => list.ageMs(time.now()))
@@ -113,9 +113,9 @@ export function operationsOf(source: OperationsSource): Hono {
       })
     },
     withheld: (query, signal) =>
-      turns.run(() => searchWithheld(served()[query.list].list.withheldRows(), query, signal)),
-    find: (text, signal) => turns.run(() => recordsNamed(served(), text, time.now(), signal)),
-    changes: (signal) => turns.run(() => recordsChangedLately(served(), time.now(), signal)),
+      queue.run(() => searchWithheld(served()[query.list].list.withheldRows(), query, signal)),
+    find: (text, signal) => queue.run(() => recordsNamed(served(), text, time.now(), signal)),
+    changes: (signal) => queue.run(() => recordsChangedLately(served(), time.now(), signal)),
     samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),

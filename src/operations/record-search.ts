@@ -201,7 +201,7 @@ const MOST_SEARCHES = 8
 const SLICE_ROWS = 500
 
 /** Runs one search at a time, because several would delay requests. */
-export class SearchTurns {
+export class SearchQueue {
   readonly #mutex = new Mutex()
   #searches = 0
 

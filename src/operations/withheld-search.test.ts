@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../domain/guid.ts'
 import type { WithheldFault, WithheldRow } from '../domain/withheld.ts'
-import { type WithheldQuery, SearchTurns, searchWithheld, withheldQuery } from './record-search.ts'
+import { type WithheldQuery, SearchQueue, searchWithheld, withheldQuery } from './record-search.ts'
 
 function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
   const id = parseGuid(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)
@@ -72,10 +72,10 @@ describe('the search of withheld rows', () => {
   it('runs one at a time and turns the ninth away', async () => {
     const held = Promise.withResolvers<void>()
     const many = Array.from({ length: 500 }, (_, index) => row(index))
-    const turns = new SearchTurns()
+    const queue = new SearchQueue()
     const query = { list: 'events', words: [], fault: null, column: null, offset: 0 } as const
     const { signal } = new AbortController()
-    const run = () => turns.run(() => searchWithheld(many, query, signal, () => held.promise))
+    const run = () => queue.run(() => searchWithheld(many, query, signal, () => held.promise))
     const eight = Array.from({ length: 8 }, run)
     expect(await run()).toBe(null)
     held.resolve()

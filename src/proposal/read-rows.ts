@@ -16,10 +16,10 @@ export interface TableContent {
   readonly rows: number
   readonly hasMoreNames: boolean
   /** Rows of a CSV file with more or fewer cells than its header, because of which serving refuses it; else `null`. */
-  readonly misfits: Misfits | null
+  readonly raggedRows: RaggedRows | null
 }
 
-export interface Misfits {
+export interface RaggedRows {
   readonly rows: number
   readonly firstRow: number
   readonly cells: number
@@ -106,7 +106,13 @@ export async function jsonTable(
   }
   const fault = parser.finish()
   if (fault !== null) return `cannot be read: line ${fault.line}: ${fault.problem}`
-  return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames, misfits: null }
+  return {
+    headerRow: 1,
+    columns: tally.columns(),
+    rows: tally.rows,
+    hasMoreNames: tally.hasMoreNames,
+    raggedRows: null,
+  }
 }
 
 /** How deep columns within columns are examined, such as `venue.address.city`. */
@@ -159,7 +165,7 @@ class SheetRows {
   #headerRow = 1
   #names: readonly (string | null)[] | null = null
   readonly #isCsv: boolean
-  #misfits: Misfits | null = null
+  #raggedRows: RaggedRows | null = null
 
   constructor(isCsv: boolean) {
     this.#isCsv = isCsv
@@ -179,7 +185,13 @@ class SheetRows {
   end(): TableContent {
     if (this.#names === null) this.#find()
     const { rows, hasMoreNames } = this.#tally
-    return { headerRow: this.#headerRow, columns: this.#tally.columns(), rows, hasMoreNames, misfits: this.#misfits }
+    return {
+      headerRow: this.#headerRow,
+      columns: this.#tally.columns(),
+      rows,
+      hasMoreNames,
+      raggedRows: this.#raggedRows,
+    }
   }
 
   #find(): void {
@@ -201,8 +213,8 @@ class SheetRows {
 
   #count(cells: readonly Cell[], names: readonly (string | null)[], row: number): void {
     if (this.#isCsv && cells.length !== names.length) {
-      const first = this.#misfits ?? { firstRow: row, cells: cells.length, headerCells: names.length, rows: 0 }
-      this.#misfits = { ...first, rows: first.rows + 1 }
+      const first = this.#raggedRows ?? { firstRow: row, cells: cells.length, headerCells: names.length, rows: 0 }
+      this.#raggedRows = { ...first, rows: first.rows + 1 }
     }
     for (const [index, cell] of cells.entries()) {
       const name = names[index] ?? null

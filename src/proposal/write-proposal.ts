@@ -6,7 +6,7 @@ import { dirname, relative } from 'node:path'
 import type { Guid } from '../domain/guid.ts'
 import { type Line, comment, OPEN, quoted, counted, example, byName, lineOf } from './line.ts'
 import { howMany } from '../domain/printable.ts'
-import type { Misfits } from './read-rows.ts'
+import type { RaggedRows } from './read-rows.ts'
 import type { Table } from './table.ts'
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
@@ -65,7 +65,7 @@ export function writeProposal(
       table.hasMoreNames ? [`${table.title}: has more than 2,000 columns; the others were not examined`] : [],
     ),
     ...lists.flatMap(({ table }) =>
-      table.misfits === null ? [] : [`${table.title}: ${misfitText(table.misfits, table.delimiter)}`],
+      table.raggedRows === null ? [] : [`${table.title}: ${raggedText(table.raggedRows, table.delimiter)}`],
     ),
     ...hidden,
     ...unused.map((table) => `${table.title}: not used, as it contains neither events nor venues`),
@@ -82,7 +82,7 @@ export function writeProposal(
   }
 }
 
-function misfitText({ rows, firstRow, cells, headerCells }: Misfits, delimiter: string | null): string {
+function raggedText({ rows, firstRow, cells, headerCells }: RaggedRows, delimiter: string | null): string {
   const which =
     rows === 1 ? `row ${firstRow} has` : `${howMany(rows, 'row')}, the first of which is row ${firstRow}, have`
   const other = `${cells > headerCells ? 'more' : 'fewer'} cells than the header row (${cells} and ${headerCells})`

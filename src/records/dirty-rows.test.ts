@@ -30,8 +30,8 @@ function remove(list: RecordList<EventRecord>, number: number): void {
   if (row !== -1) list.remove(row)
 }
 
-function told(frames: Iterable<RowRecord>): readonly string[] {
-  return [...frames].map(({ says, id }) => `${says} ${Number.parseInt(id.slice(0, 8), 16)}`)
+function told(records: Iterable<RowRecord>): readonly string[] {
+  return [...records].map(({ says, id }) => `${says} ${Number.parseInt(id.slice(0, 8), 16)}`)
 }
 
 /** Everything a list reveals about these rows. */
@@ -50,9 +50,9 @@ describe('DirtyRows', () => {
     const dirtyRows = new DirtyRows(list)
     for (let version = 1; version <= 10; version++) serve(list, 1, `name ${version}`, version)
     expect(dirtyRows.size).toBe(1)
-    const [frame, ...others] = dirtyRows.take(1000)
-    expect(frame).toMatchObject({ says: 'served', version: 10 })
-    expect(frame?.text).toStartWith('name 10\0')
+    const [record, ...others] = dirtyRows.take(1000)
+    expect(record).toMatchObject({ says: 'served', version: 10 })
+    expect(record?.text).toStartWith('name 10\0')
     expect([others, dirtyRows.size]).toEqual([[], 0])
   })
 
@@ -148,7 +148,7 @@ describe('DirtyRows', () => {
         const lists: RecordLists = { events: emptyList(), venues: new RecordList(venueKind(formatter)) }
         const dirtyRows = new DirtyRows(list)
         const take = (max: number): void => {
-          for (const frame of dirtyRows.take(max)) applyRowRecord(lists, frame, 0)
+          for (const record of dirtyRows.take(max)) applyRowRecord(lists, record, 0)
         }
         for (const { does, number, name, version } of steps) {
           if (does === 'serve') serve(list, number, name, version)

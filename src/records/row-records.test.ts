@@ -16,7 +16,7 @@ import { eventKind, venueKind } from './packing.ts'
 import { RecordList, slotOf } from './record-list.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
-const frame: fc.Arbitrary<RowRecord> = fc.record({
+const record: fc.Arbitrary<RowRecord> = fc.record({
   list: fc.constantFrom('events' as const, 'venues' as const),
   says: fc.constantFrom('served' as const, 'withheld' as const, 'removed' as const, 'version' as const),
   id: fc.nat(1000).map(guidOf),
@@ -24,9 +24,9 @@ const frame: fc.Arbitrary<RowRecord> = fc.record({
   text,
 })
 
-function bytesOf(frames: readonly RowRecord[]): Buffer {
+function bytesOf(records: readonly RowRecord[]): Buffer {
   const writer = new RowRecordWriter()
-  for (const one of frames) writer.add(one)
+  for (const one of records) writer.add(one)
   return Buffer.from(writer.bytes)
 }
 
@@ -36,7 +36,9 @@ function emptyLists(): RecordLists {
 
 describe('row records', () => {
   it('are read back unchanged', () => {
-    fc.assert(fc.property(fc.array(frame), (frames) => expect([...readRowRecords(bytesOf(frames))]).toEqual(frames)))
+    fc.assert(
+      fc.property(fc.array(record), (records) => expect([...readRowRecords(bytesOf(records))]).toEqual(records)),
+    )
   })
 
   it('begin with their kind, id, version and length', () => {
@@ -99,7 +101,7 @@ describe('row records', () => {
 
   it('applied as bytes leave the same rows as applied one by one, in any order, followed or not', () => {
     const withheld = '{"fault":"missing","column":"Name","where":"row 3"}'
-    const told = frame.map((one) => ({ ...one, text: one.says === 'withheld' ? withheld : one.text }))
+    const told = record.map((one) => ({ ...one, text: one.says === 'withheld' ? withheld : one.text }))
     const few = fc.tuple(told, fc.nat(8)).map(([one, id]) => ({ ...one, id: guidOf(id) }))
     const rowsOf = (lists: RecordLists): unknown =>
       [lists.events, lists.venues].map((list) => [
@@ -109,13 +111,13 @@ describe('row records', () => {
         Array.from(list.rows(), (row) => [rowRecordOf(list, row), list.inspect(list.idOf(row)), list.knownAt(row)]),
       ])
     fc.assert(
-      fc.property(fc.array(few, { maxLength: 40 }), fc.boolean(), (frames, isFollowed) => {
+      fc.property(fc.array(few, { maxLength: 40 }), fc.boolean(), (records, isFollowed) => {
         const [oneByOne, atOnce] = [emptyLists(), emptyLists()]
         const dirtyRows = isFollowed ? [new DirtyRows(atOnce.events), new DirtyRows(atOnce.venues)] : []
-        for (const one of frames) applyRowRecord(oneByOne, one, 42)
-        for (const _ of applyRowRecords(atOnce, bytesOf(frames), 42));
+        for (const one of records) applyRowRecord(oneByOne, one, 42)
+        for (const _ of applyRowRecords(atOnce, bytesOf(records), 42));
         expect(rowsOf(atOnce)).toEqual(rowsOf(oneByOne))
-        const changed = new Set(frames.filter(({ says }) => says === 'served').map(({ list, id }) => list + id))
+        const changed = new Set(records.filter(({ says }) => says === 'served').map(({ list, id }) => list + id))
         const noted = dirtyRows.flatMap((each) => Array.from(each.take(100), ({ list, id }) => list + id))
         if (isFollowed) for (const one of changed) expect(noted).toContain(one)
       }),

@@ -60,7 +60,7 @@ export async function openConfigured(
     time: systemTime,
     observe: () => {},
     env: {},
-    loadWeb: async () => (wayOut) => openHttpClient(wayOut),
+    loadWeb: async () => (options) => openHttpClient(options),
   })
 }
 

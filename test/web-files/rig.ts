@@ -43,7 +43,7 @@ export async function openRig(crm: string, env: Readonly<Record<string, string>>
     if (seen.kind === 'crm-noticed') notices.push(seen.message)
   }
   const shared = { time, observe, limits }
-  const webFiles = await openWebFiles(settings, { ...shared, env }, async () => (wayOut) => openHttpClient(wayOut))
+  const webFiles = await openWebFiles(settings, { ...shared, env }, async () => (options) => openHttpClient(options))
   return Object.assign(rig, {
     notices,
     crm: openFilesCrm(settings, { ...shared, showIn: loaded.configuration.timeZone, webFiles }),

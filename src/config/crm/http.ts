@@ -260,7 +260,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
       .optional('that of `crm`')
       .says('The path of the error in an answer. Any value there but null fails the request.'),
     ...columns,
-    updatedAt: stamps
+    updatedAt: updatedAtPaths
       .optional('none')
       .says('The path of the time of a row’s last change; of several, the first that is not null counts.'),
   }).map((given, place) => {
@@ -300,7 +300,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
   })
 }
 
-const stamps = wholeKey<readonly string[]>(
+const updatedAtPaths = wholeKey<readonly string[]>(
   'a path such as date_updated, or a list of paths',
   { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: { type: 'string' } }] },
   (node) => {
