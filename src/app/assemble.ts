@@ -233,7 +233,7 @@ export interface CrmRead {
   readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
 }
 
-/** Somebody waits for the result: a longer pause ends the read, and its sentence says how long it is. */
+/** If the CRM asks for a longer pause, the read ends with a message, because a person waits for the result. */
 const LONGEST_PAUSE_MS = 15_000
 
 interface ReadOptions {

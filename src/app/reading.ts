@@ -31,9 +31,9 @@ export interface Reading {
 }
 
 export interface SettingsChange {
-  /** The bodies made so far are outdated. */
+  /** Whether the bodies made so far are outdated. */
   readonly formatChanged: boolean
-  /** Lists are kept in their order, for `/api/events` and for calendars. */
+  /** Whether lists are kept in their order, for `/api/events` and for calendars. */
   readonly keepsIndexes: boolean
 }
 

@@ -44,7 +44,7 @@ export function onHangUp(
     if (fixed.length > 0) {
       const verb = fixed.length === 1 ? 'has' : 'have'
       const problem = `${fixed.join(', ')} ${verb} changed, which takes effect only when the service is started again`
-      // A file that is gone, or a new one, is the cause that the operator does not see in the keys.
+      // If another file is read than at the start, that is the cause, and the keys do not show it.
       return refuse([found.from === running.from ? problem : `${problem}; the configuration is now ${found.from}`])
     }
     for (const message of warnings) observe({ kind: 'crm-noticed', message })

@@ -81,8 +81,8 @@ function hintFor(said: Tree): string {
 }
 
 /**
- * The further fields that a file declares, whatever is wrong with the declarations: the keys that map fields need them,
- * and a wrong declaration is reported once.
+ * Returns the further fields that a file declares, wrong ones included: those are reported where they are declared, and
+ * must not be reported again as unknown where they are mapped.
  */
 export function declaredIn(tree: MapTree): FurtherFields {
   const representation = tree.entries.get('representation')

@@ -5,7 +5,7 @@ export const FURTHER_TYPES = ['text', 'integer', 'decimal', 'date-time', 'flag',
 
 export type FurtherType = (typeof FURTHER_TYPES)[number]
 
-/** The contract's field type that each of them is read and written like. */
+/** The type of the contract's fields that are read and written in the same way. */
 export const FIELD_TYPE_OF: Readonly<Record<FurtherType, FieldType | 'flag'>> = {
   text: 'text',
   integer: 'int32',

@@ -109,8 +109,8 @@ export class Zone {
 }
 
 /**
- * IANA time zones by the Windows registry's name, each the one for no particular territory. Generated from
- * windowsZones.json (territory 001) of Unicode CLDR 48, as in the npm package cldr-core 48.2.0: © 2004-2026 Unicode,
+ * IANA time zones by the Windows registry's names, for no particular territory. Generated from windowsZones.json
+ * (territory 001) of Unicode CLDR 48, as in the npm package cldr-core 48.2.0: © 2004-2026 Unicode,
  * Inc., Unicode License v3 (windows-zones.LICENSE).
  */
 export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries(windowsZones))

@@ -65,11 +65,11 @@ class QueryReader {
   }
 
   read(): ListQuery | string {
-    const from = this.#moment('from')
-    const to = this.#moment('to')
+    const from = this.#queryTime('from')
+    const to = this.#queryTime('to')
     if (from === INVALID) return this.#refuse('from')
     if (to === INVALID) return this.#refuse('to')
-    // A `to` that is a day includes its last moment, so it must end after `from`, not at it.
+    // The end of a day is already the next day's beginning, so `from` must be before it. A moment may equal `from`.
     if (from !== null && to !== null && (to.day ? !isBefore(from.start, to.end) : isBefore(to.end, from.start))) {
       return this.#refuse('to')
     }
@@ -106,13 +106,13 @@ class QueryReader {
     return `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} is not valid.`}`
   }
 
-  #moment(name: 'from' | 'to'): Moment | typeof INVALID | null {
+  #queryTime(name: 'from' | 'to'): QueryTime | typeof INVALID | null {
     const [text] = this.#given.get(name) ?? []
     if (text === undefined) return null
     // Form decoding turns an unescaped `+` into a space.
     const written = text.replace(BLANK_BEFORE_OFFSET, '+$1')
     this.#name(name, written)
-    return readMoment(written, this.#zone) ?? INVALID
+    return readQueryTime(written, this.#zone) ?? INVALID
   }
 
   /** Returns the values of a parameter without duplicates. */
@@ -138,7 +138,7 @@ class QueryReader {
 const INVALID = 'bad'
 
 /** A day, or a moment with equal `start` and `end`. */
-interface Moment {
+interface QueryTime {
   readonly start: Tick
   readonly end: Tick
   readonly day: boolean
@@ -149,7 +149,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,7})?)?(?:Z|[+-]\d{2}(?::\d{2})?)$/
 
 /** Parses a `from` or `to` (contract §4.1). A day is one of the configured zone. */
-function readMoment(text: string, zone: Zone): Moment | null {
+function readQueryTime(text: string, zone: Zone): QueryTime | null {
   if (DATE.test(text)) {
     const read = parseDateTimeText(`${text}T00:00`)
     if (read?.kind !== 'wall') return null

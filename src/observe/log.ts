@@ -65,7 +65,7 @@ interface Trouble {
   readonly said: Map<Failing, { readonly message: string; atMs: number }>
 }
 
-/** A kind of read that fails. `full`: in place of a read of changes. */
+/** A kind of read that fails. A full read that is no audit takes the place of a read of changes. */
 type Failing = ReadReport['kind'] | 'audit'
 
 /** The kinds of reads whose failures are over when a read of the given kind succeeds. */

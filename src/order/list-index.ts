@@ -47,9 +47,9 @@ export class ListIndex implements RowOrder {
   readonly blocks: IndexBlock[] = []
   readonly tags: TagSets
   readonly venues: VenueNumbers = new VenueNumbers()
-  /** All rows are in the index. */
+  /** Whether all rows are in the index. */
   isWhole = false
-  /** While the index is being built: rows whose turn came before this are in it. */
+  /** While the index is being built, the rows whose turn is before this one are in it. */
   #reached = 0
   readonly #list: Indexable
   readonly #packed: PackedReader
@@ -182,7 +182,7 @@ export class ListIndex implements RowOrder {
     return this.isWhole || this.#turnOf(row) < this.#reached
   }
 
-  /** Rows are added shard by shard: their memory is read in its order. */
+  /** Returns a row's turn: rows are added shard by shard, in the order in which they lie in memory. */
   #turnOf(row: number): number {
     return this.#list.shardAt(row).number * 2 ** SLOT_BITS + slotOf(row)
   }

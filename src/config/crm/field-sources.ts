@@ -127,7 +127,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   )
 }
 
-/** Which constants a field allows, whatever crm.texts says about the list's texts. */
+/** The constants that a type of field allows. `crm.texts` has no effect on them. */
 interface Constant {
   readonly allowed: string
   readonly accepts: (written: string) => boolean
@@ -153,10 +153,7 @@ function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): t
   return null
 }
 
-/**
- * Refuses an invalid duration with a message of its own, as the rest of the mapping may be right. An open question is
- * reported elsewhere.
- */
+/** Refuses an invalid duration. An open question is reported elsewhere. */
 function refuseLasting(node: Tree, place: Place): typeof PROBLEM | null {
   if (node.kind !== 'map') return null
   const said = node.entries.get('lasting')
