@@ -14,7 +14,7 @@ export type MediaType = (typeof MEDIA_TYPES)[number]
  * Further representations of an event, each of which an operator may switch on (contract §6). Only its own exact name
  * in Accept chooses one; in ties they come after the six, in this order.
  */
-const FEED_TYPES = ['text/calendar', 'application/ld+json'] as const
+export const FEED_TYPES = ['text/calendar', 'application/ld+json'] as const
 
 export type FeedType = (typeof FEED_TYPES)[number]
 

@@ -1,3 +1,4 @@
+import { FEED_TYPES, MEDIA_TYPES } from '../formats/media-types.ts'
 import { type LogOptions, Log } from './log.ts'
 import {
   type Observe,
@@ -105,18 +106,12 @@ const STATUSES = [0, 200, 204, 304, 400, 404, 405, 429, 500, 502] as const
 
 const TYPES = [
   'none',
-  'application/json',
-  'text/json',
-  'application/xml',
-  'text/xml',
-  'application/hal+json',
-  'application/hal+xml',
+  ...MEDIA_TYPES,
   'application/problem+json',
   'application/problem+xml',
   'application/openapi+json',
   'text/html',
-  'text/calendar',
-  'application/ld+json',
+  ...FEED_TYPES,
 ] as const
 
 const STATUS_AT = new Uint8Array(600)
