@@ -102,7 +102,7 @@ venues: { from: venues }`)
     expect((await load(elsewhere)).problems).toHaveLength(1)
   })
 
-  it('takes the zone of stamps that have none', async () => {
+  it('takes the zone of updatedAt values that have none', async () => {
     const venues = LEAST.replace('from: venues', 'from: venues, updatedAtIn: europe/berlin')
     expect((await load(venues)).crm).toMatchObject({ venues: { updatedAtIn: { id: 'Europe/Berlin' } } })
     const { problems } = await load(LEAST.replace('from: venues', 'from: venues, updatedAtIn: Europe/Berlim'))
