@@ -208,10 +208,10 @@ const SOME_TEXTS = 200
  * Returns the formats that fit the most texts, if those are enough; formats with two digits come before those with one
  * or two.
  */
-function fitting(texts: readonly CountedText[], known: readonly DateFormat[]): Fitting {
+function fitting(texts: readonly CountedText[], known: readonly DateFormat[], share = ENOUGH): Fitting {
   const all = texts.reduce((sum, { count }) => sum + count, 0)
   const some = texts.slice(0, SOME_TEXTS)
-  let best: Fitting = { formats: [], fit: Math.max(1, Math.ceil(all * ENOUGH)) }
+  let best: Fitting = { formats: [], fit: Math.max(1, Math.ceil(all * share)) }
   for (const format of known) {
     if (!some.some(({ text }) => isWrittenAs(text, format))) continue
     const fit = countOf(texts, (text) => isWrittenAs(text, format))
@@ -227,9 +227,12 @@ export function commonFormats(columns: readonly Column[]): readonly DateFormat[]
   return fitting(withoutIso(texts), DATE_TIME_FORMATS).formats
 }
 
-/** The formats of texts made of a day and a time from two columns. */
+/**
+ * The formats of texts made of a day and a time from two columns. Both columns are known to hold such, so half of the
+ * texts decide: `check` reports the others, in which times are written differently.
+ */
 export function joinedFormats(texts: readonly CountedText[]): readonly DateFormat[] {
-  return fitting(withoutIso(texts), DATE_TIME_FORMATS).formats
+  return fitting(withoutIso(texts), DATE_TIME_FORMATS, 0.5).formats
 }
 
 /** Finds the decimal separator of numbers; `both` if they contradict each other or are ambiguous. */

@@ -7,7 +7,7 @@ export const EVENT_NAMES = {
     'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero num eventid eventnr eventno eventnumber voorstnr voorstellingsnr veranstaltungsnr idevento identifiant',
   ),
   Name: words(
-    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule',
+    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule spettacolo espectaculo funcion',
   ),
   VenueId: words(
     'venueid venue venuename spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location where wo ou donde dove waar',
@@ -32,7 +32,7 @@ export const EVENT_NAMES = {
     'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),
   ShowOnWeb: words(
-    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen visibility visible sichtbarkeit sichtbar visibilite visibilidad visibilita zichtbaar',
+    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen visibility visible sichtbarkeit sichtbar visibilite visibilidad visibilita zichtbaar pubblica pubblicaonline showonline publishonline onwebsite showonwebsite aufderwebsite imweb',
   ),
 }
 
@@ -64,7 +64,7 @@ export const VENUE_NAMES = {
 
 /** Values that mean yes. */
 export const YES_WORDS: ReadonlySet<string> = new Set(
-  words('x ja yes y j wahr true 1 oui vrai si sí verdadero vero waar on'),
+  words('x ja yes y j wahr true 1 oui vrai si sí sì verdadero vero waar on'),
 )
 
 export const NO_WORDS: ReadonlySet<string> = new Set(words('- nein no n falsch false 0 non faux nee onwaar falso off'))

@@ -68,9 +68,13 @@ function joined(day: Column, days: readonly Column[], times: readonly Column[], 
     const line = { key: 'Start', value: quoted(day.name), evidence }
     return { lines: [line, finish], formats: day.formats, dayOnly: day }
   }
-  taken.add(begins)
   const texts = joinedTexts(day, begins)
   const formats = joinedFormats(texts)
+  if (!texts.some(({ text }) => secondsOf(text, formats) !== null)) {
+    const all = [...days, ...times]
+    return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
+  }
+  taken.add(begins)
   const startLine = {
     key: 'Start',
     value: `{ join: [${quoted(day.name)}, ${quoted(begins.name)}] }`,

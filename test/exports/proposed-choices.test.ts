@@ -137,6 +137,18 @@ describe('what init proposes among several columns', () => {
     expect(said).toContain('Start: Which column is the start of events (Date, Jour, Heure)?')
   })
 
+  it('takes the way in which most times are written, and asks if none can be read with its day', async () => {
+    const programme = (...times: readonly string[]): string =>
+      `Nr;Spettacolo;Data;Ora;Pubblica online\n${times.map((time, at) => `${at};A;${20 + at}/05/2037;${time};${at === 0 ? 'no' : 'sì'}\n`).join('')}`
+    const { text } = await proposed(programme('20:30', '21:00', '18.00'))
+    expect(text).toContain('Start: { join: [Data, Ora] }   # 2 of 3 fit; e.g. 20/05/2037 20:30')
+    expect(text).toContain('dates: ["DD/MM/YYYY hh:mm"]')
+    expect(text).toContain('showOnWeb: { Pubblica online: [sì] }')
+    rmSync(join(folder, 'marquee.yaml'))
+    const { said } = await proposed(programme('20:30', '18.00', '9:00 PM', '2130'))
+    expect(said).toContain('Start: Which column is the start of events (Data, Ora)?')
+  })
+
   it('asks for the end where what is called so is not after the start', async () => {
     const { said } = await proposed('Id;Name;Start;Bis\n1;A;2036-12-11 19:30;2036-12-01 12:00\n')
     expect(said).toContain('Finish: It is unclear which column is the end of events (Bis)')
