@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
 import type { Batch, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import { outlineOf } from '../../src/crm/context/run-stream.ts'
 import { listSuspicions } from '../../src/crm/mapping/suspicions.ts'
 import { Reader, ShiftedTime, type TestRow, eventRow, fields, guidNumbered, idNumbered, openOwn } from './own-crm.ts'
 
@@ -20,8 +21,8 @@ function listOf(pages: () => Iterable<Batch>, more: Partial<Stream> = {}): Strea
   }
 }
 
-async function* batchesOf(rows: readonly unknown[]): AsyncGenerator<Batch, void> {
-  yield rows as Row[]
+async function* batchesOf(given: unknown): AsyncGenerator<Batch, void> {
+  yield given as Batch
 }
 
 const message = (outcome: Awaited<ReturnType<Reader['full']>>): string =>
@@ -140,6 +141,7 @@ describe('a full read fails', () => {
 
   it.each<[string, Partial<Stream>]>([
     ['broken: events: a row is undefined', { full: () => batchesOf([undefined]) }],
+    ['broken: events: full yielded totla; did you mean total?', { full: () => batchesOf({ rows: [], totla: 3 }) }],
     ['broken: events: my sentence', { full: (context) => context.fail('nonsense' as 'broken', 'my sentence') }],
     [
       'refused: events: the connector called fail("refused") without a sentence',
@@ -334,6 +336,16 @@ it('tells when the CRM changed a row, for the delay of its publication, if the c
   }
   expect(await timesOf({ updatedAt: 'changed' })).toEqual([Date.UTC(2026, 10, 20, 10), Number.NaN])
   expect(await timesOf({})).toEqual([undefined, undefined])
+})
+
+it.each([
+  [{ showOnweb: { web: [true] } }, {}, 'events has showOnweb; did you mean showOnWeb?'],
+  [{ byID() {} }, {}, 'events has byID; did you mean byId?'],
+  [{}, { request: { most: 60 } }, 'has request; did you mean requests?'],
+])('refuses a misspelt member, which would be ignored: %p %p', (list, more, sentence) => {
+  const events = listOf(() => [])
+  expect(outlineOf({ api: 1, events: { ...events, ...list }, venues: events, ...more })).toBe(sentence)
+  expect(outlineOf({ api: 1, events: { ...events, pageOf() {} }, venues: events, token: null })).toBeObject()
 })
 
 describe('a list that is read in full again and again', () => {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
 import { LONGEST_SENTENCE } from '../context/given-settings.ts'
-import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+import { LARGEST_ROW_BYTES, LONGEST_CURSOR } from '../kit/crm-limits.ts'
 
 const LINE_FEED = 0x0a
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
@@ -20,6 +20,13 @@ const KINDS = {
   misconfigured: 'misconfigured',
   expired: 'cursor-refused',
 } as const
+
+/** What must follow the word of a control line. */
+const NEEDED: ReadonlyMap<string, string> = new Map([
+  ['deleted', 'the id of a row'],
+  ['cursor', 'a text'],
+  ['fail', 'a kind and a sentence'],
+])
 
 /** The output of a command in one read. Each line is a row, or a control line that begins with `#`. */
 export class CommandOutput {
@@ -121,9 +128,11 @@ export class CommandOutput {
 
   #control(line: string): void {
     const [, word = '', rest = ''] = /^#(\S*)\s*(.*)$/s.exec(line) ?? []
-    if (rest === '' && (word === 'deleted' || word === 'cursor'))
-      this.#failAtLine(`#${word} must be followed by ${word === 'deleted' ? 'the id of a row' : 'a text'}`)
+    const needed = rest === '' ? NEEDED.get(word) : undefined
+    if (needed !== undefined) this.#failAtLine(`#${word} must be followed by ${needed}`)
     else if (word === 'deleted') this.#deleted.push(rest.slice(0, 256))
+    else if (word === 'cursor' && rest.length > LONGEST_CURSOR)
+      this.#failAtLine(`#cursor is longer than ${LONGEST_CURSOR} characters`)
     else if (word === 'cursor') this.#cursor = rest
     else if (word === 'total') this.#total = this.#wholeNumber(word, rest)
     else if (word === 'lag') this.#lagMs = Math.min(this.#wholeNumber(word, rest), LONGEST_LAG_MS)

@@ -1,4 +1,4 @@
-import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
+import { type CrmLimits, LONGEST_CURSOR, patienceOf } from '../kit/crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type {
@@ -56,7 +56,6 @@ const IGNORED = 'since returned rows that changed before the requested time; doe
 
 const NAMELESS = 'the list is read in full, because changes returned a row that is too large or has no usable id'
 
-const LONGEST_CURSOR = 2000
 /** The most ids in one call of `byId`. */
 const MOST_IDS = 100
 /**
@@ -204,7 +203,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     if (request.purpose !== 'addition') this.#comparedAt = parts.begunAt
     this.#notices.readInFull(stamps, parts.list.name)
     if (shape.ways.has('since')) cursor = sinceCursor(stamps.next)
-    else if (ended.cursor !== null && ended.cursor.length <= LONGEST_CURSOR) cursor ??= ended.cursor
+    else cursor ??= ended.cursor
     this.#gaveCursor = cursor !== null
     return { ...COMPLETE, cursor: cursor === null ? null : cursorOf(cursor) }
   }

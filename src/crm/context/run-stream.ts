@@ -1,3 +1,4 @@
+import { nearestName } from '../../domain/nearest-name.ts'
 import type { Batch, Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
 import type { ConnectorOutline, ListOutline, StreamBatch, Way } from '../connector/row-host.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
@@ -81,6 +82,8 @@ function partsOf(batch: unknown, way: Way): Parts {
   if (!Array.isArray(rows) || !Array.isArray(deleted)) {
     throw new FetchFault('broken', `${way} yielded something that is neither a list of rows nor { rows }`)
   }
+  const misspelt = misspeltIn(batch, BATCH_MEMBERS)
+  if (misspelt !== null) throw new FetchFault('broken', `${way} yielded ${misspelt}`)
   return {
     rows,
     deleted: deleted.map((id) => deletedId(id, way)),
@@ -89,6 +92,18 @@ function partsOf(batch: unknown, way: Way): Parts {
     full: of('full') === true,
     stable: of('stable') === true,
   }
+}
+
+const BATCH_MEMBERS = ['rows', 'deleted', 'total', 'lagMs', 'full', 'stable']
+
+/** Finds a member whose name is almost a known one: it would be ignored. Other members may be the connector's own. */
+function misspeltIn(given: unknown, known: readonly string[]): string | null {
+  if (typeof given !== 'object' || given === null) return null
+  for (const name of Object.keys(given)) {
+    const meant = known.includes(name) ? null : nearestName(name, known)
+    if (meant !== null) return `${name}; did you mean ${meant}?`
+  }
+  return null
 }
 
 function numberIn(said: unknown, name: 'total' | 'lagMs', way: Way): number | null {
@@ -171,13 +186,18 @@ function oddIn(value: unknown, column: string, depth: number): string | null {
   return null
 }
 
+const MEMBERS = ['api', 'settings', 'requests', 'events', 'venues', 'check']
 const OPTIONAL: readonly Exclude<Way, 'full' | 'check'>[] = ['changes', 'since', 'ids', 'byId', 'availability']
+
+const LIST_MEMBERS = ['fields', 'active', 'showOnWeb', 'updatedAt', 'full', 'watch', ...OPTIONAL]
 
 /** Describes a module's default export, or explains what is wrong with it, as the rest of a sentence. */
 export function outlineOf(connector: unknown): ConnectorOutline | string {
   if (!isConnector(connector)) return 'has no default export with api: 1, events and venues; see docs/crm/your-own.md'
   const lists = { events: listOutline(connector.events), venues: listOutline(connector.venues) }
   for (const [name, list] of Object.entries(lists)) if (typeof list === 'string') return `${name} ${list}`
+  const misspelt = misspeltIn(connector, MEMBERS)
+  if (misspelt !== null) return `has ${misspelt}`
   const { events, venues } = lists
   if (typeof events !== 'string' && typeof connector.check === 'function')
     return typeof venues === 'string' ? venues : { venues, events: { ...events, ways: [...events.ways, 'check'] } }
@@ -195,6 +215,8 @@ function listOutline(stream: unknown): ListOutline | string {
   if (!has('full')) return 'has no method full'
   const ways = OPTIONAL.filter(has)
   if (ways.includes('ids') && !ways.includes('since')) return 'has ids without since'
+  const misspelt = misspeltIn(stream, LIST_MEMBERS)
+  if (misspelt !== null) return `has ${misspelt}`
   const said: Record<string, unknown> = {}
   for (const name of ['fields', 'active', 'showOnWeb', 'updatedAt']) {
     const value: unknown = Reflect.get(stream, name)

@@ -65,6 +65,8 @@ const UNLIMITED_BYTES = 2e9
  * because most likely an open quote swallowed other rows.
  */
 export const LARGEST_ROW_BYTES: number = 256 * 1024
+/** The longest cursor of a connector, in characters: it is kept in every snapshot. */
+export const LONGEST_CURSOR = 2000
 
 /** Returns the limits, with the CRM's own time limit if its settings name one. */
 export function limitsOf(
