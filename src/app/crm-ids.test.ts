@@ -1,6 +1,6 @@
 import { expect, it } from 'bun:test'
 import { loadConfiguration } from '../config/read-configuration.ts'
-import { toNamedId } from '../crm/mapping/ids.ts'
+import { toNamedId } from '../crm/mapping/conversions.ts'
 import { parseGuid } from '../domain/guid.ts'
 import { idsOf } from './assemble.ts'
 

@@ -2,7 +2,7 @@
 // pass each call on; outgoing.ts sends requests.
 // In: an address and a function from call to answer. Out: a listener that stops without cutting off a request.
 import type { LookupFunction } from 'node:net'
-import type { Descriptors } from '../crm/kit/file-descriptors.ts'
+import type { Descriptors } from '../crm/kit/crm-limits.ts'
 import type { Answer, Call } from '../http/call.ts'
 
 export interface ListenOptions {

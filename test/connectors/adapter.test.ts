@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
 import type { Batch, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
-import { outlineOf } from '../../src/crm/context/run-stream.ts'
+import { outlineOf } from '../../src/crm/context/connector-run.ts'
 import { listSuspicions } from '../../src/crm/mapping/suspicions.ts'
 import { Reader, ShiftedTime, type TestRow, eventRow, fields, guidNumbered, idNumbered, openOwn } from './own-crm.ts'
 

@@ -20,6 +20,7 @@ import type { RowKind } from '../mapping/map-row.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
 import {
   type ReadParts,
+  RowNotices,
   Tally,
   batches,
   changesPage,
@@ -30,7 +31,6 @@ import {
 } from './row-pages.ts'
 import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
-import { RowNotices } from './row-notices.ts'
 import { LookBack, farAheadLike, isNotBefore } from './stamps.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 

@@ -16,6 +16,7 @@ import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
 import type { ConnectorRow, ListRows } from './list-rows.ts'
 import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
 import { type LookBack, stampMs } from './stamps.ts'
+import { RepeatedNotice } from '../../domain/repeated-notice.ts'
 
 /** The most batches of a read: ends paging that would never end. */
 const MOST_BATCHES = 20_000
@@ -37,7 +38,7 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
 }
 
 /** The rows that one answer has twice, with different content. */
-export interface RowsTwice {
+interface RowsTwice {
   readonly count: number
   /** The id of the first of these rows; `null` if there are none. */
   readonly first: string | null
@@ -223,4 +224,58 @@ export function changesPage<Item>(
     return `${name}, id ${(idText ?? change?.id ?? 'unknown').slice(0, 80)}`
   }
   return { begunAt, sourceLagMs, pass, changes, whereIs }
+}
+
+/** The number of consecutive id scans that must find late rows before it is reported. */
+const USUAL_AFTER = 3
+
+/** Warns the operator about rows that cannot be relied on: once, and again whenever their number has doubled. */
+export class RowNotices {
+  readonly #comparedEveryMs: () => number
+  readonly #tell: (message: string) => void
+  readonly #ahead = new RepeatedNotice()
+  readonly #twice = new RepeatedNotice()
+  #lateScans = 0
+
+  constructor(comparedEveryMs: () => number, tell: (message: string) => void) {
+    this.#comparedEveryMs = comparedEveryMs
+    this.#tell = tell
+  }
+
+  /** Examines the times of a full read. */
+  readInFull({ ahead, aheadId }: LookBack, list: string): void {
+    if (!this.#ahead.isNew(ahead, aheadId)) return
+    const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
+    this.#tell(
+      `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt is in the future, so ${this.#until}`,
+    )
+  }
+
+  /** Examines the rows that one answer of a full read has twice, with different content. */
+  cameTwice({ count, first }: RowsTwice, list: string): void {
+    if (!this.#twice.isNew(count, first)) return
+    const others = count === 1 ? '' : ` and ${count - 1} more`
+    this.#tell(
+      `${list}, id ${(first ?? 'unknown').slice(0, 80)}${others}: one answer has two different rows of this id; the later one counts`,
+    )
+  }
+
+  /** Examines the changed rows that an id scan found and the read by `updatedAt` had missed. */
+  compared(
+    late: readonly { readonly text: string; readonly stamp: string | null }[],
+    after: string,
+    list: string,
+  ): void {
+    this.#lateScans = late.length === 0 ? 0 : this.#lateScans + 1
+    const [first] = late
+    if (this.#lateScans !== USUAL_AFTER || first === undefined) return
+    const stamp = first.stamp === null ? 'none' : JSON.stringify(first.stamp.slice(0, 40))
+    this.#tell(
+      `${list}, id ${first.text.slice(0, 80)} and others change with an updatedAt (${stamp}) that since ${JSON.stringify(after)} does not return, so ${this.#until}`,
+    )
+  }
+
+  get #until(): string {
+    return `such changes are seen only when all rows are compared, every ${this.#comparedEveryMs() / 1000} s`
+  }
 }

@@ -3,13 +3,10 @@ import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
 import type { Http, PagesOptions, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { ask, Gate } from '../web/ask.ts'
-import { type HttpClient, type HttpReply, retryAfterMs } from '../web/http-client.ts'
-import { Budget, type RequestBudget } from './budget.ts'
-import { FetchFault } from './fetch-fault.ts'
+import { Gate, ask } from '../web/ask.ts'
+import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
+import { type JsonAnswer, type JsonRequest, FetchFault, answerOf } from './json-answer.ts'
 import { readPages } from './http-pages.ts'
-import { type JsonAnswer, type JsonRequest, answerOf } from './json-answer.ts'
-import { KeptAnswers } from './kept-answers.ts'
 
 export interface HttpSettings {
   readonly web: HttpClient
@@ -217,4 +214,94 @@ function headersOf({ bearer, headers = {} }: Authorized, hasBody: boolean): Reco
   for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value
   if (bearer !== undefined) sent['authorization'] = `Bearer ${bearer}`
   return sent
+}
+
+/** The most requests in any period of a given length. */
+interface RequestBudget {
+  readonly most: number
+  readonly perMs: number
+}
+
+/** Decides when the next request may be sent. */
+class Budget {
+  readonly #budget: RequestBudget
+  /** The times of the last requests, oldest first. */
+  readonly #sent: number[] = []
+
+  constructor(budget: RequestBudget) {
+    this.#budget = budget
+  }
+
+  /** Returns how long the next request must wait, in ms. If the result is 0, counts the request. */
+  take(nowMs: number): number {
+    const { most, perMs } = this.#budget
+    while (this.#sent.length > 0 && (this.#sent[0] ?? 0) <= nowMs - perMs) this.#sent.shift()
+    if (this.#sent.length >= most) return (this.#sent[0] ?? nowMs) + perMs - nowMs
+    this.#sent.push(nowMs)
+    return 0
+  }
+}
+
+/** The limit of all kept answers together. Answers above it are requested in full each time. */
+const MOST_KEPT_BYTES = 16 * 1024 * 1024
+/** An answer that was not requested again for this long is dropped. */
+const FORGOTTEN_AFTER_MS = 3_600_000
+
+interface Kept {
+  readonly reply: HttpReply
+  usedAtMs: number
+}
+
+/** Answers with a validator: the next request for the same asks only whether it has changed (RFC 9110 §13). */
+class KeptAnswers {
+  readonly #time: Time
+  readonly #kept = new Map<string, Kept>()
+  #bytes = 0
+
+  constructor(time: Time) {
+    this.#time = time
+  }
+
+  /** The headers that make a request conditional; none if no answer to it is kept. */
+  conditionsOf(request: string): Readonly<Record<string, string>> {
+    const kept = this.#kept.get(request)
+    if (kept === undefined) return {}
+    // Some APIs answer `no-cache` in full, whatever the validator.
+    return { ...conditionOf(kept.reply), 'cache-control': 'max-age=0' }
+  }
+
+  /** Returns the answer that counts: the kept one if the CRM says that it still does. */
+  settle(request: string, reply: HttpReply): HttpReply {
+    const kept = this.#kept.get(request)
+    const nowMs = this.#time.now().monotonicMs
+    if (reply.status === 304 && kept !== undefined) {
+      kept.usedAtMs = nowMs
+      // The kept `Age` is outdated, and the 304 may have none.
+      const { age: _, ...headers } = kept.reply.headers
+      return { ...kept.reply, headers: { ...headers, ...reply.headers } }
+    }
+    this.#forget(request)
+    if (reply.status !== 200 || conditionOf(reply) === null) return reply
+    if (this.#bytes + reply.body.length > MOST_KEPT_BYTES) {
+      for (const [old, { usedAtMs }] of this.#kept) if (usedAtMs < nowMs - FORGOTTEN_AFTER_MS) this.#forget(old)
+      if (this.#bytes + reply.body.length > MOST_KEPT_BYTES) return reply
+    }
+    this.#kept.set(request, { reply, usedAtMs: nowMs })
+    this.#bytes += reply.body.length
+    return reply
+  }
+
+  #forget(request: string): void {
+    this.#bytes -= this.#kept.get(request)?.reply.body.length ?? 0
+    this.#kept.delete(request)
+  }
+}
+
+/** Returns the header that asks whether an answer has changed; `null` if the answer has no usable validator. */
+function conditionOf({ headers }: HttpReply): Readonly<Record<string, string>> | null {
+  const { etag, 'last-modified': modified = '', date = '' } = headers
+  if (etag !== undefined) return { 'if-none-match': etag }
+  // A time of the same second says nothing about a change later in that second.
+  const ageMs = (httpDateMs(date) ?? 0) - (httpDateMs(modified) ?? Number.POSITIVE_INFINITY)
+  return ageMs > 1000 ? { 'if-modified-since': modified } : null
 }

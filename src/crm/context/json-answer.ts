@@ -5,7 +5,22 @@ import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
 import { inSlices } from '../../time/waiting.ts'
 import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
-import { FetchFault } from './fetch-fault.ts'
+
+/** An error that ends a connector's read, with a sentence for the operator. Connectors may catch it. */
+export class FetchFault extends Error {
+  readonly kind: FailureKind
+  /** The status of the CRM's answer; 0 if there was none. */
+  readonly status: number
+  readonly retryAfterMs: number | null
+
+  constructor(kind: FailureKind, sentence: string, status = 0, retryAfterMs: number | null = null) {
+    super(sentence)
+    this.name = 'FetchFault'
+    this.kind = kind
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
 
 /** An answer whose body is JSON. */
 export interface JsonAnswer {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { printable } from '../../domain/printable.ts'
 import { codeOf } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
-import type { Descriptors } from '../kit/file-descriptors.ts'
+import type { Descriptors } from '../kit/crm-limits.ts'
 import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
 
 /** The one file of a list, as the search found it. */

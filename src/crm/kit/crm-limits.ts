@@ -6,9 +6,9 @@ import { type FurtherField, type FurtherFields, NO_FURTHER } from '../../domain/
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
-import type { Descriptors } from './file-descriptors.ts'
 import type { HtmlText, MappingContext } from '../mapping/list-setting.ts'
 import { type ListSuspicions, listSuspicions } from '../mapping/suspicions.ts'
+import { Socket } from 'node:net'
 
 /** Limits that a reload may change: connectors read them at each exchange and keep no copy. */
 export interface CrmLimits {
@@ -93,4 +93,24 @@ export function limitsOf(
 /** The time limit of a page, in ms: each exchange is tried twice, the second time on a fresh connection. */
 export function patienceOf({ requestTimeoutMs }: Pick<CrmLimits, 'requestTimeoutMs'>): number {
   return requestTimeoutMs * 2 + 1000
+}
+
+/**
+ * File descriptors for reading the CRM. The callers' connections may use up all descriptors of the process, so
+ * connectors open every file and socket through this.
+ */
+export interface Descriptors {
+  /** Calls a function that opens a file descriptor synchronously. */
+  take<Result>(work: () => Result): Result
+  /** Calls a function that closes a file descriptor synchronously. */
+  giveBack(work: () => void): void
+  /** Returns a socket that opens its descriptor through `take` when it connects. */
+  newSocket(): Socket
+}
+
+/** Unlimited descriptors, for commands that serve no callers. */
+export const PLENTY: Descriptors = {
+  take: (work) => work(),
+  giveBack: (work) => work(),
+  newSocket: () => new Socket(),
 }

@@ -1,7 +1,7 @@
 import type { ColumnSource } from '../../config/crm/sources.ts'
-import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText } from '../cells/cell.ts'
+import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText, shownText } from '../cells/cell.ts'
 import { partChecks } from './conditions.ts'
-import { linkedCell } from './linked-cell.ts'
+import { isWebAddress } from '../../domain/field.ts'
 
 /**
  * Returns a reader of a column's cell: its label if configured, one value of several cells with `pick`, and blank in
@@ -57,4 +57,17 @@ function sumOf(cells: readonly Cell[]): Cell {
   const digits = String(units < 0n ? -units : units).padStart(places + 1, '0')
   const text = places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
   return new DecimalText(units < 0n ? `-${text}` : text)
+}
+
+/** Returns a reader of a website: the cell's text if that is an address, else the address that the cell links to. */
+function linkedCell<Row>(cell: (row: Row) => Cell, access: Pick<RowAccess<Row>, 'link'>): (row: Row) => Cell {
+  const link = access.link?.bind(access)
+  if (link === undefined) return cell
+  return (row) => {
+    const shown = cell(row)
+    const address = link(row)
+    if (address === null || isBlank(shown)) return shown
+    const text = shownText(shown)
+    return text === null || isWebAddress(text) ? shown : address
+  }
 }

@@ -3,7 +3,7 @@ import { type Expected, type WithheldFault, RowFault } from '../../domain/withhe
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from '../cells/cell.ts'
-import type { Conversions } from './written.ts'
+import type { Conversions } from './conversions.ts'
 
 const BLANK: Expected = { kind: 'blank' }
 const SCALAR: Expected = { kind: 'scalar' }

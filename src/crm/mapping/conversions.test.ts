@@ -2,9 +2,19 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { openZone } from '../../domain/zone.ts'
 import { type Cell, CellFault, DecimalText } from '../cells/cell.ts'
-import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
+import {
+  toDecimal,
+  toFlag,
+  toId,
+  toInt32,
+  toLinks,
+  toLinksOfText,
+  toTags,
+  toTagsOfText,
+  toText,
+  toVenueId,
+} from './conversions.ts'
 import { toDateTime } from './dates.ts'
-import { toId, toVenueId } from './ids.ts'
 
 const CELL_FAULT = Symbol('cell fault')
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'

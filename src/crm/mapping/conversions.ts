@@ -1,11 +1,15 @@
 import type { Expected, ExpectedNumber } from '../../domain/withheld.ts'
-import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
+import { type Decimal, ZERO, parseDecimal, parseInt32 } from '../../domain/number.ts'
 import type { Link } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, CellFault, isBlank, isList, isObject, plainText, shownText } from '../cells/cell.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
+import type { FieldSource, TextSettings } from '../../config/crm/sources.ts'
+import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
+import { crmIds, remembered } from '../../domain/named-ids.ts'
+import { type DateRules, dateRules } from './dates.ts'
 
-export const TEXT: Expected = { kind: 'text' }
+const TEXT: Expected = { kind: 'text' }
 const TEXTS: Expected = { kind: 'texts' }
 const FLAG: Expected = { kind: 'flag', words: null }
 const INTEGER: ExpectedNumber = { kind: 'integer', sign: null, currency: [] }
@@ -70,7 +74,7 @@ export function toTagsOfText(cell: Cell): readonly string[] | CellFault {
 }
 
 /** Splits a text into trimmed tags and drops blank ones. */
-export function splitTags(text: string, separator: string): readonly string[] {
+function splitTags(text: string, separator: string): readonly string[] {
   const tags: string[] = []
   for (let from = 0; from <= text.length;) {
     const end = text.indexOf(separator, from)
@@ -113,4 +117,172 @@ function toLink(cell: Cell): Link | null {
   const { Rel, Href, Title = null } = cell
   if (typeof Rel !== 'string' || isBlank(Rel) || typeof Href !== 'string' || isBlank(Href)) return null
   return Title === null || typeof Title === 'string' ? { Rel, Href, Title } : null
+}
+
+type Convert<Value> = (cell: Cell) => Value | CellFault
+/** Returns the text of HTML; `null` if it cannot be read. */
+type ReadHtml = (html: string) => string | null
+
+/**
+ * Returns the conversion of a field's cells to text: of HTML to plain text, then of the configured values to others.
+ */
+export function textConversion(source: FieldSource | null, htmlText: ReadHtml | undefined): Convert<string | null> {
+  if (source?.kind !== 'column') return toText
+  const read = source.html === true ? fromHtml(htmlText) : toText
+  return source.values === undefined ? read : translated(new Map(source.values), read)
+}
+
+function fromHtml(htmlText: ReadHtml | undefined): Convert<string | null> {
+  if (htmlText === undefined) throw new Error('a field is read from HTML, and the parser is not loaded')
+  return (cell) => {
+    const text = toText(cell)
+    return typeof text === 'string' ? (htmlText(text) ?? new CellFault(TEXT, cell)) : text
+  }
+}
+
+/** @param values by the trimmed text in lower case. Other texts stay as they are. */
+function translated(values: ReadonlyMap<string, string>, read: Convert<string | null>): Convert<string | null> {
+  return (cell) => {
+    // A CRM's yes and no may be translated too.
+    const found = typeof cell === 'boolean' ? String(cell) : read(cell)
+    if (found === null || found instanceof CellFault) return found
+    return values.get(trimWhiteSpace(found).toLowerCase()) ?? (typeof cell === 'boolean' ? toText(cell) : found)
+  }
+}
+
+const GUID: Expected = { kind: 'guid', mayBeBlank: false }
+const GUID_OR_NOTHING: Expected = { kind: 'guid', mayBeBlank: true }
+const ID: Expected = { kind: 'id' }
+
+/** Converts a cell to a row's id. The empty GUID is not an id (contract §1.1). */
+export function toId(cell: Cell): Guid | CellFault {
+  return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new CellFault(GUID, cell)
+}
+
+/**
+ * Converts a cell to the id of an event's venue. A blank cell or the empty GUID means that no venue is assigned yet.
+ */
+export function toVenueId(cell: Cell): Guid | CellFault {
+  if (isBlank(cell)) return EMPTY_GUID
+  return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new CellFault(GUID_OR_NOTHING, cell)
+}
+
+/** Returns a function that converts a cell with an id that is not a GUID to a UUID in `namespace`. */
+export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | CellFault {
+  const idOf = crmIds(namespace, from)
+  return (cell) => {
+    const text = isBlank(cell) ? null : shownText(cell)
+    return text === null ? new CellFault(ID, cell) : idOf(text)
+  }
+}
+
+/** The number of venue ids cached. */
+const MOST_VENUES = 10_000
+
+/** As `toNamedId`, for an event's venue. A blank cell means that no venue is assigned yet. */
+export function toNamedVenueId(namespace: Guid, venuesFrom: string): (cell: Cell) => Guid | CellFault {
+  const named = remembered(toNamedId(namespace, venuesFrom), MOST_VENUES)
+  return (cell) => (isBlank(cell) ? EMPTY_GUID : named(cell))
+}
+
+/** The conversions from cells to the values of fields. */
+export interface Conversions {
+  readonly int32: (cell: Cell) => number | CellFault
+  readonly decimal: (cell: Cell) => Decimal | CellFault
+  readonly flag: (cell: Cell) => boolean | null | CellFault
+  readonly tags: (cell: Cell) => readonly string[] | CellFault
+  readonly dates: DateRules
+}
+
+/** Returns the conversions for the configured way of writing; without `texts`, for Marquee's own. */
+export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | null): Conversions {
+  const usual = {
+    int32: toInt32,
+    decimal: toDecimal,
+    flag: toFlag,
+    tags: lists === 'text' ? toTagsOfText : toTags,
+    dates: dateRules(texts?.dates ?? []),
+  }
+  if (texts === null) return usual
+  const { decimal: sign, currency } = texts
+  const int32 = sign === null ? toInt32 : withSign(toInt32, { kind: 'integer', sign, currency: [] })
+  const decimal = sign === null ? toDecimal : withSign(toDecimal, { kind: 'decimal', sign, currency: [] })
+  return {
+    ...usual,
+    int32,
+    decimal: currency.length === 0 ? decimal : withCurrency(decimal, { kind: 'decimal', sign, currency }),
+    flag: flagOf(texts),
+    tags: tagsOf(texts.tags),
+  }
+}
+
+/** Matches digits in groups of three with one kind of separator, then the fraction. No first group begins with 0. */
+const NUMBERS = {
+  ',': /^([+-]?(?:[1-9]\d{0,2}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
+  '.': /^([+-]?(?:[1-9]\d{0,2}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
+} as const
+
+function withSign<Value>(
+  convert: Convert<Value>,
+  expected: ExpectedNumber & { readonly sign: '.' | ',' },
+): Convert<Value> {
+  const { sign } = expected
+  return (cell) => {
+    if (typeof cell !== 'string' || isBlank(cell)) return convert(cell)
+    const plain = sign === '.' ? cell : pointed(cell)
+    const read = plain === null ? null : convert(plain)
+    if (read !== null && !(read instanceof CellFault)) return read
+    const match = NUMBERS[sign].exec(trimWhiteSpace(cell))
+    if (match === null) return new CellFault(expected, cell)
+    const [, digits = '', , fraction] = match
+    const ungrouped = digits.replaceAll(/[^\d+-]/g, '')
+    const value = convert(fraction === undefined ? ungrouped : `${ungrouped}.${fraction}`)
+    return value instanceof CellFault ? new CellFault(value.expected, cell) : value
+  }
+}
+
+/** Replaces the comma of a number without grouping by a point; `null` if that is no such number. Nearly all are. */
+function pointed(text: string): string | null {
+  const comma = text.indexOf(',')
+  if (text.includes('.') || (comma !== -1 && text.includes(',', comma + 1))) return null
+  return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
+}
+
+function withCurrency<Value>(convert: Convert<Value>, expected: ExpectedNumber): Convert<Value> {
+  const marks = expected.currency
+  return (cell) => {
+    if (typeof cell !== 'string') return convert(cell)
+    const text = trimWhiteSpace(cell)
+    const before = marks.find((mark) => text.startsWith(mark))
+    const after = before === undefined ? marks.find((mark) => text.endsWith(mark)) : undefined
+    const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
+    const isMarkAlone = number !== text && isBlank(number)
+    const value = isMarkAlone ? null : convert(number === text ? cell : number)
+    return value === null || value instanceof CellFault ? new CellFault(expected, cell) : value
+  }
+}
+
+function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
+  const words = new Map([...yes.map((word) => [word, true] as const), ...no.map((word) => [word, false] as const)])
+  if (words.size === 0) return toFlag
+  const expected: Expected = { kind: 'flag', words: [...words.keys()] }
+  return (cell) => {
+    const text = plainText(cell)
+    const flag = text === null ? undefined : words.get(trimWhiteSpace(text).toLowerCase())
+    if (flag !== undefined) return flag
+    const usual = toFlag(cell)
+    return usual instanceof CellFault ? new CellFault(expected, cell) : usual
+  }
+}
+
+function tagsOf(separators: readonly string[]): Conversions['tags'] {
+  const [first, ...others] = separators
+  if (first === undefined) return toTags
+  if (first === ';' && others.length === 0) return toTagsOfText
+  return (cell) => {
+    if (typeof cell !== 'string') return toTags(cell)
+    let text = cell
+    for (const other of others) text = text.replaceAll(other, first)
+    return splitTags(text, first)
+  }
 }

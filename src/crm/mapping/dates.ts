@@ -4,7 +4,8 @@ import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
-import { type Cell, type RowAccess, LateTime, CellFault, isBlank } from '../cells/cell.ts'
+import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
+import { RowFault } from '../../domain/withheld.ts'
 
 /** The expectation of a cell that must contain a date-time but contains nothing. */
 export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
@@ -70,7 +71,7 @@ export function toDateTime(
 }
 
 /** Parses a cell that is not blank. */
-export function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | CellFault {
+function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | CellFault {
   if (cell instanceof LateTime) {
     const parsed = parseDate(cell.text, rules, hasZone)
     return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : laterBy(parsed, cell.days)
@@ -91,7 +92,7 @@ function laterBy(parsed: DateTimeText, days: number): DateTimeText {
 }
 
 /** Counts a date that has neither an offset nor a zone of its own, so the list's zone decides. */
-export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
+function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
   if (kind === 'wall' && !hasZone) notes.wallTimes++
 }
 
@@ -99,7 +100,7 @@ export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: 
  * Returns the instant of a date.
  * @param notes the notes of the cell's own field; absent when the date is read for another field
  */
-export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNotes, cell: Cell = null): Instant {
+function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNotes, cell: Cell = null): Instant {
   if (parsed.kind !== 'wall') return parsed.instant
   const instant = instantOfWall(parsed.wall, wallZone)
   const { epochSeconds } = instant
@@ -108,7 +109,7 @@ export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNote
   return instant
 }
 
-export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | CellFault {
+function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | CellFault {
   notes.epochSeconds = instant.epochSeconds
   return showInstant(instant, showIn) ?? new CellFault(YEAR_1_TO_9999, cell)
 }
@@ -129,4 +130,85 @@ export function wallZoneOf<Row>(
     const cell = cellOf(row)
     return access.zoneOf(cell) ?? new CellFault(expected, cell)
   }
+}
+
+/** The source of a date, and how it is parsed. */
+export interface DateOrigin<Row> {
+  readonly column: string
+  readonly cell: (row: Row) => Cell
+  readonly wallZone: (row: Row) => Zone | CellFault
+  /** Whether the field names the zone of its dates. */
+  readonly hasZone: boolean
+  readonly rules: DateRules
+  readonly notes: DateNotes
+}
+
+const DAY_SECONDS = 86_400
+
+/**
+ * Returns a reader of Finish that may depend on Start.
+ * @param lastingMs the duration of an event without a Finish, in ms; `null` if such an event is withheld
+ * @param isJoined whether the day comes from another column: a Finish before Start on the same day then means the next
+ * day
+ */
+export function finishReader<Row>(
+  finish: DateOrigin<Row>,
+  start: DateOrigin<Row>,
+  lastingMs: number | null,
+  isJoined: boolean,
+  showIn: Zone,
+): Reader<Row, DateTime> {
+  const missing = new RowFault('missing', finish.column, { expected: ANY_DATE_TIME, found: null })
+  const startMissing = new RowFault('missing', start.column, { expected: ANY_DATE_TIME, found: null })
+
+  function finishOf(row: Row, cell: Cell): Instant | RowFault {
+    const zone = finish.wallZone(row)
+    if (zone instanceof CellFault) return new RowFault('unreadable', finish.column, zone)
+    const parsed = parseDate(cell, finish.rules, finish.hasZone)
+    if (parsed instanceof CellFault) return new RowFault('unreadable', finish.column, parsed)
+    noteWallTime(parsed, finish.notes, finish.hasZone)
+    if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone, finish.notes, cell)
+    const begun = startOf(start, row)
+    const meant = begun === null || begun instanceof RowFault ? parsed : nextDay(parsed, begun.parsed)
+    return instantOf(meant, zone, finish.notes, cell)
+  }
+
+  return (row) => {
+    const cell = finish.cell(row)
+    let instant: Instant | RowFault
+    if (!isBlank(cell)) instant = finishOf(row, cell)
+    else if (lastingMs === null) return missing
+    else {
+      const begun = startOf(start, row)
+      // Such a Finish has no column to fill in.
+      if (begun === null) return startMissing
+      instant = begun instanceof RowFault ? begun : later(instantOf(begun.parsed, begun.zone), lastingMs)
+    }
+    if (instant instanceof RowFault) return instant
+    const value = shown(instant, showIn, finish.notes, cell)
+    return value instanceof CellFault ? new RowFault('unreadable', finish.column, value) : value
+  }
+}
+
+function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row) {
+  const found = cell(row)
+  if (isBlank(found)) return null
+  const parsed = parseDate(found, rules, hasZone)
+  if (parsed instanceof CellFault) return new RowFault('unreadable', column, parsed)
+  const zone = wallZone(row)
+  if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
+  return { parsed, zone }
+}
+
+function nextDay(finish: Extract<DateTimeText, { kind: 'wall' }>, start: DateTimeText): DateTimeText {
+  if (start.kind !== 'wall') return finish
+  const { seconds, ticks } = finish.wall
+  const isOneDay = Math.floor(seconds / DAY_SECONDS) === Math.floor(start.wall.seconds / DAY_SECONDS)
+  return isOneDay && seconds < start.wall.seconds
+    ? { kind: 'wall', wall: { seconds: seconds + DAY_SECONDS, ticks } }
+    : finish
+}
+
+function later({ epochSeconds, ticks }: Instant, ms: number): Instant {
+  return { epochSeconds: epochSeconds + ms / 1000, ticks }
 }

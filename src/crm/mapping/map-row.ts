@@ -8,10 +8,18 @@ import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
 import { isOnPurpose, RowFault } from '../../domain/withheld.ts'
 import type { Change } from '../../sync/port.ts'
-import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf, textReader } from './readers.ts'
-import { furtherOf, furtherReadersOf } from './further-readers.ts'
+import {
+  type FieldName,
+  type FieldsOf,
+  type Readers,
+  furtherOf,
+  furtherReadersOf,
+  nameOfColumn,
+  readersOf,
+  textReader,
+} from './readers.ts'
 import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
-import { conversionsOf } from './written.ts'
+import { conversionsOf } from './conversions.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
 import { type Reader, type RowAccess } from '../cells/cell.ts'

@@ -8,20 +8,30 @@ import {
   type Cell,
   type Reader,
   type RowAccess,
-  LateTime,
   CellFault,
+  LateTime,
   isBlank,
   plainText,
   shownText,
 } from '../cells/cell.ts'
-import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
-import { type DateNotes, ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
-import { type DateOrigin, finishReader } from './finish.ts'
+import {
+  type Conversions,
+  conversionsOf,
+  textConversion,
+  toDecimal,
+  toId,
+  toInt32,
+  toLinks,
+  toLinksOfText,
+  toNamedId,
+  toNamedVenueId,
+  toText,
+  toVenueId,
+} from './conversions.ts'
+import { type DateNotes, type DateOrigin, ANY_DATE_TIME, finishReader, toDateTime, wallZoneOf } from './dates.ts'
 import { columnCell } from './column-cell.ts'
-import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { ListSetting, MappingContext } from './list-setting.ts'
-import { textConversion } from './text-values.ts'
-import { type Conversions, conversionsOf } from './written.ts'
+import type { FurtherField, FurtherType, FurtherValue } from '../../domain/further.ts'
 
 /** A reader for each of the contract's fields of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Row, Item[Name]> }
@@ -121,12 +131,12 @@ interface Origin<Row> {
 }
 
 /** The source of a field of any name; `null` if nothing reads it. */
-export function sourceNamed(sources: FieldSources, name: string): FieldSource | null {
+function sourceNamed(sources: FieldSources, name: string): FieldSource | null {
   return new Map<string, FieldSource | null | undefined>(Object.entries(sources)).get(name) ?? null
 }
 
 /** Where a date of a row is read from. @param notes the notes on the field's dates */
-export function dateOriginOf<Row>(
+function dateOriginOf<Row>(
   name: string,
   source: FieldSource | null,
   access: RowAccess<Row>,
@@ -151,7 +161,7 @@ export function nameOfColumn(name: string, source: FieldSource | null): string {
 }
 
 /** @param blank whether a joined value is blank if any of its columns is, or only if all are */
-export function originOf<Row>(
+function originOf<Row>(
   name: string,
   source: FieldSource | null,
   access: RowAccess<Row>,
@@ -232,7 +242,7 @@ function lastingOf(source: FieldSource | null): number | null {
 }
 
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
-export function cellReader<Row, Value>(
+function cellReader<Row, Value>(
   { column, cell, constant }: Origin<Row>,
   convert: (cell: Cell) => Value | CellFault,
   fault: WithheldFault = 'unreadable',
@@ -250,7 +260,7 @@ export function cellReader<Row, Value>(
 }
 
 /** @param blank what a blank cell is read as */
-export function dateReader<Row, Blank>(
+function dateReader<Row, Blank>(
   { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
   showIn: Zone,
   blank: () => Blank | RowFault,
@@ -267,7 +277,7 @@ export function dateReader<Row, Blank>(
 const MAX_INT32 = 2_147_483_647
 
 /** Reads the first column minus all others, at least 0; a blank cell counts as 0. */
-export function differenceReader<Row>(
+function differenceReader<Row>(
   columns: readonly string[],
   access: RowAccess<Row>,
   int32In: (column: string) => Conversions['int32'],
@@ -283,4 +293,64 @@ export function differenceReader<Row>(
     // Subtracting a negative number may exceed the field's range.
     return Math.min(Math.max(rest, 0), MAX_INT32)
   }
+}
+
+type Convert = (cell: Cell) => FurtherValue | CellFault
+
+/** Returns the readers of the further fields, in the order of their declaration (contract §7). */
+export function furtherReadersOf<Row>(
+  fields: readonly FurtherField[],
+  setting: ListSetting,
+  access: RowAccess<Row>,
+  context: MappingContext,
+): readonly Reader<Row, FurtherValue>[] {
+  const { lists, texts = null, showIn, htmlText } = context
+  const conversions = conversionsOf(lists, texts)
+  return fields.map(({ name, type }) => {
+    const source = sourceNamed(setting.fields, name)
+    if (source === null) return () => null
+    const origin = originOf(name, source, access)
+    const read = (convert: Convert, plain = convert): Reader<Row, FurtherValue> =>
+      cellReader(origin, nullIfBlank(convert), 'unreadable', nullIfBlank(plain))
+    const readersByType: Readonly<Record<FurtherType, () => Reader<Row, FurtherValue>>> = {
+      text: () => cellReader(origin, furtherText(textConversion(source, htmlText)), 'unreadable', furtherText(toText)),
+      integer: () =>
+        source.kind === 'subtract'
+          ? differenceReader(source.columns, access, () => conversions.int32)
+          : read(conversions.int32, toInt32),
+      decimal: () => read(conversions.decimal, toDecimal),
+      'date-time': () => {
+        // The prefix keeps these notes apart from those on the contract's dates: a further field of one list may have
+        // the name of a contract field of the other.
+        const notes = context.suspicions.datesIn(`further ${name}`, nameOfColumn(name, source))
+        return dateReader(dateOriginOf(name, source, access, context, notes), showIn, () => null)
+      },
+      flag: () => read(conversions.flag),
+      texts: () => read(conversions.tags),
+    }
+    return readersByType[type]()
+  })
+}
+
+/** Reads the further fields of a row, and stops at the first that cannot be read. */
+export function furtherOf<Row>(
+  readers: readonly Reader<Row, FurtherValue>[],
+  row: Row,
+): readonly FurtherValue[] | RowFault {
+  const values: FurtherValue[] = []
+  for (const read of readers) {
+    const value = read(row)
+    if (value instanceof RowFault) return value
+    values.push(value)
+  }
+  return values
+}
+
+function nullIfBlank(convert: Convert): Convert {
+  return (cell) => (isBlank(cell) ? null : convert(cell))
+}
+
+/** A text of blanks is null; an empty one that the CRM distinguishes from null stays empty (contract §7). */
+function furtherText(convert: Convert): Convert {
+  return (cell) => (cell !== '' && isBlank(cell) ? null : convert(cell))
 }

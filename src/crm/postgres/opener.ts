@@ -3,7 +3,7 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import type { PostgresAddress } from '../../config/crm/sources.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import { PLENTY } from '../kit/file-descriptors.ts'
+import { PLENTY } from '../kit/crm-limits.ts'
 import { type ConnectionSettings, type Encryption, Connection } from './connection.ts'
 import { PostgresFailure } from './postgres-failure.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { proxyOf } from './proxy-of.ts'
+import { proxyOf } from './http-client.ts'
 
 const PROXY = 'http://proxy.example:3128'
 const of = (url: string, env: Readonly<Record<string, string>>, configured: string | null = null): string | null =>
