@@ -1,6 +1,3 @@
-import type { FileFormat } from './file-format.ts'
-import type { OpenFile } from './found-file.ts'
-
 /** The kind of a file according to its first bytes, whatever its name. */
 type Content = 'zip' | 'ole' | 'gzip' | 'page' | 'xml' | 'text' | 'other'
 
@@ -61,10 +58,21 @@ export function disguiseOf(bytes: Buffer): string | null {
   return `${fact}; name it .xlsx and set from of its list to the new name, or save it as CSV UTF-8, separated by commas`
 }
 
-/** Returns the actual format of a mapped list's file. It differs from the name only for a workbook named .csv. */
-export async function formatIn(file: Pick<OpenFile, 'read'>, named: FileFormat): Promise<FileFormat> {
-  if (named !== 'csv') return named
-  const head = Buffer.alloc(4)
-  await file.read(head, 0, head.length, 0)
-  return contentOf(head) === 'zip' ? 'xlsx' : named
+export const FILE_FORMATS = ['json', 'ndjson', 'csv', 'xlsx'] as const
+
+export type FileFormat = (typeof FILE_FORMATS)[number]
+
+/** Returns the format of a file by its name, in upper or lower case; `null` if it is unknown. */
+export function formatOf(file: string): FileFormat | null {
+  const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
+  if (ending === 'tsv' || ending === 'txt') return 'csv'
+  return FILE_FORMATS.find((format) => format === ending) ?? null
+}
+
+/** The contents of an empty list in each format, for messages about files of zero bytes. */
+export const EMPTY_LISTS: Readonly<Record<FileFormat, string>> = {
+  json: '[]',
+  ndjson: 'one blank line',
+  csv: 'a header row alone',
+  xlsx: 'a header row alone',
 }

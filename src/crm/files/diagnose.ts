@@ -6,7 +6,7 @@ import { disguiseOf, utf16Of } from './content.ts'
 import { findFile } from './found-file.ts'
 import { FileBatch } from './batch.ts'
 import { type ListFile, IgnoredColumns } from './list-file.ts'
-import { Utf8Gate } from './utf8-gate.ts'
+import { Utf8Gate } from './read-list-file.ts'
 
 /** Larger files are not diagnosed. */
 const MOST_BYTES = 64 * 1024 * 1024

@@ -3,13 +3,15 @@ import type { Secret } from '../../domain/secret.ts'
 import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { type Answered, ask, type Gate } from '../web/ask.ts'
+import { type Answered, type Gate, ask } from '../web/ask.ts'
 import { type HttpReply, type ProxiedHttpClient, httpDateMs, retryAfterMs } from '../web/http-client.ts'
-import type { FileFormat } from './file-format.ts'
-import { isPrivateUrl, shownUrl } from './web-address.ts'
-import { PUBLISH, digestOfWeb, formatOfWeb } from './web-content.ts'
+import { type FileFormat, EMPTY_LISTS, OTHER_THAN_WORKBOOKS, contentOf, disguiseOf, formatOf } from './content.ts'
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { createHash } from 'node:crypto'
+import { inSlices } from '../../time/waiting.ts'
 
-export interface DownloadSettings {
+interface DownloadSettings {
   readonly web: ProxiedHttpClient
   readonly from: WebFile
   readonly time: Time
@@ -235,4 +237,108 @@ const TOO_MANY = `after ${MOST_REDIRECTS} other redirects`
 
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403 || status === 407
+}
+
+/** The addresses that are only reachable from this machine or its network. */
+const PRIVATE = new BlockList()
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(net, bits, 'ipv4')
+}
+for (const [net, bits] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  PRIVATE.addSubnet(net, bits, 'ipv6')
+}
+
+/** Returns true if an address is a loopback, link-local or private one. */
+export function isPrivateAddress(address: string): boolean {
+  const bare = address.replace(/^\[(.*)\]$/, '$1')
+  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(bare)
+  if (mapped !== null) {
+    const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)]
+    return isPrivateAddress(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`)
+  }
+  const family = isIP(bare)
+  return family !== 0 && PRIVATE.check(bare, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** Returns true if a URL leads to a private address. A name that cannot be resolved leads nowhere. */
+async function isPrivateUrl({ hostname }: URL): Promise<boolean> {
+  if (/^(?:.*\.)?localhost$/.test(hostname)) return true
+  if (isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) return isPrivateAddress(hostname)
+  const addresses = await lookup(hostname, { all: true }).catch(() => [])
+  return addresses.some(({ address }) => isPrivateAddress(address))
+}
+
+const LONGEST_NAME = 60
+
+/**
+ * A URL's name in messages: its host and the last part of its path, never its query.
+ * @example `docs.google.com/…/pub`
+ */
+function shownUrl({ host, pathname }: URL, isReferred: boolean): string {
+  const parts = pathname.split('/').filter((part) => part !== '')
+  const last = parts.at(-1)
+  if (isReferred || last === undefined) return host
+  const name = last.length > LONGEST_NAME ? `${last.slice(0, LONGEST_NAME)}…` : last
+  return parts.length === 1 ? `${host}/${name}` : `${host}/…/${name}`
+}
+
+/** What to do about a page that is not the file, or a refusal. */
+const PUBLISH = 'publish the sheet (File, Share, Publish to web), or send a key in headers'
+
+/** The formats of content types. `application/vnd.ms-excel` says nothing: many servers send CSV under that name. */
+const FORMATS: ReadonlyMap<string, FileFormat> = new Map([
+  ['text/csv', 'csv'],
+  ['application/csv', 'csv'],
+  ['text/tab-separated-values', 'csv'],
+  ['application/json', 'json'],
+  ['text/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
+  ['application/x-jsonlines', 'ndjson'],
+])
+
+/**
+ * Returns the format of a downloaded file: by its first bytes, then by its content type, then by the name in the URL;
+ * otherwise it is CSV. Returns a failure if it is no list.
+ */
+function formatOfWeb(
+  bytes: Buffer,
+  { contentType, pathname, name }: { readonly contentType: string; readonly pathname: string; readonly name: string },
+): FileFormat | Failure {
+  const byName = formatOf(pathname)
+  const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
+  const byType = FORMATS.get(type) ?? (type.endsWith('+json') ? 'json' : null)
+  const format = byType ?? (byName === 'xlsx' ? null : byName) ?? 'csv'
+  if (bytes.length === 0) return failureOf('broken', `${name} has zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+  const content = contentOf(bytes)
+  if (content === 'zip') return 'xlsx'
+  if (content === 'page') return failureOf('refused', `${name} is a web page (HTML), not a file: ${PUBLISH}`)
+  const other = content === 'xml' ? `this is ${OTHER_THAN_WORKBOOKS.xml}` : disguiseOf(bytes)
+  return other === null ? format : failureOf('broken', `${name}: ${other}`)
+}
+
+const SLICE_BYTES = 1024 * 1024
+
+/** Computes the SHA-256 of a file, with pauses for requests. */
+async function digestOfWeb(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256')
+  const rest = inSlices()
+  for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+    hash.update(bytes.subarray(from, from + SLICE_BYTES))
+    await rest()
+  }
+  return hash.digest('hex')
 }

@@ -1,9 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Guid } from '../../domain/guid.ts'
-import type { Cursor, Failed, Failure, Page, PageStream } from '../../sync/port.ts'
-import type { ReadOutcome, ReadRequest, ServedRows } from '../../sync/port.ts'
-import { failed, failureOf } from '../../sync/port.ts'
-import type { Moment } from '../../time/time.ts'
+import {
+  type Cursor,
+  type Failed,
+  type Failure,
+  type Page,
+  type PageStream,
+  type ReadOutcome,
+  type ReadRequest,
+  type ServedRows,
+  failed,
+  failureOf,
+  heartbeat,
+} from '../../sync/port.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { ConnectorContext, CrmLimits } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
 import type { OpenFile } from './found-file.ts'
@@ -12,7 +22,7 @@ import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.t
 import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
-import { SignsOfLife } from './signs-of-life.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly list: ListFile<Item>
@@ -24,7 +34,7 @@ export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' |
 export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
 /** One version of a list's file. */
-export interface FileVersion {
+interface FileVersion {
   readonly file: Pick<OpenFile, 'read'>
   readonly found: FileBatch<unknown>['found']
   /** Identifies this version of the file. */
@@ -190,4 +200,56 @@ async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRow
     await setImmediate()
   }
   return ids.size
+}
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+/** Explains that an export has stopped: its file is older than crm.maxFileAge. `null` if it is young enough. */
+export function tooOld(name: string, writtenAtMs: number, nowMs: number, maxAgeMs: number | null): Failure | null {
+  if (maxAgeMs === null || nowMs - writtenAtMs <= maxAgeMs) return null
+  const fact = `${name} was last written ${spelled(nowMs - writtenAtMs)} ago`
+  return failureOf('unreachable', `${fact}, and crm.maxFileAge allows ${spelled(maxAgeMs)}: has the export stopped?`)
+}
+
+function spelled(ms: number): string {
+  if (ms >= HOUR_MS) return `${Math.floor(ms / (HOUR_MS / 10)) / 10} h`
+  return ms >= MINUTE_MS ? `${Math.floor(ms / MINUTE_MS)} min` : `${Math.floor(ms / 1000)} s`
+}
+
+interface Signs {
+  readonly time: Time
+  /** The longest time without a page while the read makes progress, ms. */
+  readonly everyMs: number
+  readonly begunAt: Moment
+  readonly pace: Pick<Pace, 'slices'>
+  readonly signal: AbortSignal
+}
+
+/**
+ * Yields empty pages while a file is read whose rows are held back until its end. Otherwise a slow share or a busy
+ * processor would look like a file that does not answer. A read without progress yields none, and times out.
+ */
+class SignsOfLife<Item> {
+  readonly #signs: Signs
+  #since: Moment
+
+  constructor(signs: Signs) {
+    this.#signs = signs
+    this.#since = signs.begunAt
+  }
+
+  async *during<Next>(pending: Promise<Next>): AsyncGenerator<Page<Item>, Next, void> {
+    const { time, everyMs, begunAt, pace, signal } = this.#signs
+    for (;;) {
+      const before = pace.slices
+      const leftMs = Math.max(0, everyMs - elapsedMs(this.#since, time.now()))
+      const next = await withTimeout(time, leftMs, pending, signal)
+      if (next !== TIMED_OUT && leftMs > 0) return next
+      if (signal.aborted) return pending
+      if (next !== TIMED_OUT || pace.slices > before) yield heartbeat(begunAt)
+      this.#since = time.now()
+      if (next !== TIMED_OUT) return next
+    }
+  }
 }

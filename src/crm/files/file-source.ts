@@ -3,9 +3,8 @@ import type { Cursor, Failure, PageStream, ReadOutcome, ReadRequest, ListSource 
 import { cursorOf, failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { type Descriptors, patienceOf } from '../kit/crm-limits.ts'
-import { formatIn } from './content.ts'
-import { tooOld } from './file-age.ts'
-import { type FileReadsSettings, type Interrupted, FileReads, endOf } from './file-reads.ts'
+import { type FileFormat, contentOf } from './content.ts'
+import { type FileReadsSettings, type Interrupted, FileReads, endOf, tooOld } from './file-reads.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 
@@ -189,4 +188,12 @@ function identityOf(found: FoundFile | NotFound): string {
 
 function withoutChangeTime(fingerprint: string): string {
   return fingerprint.slice(0, fingerprint.lastIndexOf(':'))
+}
+
+/** Returns the actual format of a mapped list's file. It differs from the name only for a workbook named .csv. */
+async function formatIn(file: Pick<OpenFile, 'read'>, named: FileFormat): Promise<FileFormat> {
+  if (named !== 'csv') return named
+  const head = Buffer.alloc(4)
+  await file.read(head, 0, head.length, 0)
+  return contentOf(head) === 'zip' ? 'xlsx' : named
 }

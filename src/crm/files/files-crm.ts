@@ -1,5 +1,5 @@
 // The files connector: two lists in the files of a directory, or on web servers. A FileSource reads a file in full when
-// it has changed, and a WebSource the file of a URL (download.ts). A parser for each format (file-format.ts) turns
+// it has changed, and a WebSource the file of a URL (download.ts). A parser for each format (read-list-file.ts) turns
 // bytes into rows, and list-file.ts turns rows into changes. A JSON row whose bytes have not changed is not parsed
 // again (json-rows.ts).
 

@@ -6,7 +6,7 @@ import { printable } from '../../domain/printable.ts'
 import { codeOf } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Descriptors } from '../kit/crm-limits.ts'
-import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
+import { type FileFormat, EMPTY_LISTS } from './content.ts'
 
 /** The one file of a list, as the search found it. */
 export interface FoundFile {

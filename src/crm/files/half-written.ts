@@ -1,5 +1,5 @@
 import { type Failure, type ServedRows, failureOf } from '../../sync/port.ts'
-import type { FileFormat } from './file-format.ts'
+import type { FileFormat } from './content.ts'
 
 /** Which part of a file to take: all of it, or only lines with a line end. */
 export type Extent = 'all' | 'whole-lines'

@@ -17,7 +17,7 @@ import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
-import { FILE_FORMATS, formatOf } from './file-format.ts'
+import { FILE_FORMATS, formatOf } from './content.ts'
 import type { Candidate } from './found-file.ts'
 
 /** The configuration of both lists. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { NdjsonParser } from './ndjson-parser.ts'
+import { NdjsonParser } from './json-parsers.ts'
 
 function run(text: string, size = 1000): unknown {
   const found: [string, number][] = []

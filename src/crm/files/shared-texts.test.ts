@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { SharedTexts } from './shared-texts.ts'
+import { SharedTexts } from './sheet-parser.ts'
 
 it('gives each text by its number, whatever is in it, and nothing for what is no number of a text', () => {
   const texts = new SharedTexts()

@@ -1,5 +1,5 @@
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, LateTime, DecimalText, PaddedNumber, ErrorCell, isBlank } from '../cells/cell.ts'
+import { type Cell, DecimalText, ErrorCell, LateTime, PaddedNumber, isBlank } from '../cells/cell.ts'
 import { isWebAddress } from '../../domain/field.ts'
 import type { RowCells } from './csv-parser.ts'
 import {
@@ -10,8 +10,8 @@ import {
   shapeOfCode,
   shapeOfFormat,
 } from './number-formats.ts'
-import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
-import type { SharedTexts } from './shared-texts.ts'
+import { type Refuse, LONGEST_TEXT_BYTES, PartParser } from './part-parser.ts'
+import type { SaxesTagPlain } from 'saxes'
 
 /** The parts of a workbook that cells refer to. */
 export interface SheetParts {
@@ -74,7 +74,7 @@ const UNCOMPUTED = new ErrorCell('a formula without a stored value', { kind: 'st
 
 /** The size of a sheet: A1 to XFD1048576. */
 const MOST_COLUMNS = 16_384
-export const MOST_ROWS = 1_048_576
+const MOST_ROWS = 1_048_576
 
 /** A row of a sheet with at least one value; blank cells may be absent from `cells`. */
 export interface SheetRow {
@@ -237,7 +237,7 @@ function hoursCell(number: number, text: string, is1904: boolean): Cell {
 }
 
 /** The column of a cell reference such as `AB12`, counted from 0; `null` if there is none. */
-export function columnOf(place: string | undefined): number | null {
+function columnOf(place: string | undefined): number | null {
   if (place === undefined) return null
   let column = 0
   let at = 0
@@ -252,4 +252,89 @@ function unescaped(text: string): string {
   return text.includes('_x')
     ? text.replaceAll(/_x([0-9A-F]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text
+}
+
+/** Consecutive rows with the same link in one column. */
+export interface LinkedRows {
+  readonly first: number
+  readonly last: number
+  readonly address: string
+}
+
+/** Collects the web addresses that a sheet refers to, by relationship id. */
+export function targetsParser(targets: Map<string, string>): PartParser {
+  return new PartParser((name, { Id = '', Type = '', Target = '' }) => {
+    if (name === 'Relationship' && Type.endsWith('/hyperlink') && isWebAddress(Target)) targets.set(Id, Target)
+  })
+}
+
+/** Finds the links of one column; a sheet lists them after its rows. */
+export function linksParser(
+  targets: ReadonlyMap<string, string>,
+  column: number,
+  onLink: (found: LinkedRows) => void,
+): PartParser {
+  return new PartParser((name, attributes) => {
+    if (name !== 'hyperlink') return
+    const target = targets.get(relationIn(attributes) ?? '')
+    // One link may span several cells.
+    const [from = '', to = from] = (attributes['ref'] ?? '').split(':', 2)
+    if (target === undefined || column < (columnOf(from) ?? 0) || column > (columnOf(to) ?? -1)) return
+    const { location = '' } = attributes
+    const address = location === '' || target.includes('#') ? target : `${target}#${location}`
+    onLink({ first: rowOf(from), last: Math.min(rowOf(to), MOST_ROWS), address })
+  })
+}
+
+/** Returns the id of the relationship that an element refers to: the value of its `r:id` attribute. */
+export function relationIn(attributes: SaxesTagPlain['attributes']): string | undefined {
+  return Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
+}
+
+function rowOf(place: string): number {
+  return Number(/\d+$/.exec(place)?.[0] ?? MOST_ROWS + 1)
+}
+
+/** Texts stored in one block of bytes. */
+interface Block {
+  readonly bytes: Buffer
+  readonly ends: Uint32Array
+}
+
+const BLOCK = 1024
+
+/**
+ * The texts that a workbook's cells share, stored as bytes: a hundred thousand strings would take twice the memory and
+ * slow down garbage collection.
+ */
+export class SharedTexts {
+  readonly #blocks: Block[] = []
+  #last: Buffer[] = []
+  #at = -1
+  #text: string | undefined = undefined
+
+  add(text: string): void {
+    this.#at = -1
+    this.#last.push(Buffer.from(text))
+    if (this.#last.length < BLOCK) return
+    let end = 0
+    const ends = Uint32Array.from(this.#last, ({ length }) => (end += length))
+    this.#blocks.push({ bytes: Buffer.concat(this.#last), ends })
+    this.#last = []
+  }
+
+  /** The text of this index; undefined if there is none. */
+  at(index: number): string | undefined {
+    // Remembers the last text: in a column with one long value, decoding it for each row costs more than everything
+    // else.
+    if (index !== this.#at) [this.#at, this.#text] = [index, this.#textAt(index)]
+    return this.#text
+  }
+
+  #textAt(index: number): string | undefined {
+    const block = this.#blocks[Math.floor(index / BLOCK)]
+    if (block === undefined) return this.#last[index - this.#blocks.length * BLOCK]?.toString()
+    const end = block.ends[index % BLOCK]
+    return end === undefined ? undefined : block.bytes.toString('utf8', block.ends[(index % BLOCK) - 1] ?? 0, end)
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { Utf8Gate } from './utf8-gate.ts'
+import { Utf8Gate } from './read-list-file.ts'
 
 function pass(bytes: Uint8Array, size: number): { readonly text: string; readonly brokenIn: number | null } {
   const gate = new Utf8Gate()

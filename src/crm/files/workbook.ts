@@ -17,10 +17,19 @@ import type { FileBatch } from './batch.ts'
 import type { NumberShape } from './number-formats.ts'
 import type { Pace } from './pace.ts'
 import type { BrokenSyntax } from './row-parser.ts'
-import { SharedTexts } from './shared-texts.ts'
+import {
+  type LinkedRows,
+  type SheetParts,
+  type SheetRow,
+  SharedTexts,
+  linksParser,
+  relationIn,
+  sheetParser,
+  stringsParser,
+  stylesParser,
+  targetsParser,
+} from './sheet-parser.ts'
 import { PartParser } from './part-parser.ts'
-import { type LinkedRows, linksParser, relationIn, targetsParser } from './sheet-links.ts'
-import { type SheetParts, type SheetRow, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
 import { numbering } from '../../domain/numbering.ts'
 
 type OpenFile = Pick<File, 'read'>

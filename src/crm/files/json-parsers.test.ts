@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { JsonArrayParser } from './json-array-parser.ts'
-import { NdjsonParser } from './ndjson-parser.ts'
+import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
 import type { Taken } from './row-parser.ts'
 
 interface Outcome {
