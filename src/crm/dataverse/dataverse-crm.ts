@@ -1,6 +1,6 @@
 // The Dataverse connector: reads two tables through the Web API. An EntitySource decides which read to make. A
 // PageReader requests the pages through the one client with its token (client.ts, tokens.ts). An EntityTable turns rows
-// into changes, with the labels of codes (labels.ts) and the time zones (zone-codes.ts).
+// into changes, with the labels of codes and the time zones (labels.ts).
 
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -10,14 +10,13 @@ import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
-import { Labels } from './labels.ts'
-import { type EntityTable, type TableParts, entityTable } from './entity-table.ts'
+import { Labels, ZoneCodes } from './labels.ts'
+import { type EntityTable, type TableParts, entityTable } from './table-rows.ts'
 import { type NoTracking, FullReadPace, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { PageReader } from './page-reader.ts'
 import { EntitySource } from './entity-source.ts'
 import { Tokens } from './tokens.ts'
-import { ZoneCodes } from './zone-codes.ts'
 import { type ListSetting, mappedColumns } from '../mapping/list-setting.ts'
 
 export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> {

@@ -16,8 +16,14 @@ import {
 import type { Time } from '../../time/time.ts'
 import { type Rest, sleep } from '../../time/waiting.ts'
 import type { CellObject } from '../cells/cell.ts'
-import { type PageAnswer, type PageReader, patienceWithWaits } from './page-reader.ts'
-import { type RowChange, STEP, streamPages } from './page-stream.ts'
+import {
+  type PageAnswer,
+  type PageReader,
+  type RowChange,
+  STEP,
+  patienceWithWaits,
+  streamPages,
+} from './page-reader.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from './tracking.ts'
 

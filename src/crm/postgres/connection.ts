@@ -5,8 +5,7 @@ import { type QueryArrayResult, Client, Connection as Wire } from 'pg'
 import type { PostgresAddress } from '../../config/crm/sources.ts'
 import type { Time } from '../../time/time.ts'
 import { PostgresFailure, postgresFailureOf } from './postgres-failure.ts'
-import { MessageLimits } from './message-limits.ts'
-import { type RowBatch, type TextRow, RowBatches } from './row-batches.ts'
+import { type RowBatch, type TextRow, MessageLimits, RowBatches } from './message-limits.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 /** TLS options, or false for no encryption. */

@@ -2,7 +2,7 @@ import type { Time } from '../../time/time.ts'
 import { PostgresFailure } from './postgres-failure.ts'
 import type { ListTable } from './list-table.ts'
 import { timestampText } from './updated-at.ts'
-import type { Opened } from './table-reader.ts'
+import type { Opened } from './known-table.ts'
 
 // A view applies the policies of the tables below it: for the view's owner or, with security_invoker, for the role.
 const RIGHTS = `WITH RECURSIVE named AS (

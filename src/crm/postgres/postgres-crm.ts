@@ -1,6 +1,5 @@
 // The PostgreSQL connector, which reads two tables or views. Each read (table-source.ts) is one transaction on one
-// connection (read-session.ts). It reads the changes by updatedAt, with an occasional id scan, or all rows (reads.ts).
-// A notification (listening.ts) only hints that a read is worthwhile; it may name deleted rows (suspects.ts).
+// connection (read-session.ts). It reads the changes by updatedAt, with an occasional id scan, or all rows. A notification (listening.ts) only hints that a read is worthwhile; it may name deleted rows (suspects.ts).
 
 import { resolve } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
