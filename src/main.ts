@@ -8,7 +8,7 @@ import { EarlySignals } from './app/early-signals.ts'
 const HELD_UP_MS = 100
 
 const args = process.argv.slice(2)
-// The executable also is the process of a user's connector (src/crm/child/connector-process.ts).
+// The executable also is the process of a user's connector (src/crm/child/module-crm.ts).
 if (args[0] === 'connector-host') {
   await import('./app/connector-main.ts')
   await new Promise(() => {})

@@ -1,4 +1,4 @@
-// The process in which a user's connector runs. connector-process.ts starts it and sends everything to its standard
+// The process in which a user's connector runs. module-crm.ts starts it and sends everything to its standard
 // input: the file, the settings, and one message for each batch that it requests. The answers have a channel of their
 // own, because a connector and the programs that it starts may print to the standard output at any time.
 

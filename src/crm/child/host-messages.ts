@@ -51,3 +51,73 @@ export type FromHost =
   /** A request to the CRM, or the beginning of its answer. */
   | { readonly is: 'traced'; readonly line: string }
   | { readonly is: 'pong'; readonly residentBytes: number; readonly heldMs: number }
+
+const LINE_FEED = 0x0a
+/** The longest line that the host writes. A longer one is refused, because it could fill the memory. */
+const LONGEST_LINE = 8 * 1024 * 1024
+
+export interface Frame {
+  readonly head: unknown
+  readonly rows: readonly Buffer[]
+}
+
+/** Splits what the host sends into frames: a line of JSON, and the rows that it announces. */
+export class FrameReader {
+  readonly #onFrame: (frame: Frame) => void
+  #rest: Buffer[] = []
+  #restBytes = 0
+  #frame: { readonly head: unknown; readonly rows: Buffer[]; missing: number } | null = null
+  /** Whether what came could not be parsed. */
+  isBroken = false
+
+  constructor(onFrame: (frame: Frame) => void) {
+    this.#onFrame = onFrame
+  }
+
+  feed(bytes: Buffer): void {
+    let from = 0
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
+      this.#rest.push(bytes.subarray(from, at))
+      // A copy: the stream may reuse its memory.
+      const line = Buffer.concat(this.#rest)
+      ;[this.#rest, this.#restBytes] = [[], 0]
+      from = at + 1
+      this.#take(line)
+    }
+    if (from === bytes.length) return
+    this.#rest.push(Buffer.from(bytes.subarray(from)))
+    this.#restBytes += bytes.length - from
+    if (this.#restBytes <= LONGEST_LINE) return
+    this.isBroken = true
+    ;[this.#rest, this.#restBytes] = [[], 0]
+  }
+
+  #take(line: Buffer): void {
+    const frame = this.#frame
+    if (frame === null) {
+      const head = parsedHead(line.toString('utf8'))
+      const missing = rowsIn(head)
+      if (head === null) this.isBroken = true
+      else if (missing === 0) this.#onFrame({ head, rows: [] })
+      else this.#frame = { head, rows: [], missing }
+      return
+    }
+    frame.rows.push(line)
+    if (--frame.missing > 0) return
+    this.#frame = null
+    this.#onFrame(frame)
+  }
+}
+
+function parsedHead(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function rowsIn(head: unknown): number {
+  const told = typeof head === 'object' && head !== null && 'rows' in head ? head.rows : 0
+  return typeof told === 'number' ? told : 0
+}

@@ -1,74 +1,140 @@
 // Connectors that users write, each in a separate process. In: the settings of crm.kind module or command. Out: a CRM
 // whose rows come from that process. The service continues if the process fails.
 
-import { basename } from 'node:path'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
-import { type Crm, type Failure, failed } from '../../sync/port.ts'
+import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
+import { type Moment, earlierBy, elapsedMs, laterOf } from '../../time/time.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
+import { GivenSettings } from '../context/given-settings.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { ConnectorProcess } from './connector-process.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory } from './child-watch.ts'
+import { type Frame, type FromHost, type ToHost, CHANNEL, FrameReader } from './host-messages.ts'
 
 export interface ProcessContext extends ConnectorContext {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** Opens a connector that is a TypeScript or JavaScript file. */
-export function openModuleCrm(settings: CrmSettings<'module'>, { env, ...context }: ProcessContext): Promise<Crm> {
-  const name = basename(settings.path.file)
-  return connectorCrm(new ModuleHost(name, settings, { env, ...context }), settings, context)
+export function openModuleCrm(settings: CrmSettings<'module'>, context: ProcessContext): Promise<Crm> {
+  return connectorCrm(new ModuleHost(settings, context), settings, context)
 }
 
-/** Reads rows from a module's process. */
+type Given = Extract<FromHost, { readonly is: 'batch' | 'end' }>
+
+/** The answer that a read waits for. */
+type HostAnswer = { readonly ok: true; readonly rows: Frame['rows']; readonly head: Given } | Failed
+
+interface Waiting {
+  readonly since: Moment
+  readonly settle: (answer: HostAnswer) => void
+}
+
+/** A running connector process. */
+interface Alive {
+  readonly child: ChildProcess
+  readonly ready: Promise<ConnectorOutline | Failure>
+  readonly waiting: Map<number, Waiting>
+  /** Watches the process closely from now on, because a read waits for it. */
+  watchClosely: () => void
+  /** The reads that were given up and have not ended yet. */
+  readonly closing: Set<number>
+  pingedAt: Moment | null
+  residentBytes: number
+  /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
+  pausedUntil: Moment
+  /** Why the service is ending the process; `null` if it is not. */
+  why: Failure | null
+}
+
+/** The interval of memory checks: short enough to notice a process before it is far over its limit. */
+const WATCH_EVERY_MS = 100
+/** The interval while no read waits for the process. */
+const IDLE_WATCH_EVERY_MS = 1000
+/** How long the process may block its event loop. */
+const LOOP_HELD_MS = 5000
+/** How many request time limits a batch may take. */
+const PATIENCE = 3
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 60_000
+const START_MS = 20_000
+const NOTED_WAIT_MS = 10_000
+/** How long to read what the process has printed, after it has ended. */
+const STRAY_MS = 1000
+
+/**
+ * Runs a user's connector in a process: starts it when needed, watches it, and ends it with all its child processes.
+ */
 class ModuleHost implements RowHost {
   readonly name: string
-  readonly #process: ConnectorProcess
+  /** The longest time that the connector blocked its event loop during reads, in ms. */
+  heldMs = 0
+  readonly #settings: CrmSettings<'module'>
+  readonly #context: ProcessContext
+  readonly #given: GivenSettings
+  readonly #prints: ChildPrints
   readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
+  #alive: Alive | null = null
+  #reads = 0
+  /** How many times the process has ended without a successful read. */
+  #deaths = 0
+  #diedAt: Moment | null = null
+  #isClosed = false
+  #noted: Moment | null = null
 
-  constructor(name: string, settings: CrmSettings<'module'>, context: ProcessContext) {
-    this.name = name
-    this.#process = new ConnectorProcess({
-      ...context,
-      settings,
-      onHint: (list) => {
-        for (const hint of this.#hints[list]) hint()
-      },
-    })
+  constructor(settings: CrmSettings<'module'>, context: ProcessContext) {
+    this.name = basename(settings.path.file)
+    this.#settings = settings
+    this.#context = context
+    this.#given = new GivenSettings(settings.settings)
+    this.#prints = new ChildPrints(this.name, this.#given, context.observe, context.time)
   }
 
-  get heldMs(): number {
-    return this.#process.heldMs
+  /** Starts the process if none is running. Returns what the connector declares about its lists. */
+  async ready(): Promise<ConnectorOutline | Failure> {
+    if (this.#isClosed) return failureOf('internal', 'the CRM is closed')
+    const pauseMs = this.#alive === null ? this.#pauseMs : 0
+    if (pauseMs > 0) {
+      const message = `${this.name} ended unexpectedly, and is started again in ${Math.ceil(pauseMs / 1000)} s`
+      return failureOf('unreachable', message, pauseMs)
+    }
+    this.#alive ??= this.#start()
+    return this.#alive.ready
   }
 
-  get unfinished(): number {
-    return this.#process.unfinished
-  }
-
-  ready(): Promise<ConnectorOutline | Failure> {
-    return this.#process.ready()
+  get #pauseMs(): number {
+    if (this.#diedAt === null || this.#deaths < 2) return 0
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#deaths - 2), LONGEST_PAUSE_MS)
+    return Math.max(0, pauseMs - elapsedMs(this.#diedAt, this.#context.time.now()))
   }
 
   async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
-    const process = this.#process
-    const ready = await process.ready()
+    const ready = await this.ready()
     if ('message' in ready) return { ok: false, failure: ready }
     if (signal.aborted) return failed('internal', 'the read was given up')
-    const read = process.open({ list, way, argument })
-    const giveUp = (): void => process.close(read)
+    const read = ++this.#reads
+    this.#tell({ do: 'open', read, list, way, argument })
+    const giveUp = (): void => this.#giveUp(read)
     signal.addEventListener('abort', giveUp, { once: true })
     let isOver = false
     try {
       for (;;) {
-        const answer = await process.next(read)
+        const answer = await this.#next(read)
         isOver = !answer.ok || answer.head.is === 'end'
         if (!answer.ok) return answer
-        const { head, frame } = answer
+        const { head, rows } = answer
         if (head.is === 'end') {
-          process.succeeded()
+          // The next start need not wait.
+          this.#deaths = 0
           return { ok: true, cursor: head.cursor }
         }
-        yield { ...head, rows: frame.rows }
+        yield { ...head, rows }
       }
     } finally {
       signal.removeEventListener('abort', giveUp)
@@ -76,12 +142,38 @@ class ModuleHost implements RowHost {
     }
   }
 
-  refreshSecrets(): Promise<boolean> {
-    return this.#process.refreshSecrets()
+  /** Asks for the next batch of a read. */
+  #next(read: number): Promise<HostAnswer> {
+    const alive = this.#alive
+    if (alive === null) return Promise.resolve(failed('internal', `${this.name} has ended`))
+    const { promise, resolve } = Promise.withResolvers<HostAnswer>()
+    alive.waiting.set(read, { since: this.#context.time.now(), settle: resolve })
+    alive.watchClosely()
+    this.#tell({ do: 'next', read })
+    return promise
+  }
+
+  #giveUp(read: number): void {
+    const waiting = this.#alive?.waiting.get(read)
+    this.#alive?.waiting.delete(read)
+    this.#alive?.closing.add(read)
+    waiting?.settle(failed('internal', 'the read was given up'))
+    this.#tell({ do: 'close', read })
+  }
+
+  get unfinished(): number {
+    return this.#alive?.closing.size ?? 0
+  }
+
+  /** Reads the secrets again, after the CRM has refused them. */
+  async refreshSecrets(): Promise<boolean> {
+    const hasChanged = await this.#given.refresh()
+    if (hasChanged) this.#tell({ do: 'settings', settings: this.#given.sent })
+    return hasChanged
   }
 
   get rereadNote(): string {
-    return this.#process.given.rereadNote
+    return this.#given.rereadNote
   }
 
   onHint(list: ListName, callback: () => void): () => void {
@@ -90,6 +182,194 @@ class ModuleHost implements RowHost {
   }
 
   async close(): Promise<void> {
-    this.#process.end()
+    this.#isClosed = true
+    if (this.#alive !== null) this.#kill(this.#alive, failureOf('internal', 'the CRM is closed'))
   }
+
+  #tell(message: ToHost): void {
+    const stdin = this.#alive?.child.stdin
+    if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`)
+  }
+
+  #start(): Alive {
+    const { limits, env, time, trace } = this.#context
+    const { path, ca, proxy, allowInsecure } = this.#settings
+    const { requestTimeoutMs, longestPauseMs } = limits
+    const child = spawnBare(process.execPath, hostArguments(), dirname(path.file), true)
+    const { promise, resolve } = Promise.withResolvers<ConnectorOutline | Failure>()
+    const alive: Alive = {
+      child,
+      ready: promise,
+      waiting: new Map(),
+      watchClosely: () => {},
+      closing: new Set(),
+      pingedAt: null,
+      residentBytes: 0,
+      pausedUntil: time.now(),
+      why: null,
+    }
+    const frames = new FrameReader((frame) => this.#take(alive, frame, resolve))
+    const channel = child.stdio[CHANNEL]
+    if (channel instanceof Readable) {
+      channel.on('data', (bytes: Buffer) => {
+        frames.feed(bytes)
+        if (frames.isBroken) this.#kill(alive, failureOf('broken', `${this.name} sent answers that cannot be parsed`))
+      })
+      // Ignored: `close` reports the end.
+      channel.on('error', () => {})
+    }
+    this.#prints.follow(child.stdout)
+    this.#prints.follow(child.stderr)
+    // Ignored: writing to a process that has ended fails, and `close` reports the end.
+    child.stdin?.on('error', () => {})
+    const stopWatch = this.#watch(alive)
+    const cancelStart = time.after(START_MS, () =>
+      this.#kill(alive, failureOf('timeout', `${this.name} did not load within ${START_MS / 1000} s`)),
+    )
+    void promise.then(cancelStart)
+    let isOver = false
+    const ended = (how: string): void => {
+      if (isOver) return
+      isOver = true
+      stopWatch()
+      for (const stream of child.stdio) stream?.destroy()
+      this.#ended(alive, how, resolve)
+    }
+    child.on('error', (cause) => ended(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
+    child.on('close', (code, signal) => ended(howEnded(code, signal)))
+    // A program that it started may hold its output open for as long as that program runs.
+    child.on('exit', (code, signal) => void time.after(STRAY_MS, () => ended(howEnded(code, signal))))
+    const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+    const named = proxies.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
+    const start: ToHost = {
+      do: 'start',
+      path: path.file,
+      digest: path.sha256,
+      settings: this.#given.sent,
+      limits: { requestTimeoutMs, ...(longestPauseMs === undefined ? {} : { longestPauseMs }) },
+      isTraced: trace !== undefined,
+      allowInsecure,
+      ca,
+      proxy: proxy?.reveal() ?? null,
+      env: Object.fromEntries(named),
+    }
+    child.stdin?.write(`${JSON.stringify(start)}\n`)
+    return alive
+  }
+
+  #take(alive: Alive, frame: Frame, ready: (told: ConnectorOutline | Failure) => void): void {
+    const { head } = frame
+    if (!isFromHost(head)) return
+    if (head.is === 'ready') return ready(head)
+    if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint())
+    if (head.is === 'traced') return this.#context.trace?.(this.#given.shown(head.line, Number.POSITIVE_INFINITY))
+    if (head.is === 'closed') return void alive.closing.delete(head.read)
+    if (head.is === 'unusable') {
+      ready(failureOf('misconfigured', this.#given.shown(head.message)))
+      // End the process and try again later: the connector may work then, for example once a package is installed.
+      return this.#kill(alive, failureOf('misconfigured', this.#given.shown(head.message)))
+    }
+    if (head.is === 'pong') {
+      ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
+      this.heldMs = Math.max(this.heldMs, head.heldMs)
+      return
+    }
+    if (head.is === 'waiting') {
+      const until = earlierBy(this.#context.time.now(), -head.forMs)
+      alive.pausedUntil = laterOf(alive.pausedUntil, until)
+      return this.#noteWait(head)
+    }
+    const waiting = alive.waiting.get(head.read)
+    alive.waiting.delete(head.read)
+    if (head.is !== 'failed') return waiting?.settle({ ok: true, rows: frame.rows, head })
+    waiting?.settle(failed(head.kind, this.#given.shown(head.message), head.retryAfterMs))
+  }
+
+  #noteWait({ forMs, why }: Extract<FromHost, { is: 'waiting' }>): void {
+    const now = this.#context.time.now()
+    this.#context.observe({ kind: 'crm-paused', why: this.#given.shown(why), untilMs: now.wallMs + forMs })
+    if (forMs < NOTED_WAIT_MS || (this.#noted !== null && elapsedMs(this.#noted, now) < NOTED_WAIT_MS)) return
+    this.#noted = now
+    this.#prints.notice(`${this.name} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)
+  }
+
+  /** Checks the process regularly. Returns a function that stops this. */
+  #watch(alive: Alive): () => void {
+    const { time, limits } = this.#context
+    const memory = new GroupMemory(alive.child)
+    const look = (): void => {
+      const now = time.now()
+      const resident = memory.residentBytes ?? alive.residentBytes
+      if (resident > this.#settings.memoryBytes) this.#kill(alive, tooMuchMemory(this.name, resident))
+      if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS) {
+        this.#kill(
+          alive,
+          failureOf(
+            'timeout',
+            `${this.name} held its event loop for more than ${LOOP_HELD_MS / 1000} s, and was ended`,
+          ),
+        )
+      }
+      const patienceMs = limits.requestTimeoutMs * PATIENCE
+      for (const { since } of alive.waiting.values()) {
+        if (Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now)) <= patienceMs) continue
+        this.#kill(alive, failureOf('timeout', `${this.name} sent nothing for ${patienceMs / 1000} s, and was ended`))
+      }
+      if (alive.pingedAt === null && alive.waiting.size > 0) {
+        alive.pingedAt = now
+        this.#tell({ do: 'ping' })
+      }
+      cancel = plan()
+    }
+    let isIdle = false
+    const plan = (): (() => void) => {
+      isIdle = alive.waiting.size === 0
+      return time.after(isIdle ? IDLE_WATCH_EVERY_MS : WATCH_EVERY_MS, look)
+    }
+    let cancel = plan()
+    alive.watchClosely = () => {
+      if (!isIdle) return
+      cancel()
+      cancel = plan()
+    }
+    return () => cancel()
+  }
+
+  #kill(alive: Alive, why: Failure): void {
+    if (alive.why !== null) return
+    alive.why = why
+    killGroup(alive.child)
+  }
+
+  #ended(alive: Alive, how: string, ready: (told: Failure) => void): void {
+    if (this.#alive === alive) this.#alive = null
+    const failure = alive.why ?? failureOf('internal', `${this.name} ${how}`)
+    ready(failure)
+    this.#deaths++
+    this.#diedAt = this.#context.time.now()
+    const wasIdle = alive.waiting.size === 0
+    for (const { settle } of alive.waiting.values()) settle({ ok: false, failure })
+    alive.waiting.clear()
+    if (wasIdle && alive.why?.kind !== 'misconfigured' && !this.#isClosed) {
+      this.#prints.notice(`${failure.message}; it is started again for the next read`)
+    }
+  }
+}
+
+function howEnded(code: number | null, signal: string | null): string {
+  return signal === null ? `ended with status ${code}` : `was ended by ${signal}`
+}
+
+function isFromHost(head: unknown): head is FromHost {
+  return typeof head === 'object' && head !== null && 'is' in head
+}
+
+/** Returns the arguments that start the host: a file of the sources or the package, or a mode of the executable. */
+function hostArguments(): readonly string[] {
+  const hosts = ['ts', 'js'].map((ending) => new URL(`../../app/connector-main.${ending}`, import.meta.url))
+  const host = hosts.find((url) => existsSync(url))
+  if (host === undefined) return ['connector-host']
+  // Bun would read .env files, even if the environment is empty.
+  const options = process.versions['bun'] === undefined ? ['--disable-warning=ExperimentalWarning'] : ['--no-env-file']
+  return [...options, fileURLToPath(host)]
 }
