@@ -1,8 +1,12 @@
+import type { JsonValue } from '../../domain/json-value.ts'
+import type { Rest } from '../../time/waiting.ts'
 import type { Cell } from './cell.ts'
-import { type JsonBounds, JsonFault, numberCell, readJson } from './read-json.ts'
+import { type JsonBounds, JsonFault, numberCell, plainNumber, readJson } from './read-json.ts'
 
-export type ParsedCell =
-  | { readonly ok: true; readonly cell: Cell }
+export type ParsedCell = Parsed<Cell>
+
+type Parsed<Value> =
+  | { readonly ok: true; readonly cell: Value }
   /** The text stops being valid JSON at `offset`. */
   | { readonly ok: false; readonly reason: 'syntax'; readonly offset: number; readonly expected: string }
   | { readonly ok: false; readonly reason: 'depth' }
@@ -26,17 +30,15 @@ export function parseCell(text: string): ParsedCell {
   }
 }
 
-/**
- * As `parseCell`, for texts of any length and shape: pauses between parts.
- * @param wanted members of large objects to keep beyond the first 200; `null` keeps all
- */
-export async function parseLargeCell(
-  text: string,
-  wanted: ReadonlySet<string> | null,
-  rest: () => Promise<unknown> | null,
-  bounds?: JsonBounds,
-): Promise<ParsedCell> {
-  const reading = readJson(text, wanted, bounds)
+/** As `parseCell`, without JSON.parse. */
+function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
+  const reading = readJson(text, numberCell, bounds)
+  let step = stepOf(reading)
+  while (step === null) step = stepOf(reading)
+  return step
+}
+
+async function parsedInSlices<Value>(reading: Generator<void, Value, void>, rest: Rest): Promise<Parsed<Value>> {
   for (;;) {
     const step = stepOf(reading)
     if (step !== null) return step
@@ -45,16 +47,8 @@ export async function parseLargeCell(
   }
 }
 
-/** As `parseCell`, without JSON.parse. */
-function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
-  const reading = readJson(text, null, bounds)
-  let step = stepOf(reading)
-  while (step === null) step = stepOf(reading)
-  return step
-}
-
 /** Returns the result, or `null` if there is more to read. */
-function stepOf(reading: Generator<void, Cell, void>): ParsedCell | null {
+function stepOf<Value>(reading: Generator<void, Value, void>): Parsed<Value> | null {
   try {
     const step = reading.next()
     return step.done === true ? { ok: true, cell: step.value } : null
@@ -136,6 +130,13 @@ export function parseShallow(text: string): ParsedCell {
 }
 
 /** As `parseShallow`, for texts of any length: pauses between parts. */
-export async function parseShallowInSlices(text: string, rest: () => Promise<unknown> | null): Promise<ParsedCell> {
-  return text.length > SHORT ? parseLargeCell(text, null, rest, BOUNDS) : parseCell(text)
+export async function parseShallowInSlices(text: string, rest: Rest): Promise<ParsedCell> {
+  return text.length > SHORT ? parsedInSlices(readJson(text, numberCell, BOUNDS), rest) : parseCell(text)
+}
+
+/** As `parseShallowInSlices`, to plain values; `null` also for a text that is not JSON. */
+export async function parsePlain(text: string, rest: Rest): Promise<JsonValue> {
+  const bounds = text.length > SHORT ? BOUNDS : undefined
+  const parsed = await parsedInSlices(readJson(text, plainNumber, bounds), rest)
+  return parsed.ok ? parsed.cell : null
 }

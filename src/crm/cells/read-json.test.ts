@@ -4,7 +4,7 @@ import { JsonFault, readJson } from './read-json.ts'
 
 /** The first syntax error of a text; `null` if it is valid. */
 function findJsonFault(text: string): { readonly offset: number; readonly expected: string } | null {
-  const reading = readJson(text, null)
+  const reading = readJson(text, Number)
   try {
     while (reading.next().done !== true);
     return null

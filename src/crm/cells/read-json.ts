@@ -1,4 +1,4 @@
-import { type Cell, DecimalText } from './cell.ts'
+import { DecimalText } from './cell.ts'
 
 /** A syntax error in JSON: its position, and what was expected there. */
 export class JsonFault extends SyntaxError {
@@ -12,8 +12,6 @@ export class JsonFault extends SyntaxError {
   }
 }
 
-/** The number of members kept of an object; of further ones, only the wanted ones are kept. */
-const MOST_UNWANTED = 200
 /** The deepest nesting of lists and objects. */
 const DEEPEST = 4096
 /** Characters between two pauses. */
@@ -37,29 +35,33 @@ const NO_BOUNDS: JsonBounds = {
   textLength: Number.POSITIVE_INFINITY,
 }
 
-type OpenObject = Record<string, Cell>
+/** A JSON value whose numbers are read as `Digits`. */
+export type Json<Digits> = null | boolean | string | Digits | Json<Digits>[] | JsonObject<Digits>
+interface JsonObject<Digits> {
+  [name: string]: Json<Digits>
+}
 
 /**
  * Parses JSON in time proportional to its length, whatever its shape, and keeps the digits of numbers. Yields
  * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` if a bound is exceeded. For short
  * texts JSON.parse is faster, but its caller has to find numbers that a float would change.
- * @param wanted members of large objects to keep beyond the first 200; `null` keeps all
+ * @param numberOf reads a number from its source text
  * @param bounds what is refused at once; without it, nesting deeper than 4,096 is refused at the end of the text
  */
-export function* readJson(
+export function* readJson<Digits>(
   text: string,
-  wanted: ReadonlySet<string> | null,
+  numberOf: (source: string) => Digits,
   bounds: JsonBounds = NO_BOUNDS,
-): Generator<void, Cell, void> {
+): Generator<void, Json<Digits>, void> {
   const marks = new Marks(text, bounds.textLength)
   // Stacks for the lists and objects around the innermost one; `name` is the name of the next member if that is an
   // object.
   const kinds: boolean[] = []
-  const around: (Cell[] | OpenObject | null)[] = []
+  const around: (Json<Digits>[] | JsonObject<Digits> | null)[] = []
   const names: string[] = []
   const counts: number[] = []
   let isList = false
-  let inside: Cell[] | OpenObject | null = null
+  let inside: Json<Digits>[] | JsonObject<Digits> | null = null
   let name = ''
   let count = 0
   let isTooDeep = false
@@ -72,9 +74,9 @@ export function* readJson(
       yield
     }
     const first = text.charCodeAt(at)
-    let value: Cell
+    let value: Json<Digits>
     if (first === OPEN_LIST || first === OPEN_OBJECT) {
-      const opened: Cell[] | OpenObject = first === OPEN_LIST ? [] : {}
+      const opened: Json<Digits>[] | JsonObject<Digits> = first === OPEN_LIST ? [] : {}
       at = afterSpace(text, at + 1)
       // The code of a closing bracket is its opening one's plus 2.
       if (text.charCodeAt(at) !== first + 2) {
@@ -106,7 +108,7 @@ export function* readJson(
       if (!SCALAR.test(text)) throw new JsonFault(at, 'a value')
       const source = text.slice(at, SCALAR.lastIndex)
       at = SCALAR.lastIndex
-      value = first < SMALL_F ? numberCell(source) : first === SMALL_N ? null : first === SMALL_T
+      value = first < SMALL_F ? numberOf(source) : first === SMALL_N ? null : first === SMALL_T
     }
     // Stores the value and closes the lists and objects that end after it.
     for (;;) {
@@ -121,7 +123,7 @@ export function* readJson(
           if (inside.length >= bounds.items) throw new RangeError('a list has too many items')
           inside.push(value)
         } else if (count >= bounds.members) throw new RangeError('an object has too many members')
-        else if (count < MOST_UNWANTED || wanted === null || wanted.has(name) || Object.hasOwn(inside, name)) {
+        else {
           count++
           put(inside, name, value)
         }
@@ -153,6 +155,16 @@ export function numberCell(source: string): number | DecimalText {
   if (source.length > LONGEST_SAFE) return new DecimalText(source)
   const value = Number(source)
   return Number.isSafeInteger(value) && String(value) === source ? value : new DecimalText(source)
+}
+
+/**
+ * Reads a number as a plain value: one that a float would change becomes its text, and so does every integer beyond
+ * 2⁵³. Otherwise some ids of one column would be numbers and others texts.
+ */
+export function plainNumber(source: string): number | string {
+  const number = Number(source)
+  const isSafe = Number.isSafeInteger(number) || !Number.isInteger(number)
+  return isSafe && String(number) === source ? number : source
 }
 
 /** The length of `-9007199254740991`. */
@@ -224,7 +236,7 @@ function textFault(text: string, from: number): JsonFault {
   return new JsonFault(text.length, 'a quote that closes the text')
 }
 
-function put(into: OpenObject, name: string, value: Cell): void {
+function put<Digits>(into: JsonObject<Digits>, name: string, value: Json<Digits>): void {
   if (name !== '__proto__') into[name] = value
   // Plain assignment would set the prototype.
   else Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true })

@@ -1,8 +1,7 @@
 import { valueAt } from '../../domain/json-value.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
-import { type Cell, DecimalText, isList, isObject } from '../cells/cell.ts'
-import { parseShallowInSlices } from '../cells/parse-cell.ts'
+import { parsePlain } from '../cells/parse-cell.ts'
 import { inSlices } from '../../time/waiting.ts'
 import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
 
@@ -92,49 +91,5 @@ function redirected(host: string, { status, headers }: HttpReply): string {
 /** Parses JSON, large texts with pauses. Returns null if the text is not JSON, and for JSON's null. */
 async function parsed(body: Uint8Array): Promise<Value> {
   const text = utf8TextOf(body)
-  if (text === null) return null
-  const rest = inSlices()
-  const read = await parseShallowInSlices(text, rest)
-  return read.ok ? plainInSlices(read.cell, rest, 0) : null
-}
-
-const CONVERTED_AT_ONCE = 3
-
-async function plainInSlices(cell: Cell, rest: ReturnType<typeof inSlices>, depth: number): Promise<Value> {
-  if (depth === CONVERTED_AT_ONCE || typeof cell !== 'object' || cell === null) return plain(cell)
-  if (isList(cell)) {
-    const values: Value[] = []
-    for (const inner of cell) {
-      values.push(await plainInSlices(inner, rest, depth + 1))
-      await rest()
-    }
-    return values
-  }
-  if (!isObject(cell)) return plain(cell)
-  const values: Record<string, Value> = {}
-  for (const [name, inner] of Object.entries(cell)) put(values, name, await plainInSlices(inner, rest, depth + 1))
-  return values
-}
-
-/**
- * Converts a cell to plain values. A number that a float would change becomes a text, and so does every integer beyond
- * 2⁵³: of the ids of one column, some would be numbers otherwise, and others texts.
- */
-function plain(cell: Cell): Value {
-  if (cell instanceof DecimalText) {
-    const number = Number(cell.source)
-    const isSafe = Number.isSafeInteger(number) || !Number.isInteger(number)
-    return isSafe && String(number) === cell.source ? number : cell.source
-  }
-  if (isList(cell)) return cell.map(plain)
-  if (typeof cell !== 'object' || cell === null) return cell
-  if (!isObject(cell)) return null
-  const values: Record<string, Value> = {}
-  for (const [name, inner] of Object.entries(cell)) put(values, name, plain(inner))
-  return values
-}
-
-/** Sets a property, even one with a name such as `__proto__`. */
-function put(values: Record<string, Value>, name: string, value: Value): void {
-  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
+  return text === null ? null : parsePlain(text, inSlices())
 }
