@@ -27,7 +27,6 @@ type Given = { readonly since?: string; readonly ids?: readonly string[] }
 /** The column of the first time that is not null, if the configuration names several. */
 const FIRST_STAMP = 'the first updatedAt'
 
-/** Returns the connector, and the values of the settings it declares. */
 export function httpConnector(settings: CrmSettings<'http'>): readonly [Connector, SettingValues] {
   const { url, auth, requests } = settings
   const secret = secretOf(auth)
@@ -121,7 +120,6 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
   }
 }
 
-/** The options of paging, without those that are not set. */
 function pagingOf({ errorAt, refusedAs }: CrmSettings<'http'>, list: List): Omit<PagesOptions, 'query' | 'body'> {
   const { by, size, from, first, key, at, more, total, stable, hostOfLinks, whole } = list.paging
   const error = list.errorAt ?? errorAt

@@ -63,7 +63,6 @@ function shippedConnector(settings: Settings): readonly [Connector, SettingValue
   }
 }
 
-/** The columns that the configuration maps. */
 function columnsOf(said: SaidList | null): readonly string[] {
   const { fields = {}, active = null, showOnWeb = null, updatedAt = null } = said ?? {}
   const columns = mappedColumns({ fields, active, showOnWeb }).map(({ column }) => column)

@@ -36,9 +36,9 @@ const NO_BOUNDS: JsonBounds = {
 }
 
 /** A JSON value whose numbers are read as `Digits`. */
-export type Json<Digits> = null | boolean | string | Digits | Json<Digits>[] | JsonObject<Digits>
+export type ParsedJson<Digits> = null | boolean | string | Digits | ParsedJson<Digits>[] | JsonObject<Digits>
 interface JsonObject<Digits> {
-  [name: string]: Json<Digits>
+  [name: string]: ParsedJson<Digits>
 }
 
 /**
@@ -52,16 +52,16 @@ export function* readJson<Digits>(
   text: string,
   numberOf: (source: string) => Digits,
   bounds: JsonBounds = NO_BOUNDS,
-): Generator<void, Json<Digits>, void> {
+): Generator<void, ParsedJson<Digits>, void> {
   const marks = new Marks(text, bounds.textLength)
   // Stacks for the lists and objects around the innermost one; `name` is the name of the next member if that is an
   // object.
   const kinds: boolean[] = []
-  const around: (Json<Digits>[] | JsonObject<Digits> | null)[] = []
+  const around: (ParsedJson<Digits>[] | JsonObject<Digits> | null)[] = []
   const names: string[] = []
   const counts: number[] = []
   let isList = false
-  let inside: Json<Digits>[] | JsonObject<Digits> | null = null
+  let inside: ParsedJson<Digits>[] | JsonObject<Digits> | null = null
   let name = ''
   let count = 0
   let isTooDeep = false
@@ -74,9 +74,9 @@ export function* readJson<Digits>(
       yield
     }
     const first = text.charCodeAt(at)
-    let value: Json<Digits>
+    let value: ParsedJson<Digits>
     if (first === OPEN_LIST || first === OPEN_OBJECT) {
-      const opened: Json<Digits>[] | JsonObject<Digits> = first === OPEN_LIST ? [] : {}
+      const opened: ParsedJson<Digits>[] | JsonObject<Digits> = first === OPEN_LIST ? [] : {}
       at = afterSpace(text, at + 1)
       // The code of a closing bracket is its opening one's plus 2.
       if (text.charCodeAt(at) !== first + 2) {
@@ -236,7 +236,7 @@ function textFault(text: string, from: number): JsonFault {
   return new JsonFault(text.length, 'a quote that closes the text')
 }
 
-function put<Digits>(into: JsonObject<Digits>, name: string, value: Json<Digits>): void {
+function put<Digits>(into: JsonObject<Digits>, name: string, value: ParsedJson<Digits>): void {
   if (name !== '__proto__') into[name] = value
   // Plain assignment would set the prototype.
   else Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true })

@@ -79,7 +79,6 @@ function residentBytes(pid: number): number | null {
   return kilobytes === undefined ? null : Number(kilobytes) * 1024
 }
 
-/** Explains that a process was ended because of its memory. */
 export function tooMuchMemory(name: string, bytes: number): Failure {
   const sentence = `${name} took ${Math.round(bytes / 1e6)} MB of memory, more than crm.memory, and was ended`
   return failureOf('too-large', sentence)
@@ -130,7 +129,6 @@ export class ChildPrints {
     this.#time = time
   }
 
-  /** Logs what comes from a stream, line by line. */
   follow(stream: Readable | null): void {
     const take = eachLine((line) => this.tell(line))
     // The last line may lack a line break.

@@ -27,7 +27,6 @@ export function openCommandCrm(settings: CrmSettings<'command'>, context: Proces
   return connectorCrm(host, { ...settings, events, venues }, context)
 }
 
-/** Starts the command for each read, with the list's name and the kind of read as arguments, and reads its output. */
 class CommandHost implements RowHost {
   readonly name: string
   readonly #settings: CrmSettings<'command'>

@@ -209,7 +209,6 @@ class LoopWatch {
   }
 }
 
-/** The processor time that this process has used, in ms. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

@@ -28,7 +28,6 @@ export function openModuleCrm(settings: CrmSettings<'module'>, context: ProcessC
 
 type Given = Extract<FromHost, { readonly is: 'batch' | 'end' }>
 
-/** The answer that a read waits for. */
 type HostAnswer = { readonly ok: true; readonly rows: Frame['rows']; readonly head: Given } | Failed
 
 interface Waiting {
@@ -36,7 +35,6 @@ interface Waiting {
   readonly settle: (answer: HostAnswer) => void
 }
 
-/** A running connector process. */
 interface Alive {
   readonly child: ChildProcess
   readonly ready: Promise<ConnectorOutline | Failure>
@@ -142,7 +140,6 @@ class ModuleHost implements RowHost {
     }
   }
 
-  /** Asks for the next batch of a read. */
   #next(read: number): Promise<HostAnswer> {
     const alive = this.#alive
     if (alive === null) return Promise.resolve(failed('internal', `${this.name} has ended`))

@@ -30,10 +30,8 @@ class Seen {
   deleted = 0
 }
 
-/** The rows of a list, by the ways of reading that it has. */
 export type ExaminedRows = Pick<RowStream, 'shape' | 'open'> & Partial<Pick<RowStream, 'unfinished'>>
 
-/** Examines one list of a connector: with few requests, or thoroughly. */
 export async function examineList(
   name: ListName,
   stream: ExaminedRows,
@@ -99,7 +97,6 @@ class Examined {
     this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: false })
   }
 
-  /** Takes what the connector's own `check` says. */
   async #ownCheck(): Promise<void> {
     const ended = await this.#open('check', null, ({ rows }) => {
       for (const bytes of rows)

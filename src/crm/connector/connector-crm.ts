@@ -11,7 +11,6 @@ import { ConnectorSource } from './connector-source.ts'
 import type { RowHost } from './row-host.ts'
 import { RowStream } from './row-stream.ts'
 
-/** The settings that every connector has for its lists. */
 export interface ConnectorSettings {
   readonly idNamespace: Guid | null
   readonly timeZone: Zone
@@ -28,7 +27,6 @@ const USUAL_AVAILABILITY_MS = 5000
 /** If a connector blocks its event loop for longer (ms), its own time limits are late. */
 const LOOP_HELD_MS = 50
 
-/** Makes a CRM of a connector, which runs in this process or in another. */
 export async function connectorCrm(
   host: RowHost,
   { idNamespace, timeZone: zone, availability, lists = 'native', ...said }: ConnectorSettings,

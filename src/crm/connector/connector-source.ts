@@ -49,7 +49,6 @@ const COMPLETE = { ok: true, complete: true, oneMoment: false, unchanged: false,
 const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
 const REPORTED = { ...COMPLETE, complete: false } as const
 
-/** How a read of all rows ended, and whether rows may have moved between its pages. */
 type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boolean }) | Failed
 
 const IGNORED = 'since returned rows that changed before the requested time; does the API ignore its parameter?'
@@ -360,7 +359,6 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   }
 }
 
-/** Turns each batch into changes: its rows, then its deletions. */
 function changesIn<Item extends { readonly Id: Guid }>(
   parts: ReadParts<Item>,
   stamps: LookBack | null,

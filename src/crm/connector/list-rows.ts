@@ -37,7 +37,6 @@ import type { StreamShape } from './row-host.ts'
 /** Stands for an `updatedAt` of null. It is not valid UTF-8, so a null that becomes a time counts as a change. */
 const NO_STAMP: Buffer = Buffer.from([0xff])
 
-/** A mapped row, with its CRM id and its version. */
 export interface ConnectorRow<Item> {
   readonly change: Change<Item>
   /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
@@ -46,7 +45,6 @@ export interface ConnectorRow<Item> {
   readonly idText: string | null
 }
 
-/** An id and a version, from `ids`. */
 export interface KnownId {
   readonly id: Guid
   readonly text: string
@@ -97,7 +95,6 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.#seed = seedOf([setting, idNamespace, zone.id, showIn.id])
   }
 
-  /** Starts the notes of a full read. */
   begin(): void {
     const { suspicions } = this.#mapping
     suspicions.begin()
@@ -148,19 +145,16 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     return lacksColumn ? null : this.#availability.changeOf(row)
   }
 
-  /** The row's `updatedAt`; `null` if it has none. */
   stampIn(bytes: Buffer): string | null {
     const row = rowIn(bytes)
     return row === null || this.#stampOf === null ? null : shownText(this.#stampOf(row))
   }
 
-  /** The record's id for a CRM's id; `null` if the CRM's id is not valid. */
   idOf(cell: Cell): Guid | null {
     const id = this.#mapping.readers.Id(rowOfId(this.idColumn, cell))
     return id instanceof RowFault ? null : id
   }
 
-  /** Parses an item of `ids`; `null` if it is not valid. */
   knownId(bytes: Buffer): KnownId | null {
     const parsed = parseShallow(bytes.toString('utf8'))
     const pair = parsed.ok && isList(parsed.cell) ? parsed.cell : []

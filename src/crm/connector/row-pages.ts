@@ -78,7 +78,6 @@ export class Tally {
     return isOld ? `page ${this.answers} has only rows of earlier pages; is paging.by right?` : null
   }
 
-  /** What the read of a whole list has shown. */
   readingOf({ name, shape }: Pick<ListRows<never>, 'name' | 'shape'>, budget: ListReading['budget']): ListReading {
     const isEndEmpty = this.lastRows === 0
     return {
@@ -143,7 +142,6 @@ export async function* batches<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** Explains why a read ended early: it was given up, or took too long. */
 export function overtime(name: string, { longestMs }: { readonly longestMs: number }, signal: AbortSignal): Failed {
   if (signal.aborted) return failed('internal', 'the read was given up')
   return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)
@@ -242,7 +240,6 @@ export class RowNotices {
     this.#tell = tell
   }
 
-  /** Examines the times of a full read. */
   readInFull({ ahead, aheadId }: LookBack, list: string): void {
     if (!this.#ahead.isNew(ahead, aheadId)) return
     const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
@@ -251,7 +248,6 @@ export class RowNotices {
     )
   }
 
-  /** Examines the rows that one answer of a full read has twice, with different content. */
   cameTwice({ count, first }: RowsTwice, list: string): void {
     if (!this.#twice.isNew(count, first)) return
     const others = count === 1 ? '' : ` and ${count - 1} more`

@@ -7,7 +7,6 @@ import { htmlReader } from '../mapping/list-setting.ts'
 import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { ListShape, SaidList } from '../../config/crm/sources.ts'
 
-/** One list of a connector. */
 export class RowStream {
   /** What is known about the list; `null` until the connector has started successfully. */
   known: StreamShape | null = null
@@ -83,7 +82,6 @@ export class RowStream {
     }
   }
 
-  /** The number of reads of either list that were given up and have not ended yet. */
   get unfinished(): number {
     return this.#host.unfinished ?? 0
   }

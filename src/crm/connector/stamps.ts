@@ -1,4 +1,3 @@
-/** A time as a CRM wrote it. */
 interface Stamp {
   readonly ms: number
   readonly text: string

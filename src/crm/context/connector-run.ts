@@ -84,7 +84,6 @@ export class ConnectorRun {
     }
   }
 
-  /** Starts a list's `watch`, if it has one. */
   watch(list: ListName, hint: () => void, signal: AbortSignal): void {
     const end = this.#connector[list].watch?.(this.#context(signal), hint)
     if (typeof end === 'function') signal.addEventListener('abort', end, { once: true })
@@ -131,7 +130,6 @@ export function nameOfThrown(cause: unknown): string {
   return typeof name === 'string' ? name.slice(0, LONGEST_NAME) : 'something that is no Error'
 }
 
-/** The line of the connector's own file in an error's stack. */
 export function whereThrown(cause: unknown, name: string): string {
   // Either may be anything: a connector can set them.
   const [given, message]: readonly unknown[] = cause instanceof Error ? [cause.stack, cause.message] : []

@@ -13,7 +13,6 @@ interface SentSetting {
 
 export type SentSettings = Readonly<Record<string, SentSetting>>
 
-/** The values of a connector's settings, as the configuration gives them. */
 export type SettingValues = Readonly<Record<string, string | number | boolean | Secret>>
 
 const LONGEST_SHOWN = 400
@@ -69,7 +68,6 @@ export class GivenSettings {
 
 interface CheckedSettings {
   readonly settings: Readonly<Record<string, string | number | boolean>>
-  /** The origins of all settings that are URLs. */
   readonly origins: ReadonlySet<string>
 }
 
@@ -126,7 +124,6 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 const MOST_AT_ONCE = 3
 const USUAL_BUDGET = { most: 600, perMs: 60_000 }
 
-/** Returns the connector's budget of requests, or a sentence that says what is wrong with it. */
 export function budgetOf({ requests }: Connector): Pick<HttpSettings, 'atOnce' | 'budget'> | string {
   const { atOnce = MOST_AT_ONCE, most, per = '1m' } = requests ?? {}
   if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > 20)

@@ -21,7 +21,6 @@ export interface HttpSettings {
   readonly onWait: (forMs: number, why: string) => void
 }
 
-/** A request with its token. */
 type Authorized = Omit<JsonRequest, 'bearer'> & { readonly bearer: string | undefined }
 
 const MOST_BYTES = 64 * 1024 * 1024
@@ -216,7 +215,6 @@ function headersOf({ bearer, headers = {} }: Authorized, hasBody: boolean): Reco
   return sent
 }
 
-/** The most requests in any period of a given length. */
 interface RequestBudget {
   readonly most: number
   readonly perMs: number

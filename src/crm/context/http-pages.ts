@@ -192,7 +192,6 @@ function isNothing(value: Value): boolean {
   return value === null || value === '' || value === false
 }
 
-/** The values of the placeholders in the next request. */
 type Fill = { readonly [name: string]: Value }
 
 /** The placeholder that each way of paging needs. Without it, every request would return the same page. */
@@ -203,7 +202,6 @@ const NEEDED: Partial<Record<PagesOptions['by'], string>> = {
   cursor: 'cursor',
 }
 
-/** Throws if paging cannot work with the options. */
 function checkOptions(url: string, { by, at, query, body, total, whole, size }: PagesOptions): void {
   const needed = NEEDED[by]
   const written = JSON.stringify([url, query ?? null, body ?? null])
@@ -225,7 +223,6 @@ function wrong(sentence: string): FetchFault {
 
 const LONGEST = 2000
 
-/** Replaces the placeholders in a request. */
 function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
   const fill = scalarsIn(given)
   const { bearer, headers, query = {}, body, errorAt, refusedAs, misconfiguredAs } = options

@@ -21,7 +21,6 @@ export class FetchFault extends Error {
   }
 }
 
-/** An answer whose body is JSON. */
 export interface JsonAnswer {
   readonly value: Value
   readonly headers: HttpReply['headers']

@@ -19,7 +19,6 @@ export interface ClientSettings {
   readonly onRequest: (outcome: Outcome) => void
 }
 
-/** A successful answer, or why there is none. */
 export type Got =
   | { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment }
   | { readonly kind: 'nothing'; readonly begunAt: Moment }
@@ -140,7 +139,6 @@ export class DataverseClient {
   }
 }
 
-/** Returns the result of a request without a usable response. */
 export function unanswered(failure: Failure): Refused {
   return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
 }

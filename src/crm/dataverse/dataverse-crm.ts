@@ -27,7 +27,6 @@ export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> 
 /** The settings, without what they say of themselves. */
 export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNames' | 'mapsPrice'>
 
-/** Opens the connector for two tables of a Dataverse environment. */
 export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
   const { limits, time, observe, openHttpClient, env } = context

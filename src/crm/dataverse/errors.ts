@@ -70,7 +70,6 @@ export function errorKind(status: number, { code, message }: ErrorBody): ErrorKi
   return status >= 500 || status === 408 ? 'outage' : 'other'
 }
 
-/** Returns the column that does not exist according to the message; `null` if it names none. */
 export function unknownColumn(message: string): string | null {
   return /property named '([^']+)'/.exec(message)?.[1] ?? null
 }

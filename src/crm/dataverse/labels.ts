@@ -119,7 +119,6 @@ export class Labels {
     return codesOf(cell).map((code) => words?.get(code) ?? null)
   }
 
-  /** Returns the codes in a cell that have no label. */
   missingIn(column: string, cell: Cell): readonly string[] {
     const words = this.#columns.get(column)?.words
     return codesOf(cell).filter((code) => words?.has(code) !== true)

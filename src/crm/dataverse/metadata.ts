@@ -7,7 +7,6 @@ import { type Rest, inSlices } from '../../time/waiting.ts'
 import type { DataverseClient } from './client.ts'
 import { parsePageBody } from './page-body.ts'
 
-/** The types of a table's columns by logical name. */
 export type Attributes = ReadonlyMap<string, string>
 
 /** Reads logical table names by entity set name, of all tables or of one entity set. */
@@ -47,7 +46,6 @@ const CHOICES = ['MultiSelectPicklist', 'Picklist', 'Status', 'State', 'Boolean'
 
 export type ChoiceType = (typeof CHOICES)[number]
 
-/** A choice column; its table is a logical name. */
 interface Choice {
   readonly table: string
   readonly column: string
@@ -120,7 +118,6 @@ function labelText(label: Cell, language: number): string | null {
   return typeof found?.['Label'] === 'string' ? found['Label'] : null
 }
 
-/** Options between two looks at the clock. */
 const STEP = 64
 const MOST_PAGES = 20
 

@@ -3,7 +3,6 @@ import { parseCell, parseShallowInSlices } from '../cells/parse-cell.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Rest, inSlices } from '../../time/waiting.ts'
 
-/** The parsed body of a page. */
 export interface PageBody {
   /** `null` if there is no `value`; in a read of changes that means no changes. */
   readonly rows: readonly CellObject[] | null

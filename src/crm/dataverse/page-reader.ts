@@ -18,7 +18,6 @@ import { type PageBody, parsePageBody } from './page-body.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { CellObject } from '../cells/cell.ts'
 
-/** A page, or why there is none. */
 export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
 const LONGEST_WAIT_MS = 30_000
@@ -79,7 +78,6 @@ export class PageReader<Item> {
     return rows.selectOf(columns) === before ? this.#named(answer) : this.first(columns, prefer, signal)
   }
 
-  /** Requests a page by its full URL. */
   async page(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
     const got = await this.client.get(url, prefer, signal)
     if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
@@ -207,7 +205,6 @@ interface PagesEnd {
 
 type StreamEnd = PagesEnd | Failed
 
-/** Rows between two looks at the clock. */
 export const STEP = 32
 // Ends reads of more than twenty million rows.
 const MOST_PAGES = 20_000
@@ -255,7 +252,6 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
   }
 }
 
-/** A row and the change it reports. */
 export interface RowChange<Item> {
   readonly row: CellObject
   readonly change: Change<Item>

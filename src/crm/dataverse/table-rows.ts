@@ -88,7 +88,6 @@ function bytesOf(cell: Cell, most: number): number {
 /** The column with the time of a row's last change, to the second. */
 export const CHANGE_TIME = 'modifiedon'
 
-/** A code without a label. */
 interface MissingWord {
   readonly column: string
   readonly code: string
@@ -182,7 +181,6 @@ class TableRows implements RowAccess<CellObject> {
     }
   }
 
-  /** The codes of a row that have no label. */
   missingWords(row: CellObject): readonly MissingWord[] {
     return this.#labelled.flatMap(({ column, cellOf }) =>
       this.#labels.missingIn(column, cellOf(row)).map((code) => ({ column, code })),
@@ -238,7 +236,6 @@ class UnlabelledRows {
       : `More than ${MOST_ROWS} rows hold a code that has no label: it may be one.`
   }
 
-  /** Returns a sentence about all such rows; `null` if there are none. */
   warning(list: string): string | null {
     const [first] = this.#rows
     if (first === undefined) return null

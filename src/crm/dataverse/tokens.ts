@@ -39,7 +39,6 @@ export class Tokens {
     return asked.ok ? asked : (held ?? asked)
   }
 
-  /** Drops a token that the CRM refused. */
   refused(text: string): void {
     if (this.#held?.text === text) this.#held = null
   }
@@ -192,7 +191,6 @@ const SECRET_EXPIRED = '7000222'
 const SECRET_WRONG: ReadonlySet<string> = new Set(['7000215', '7000216', '7000218', '70002'])
 const NO_RESOURCE: ReadonlySet<string> = new Set(['500011', '650057', '65005', '70011'])
 
-/** Returns true if another secret might be accepted. */
 function isSecretRefused({ error, description }: Refusal): boolean {
   const number = numberOf(description)
   if (NO_APPLICATION.has(number ?? '') || NO_TENANT.has(number ?? '')) return false

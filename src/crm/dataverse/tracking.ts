@@ -36,7 +36,6 @@ export class Tracking {
     return this.#failures > 0
   }
 
-  /** Records that a full read returned a delta link. */
   began(): void {
     this.why = null
   }

@@ -68,7 +68,6 @@ export class FileBatch<Item> {
     else this.#push(change, line)
   }
 
-  /** Withholds a row for its size. */
   addTooLarge(line: number): null {
     this.add(tooLargeRow(null, this.whereNext(line), Number.NaN), line)
     return null

@@ -1,7 +1,6 @@
 /** The kind of a file according to its first bytes, whatever its name. */
 type Content = 'zip' | 'ole' | 'gzip' | 'page' | 'xml' | 'text' | 'other'
 
-/** The number of bytes that `contentOf` examines. */
 export const HEAD_BYTES = 512
 
 /** Login pages often begin with a comment or a script. */

@@ -31,7 +31,6 @@ export class CsvParser implements RowParser {
   readonly #cells: (string | null)[] = []
   #endsLine = false
   #delimiter = ','
-  /** The number of skipped rows of blank cells. */
   blankRows = 0
 
   /** @param delimiter the separator if there are no `texts`, which name their own */
@@ -118,7 +117,6 @@ export class CsvParser implements RowParser {
     return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : null)
   }
 
-  /** Passes on the complete cells of a row that is left out. */
   #leaveOut(cells: CsvRow): Taken {
     return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
   }
@@ -228,7 +226,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 256 KB; most likely a quote is not closed',
 }
 
-/** Explains an error of the parser, by its code. */
 export function csvProblem(code: string, delimiter: string): string {
   const problem = PROBLEMS[code] ?? 'the row is not CSV'
   return problem.replace('{separator}', SEPARATOR[delimiter] ?? 'a separator')

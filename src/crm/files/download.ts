@@ -205,7 +205,6 @@ export class Download {
     }
   }
 
-  /** Explains why a redirect is not followed; `null` if it is. */
   async #redirectFault(first: URL, next: URL): Promise<string | null> {
     if (next.username !== '' || next.password !== '')
       return 'an address with a user name, which Marquee does not follow'
@@ -332,7 +331,6 @@ function formatOfWeb(
 
 const SLICE_BYTES = 1024 * 1024
 
-/** Computes the SHA-256 of a file, with pauses for requests. */
 async function digestOfWeb(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256')
   const rest = inSlices()

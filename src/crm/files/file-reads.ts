@@ -52,7 +52,6 @@ interface FileVersion {
 /** `changed` if the file changed during the read and nothing was applied; `shown` if some pages were. */
 export type Interrupted = 'changed' | 'shown'
 
-/** A complete read. */
 interface Whole {
   readonly ok: true
   /** Whether the last line was left out. */
@@ -149,7 +148,6 @@ export class FileReads<Item> {
     return { ok: true, isLeftOut: rows.isLeftOut }
   }
 
-  /** Reports unused columns and blank rows that have not been reported yet. */
   #tell(name: string, ignored: readonly string[], blankRows: number): void {
     const { list, observe } = this.#settings
     const columns = ignored.filter((column) => !this.#told.has(column))

@@ -78,7 +78,6 @@ export function fingerprintOf(name: string, { dev, ino, size, mtimeNs, ctimeNs }
   return `${name}:${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
 }
 
-/** Returns the code of a file system error; `null` for other errors. */
 export function errorCode(cause: unknown): string | null {
   const code = codeOf(cause)
   return code !== null && /^E[A-Z0-9]+$/.test(code) ? code : null

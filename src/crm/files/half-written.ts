@@ -67,7 +67,6 @@ export class HalfWritten {
     this.#inode = inode ?? null
   }
 
-  /** Returns the part to take of the file that was seen last. */
   extentOf(format: FileFormat, served: ServedRows | null, nowMs: number): Extent {
     const watched = this.#watched
     if (watched === null || served === null || watched.believed === 'all' || !OPEN_ENDED.has(format)) return 'all'

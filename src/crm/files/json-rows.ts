@@ -97,7 +97,6 @@ function afterBlanks(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Returns the end of a plain number; `from` if there is none. */
 function numberEnd(bytes: Buffer, from: number): number {
   let at = from
   for (let byte = bytes[at] ?? 0; (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e;)

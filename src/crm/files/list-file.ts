@@ -20,7 +20,6 @@ import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '.
 import { FILE_FORMATS, formatOf } from './content.ts'
 import type { Candidate } from './found-file.ts'
 
-/** The configuration of both lists. */
 type FileSettings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
 
 /** How unchanged lines are recognized. */
@@ -36,7 +35,6 @@ export interface KnownLines {
   readonly seed: number
 }
 
-/** One of the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
   /** The files that may hold the list; exactly one must exist. */
@@ -132,7 +130,6 @@ function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden
   return { ...told, label: told.cell, zoneOf: zoneNamedBy }
 }
 
-/** The number of ids cached, about 20 MB. Further ids are computed at each read. */
 const MOST_IDS = 200_000
 
 type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>

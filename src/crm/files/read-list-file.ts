@@ -10,7 +10,6 @@ import type { BrokenSyntax, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
 
-/** One list in an open file, and the batch that takes its rows. */
 interface RowReading<Item> {
   readonly file: Pick<OpenFile, 'read'>
   readonly list: ListFile<Item>

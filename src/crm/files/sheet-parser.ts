@@ -28,7 +28,6 @@ function appended(text: string, more: string, refuse: Refuse): string {
   return text + more
 }
 
-/** Collects the texts that cells share. */
 export function stringsParser(strings: SharedTexts): PartParser {
   let text = ''
   let isSound = false
@@ -50,7 +49,6 @@ export function stringsParser(strings: SharedTexts): PartParser {
 const LONGEST_CODE = 255
 const MOST_FORMATS = 65_490
 
-/** Collects how each cell style shows a number. */
 export function stylesParser(shapes: NumberShape[]): PartParser {
   const own = new Map<number, NumberShape>()
   let isCell = false
@@ -295,7 +293,6 @@ function rowOf(place: string): number {
   return Number(/\d+$/.exec(place)?.[0] ?? MOST_ROWS + 1)
 }
 
-/** Texts stored in one block of bytes. */
 interface Block {
   readonly bytes: Buffer
   readonly ends: Uint32Array

@@ -28,7 +28,6 @@ export function conditionsOf<Row>(
   return partChecks(condition, access, fault)
 }
 
-/** Returns a check for each part of a condition. */
 export function partChecks<Row>(
   condition: Condition,
   access: RowAccess<Row>,

@@ -185,7 +185,6 @@ export function toNamedVenueId(namespace: Guid, venuesFrom: string): (cell: Cell
   return (cell) => (isBlank(cell) ? EMPTY_GUID : named(cell))
 }
 
-/** The conversions from cells to the values of fields. */
 export interface Conversions {
   readonly int32: (cell: Cell) => number | CellFault
   readonly decimal: (cell: Cell) => Decimal | CellFault

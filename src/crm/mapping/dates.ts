@@ -11,7 +11,6 @@ import { RowFault } from '../../domain/withheld.ts'
 export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
-/** How date texts are parsed. */
 export interface DateRules {
   readonly expected: Expected
   readonly parse: (text: string) => DateTimeText | null
@@ -70,7 +69,6 @@ export function toDateTime(
   return shown(instantOf(parsed, wallZone, notes, cell), showIn, notes, cell)
 }
 
-/** Parses a cell that is not blank. */
 function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | CellFault {
   if (cell instanceof LateTime) {
     const parsed = parseDate(cell.text, rules, hasZone)

@@ -37,7 +37,6 @@ interface Tally {
   example: string | null
 }
 
-/** Counts of one read of all rows. */
 interface Counts {
   readonly tallies: Map<string, Tally>
   rows: number

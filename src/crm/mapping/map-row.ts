@@ -57,7 +57,6 @@ interface EventTimes {
   readonly finish: DateNotes
 }
 
-/** Returns the CRM's name for the column of a field. */
 type NameOf = (field: FieldName) => string
 
 const NONE: readonly never[] = []
@@ -325,7 +324,6 @@ export function withheldRow(reason: RowFault, id: Guid | null, where: string, ve
 
 const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 
-/** Withholds a row for its size. */
 export function tooLargeRow(id: Guid | null, where: string, version: number): MappedRow<never> {
   return withheldRow(TOO_LARGE, id, where, version)
 }

@@ -154,7 +154,6 @@ function dateOriginOf<Row>(
   }
 }
 
-/** The CRM's name for the source of a field. */
 export function nameOfColumn(name: string, source: FieldSource | null): string {
   if (source?.kind === 'join') return source.columns.join(' + ')
   return source?.kind === 'column' ? source.column : name

@@ -97,7 +97,6 @@ export class StrayNotices {
     this.#tell = tell
   }
 
-  /** Judges the strays of an id scan. */
   scanned(strays: Strays, known: KnownTable<unknown>): void {
     this.readInFull(strays, known)
     const { count, id, byMicros } = strays.behind
@@ -108,7 +107,6 @@ export class StrayNotices {
     )
   }
 
-  /** Judges the strays of a full read. */
   readInFull({ ahead: { count, id, byMicros } }: Strays, known: KnownTable<unknown>): void {
     if (!this.#ahead.isNew(count, id)) return
     const others = count === 1 ? '' : ` and ${count - 1} more`

@@ -14,7 +14,6 @@ import { type TableShape, isWallTime, missingColumns, tableShape, unfitUpdatedAt
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
-/** A transaction, and the table's shape in it. */
 export interface Opened<Item> {
   readonly transaction: Transaction
   readonly known: KnownTable<Item>
@@ -215,7 +214,6 @@ export class KnownTable<Item> {
     return { begunAt, sourceLagMs, pass, changes, whereIs: (index) => this.placeOf(idAt(index)) }
   }
 
-  /** Describes the row of an id for messages. */
   placeOf(id: string | null): string {
     const { written } = this.list.table
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`

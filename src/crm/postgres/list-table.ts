@@ -19,7 +19,6 @@ interface Columns {
   readonly nulls: ReadonlySet<string>
 }
 
-/** One list as the database holds it. */
 export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
@@ -116,7 +115,6 @@ class ColumnAccess implements RowAccess<Cells> {
   zoneOf: RowAccess<Cells>['zoneOf'] = zoneNamedBy
 }
 
-/** The configuration of one table. */
 export type TableSettings = CrmSettings<'postgres'>['events'] | CrmSettings<'postgres'>['venues']
 
 /** Whether the table has a column. Of the stock columns, only `links` may be missing. */

@@ -112,7 +112,6 @@ async function arrives(
 /** The shortest time between two hints, in ms: any number of notifications causes at most twenty reads a second. */
 const EVERY_MS = 50
 
-/** Passes the first hint on at once, and combines the hints of the next `EVERY_MS` into one. */
 export class Hints {
   readonly #time: Time
   readonly #callbacks = new Set<() => void>()

@@ -4,7 +4,6 @@ import type { Connection as Wire, Submittable } from 'pg'
 /** A row's values as PostgreSQL writes them; `null` for NULL. */
 export type TextRow = (string | null)[]
 
-/** Consecutive rows of an answer. */
 export interface RowBatch {
   readonly rows: TextRow[]
   /** The type of each column. */

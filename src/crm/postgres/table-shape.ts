@@ -118,7 +118,6 @@ export function unfitUpdatedAt(shape: TableShape, list: Named): PostgresFailure 
   return new PostgresFailure('misconfigured', message, null, false)
 }
 
-/** Returns true if the updatedAt column has no time zone. */
 export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
   return shape.columns.get(updatedAt ?? '') === 'timestamp without time zone'
 }

@@ -221,7 +221,6 @@ interface Scanning<Item> {
   readonly givesWay?: () => boolean
 }
 
-/** Reads the rows of a `SELECT`, page by page as the server sends them. */
 async function* scan<Item>(
   { transaction }: Opened<Item>,
   select: string,
@@ -238,7 +237,6 @@ async function* scan<Item>(
 
 const GAVE_WAY = 'the full read stopped because another session is waiting for a lock on the table'
 
-/** Reads all rows, in any order. */
 async function* readFull<Item>(
   opened: Opened<Item>,
   window: UpdatedAtWindow,
@@ -261,7 +259,6 @@ async function* readFull<Item>(
   })
 }
 
-/** Reads the rows whose updatedAt is in the window. */
 function readDelta<Item>(opened: Opened<Item>, window: UpdatedAtWindow): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
   return scan(opened, known.selectUpdated(timestampText(window.after), timestampText(window.last)), {

@@ -164,7 +164,6 @@ export function positionOf(cursor: Cursor): Position | null {
   return { server, after: typeof after === 'number' ? after : -Infinity }
 }
 
-/** The failure of a cursor that is unreadable or from another server. */
 export function otherServer(): PostgresFailure {
   const message = 'another connection may be another server, so the list is read in full'
   return new PostgresFailure('cursor-refused', message, null, false)

@@ -9,7 +9,6 @@ export interface HttpClient {
    * the reason.
    */
   send(request: HttpRequest): Promise<HttpReply>
-  /** Closes idle connections. */
   close(): void
 }
 
