@@ -1,5 +1,5 @@
-// The generic connector of JSON APIs (crm.kind: http). In: what the configuration says of each list. Out: a connector
-// on the outer port, whose requests and paging are those of the kit.
+// The generic connector of JSON APIs (crm.kind: http). In: the settings of each list. Out: a connector on the outer
+// port, with the requests and the paging of `context.http`.
 
 import { canBeInner, unfitWithin } from '../domain/inner-value.ts'
 import { type JsonValue, type JsonValues, valueAt } from '../domain/json-value.ts'

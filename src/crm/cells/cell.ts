@@ -1,5 +1,5 @@
 // The cells of a row, as a CRM's bytes give them. In: JSON, or the cells of a connector. Out: cells that keep the
-// source's digits, or where the JSON is wrong; and digests that tell changed rows.
+// source's digits, or the position of a fault; and digests, which show whether a row has changed.
 
 import type { Expected, RowFault } from '../../domain/withheld.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'

@@ -46,7 +46,7 @@ interface JsonObject<Digits> {
  * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` if a bound is exceeded. For short
  * texts JSON.parse is faster, but its caller has to find numbers that a float would change.
  * @param numberOf reads a number from its source text
- * @param bounds what is refused at once; without it, nesting deeper than 4,096 is refused at the end of the text
+ * @param bounds limits that end the parse at once; without them, only nesting deeper than 4,096 is refused, at the end
  */
 export function* readJson<Digits>(
   text: string,
@@ -150,7 +150,7 @@ export function* readJson<Digits>(
   }
 }
 
-/** Converts a number's source text: to a safe integer if that is what it says, else to a `DecimalText`. */
+/** Converts a number's source text to a number if it is a safe integer, else to a `DecimalText`. */
 export function numberCell(source: string): number | DecimalText {
   if (source.length > LONGEST_SAFE) return new DecimalText(source)
   const value = Number(source)

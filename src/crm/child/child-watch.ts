@@ -46,7 +46,7 @@ export class GroupMemory {
     this.#pid = pid
   }
 
-  /** The memory that the group holds, in bytes; `null` where the system does not tell. */
+  /** The memory of the group, in bytes; `null` if the system does not report it. */
   get residentBytes(): number | null {
     const own = residentBytes(this.#pid)
     if (own === null) return null
@@ -63,7 +63,7 @@ export class GroupMemory {
   /** Finds what the group's processes have started: at once if its parent still runs, otherwise within a round. */
   #findOthers(): void {
     for (const child of childrenOf(this.#pid)) this.#others.add(child)
-    // A set takes in what is added while it is walked: children of children.
+    // Iterating a set includes what is added meanwhile, so this finds children of children.
     for (const pid of this.#others) for (const child of childrenOf(pid)) this.#others.add(child)
     if (this.#unasked.length === 0)
       this.#unasked = readdirSync('/proc')
@@ -97,7 +97,7 @@ function childrenOf(pid: number): readonly number[] {
     .filter((child) => child > 0)
 }
 
-/** Blank where the system does not tell, and once the process has ended. */
+/** Returns a file of `/proc`; empty if the system has none, or the process has ended. */
 function aboutProcess(pid: number, file: 'stat' | 'status' | `task/${number}/children`): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
@@ -107,7 +107,7 @@ function aboutProcess(pid: number, file: 'stat' | 'status' | `task/${number}/chi
 }
 
 const LONGEST_LINE = 500
-/** How much of a line is kept: many times what is logged, so that a secret in it is complete and can be removed. */
+/** The most characters kept of a line. Far more than is logged: a secret must be complete to be removed. */
 const MOST_KEPT = 65_536
 const MOST_LINES = 20
 const LINES_PER_MS = 60_000

@@ -23,7 +23,7 @@ const LONGEST_TRACED = 2048
 export function openCommandCrm(settings: CrmSettings<'command'>, context: ProcessContext): Promise<Crm> {
   const { events, venues } = settings
   const host = new CommandHost(settings, context)
-  // A command has no mapping of its own: the configuration has all of it.
+  // The configuration has the whole mapping: a command declares none.
   return connectorCrm(host, { ...settings, events, venues }, context)
 }
 
@@ -128,7 +128,7 @@ class CommandHost implements RowHost {
     return output.outcome
   }
 
-  /** Shows what is started and the beginning of what it prints: its requests to the CRM are not known. */
+  /** Traces the command line and the beginning of its output: Marquee does not see the command's requests. */
   #trace(text: string): void {
     this.#context.trace?.(this.#given.shown(text, LONGEST_TRACED))
   }

@@ -197,7 +197,7 @@ class LoopWatch {
     let usedMs = processorMs()
     this.#timer = setInterval(() => {
       const [nowMs, nowUsedMs] = [performance.now(), processorMs()]
-      // On a busy machine the process waits for its turn, which the connector cannot help.
+      // On a busy machine the process also waits for a processor, which is not the connector's fault.
       this.heldMs = Math.max(this.heldMs, Math.min(nowMs - lookedMs - LOOK_EVERY_MS, nowUsedMs - usedMs))
       ;[lookedMs, usedMs] = [nowMs, nowUsedMs]
     }, LOOK_EVERY_MS)

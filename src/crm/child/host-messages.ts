@@ -67,7 +67,7 @@ export class FrameReader {
   #rest: Buffer[] = []
   #restBytes = 0
   #frame: { readonly head: unknown; readonly rows: Buffer[]; missing: number } | null = null
-  /** Whether what came could not be parsed. */
+  /** Whether the host sent something that cannot be parsed. */
   isBroken = false
 
   constructor(onFrame: (frame: Frame) => void) {

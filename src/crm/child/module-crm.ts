@@ -63,7 +63,7 @@ const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 const START_MS = 20_000
 const NOTED_WAIT_MS = 10_000
-/** How long to read what the process has printed, after it has ended. */
+/** How long to wait for the rest of the output after the process has ended. */
 const STRAY_MS = 1000
 
 /**

@@ -75,7 +75,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   readonly #settings: ConnectorSourceSettings<Item>
   readonly #notices: RowNotices
   #rows: ListRows<Item> | null = null
-  /** When all rows were last compared with what is held. */
+  /** When all rows were last compared with the rows in memory. */
   #comparedAt: Moment | null = null
   /** Whether the last full read returned a cursor, as commands may. */
   #gaveCursor = false
@@ -256,7 +256,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const tally = new Tally()
     const ended = yield* batches(rows, parts, changesIn(parts, null, tally))
     if (!ended.ok) return ended
-    // Some held row is no longer as it is served, and only a full read can tell which.
+    // A served row is outdated, and only a full read can tell which one.
     if (tally.nameless > 0) return failed('cursor-refused', `${parts.list.name}: ${NAMELESS}`)
     const fault = cursorFault(ended.cursor)
     if (fault !== null || ended.cursor === null) return failed('broken', `${parts.list.name}: ${fault}`)
@@ -310,7 +310,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     return ended.ok || !ended.failure.message.endsWith(IGNORED) ? null : IGNORED
   }
 
-  /** Compares the version of every row with the one held, and reads the rows that differ. */
+  /** Compares the version of every row with the known one, and reads the rows that differ. */
   async *#scanIds(request: ReadRequest, parts: ReadParts<Item>, after: string): PageStream<Item, RowsEnd> {
     const { stream } = this.#settings
     const { list, held, begunAt, pass } = parts

@@ -33,7 +33,7 @@ export interface StreamBatch {
   readonly goesOn: boolean
 }
 
-/** How a read of rows ended. `cursor` is where the next read of changes begins; `null` if the connector gave none. */
+/** How a read of rows ended. The next read of changes begins at `cursor`; `null` if the connector gave none. */
 export type RowsEnd = { readonly ok: true; readonly cursor: string | null } | Failed
 
 export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>

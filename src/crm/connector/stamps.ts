@@ -71,7 +71,7 @@ export class LookBack {
   #newest: Stamp[] = []
   #floor = -Infinity
 
-  /** @param after where this read began; `null` for a read of all rows */
+  /** @param after the time from which this read asked for rows; `null` for a read of all rows */
   constructor(after: string | null, nowWallMs: number) {
     this.#after = after
     this.#now = nowWallMs

@@ -144,7 +144,7 @@ type RowFrame = Omit<StreamBatch, 'rows'> & { readonly rows: readonly string[] }
 
 const FRAME_ROWS = 1000
 const FRAME_CHARS = 1024 * 1024
-/** A longer row is cut to this length: the service withholds it as too large in any case. */
+/** A longer row is cut to this length, which is still too large to be served. */
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_ID = 256
 

@@ -156,7 +156,7 @@ async function* byCursor({ at = '', more }: PagesOptions, read: Read): Pages {
   }
 }
 
-/** Whether there are more pages. Where a flag is omitted although there is a cursor, most likely its path is wrong. */
+/** Returns true if there are more pages. If there is a cursor but no flag, the flag's path is most likely wrong. */
 function flagAt(answer: Value, path: string, cursor: Value): boolean {
   const flag = valueAt(answer, path)
   const word = JSON.stringify(flag).toLowerCase().replaceAll('"', '')

@@ -30,7 +30,7 @@ export interface JsonAnswer {
 
 export type JsonRequest = RequestOptions & { readonly body?: Value }
 
-/** Reads the reply as JSON. Throws a fault that says what came instead. */
+/** Reads the reply as JSON. Throws a fault that describes any other answer. */
 export async function answerOf(
   { host, pathname }: URL,
   reply: HttpReply,
@@ -71,7 +71,7 @@ export async function answerOf(
 const CODE = /^[\w.-]{1,60}$/
 const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'errors.0.extensions.code', '0.errorCode']
 
-/** Returns the error code from the places where APIs usually put it; empty if there is none. */
+/** Returns the error code from one of its usual places; empty if there is none. */
 async function codeIn(body: Uint8Array): Promise<string> {
   const said = await parsed(body)
   const found = CODES.map((path) => valueAt(said, path))

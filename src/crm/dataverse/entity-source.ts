@@ -190,7 +190,7 @@ export class EntitySource<Item> implements ListSource<Item> {
       if (refusal !== null) return this.#linkRefused(refusal)
       const ended = yield* streamPages(first, { reader, prefer, signal, valueMayBeMissing: true })
       if (!ended.ok) return this.#changesFailed(ended.failure)
-      // Some held row is no longer as it is served, and only a full read can tell which.
+      // A served row is outdated, and only a full read can tell which one.
       if (ended.hasNameless) return cursorRefused('a changed or deleted row has no usable id')
       const isWhole = ended.requests === 1
       if (ended.deltaLink === null && !isWhole) {

@@ -45,7 +45,7 @@ function linkOf(body: CellObject, name: string): string | null | undefined {
 }
 
 const START = '"value":['
-/** Matches where a row may end. The same characters can occur inside a row's texts. */
+/** Matches the possible end of a row. The same characters can occur inside a row's texts. */
 const END = /\}(?:,\{|\])/g
 const MOST_TRIES = 8
 /** Marquee asks for 1,000 rows a page, for 5,000 with three columns; Dataverse sends 5,000 at most. */
@@ -65,7 +65,7 @@ interface SplitPage {
 }
 
 /**
- * Parses a page row by row: keeping the digits of numbers costs a fraction of what it costs for the page as a whole.
+ * Parses a page row by row: keeping the digits of numbers then costs a fraction.
  * Returns `null` if the page is not written as Dataverse writes it, which may still be valid JSON.
  */
 export async function splitPage(text: string, rest: Rest = inSlices()): Promise<SplitPage | 'too-many-rows' | null> {

@@ -232,7 +232,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     }
     const changes = await changesOf(rows, rest)
     if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
-    // A row that lacks its key is no row of a table, so it says nothing about a record that is held.
+    // A row without its key is no row of a table, so it says nothing about served records.
     const isOwn = reader.table.rows.hasOwnIds === true
     hasNameless ||= isOwn && changes.some(({ change: { id, kind } }) => id === null || kind === 'deleted')
     for (const slice of slices(changes)) {

@@ -133,7 +133,7 @@ class TableRows implements RowAccess<CellObject> {
     return [...new Set(columns.map((column) => encodeURIComponent(this.names.get(column) ?? column)))].join(',')
   }
 
-  /** Finds out whether the key was requested. Dataverse adds it to each row in any case. */
+  /** Finds out whether the key was requested. Dataverse adds the key to each row even if it was not. */
   learnKey(row: CellObject): void {
     if (this.hasOwnIds !== null) return
     const requested = new Set(this.columns.map(({ column }) => this.names.get(column) ?? column))

@@ -46,7 +46,7 @@ export class CsvParser implements RowParser {
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
-      // Column counts are checked in #takeRow, where the line is known.
+      // #takeRow checks the number of cells, because it knows the line.
       relax_column_count: true,
       max_record_size: LARGEST_ROW_BYTES,
       cast: (cell, { quoting }) => {
@@ -189,8 +189,8 @@ export class CsvParser implements RowParser {
     }
     const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined && separator !== ',' && this.#texts === null) {
-      // Spreadsheets write semicolons where the decimal separator is a comma. No field has such a name, so no row could
-      // be served.
+      // Spreadsheets write semicolons if the decimal separator is a comma. No field has such a name, so no row could be
+      // served.
       return { line, problem: notCommas(separator) }
     }
     if (separator !== undefined && this.#texts !== null) {

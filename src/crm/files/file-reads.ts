@@ -94,7 +94,7 @@ export class FileReads<Item> {
   /**
    * Reads a version in full.
    * @param isKnown whether the list was read from this version before: every row is then mapped again
-   * @param isWhole called at the end of the file: whether its bytes are still those of this version
+   * @param isWhole called at the end of the file; tells whether the file still has the bytes of this version
    */
   async *read(
     version: FileVersion,
@@ -168,7 +168,7 @@ function failureIn<Item>(
   columns: IgnoredColumns,
   fault: BrokenSyntax | null,
 ): Failure | null {
-  // The columns of JSON are those of its rows, so an empty list lacks none.
+  // JSON names its columns in each row, so an empty list lacks no column.
   const isTold = format === 'csv' || format === 'xlsx' || count > 0
   const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
   if (lacking !== null) return failureOf('misconfigured', lacking)
@@ -225,8 +225,8 @@ interface Signs {
 }
 
 /**
- * Yields empty pages while a file is read whose rows are held back until its end. Otherwise a slow share or a busy
- * processor would look like a file that does not answer. A read without progress yields none, and times out.
+ * Yields empty pages while the rows of a file are held back until its end. Otherwise a slow share or a busy processor
+ * would look like a file that does not answer. A read without progress yields no page, and times out.
  */
 class SignsOfLife<Item> {
   readonly #signs: Signs

@@ -120,7 +120,7 @@ export class FileSource<Item> implements ListSource<Item> {
       file = openFile(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), this.#settings.descriptors)
       const stats = await file.stat()
       if (!stats.isFile() || stats.size === 0n) return 'changed'
-      // Another file may have replaced the one that was found.
+      // Another file may have replaced the file meanwhile.
       const format = this.#settings.list.isMapped ? await formatIn(file, found.format) : found.format
       const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint

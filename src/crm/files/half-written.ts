@@ -37,7 +37,7 @@ const SHORTEST_READ_MS = 50
 const OPEN_ENDED: ReadonlySet<FileFormat> = new Set(['csv', 'ndjson'])
 
 /**
- * Decides when to believe a file that may still be being written. A file that was moved into place, or that has every
+ * Decides when to believe a file that its writer may not have finished. A file that was moved into place, or that has every
  * served id, is believed at once if its last line has a line end. Any other file is believed once it has not changed
  * for half the maximum age, at most 15 s. Shortly before the served list exceeds the maximum age, the whole lines of
  * any file are believed.
@@ -48,7 +48,7 @@ export class HalfWritten {
   #inode: string | null = null
   #watched: Watched | null = null
   /**
-   * When Marquee saw the first of the files that it has not believed since the last one that it believed; monotonic ms.
+   * When Marquee first saw a file that it did not believe; `null` once it believes one. In monotonic ms.
    */
   #doubtedSinceMs: number | null = null
   #usualReadMs = SHORTEST_READ_MS

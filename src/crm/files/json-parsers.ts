@@ -113,7 +113,7 @@ export class JsonArrayParser implements RowParser {
   }
 
   /**
-   * Returns the position where the item ends; UNFINISHED if it continues, BROKEN if a text is not closed on its line.
+   * Returns the end of the item; UNFINISHED if the item continues, BROKEN if a text is not closed on its line.
    * @param from the position of its next byte
    */
   #itemEnd(bytes: Buffer, from: number): number {

@@ -222,7 +222,7 @@ export class IgnoredColumns {
   readonly #names = new Set<string>()
   /** The configured columns that no row has had so far. */
   readonly #unseen: Set<string>
-  /** Whether all rows had null for `venue` so far, so that a path such as `venue.id` may be right. */
+  /** Tells for a path such as `venue.id` whether every row so far had null for `venue`: the path may still be right. */
   readonly #isUndecided = new Map<string, boolean>()
   #before: ColumnsBefore | null
   #sawAgain = false

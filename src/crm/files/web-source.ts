@@ -24,7 +24,7 @@ export interface WebFilesSettings
   readonly openHttpClient: OpenHttpClient
 }
 
-/** The lists that are read from URLs, with the one client that they share. */
+/** The lists that are read from URLs. They share one HTTP client. */
 export class WebFiles {
   readonly #settings: WebFilesSettings
   readonly #web: ProxiedHttpClient
@@ -128,7 +128,7 @@ class WebSource<Item> implements ListSource<Item> {
     halfWritten.saw({ fingerprint: copy.cursor, inode: name }, readAtMs)
     const { bytes } = download
     const isKnown = copy.cursor === request.cursor
-    // After a start from a snapshot, the rows are mapped once more: what is suspicious in them is not in the snapshot.
+    // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
     if (isKnown && (hasMappedAll || bytes === null)) return endOf(copy.cursor, copy.askedAt, false)
     const refusal = this.#reads.refusalOf(copy.cursor)
     if (refusal !== null) return refusal

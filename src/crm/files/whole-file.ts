@@ -56,7 +56,7 @@ export async function fetchWebFile(
   }
 }
 
-/** Returns the format of a file by its name and its bytes; otherwise what it is, as the end of a sentence. */
+/** Returns the format of a file by its name and its bytes. If it is no list, says what it is: the end of a sentence. */
 export function formatFound(path: string, bytes: Buffer): { readonly format: FileFormat } | string {
   const format = formatOf(path)
   const content = contentOf(bytes)

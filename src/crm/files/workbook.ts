@@ -34,7 +34,7 @@ import { numbering } from '../../domain/numbering.ts'
 
 type OpenFile = Pick<File, 'read'>
 
-/** One sheet of a workbook, and where its rows go. */
+/** One sheet of a workbook, and the receivers of its rows. */
 export interface SheetReading<Item> {
   readonly file: OpenFile
   /** The most bytes that the parts read may unpack to. */

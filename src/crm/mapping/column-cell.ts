@@ -41,8 +41,7 @@ function order(left: Cell, right: Cell): number {
 }
 
 /**
- * Returns the exact sum, which a float would round. If a cell is not a number, returns that cell, so that the fault
- * shows it.
+ * Returns the exact sum, which a float would round. If a cell is not a number, returns that cell: the fault shows it.
  */
 function sumOf(cells: readonly Cell[]): Cell {
   let [units, places] = [0n, 0]

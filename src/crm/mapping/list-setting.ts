@@ -49,7 +49,7 @@ export interface MappingContext {
   readonly texts?: TextSettings | null
   /** The decimal separator configured for numbers that people or spreadsheets wrote; `null` if a program wrote them. */
   readonly written?: Pick<TextSettings, 'decimal'> | null
-  /** Collects what is suspicious in the list. */
+  /** Collects the suspicious values of the list. */
   readonly suspicions: Suspicions
   /** Reads cells that are HTML; absent if no field has any. */
   readonly htmlText?: HtmlText | undefined

@@ -38,7 +38,7 @@ export interface RowKind<Item> {
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | RowFault | null
-  /** Reads the dates of a row, so that they are counted. */
+  /** Reads the dates of a row in order to count them. */
   readonly readDates: <Row>(readers: Readers<Row, Item>, row: Row) => void
   /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
   readonly suspiciousIn: (
@@ -268,7 +268,7 @@ function meantBy<Row, Item>(
   return said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
 }
 
-/** Reads all fields and returns the faults of those that cannot be read. */
+/** Reads all fields and returns their faults. */
 function reasonsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
   const all: readonly Reader<Row, unknown>[] = [...Object.values<Reader<Row, unknown>>(readers), ...(further ?? [])]
   return all.map((read) => read(row)).filter((value) => value instanceof RowFault)

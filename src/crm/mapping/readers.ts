@@ -122,7 +122,7 @@ function seen<Value>(convert: (cell: Cell) => Value, see: (cell: Cell, value: Va
   }
 }
 
-/** Where a field's value comes from: its cell in a row, and the CRM's name for it. */
+/** The source of a field's value: its cell in a row, and the CRM's name for it. */
 interface Origin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
@@ -135,7 +135,7 @@ function sourceNamed(sources: FieldSources, name: string): FieldSource | null {
   return new Map<string, FieldSource | null | undefined>(Object.entries(sources)).get(name) ?? null
 }
 
-/** Where a date of a row is read from. @param notes the notes on the field's dates */
+/** The source of a date. @param notes the notes on the field's dates */
 function dateOriginOf<Row>(
   name: string,
   source: FieldSource | null,
@@ -319,7 +319,7 @@ export function furtherReadersOf<Row>(
           : read(conversions.int32, toInt32),
       decimal: () => read(conversions.decimal, toDecimal),
       'date-time': () => {
-        // The prefix keeps these notes apart from those on the contract's dates: a further field of one list may have
+        // The prefix separates these notes from the notes on the contract's dates: a further field of one list may have
         // the name of a contract field of the other.
         const notes = context.suspicions.datesIn(`further ${name}`, nameOfColumn(name, source))
         return dateReader(dateOriginOf(name, source, access, context, notes), showIn, () => null)

@@ -46,7 +46,7 @@ const ROWS_TO_APPEAR = 64
 interface Columns {
   /** Notes on dates, by field. */
   readonly dates: Map<string, DateNotes>
-  /** The columns that exist, and those of which some cell had a value. */
+  /** The columns that exist, and the columns with a value in any row. */
   readonly there: Set<string>
   readonly held: Set<string>
   /** The number of cells with each value that passes a `not` condition, by column. */
@@ -60,11 +60,11 @@ interface Columns {
 }
 
 /**
- * Collects what is suspicious in the rows of one list while they are mapped; mapping a row again replaces its notes. It
+ * Collects the suspicious values of one list while its rows are mapped; mapping a row again replaces its notes. It
  * outlives mappings: a file gets a new one for each read.
  */
 export class Suspicions {
-  /** Whether to note every suspicion of every row, as `check` does, instead of only those of served rows. */
+  /** Whether to note the suspicions of all rows, as `check` does, instead of served rows alone. */
   readonly thorough: boolean
   /**
    * The ids of the first thoroughly mapped rows, in order. A set, because a file that changes meanwhile is read again.

@@ -9,7 +9,7 @@ import type { UpdatedAtWindow } from './updated-at.ts'
  */
 const DUE_EARLY = 0.95
 
-/** Decides when to compare all rows with what is held. */
+/** Decides when to compare all rows with the rows in memory. */
 export class IdScanSchedule {
   readonly #everyMs: () => number
   #comparedAt: Moment | null = null

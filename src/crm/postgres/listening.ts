@@ -37,7 +37,7 @@ export class Listening {
 
   /**
    * Subscribes to hints. It listens from the first subscription on: an instance of a cluster that does not read the
-   * lists itself would be woken by each change in vain.
+   * CRM must not be woken by each change.
    */
   subscribe(callback: () => void, session: ReadSession): () => void {
     const end = this.hints.add(callback)

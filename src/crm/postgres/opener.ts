@@ -11,7 +11,7 @@ export interface OpenerSettings extends ConnectionSettings {
   readonly url: Secret
   /** Parses the URL. Returns the rest of a sentence if it is invalid. */
   readonly addressIn: (url: string) => PostgresAddress | string
-  /** An absolute path to additional trusted certificates; `null` for those of the URL or the runtime. */
+  /** The absolute path of additional trusted certificates; `null` to trust those that the URL names, or the runtime's. */
   readonly ca: string | null
   /** Resolves a path of the URL. */
   readonly absolute: (path: string) => string
@@ -19,7 +19,7 @@ export interface OpenerSettings extends ConnectionSettings {
 
 /** Opens connections to the configured URL, reading its password file again if the server refuses the password. */
 export class Opener {
-  /** A random name that tells this process's connections from those of other processes. */
+  /** A random name of this process, to recognize its own connections. */
   readonly process: string
   readonly settings: OpenerSettings
   #url: Secret

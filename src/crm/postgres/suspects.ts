@@ -11,7 +11,7 @@ const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer',
 
 export interface Suspects {
   readonly ids: ReadonlySet<string>
-  /** Whether other rows may be gone too, so that all rows have to be checked. */
+  /** Whether any row may be gone, so all rows must be checked. */
   readonly ofAll: boolean
 }
 

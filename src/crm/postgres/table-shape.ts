@@ -7,7 +7,7 @@ import type { ListTable, RowReading, TableName } from './list-table.ts'
 export interface TableShape {
   /** Types by column name, as the database names them. */
   readonly columns: ReadonlyMap<string, string>
-  /** The object ids of those types that are arrays. */
+  /** The object ids of the array types. */
   readonly arrays: ReadonlySet<number>
   /** Columns that the view's definition sets to NULL. */
   readonly nulls: ReadonlySet<string>

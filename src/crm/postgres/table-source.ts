@@ -276,7 +276,7 @@ const PASS = 1
 /** The most rows read by id at once. A slow view may be computed as a whole for each such statement. */
 const MOST_WANTED = 10_000
 
-/** Reports every row: as unchanged if its updatedAt is the one held, else with its columns. */
+/** Reports every row: as unchanged if its updatedAt equals the known one, else with its columns. */
 async function* scanIds<Item>(
   opened: Opened<Item>,
   held: Held,
@@ -337,7 +337,7 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
   const name = 'marquee_rows'
   const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.moment, known.rowsOf(answer), PASS)
   const failed = yield* scan(opened, select, { name, pageOf, values: [ids] })
-  // Closed so that the cursor's name can be used again.
+  // Close the cursor: its name is used again.
   const closed = failed ?? (await transaction.query(`CLOSE ${name}`))
   return closed instanceof PostgresFailure ? closed : null
 }

@@ -72,7 +72,7 @@ const AHEAD_MICROS = 5_000_000
 /** Reading this many rows again with each refresh costs too little to avoid. */
 const FEW_ROWS = 200
 
-/** The range of updatedAt that one read of changes covers, and where the next one has to begin. */
+/** The range of updatedAt that one read of changes covers, and the beginning of the next range. */
 export class UpdatedAtWindow {
   /** The range in microseconds: `after` is exclusive, `last` inclusive. */
   readonly after: number
@@ -90,7 +90,7 @@ export class UpdatedAtWindow {
     this.now = now
   }
 
-  /** Notes a row that was read. A time in the future says nothing about what is committed by now. */
+  /** Notes a row that was read. Ignores times in the future: they say nothing about what is committed by now. */
   add(time: number): void {
     if (!(time > this.#floor && time <= this.now)) return
     this.#newest.push(time)
@@ -115,7 +115,7 @@ export class UpdatedAtWindow {
   }
 }
 
-/** Up to where the changes of a list are known. */
+/** The point up to which the changes of a list are known. */
 export interface Position {
   /** The server that this position is valid on. */
   readonly server: string

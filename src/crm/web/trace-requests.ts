@@ -51,7 +51,7 @@ export function tracedClient(
   }
 }
 
-/** Returns all secrets of a configuration, also earlier values of those that were read again. */
+/** Returns all secrets of a configuration. Includes the earlier values of secrets that were read again. */
 export function secretsIn(value: unknown): readonly string[] {
   if (value instanceof Secret) return [...value.texts]
   if (typeof value !== 'object' || value === null) return []
