@@ -1,5 +1,5 @@
 import { parsePostgresUrl } from '../../src/config/crm/postgres.ts'
-import { Opener } from '../../src/crm/postgres/opener.ts'
+import { Opener } from '../../src/crm/postgres/connection.ts'
 import type { Secret } from '../../src/domain/secret.ts'
 import { systemTime } from '../../src/time/time.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { parseErrorBody } from '../dataverse/errors.ts'
+import { parseErrorBody } from '../dataverse/client.ts'
 import { CellFault } from './cell.ts'
 import { toLinksOfText } from '../mapping/conversions.ts'
 import { parseShallow, parseShallowInSlices } from './parse-cell.ts'

@@ -37,10 +37,10 @@ const SHORTEST_READ_MS = 50
 const OPEN_ENDED: ReadonlySet<FileFormat> = new Set(['csv', 'ndjson'])
 
 /**
- * Decides when to believe a file that its writer may not have finished. A file that was moved into place, or that has every
- * served id, is believed at once if its last line has a line end. Any other file is believed once it has not changed
- * for half the maximum age, at most 15 s. Shortly before the served list exceeds the maximum age, the whole lines of
- * any file are believed.
+ * Decides when to believe a file that its writer may not have finished. A file that was moved into place, or that has
+ * every served id, is believed at once if its last line has a line end. Any other file is believed once it has not
+ * changed for half the maximum age, at most 15 s. Shortly before the served list exceeds the maximum age, the whole
+ * lines of any file are believed.
  */
 export class HalfWritten {
   readonly #list: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { parseArray } from './parse-array.ts'
+import { parseArray } from './known-table.ts'
 
 describe('an array of PostgreSQL', () => {
   it.each([

@@ -1,5 +1,6 @@
 // The PostgreSQL connector, which reads two tables or views. Each read (table-source.ts) is one transaction on one
-// connection (read-session.ts). It reads the changes by updatedAt, with an occasional id scan, or all rows. A notification (listening.ts) only hints that a read is worthwhile; it may name deleted rows (suspects.ts).
+// connection (read-session.ts). It reads the changes by updatedAt, with an occasional id scan, or all rows. A
+// notification (listening.ts) only hints that a read is worthwhile; it may name deleted rows.
 
 import { resolve } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
@@ -8,9 +9,8 @@ import { type ConnectorContext, PLENTY, listContexts } from '../kit/crm-limits.t
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { ReadSession } from './read-session.ts'
 import { listTable } from './list-table.ts'
-import { Listening } from './listening.ts'
-import { Opener } from './opener.ts'
-import { SuspectQueue } from './suspects.ts'
+import { Listening, SuspectQueue } from './listening.ts'
+import { Opener } from './connection.ts'
 import { TableSource } from './table-source.ts'
 
 /**

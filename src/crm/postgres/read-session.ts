@@ -1,9 +1,8 @@
 import { PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { Mutex } from '../../time/waiting.ts'
-import type { Connection, QueryAnswer } from './connection.ts'
+import type { Connection, Opener, QueryAnswer } from './connection.ts'
 import { PostgresFailure } from './postgres-failure.ts'
-import type { Opener } from './opener.ts'
 import { type Lane, serverOf } from './updated-at.ts'
 
 /** The moment that a transaction reads, and the server it reads from. */

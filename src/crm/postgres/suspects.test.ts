@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../../domain/guid.ts'
 import type { Held } from '../../sync/port.ts'
-import { heldOf, SuspectQueue } from './suspects.ts'
+import { SuspectQueue, heldOf } from './listening.ts'
 
 const A = '0000000a-0000-4000-8000-000000000000'
 const B = '0000000b-0000-4000-8000-000000000000'
