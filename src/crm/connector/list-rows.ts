@@ -151,7 +151,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   idOf(cell: Cell): Guid | null {
-    const id = this.#mapping.readers.Id(rowOfId(this.idColumn, cell))
+    const id = this.#mapping.readers.Id({ [this.idColumn]: cell })
     return id instanceof RowFault ? null : id
   }
 
@@ -208,8 +208,3 @@ export function rowIn(bytes: Buffer): CellObject | null {
 const ROWS_LOOKED_AT = 100
 const ENOUGH_ROWS = 10
 const MOST_SHOWN = 40
-
-/** A row with only the id in it, at the id's path. */
-function rowOfId(column: string, cell: Cell): CellObject {
-  return { [column]: cell }
-}

@@ -31,12 +31,18 @@ export class ConnectorRun {
   readonly #name: string
   #settings: Context['settings']
 
-  private constructor(connector: Connector, outline: ConnectorOutline, name: string, parts: Started) {
+  private constructor(
+    connector: Connector,
+    outline: ConnectorOutline,
+    name: string,
+    settings: Context['settings'],
+    http: HttpRequests,
+  ) {
     this.#connector = connector
     this.outline = outline
     this.#name = name
-    this.#settings = parts.settings
-    this.#http = parts.http
+    this.#settings = settings
+    this.#http = http
   }
 
   /** Checks a module's exports and the settings for it. Returns a sentence if either is wrong. */
@@ -53,7 +59,7 @@ export class ConnectorRun {
     if (typeof budget === 'string') return `${name}: ${budget}`
     const { origins } = checked
     const http = new HttpRequests({ web, time, limits, origins, allowInsecure, ...budget, onWait })
-    return new ConnectorRun(given, { ...outline, budget: budget.budget }, name, { settings: checked.settings, http })
+    return new ConnectorRun(given, { ...outline, budget: budget.budget }, name, checked.settings, http)
   }
 
   /** Replaces the settings, after secrets have changed. */
@@ -70,10 +76,8 @@ export class ConnectorRun {
   ): AsyncGenerator<RowFrame, RowsEnd, void> {
     try {
       const context = this.#context(signal)
-      const isCheck = way === 'check'
-      const rows = isCheck
-        ? runCheck(this.#connector, context)
-        : runStream(this.#connector[list], way, argument, context)
+      const connector = this.#connector
+      const rows = way === 'check' ? runCheck(connector, context) : runStream(connector[list], way, argument, context)
       return { ok: true, cursor: yield* rows }
     } catch (cause) {
       // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
@@ -115,11 +119,6 @@ const FAIL_KINDS: ReadonlyMap<string, FailureKind> = new Map([
   ['misconfigured', 'misconfigured'],
   ['expired', 'cursor-refused'],
 ])
-
-interface Started {
-  readonly settings: Context['settings']
-  readonly http: HttpRequests
-}
 
 const LONGEST_NAME = 80
 
@@ -329,14 +328,13 @@ const LIST_MEMBERS = ['fields', 'active', 'showOnWeb', 'updatedAt', 'full', 'wat
 /** Describes a module's default export, or explains what is wrong with it, as the rest of a sentence. */
 export function outlineOf(connector: unknown): ConnectorOutline | string {
   if (!isConnector(connector)) return 'has no default export with api: 1, events and venues; see docs/crm/your-own.md'
-  const lists = { events: listOutline(connector.events), venues: listOutline(connector.venues) }
-  for (const [name, list] of Object.entries(lists)) if (typeof list === 'string') return `${name} ${list}`
+  const [events, venues] = [listOutline(connector.events), listOutline(connector.venues)]
+  if (typeof events === 'string') return `events ${events}`
+  if (typeof venues === 'string') return `venues ${venues}`
   const misspelt = misspeltIn(connector, MEMBERS)
   if (misspelt !== null) return `has ${misspelt}`
-  const { events, venues } = lists
-  if (typeof events !== 'string' && typeof connector.check === 'function')
-    return typeof venues === 'string' ? venues : { venues, events: { ...events, ways: [...events.ways, 'check'] } }
-  return typeof events === 'string' || typeof venues === 'string' ? 'is not a connector' : { events, venues }
+  const isChecked = typeof connector.check === 'function'
+  return { venues, events: isChecked ? { ...events, ways: [...events.ways, 'check'] } : events }
 }
 
 function isConnector(given: unknown): given is Connector {

@@ -225,22 +225,14 @@ const LONGEST = 2000
 
 function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
   const fill = scalarsIn(given)
-  const { bearer, headers, query = {}, body, errorAt, refusedAs, misconfiguredAs } = options
+  const { query = {}, body } = options
   const filled: Record<string, NonNullable<JsonRequest['query']>[string]> = {}
   for (const [name, value] of Object.entries(query)) {
     filled[name] = isItems(value)
       ? value.map((item) => inQuery(item, fill)).filter((item) => item !== null)
       : inQuery(value, fill)
   }
-  const request = {
-    query: filled,
-    ...(bearer === undefined ? {} : { bearer }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { body: inValue(body, fill) }),
-    ...(errorAt === undefined ? {} : { errorAt }),
-    ...(refusedAs === undefined ? {} : { refusedAs }),
-    ...(misconfiguredAs === undefined ? {} : { misconfiguredAs }),
-  }
+  const request = { ...options, query: filled, ...(body === undefined ? {} : { body: inValue(body, fill) }) }
   return { url: inUrl(url, fill), request }
 }
 

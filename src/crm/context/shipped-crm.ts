@@ -1,13 +1,11 @@
-import type { Crm, Failure } from '../../sync/port.ts'
-import { failureOf } from '../../sync/port.ts'
+import { type Crm, failed } from '../../sync/port.ts'
 import { type ConnectorSettings, connectorCrm } from '../connector/connector-crm.ts'
 import type { Connector } from '../connector/marquee-connector.d.ts'
-import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
+import type { RowHost } from '../connector/row-host.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { ConnectorRun } from './connector-run.ts'
 import { GivenSettings, type SettingValues } from './given-settings.ts'
-import type { ListName } from '../../domain/field.ts'
 import type { Secret } from '../../domain/secret.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
@@ -51,64 +49,52 @@ export function openShippedCrm(
     },
   })
   if (typeof run === 'string') throw new Error(`the connector for ${kind} is wrong: ${run}`)
-  return connectorCrm(new ShippedHost(kind, run, given, () => web.close()), settings, context)
+  return connectorCrm(
+    shippedHost(kind, run, given, () => web.close()),
+    settings,
+    context,
+  )
 }
 
 const NOTED_WAIT_MS = 10_000
 
-class ShippedHost implements RowHost {
-  readonly name: string
-  readonly #run: ConnectorRun
-  readonly #given: GivenSettings
-  readonly #close: () => void
-
-  constructor(name: string, run: ConnectorRun, given: GivenSettings, close: () => void) {
-    this.name = name
-    this.#run = run
-    this.#given = given
-    this.#close = close
-  }
-
-  async ready(): Promise<ConnectorOutline | Failure> {
-    return this.#run.outline
-  }
-
-  async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
-    const frames = this.#run.rows(list, way, argument, signal)
-    let isOver = false
-    try {
-      let next = await frames.next()
-      for (; next.done !== true; next = await frames.next()) {
-        const { rows, ...rest } = next.value
-        yield { ...rest, rows: rows.map((row) => Buffer.from(row)) }
+function shippedHost(name: string, run: ConnectorRun, given: GivenSettings, close: () => void): RowHost {
+  return {
+    name,
+    ready: () => Promise.resolve(run.outline),
+    async *rows(list, way, argument, signal) {
+      const frames = run.rows(list, way, argument, signal)
+      let isOver = false
+      try {
+        let next = await frames.next()
+        for (; next.done !== true; next = await frames.next()) {
+          const { rows, ...rest } = next.value
+          yield { ...rest, rows: rows.map((row) => Buffer.from(row)) }
+        }
+        isOver = true
+        const ended = next.value
+        if (ended.ok) return ended
+        const { kind, message, retryAfterMs } = ended.failure
+        return failed(kind, given.shown(message), retryAfterMs)
+      } finally {
+        if (!isOver) await frames.return({ ok: true, cursor: null })
       }
-      isOver = true
-      const ended = next.value
-      if (ended.ok) return ended
-      const { kind, message, retryAfterMs } = ended.failure
-      return { ok: false, failure: failureOf(kind, this.#given.shown(message), retryAfterMs) }
-    } finally {
-      if (!isOver) await frames.return({ ok: true, cursor: null })
-    }
-  }
-
-  async refreshSecrets(): Promise<boolean> {
-    if (!(await this.#given.refresh())) return false
-    this.#run.take(this.#given.sent)
-    return true
-  }
-
-  get rereadNote(): string {
-    return this.#given.rereadNote
-  }
-
-  onHint(list: ListName, callback: () => void): () => void {
-    const watching = new AbortController()
-    this.#run.watch(list, callback, watching.signal)
-    return () => watching.abort()
-  }
-
-  async close(): Promise<void> {
-    this.#close()
+    },
+    async refreshSecrets() {
+      if (!(await given.refresh())) return false
+      run.take(given.sent)
+      return true
+    },
+    get rereadNote() {
+      return given.rereadNote
+    },
+    onHint(list, callback) {
+      const watching = new AbortController()
+      run.watch(list, callback, watching.signal)
+      return () => watching.abort()
+    },
+    async close() {
+      close()
+    },
   }
 }
