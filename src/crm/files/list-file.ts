@@ -206,7 +206,6 @@ function columnsOf(setting: ListSetting): readonly string[] {
 const MOST = 100
 const LONGEST = 80
 const SHOWN = 40
-const LINK_MEMBERS = ['Rel', 'Href', 'Title']
 
 /** The unused and missing columns of the previous read. */
 export interface ColumnsBefore {
@@ -216,8 +215,6 @@ export interface ColumnsBefore {
 
 /** Collects the unused columns of a file. Their number is limited: a file may have a new one in each row. */
 export class IgnoredColumns {
-  /** The names that Marquee reads in a row or in its links. */
-  readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
   /** The configured columns that no row has had so far. */
@@ -235,7 +232,6 @@ export class IgnoredColumns {
     // The first name of a path counts as read: the object is.
     this.#known = new Set(known.flatMap((name) => [name, name.split('.', 1)[0] ?? name]))
     this.#unseen = new Set(named)
-    this.wanted = new Set([...known, ...LINK_MEMBERS])
     this.#before = before
   }
 

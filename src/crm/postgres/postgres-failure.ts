@@ -57,39 +57,29 @@ const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 /** Describes an error of `pg`. Never includes its message, which may contain a value of a row. */
 export function postgresFailureOf(error: unknown, where: string): PostgresFailure {
-  if (error instanceof TooMuch) return new PostgresFailure(error.kind, `${where}: ${error.message}`, null, true)
-  const code = codeOf(error)
+  const code = error instanceof TooMuch ? null : codeOf(error)
+  const lost = (kind: FailureKind, sentence: string): PostgresFailure =>
+    new PostgresFailure(kind, `${where}: ${sentence}`, code, true)
+  if (error instanceof TooMuch) return lost(error.kind, error.message)
   if (code === '08P01' && error instanceof Error && error.message.includes('statement pooling mode')) {
-    const message =
-      'a pooler in statement mode does not allow transactions: set its pool_mode to session or transaction'
-    return new PostgresFailure('refused', `${where}: ${message}`, code, true)
+    const fact = 'a pooler in statement mode does not allow transactions'
+    return lost('refused', `${fact}: set its pool_mode to session or transaction`)
   }
   if (code !== null && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
     const [kind, message, ends] = STATES.get(code) ?? CLASSES.get(code.slice(0, 2)) ?? ['broken', 'the query failed']
     return new PostgresFailure(kind, `${where}: ${message} (${code})`, code, ends === 'lost')
   }
-  if (code === 'ENOENT') return new PostgresFailure('unreachable', `${where}: there is no such socket`, code, true)
+  if (code === 'ENOENT') return lost('unreachable', 'there is no such socket')
   const why = code === null ? null : whyNotReached(code)
-  if (why !== null) return new PostgresFailure('unreachable', `${where}: the host ${why} (${code})`, code, true)
-  if (error instanceof Error && error.message === 'The server does not support SSL connections') {
-    return new PostgresFailure('refused', `${where}: the server offers no TLS, which sslmode requires`, null, true)
-  }
+  if (why !== null) return lost('unreachable', `the host ${why} (${code})`)
+  if (error instanceof Error && error.message === 'The server does not support SSL connections')
+    return lost('refused', 'the server offers no TLS, which sslmode requires')
   if (isTlsFailure(error, code)) {
     const fault = code === null ? null : whyNotAccepted(code, 'crm.ca')
     const reason = fault === null ? '' : `, because it ${fault}`
-    return new PostgresFailure(
-      'refused',
-      `${where}: the server's certificate is not accepted${reason} (${code ?? 'TLS'})`,
-      code,
-      true,
-    )
+    return lost('refused', `the server's certificate is not accepted${reason} (${code ?? 'TLS'})`)
   }
-  return new PostgresFailure(
-    'unreachable',
-    `${where}: the connection was lost${code === null ? '' : ` (${code})`}`,
-    code,
-    true,
-  )
+  return lost('unreachable', `the connection was lost${code === null ? '' : ` (${code})`}`)
 }
 
 function isTlsFailure(error: unknown, code: string | null): boolean {
