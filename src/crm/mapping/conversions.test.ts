@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import { describe, expect, it } from 'bun:test'
 import { openZone } from '../../domain/zone.ts'
 import { type Cell, CellFault, DecimalText } from '../cells/cell.ts'
 import {
@@ -15,6 +15,8 @@ import {
   toVenueId,
 } from './conversions.ts'
 import { toDateTime } from './dates.ts'
+import { parseGuid } from '../../domain/guid.ts'
+import { remembered } from '../../domain/named-ids.ts'
 
 const CELL_FAULT = Symbol('cell fault')
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -148,4 +150,19 @@ describe('reading a cell as what its field holds (contract §2)', () => {
       }),
     )
   })
+})
+
+it('an id is made once for each text, in whatever order the texts come again, as far as there is room', () => {
+  const guidOf = (text: string): string => `0d9b6a14-7c3e-4f58-92a1-${text.padStart(12, '0')}`
+  const asked: unknown[] = []
+  const named = remembered((cell: Cell) => {
+    asked.push(cell)
+    return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new CellFault({ kind: 'id' }, cell)
+  }, 4)
+  const orders = ['1234', '1234', '4321', '1124', '3412', '567', '1526']
+  for (const order of orders)
+    for (const text of order) expect(JSON.stringify(named(text))).toBe(JSON.stringify(guidOf(text)))
+  expect(asked).toEqual([...'1234', ...'567', '5', '6'])
+  named(null)
+  expect(named(null)).toBeInstanceOf(CellFault)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { retryAfterMs } from './http-client.ts'
+import { proxyOf, retryAfterMs } from './http-client.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 
@@ -36,5 +36,52 @@ describe('Retry-After (RFC 9110 §10.2.3)', () => {
     const behind = { 'retry-after': 'Sat, 21 Nov 2026 11:00:07 GMT', date: 'Sat, 21 Nov 2026 11:00:00 GMT' }
     expect([waitOf(ahead), waitOf(behind)]).toEqual([7000, 7000])
     expect(waitOf({ ...behind, date: 'yesterday' })).toBe(0)
+  })
+})
+
+const PROXY = 'http://proxy.example:3128'
+const of = (url: string, env: Readonly<Record<string, string>>, configured: string | null = null): string | null =>
+  proxyOf(new URL(url), { configured, env })
+
+describe('the proxy of a URL', () => {
+  it('is the one that is configured, whatever the context say', () => {
+    expect(of('https://crm.example', { HTTPS_PROXY: 'http://other:1', NO_PROXY: '*' }, PROXY)).toBe(PROXY)
+  })
+
+  it('else that of the context for its scheme, in either case', () => {
+    expect(of('https://crm.example', { HTTPS_PROXY: PROXY })).toBe(PROXY)
+    expect(of('https://crm.example', { https_proxy: 'proxy.example:3128' })).toBe(PROXY)
+    expect(of('http://crm.example', { HTTPS_PROXY: PROXY })).toBeNull()
+    expect(of('http://crm.example', { HTTP_PROXY: PROXY })).toBe(PROXY)
+    expect(of('https://crm.example', { HTTPS_PROXY: '' })).toBeNull()
+    expect(of('https://crm.example', {})).toBeNull()
+  })
+
+  it.each([
+    ['*', true],
+    ['example.org, crm.example', true],
+    ['example', true],
+    ['.example', true],
+    ['*.example', true],
+    ['CRM.EXAMPLE', true],
+    ['crm.example:443', true],
+    ['crm.example:8443', false],
+    ['rm.example', false],
+    ['other.crm.example', false],
+    ['', false],
+    [' , ', false],
+  ])('is none where NO_PROXY is %p', (exempt, isDirect) => {
+    expect(of('https://crm.example/x', { HTTPS_PROXY: PROXY, NO_PROXY: exempt }) === null).toBe(isDirect)
+  })
+
+  it.each([
+    ['127.0.0.1', 'https://127.0.0.1:8443', true],
+    ['127.0.0.1:8443', 'https://127.0.0.1:8443', true],
+    ['::1', 'https://[::1]:8443', true],
+    ['[::1]', 'https://[::1]', true],
+    ['[::1]:8443', 'https://[::1]:8443', true],
+    ['::2', 'https://[::1]', false],
+  ])('NO_PROXY %p exempts the address %p: %p', (exempt, url, isDirect) => {
+    expect(of(url, { HTTPS_PROXY: PROXY, NO_PROXY: exempt }) === null).toBe(isDirect)
   })
 })
