@@ -13,7 +13,6 @@ const VENUE = ['id', ...[...ADDRESS, ...LABELS].map((name) => `address_id.${name
 
 type Where = readonly (readonly Value[])[]
 
-/** The rows of an entity in the order of their ids, by API v4. */
 function get(
   { http, settings }: Context,
   entity: string,

@@ -78,7 +78,6 @@ export class ClientToken {
   }
 }
 
-/** Resolves with the promise's value, or rejects when the signal aborts. */
 async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const giveUp = (): void => reject(signal.reason)

@@ -40,7 +40,6 @@ export class LateTime {
   readonly text: string
   /** The time as the workbook shows it: `25:30`. */
   readonly shown: string
-  /** Days to add to the day that it belongs to. */
   readonly days: number
 
   constructor(text: string, shown: string, days: number) {
@@ -72,7 +71,6 @@ export function isList(cell: Cell): cell is readonly Cell[] {
   return Array.isArray(cell)
 }
 
-/** Returns true if a cell is null or a text of white space. */
 export function isBlank(cell: Cell): boolean {
   return cell === null || (typeof cell === 'string' && trimWhiteSpace(cell) === '')
 }

@@ -30,7 +30,6 @@ export function parseCell(text: string): ParsedCell {
   }
 }
 
-/** As `parseCell`, without JSON.parse. */
 function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
   const reading = readJson(text, numberCell, bounds)
   let step = stepOf(reading)
@@ -47,7 +46,6 @@ async function parsedInSlices<Value>(reading: Generator<void, Value, void>, rest
   }
 }
 
-/** Returns the result, or `null` if there is more to read. */
 function stepOf<Value>(reading: Generator<void, Value, void>): Parsed<Value> | null {
   try {
     const step = reading.next()
@@ -73,7 +71,6 @@ function asCell(parsed: unknown): Cell {
   return parsed as Cell
 }
 
-/** A number that a float would change, and the name of the member that holds it. */
 interface FragileNumber {
   readonly name: string
   readonly source: string

@@ -12,9 +12,7 @@ export class JsonFault extends SyntaxError {
   }
 }
 
-/** The deepest nesting of lists and objects. */
 const DEEPEST = 4096
-/** Characters between two pauses. */
 const SLICE = 8192
 
 /** Limits for JSON from an untrusted source. */
@@ -167,7 +165,6 @@ export function plainNumber(source: string): number | string {
   return isSafe && String(number) === source ? number : source
 }
 
-/** The length of `-9007199254740991`. */
 const LONGEST_SAFE = 17
 
 /** The positions of the next backslash and control character, searched again only once they are passed. */
@@ -212,7 +209,6 @@ class Marks {
   }
 }
 
-/** The text between two quotes, unescaped. */
 function textOf(text: string, from: number, to: number): string {
   const inner = text.slice(from + 1, to - 1)
   if (!inner.includes('\\')) return inner
@@ -223,7 +219,6 @@ function textOf(text: string, from: number, to: number): string {
   }
 }
 
-/** Describes the first fault of a quoted text. */
 function textFault(text: string, from: number): JsonFault {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -261,7 +256,6 @@ function orNone(index: number): number {
 }
 
 const NONE = Number.POSITIVE_INFINITY
-/** Matches a whole number or word. */
 const SCALAR = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|null|true|false)(?![0-9A-Za-z+.-])/y
 const CONTROL = /[\x00-\x1f]/g
 const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/

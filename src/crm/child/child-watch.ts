@@ -21,7 +21,6 @@ export function spawnBare(program: string, args: readonly string[], folder: stri
   })
 }
 
-/** Ends a process and all processes that it has started. */
 export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return
   try {

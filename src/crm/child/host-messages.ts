@@ -12,16 +12,13 @@ export type ToHost =
   | {
       readonly do: 'start'
       readonly path: string
-      /** The SHA-256 that the file must have. */
       readonly digest: string
       readonly settings: SentSettings
       readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
       readonly allowInsecure: boolean
       readonly ca: string | null
       readonly proxy: string | null
-      /** The environment variables for proxies. */
       readonly env: Readonly<Record<string, string>>
-      /** Whether to tell of each request. */
       readonly isTraced: boolean
     }
   | {

@@ -21,7 +21,6 @@ export interface ProcessContext extends ConnectorContext {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Opens a connector that is a TypeScript or JavaScript file. */
 export function openModuleCrm(settings: CrmSettings<'module'>, context: ProcessContext): Promise<Crm> {
   return connectorCrm(new ModuleHost(settings, context), settings, context)
 }
@@ -47,7 +46,6 @@ interface Alive {
   residentBytes: number
   /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
   pausedUntil: Moment
-  /** Why the service is ending the process; `null` if it is not. */
   why: Failure | null
 }
 
@@ -290,7 +288,6 @@ class ModuleHost implements RowHost {
     this.#prints.notice(`${this.name} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)
   }
 
-  /** Checks the process regularly. Returns a function that stops this. */
   #watch(alive: Alive): () => void {
     const { time, limits } = this.#context
     const memory = new GroupMemory(alive.child)

@@ -21,9 +21,7 @@ const CUT = { ok: true, cursor: null } as const
 
 /** What one read of a list brought. Two reads of a list that did not change must agree. */
 class Seen {
-  /** The `updatedAt` of each id. */
   readonly stamps = new Map<string, string | null>()
-  /** Whether the read was stopped before its end. */
   isCut = false
   rows = 0
   sample: CellObject[] = []
@@ -153,7 +151,6 @@ class Examined {
     return null
   }
 
-  /** Looks for numbers that lost digits because they were converted to a float. */
   #checkNumbers({ sample }: Seen): void {
     const { fields } = this.#shape
     for (const [field, source] of Object.entries(fields)) {

@@ -41,7 +41,6 @@ export interface ConnectorRow<Item> {
   readonly change: Change<Item>
   /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
   readonly stamp: string | null
-  /** The CRM's id; `null` if the row has none. */
   readonly idText: string | null
 }
 

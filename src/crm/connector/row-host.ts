@@ -15,7 +15,6 @@ export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability'
 /** The argument of a way of reading: a cursor, a time, or ids. */
 export type WayArgument = string | readonly string[] | null
 
-/** Rows that a connector gave at once. */
 export interface StreamBatch {
   /** Each row as a JSON text. For the way `ids`, each is `[id, updatedAt]`. */
   readonly rows: readonly Buffer[]
@@ -61,9 +60,7 @@ export interface ListOutline {
 
 /** Runs a connector, in this process or in a separate one. */
 export interface RowHost {
-  /** The connector's name in messages. */
   readonly name: string
-  /** Starts the connector if needed. */
   ready(): Promise<ConnectorOutline | Failure>
   /** Reads rows. Fails if the connector gives nothing for too long. */
   rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows

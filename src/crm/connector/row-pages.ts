@@ -18,7 +18,6 @@ import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
 import { type LookBack, stampMs } from './stamps.ts'
 import { RepeatedNotice } from '../../domain/repeated-notice.ts'
 
-/** The most batches of a read: ends paging that would never end. */
 const MOST_BATCHES = 20_000
 /** Parsing more than this at once would hold up requests for longer than a few ms. */
 const SLICE_BYTES = 256 * 1024
@@ -44,10 +43,8 @@ interface RowsTwice {
   readonly first: string | null
 }
 
-/** What one read of the rows has shown. */
 export class Tally {
   readonly ids = new Set<Guid>()
-  /** Rows without a usable id. */
   nameless = 0
   answers = 0
   /** The rows of the first answer and of the last. */
@@ -57,7 +54,6 @@ export class Tally {
   isFirstFull = false
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
-  /** The smallest total that any answer gave. */
   total: number | null = null
   twice: RowsTwice = { count: 0, first: null }
 

@@ -25,7 +25,6 @@ export class RowStream {
     this.#further = further
   }
 
-  /** Returns how to read and map the list. Starts the connector if needed. */
   async shape(): Promise<StreamShape | Failure> {
     const ready = await this.#host.ready()
     if ('message' in ready) return ready

@@ -62,7 +62,6 @@ export class ConnectorRun {
     return new ConnectorRun(given, { ...outline, budget: budget.budget }, name, checked.settings, http)
   }
 
-  /** Replaces the settings, after secrets have changed. */
   take(sent: SentSettings): void {
     const checked = settingsFor(this.#connector, sent)
     if (typeof checked !== 'string') this.#settings = checked.settings
@@ -147,7 +146,6 @@ const FRAME_CHARS = 1024 * 1024
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_ID = 256
 
-/** Runs the connector's `check`, and yields its warnings for the operator. */
 async function* runCheck(connector: Connector, context: Context): AsyncGenerator<RowFrame, null, void> {
   const said: unknown = await connector.check?.(context)
   if (!Array.isArray(said) || !said.every((one) => typeof one === 'string'))
@@ -262,7 +260,6 @@ function idPair(pair: unknown): readonly Value[] {
   })
 }
 
-/** Splits a batch into frames that the service can process quickly. */
 function* framesOf({ rows, deleted, ...about }: Parts): Generator<RowFrame, void> {
   let texts: string[] = []
   let chars = 0

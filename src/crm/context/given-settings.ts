@@ -4,7 +4,6 @@ import { nearestName } from '../../domain/nearest-name.ts'
 import type { Connector } from '../connector/marquee-connector.d.ts'
 import type { HttpSettings } from './http-context.ts'
 
-/** The value of a setting, on its way to a connector. */
 interface SentSetting {
   readonly value: string | number | boolean
   /** Whether it was given as `{ env }` or `{ file }`. */
@@ -35,7 +34,6 @@ export class GivenSettings {
     return Object.fromEntries(sent)
   }
 
-  /** Reads the secrets from their sources again; returns whether any has changed. */
   async refresh(): Promise<boolean> {
     let hasChanged = false
     for (const [name, value] of this.#given) {

@@ -12,7 +12,6 @@ export interface HttpSettings {
   readonly web: HttpClient
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
-  /** The origins to which requests may be sent. */
   readonly origins: ReadonlySet<string>
   readonly allowInsecure: boolean
   readonly atOnce: number
@@ -40,7 +39,6 @@ export class HttpRequests {
   readonly #budget: Budget
   readonly #kept: KeptAnswers
   #waitMs = FIRST_WAIT_MS
-  /** The status of the answer that asked for the last pause. */
   #pausedBy = 429
 
   constructor(settings: HttpSettings) {
@@ -172,7 +170,6 @@ export class HttpRequests {
     }
   }
 
-  /** Waits until the CRM's pause is over and the budget allows a request. */
   async #untilAllowed(url: URL, signal: AbortSignal): Promise<void> {
     const { time, onWait } = this.#settings
     for (;;) {
@@ -220,7 +217,6 @@ interface RequestBudget {
   readonly perMs: number
 }
 
-/** Decides when the next request may be sent. */
 class Budget {
   readonly #budget: RequestBudget
   /** The times of the last requests, oldest first. */

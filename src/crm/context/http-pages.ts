@@ -296,7 +296,6 @@ function inValue(value: Value, fill: Scalars): Value {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inValue(inner, fill)]))
 }
 
-/** Returns the rows of a page, and the total of the list. */
 function rowsIn(
   { value, headers }: JsonAnswer,
   { rows: path, total }: PagesOptions,

@@ -8,7 +8,6 @@ import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
 /** An error that ends a connector's read, with a sentence for the operator. Connectors may catch it. */
 export class FetchFault extends Error {
   readonly kind: FailureKind
-  /** The status of the CRM's answer; 0 if there was none. */
   readonly status: number
   readonly retryAfterMs: number | null
 

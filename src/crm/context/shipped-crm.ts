@@ -9,7 +9,6 @@ import { GivenSettings, type SettingValues } from './given-settings.ts'
 import type { Secret } from '../../domain/secret.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
-  /** The CRM's name in messages. */
   readonly kind: string
   readonly proxy: Secret | null
   readonly ca: string | null

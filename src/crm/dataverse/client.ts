@@ -69,7 +69,6 @@ export class DataverseClient {
     return isOwn ? null : 'contains a link to another host, which must not get the token'
   }
 
-  /** Requests a URL of this environment with the given preferences. */
   async get(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
     const leave = await this.#gate.enter(signal)
     if (leave === null) return unanswered(failureOf('internal', 'the read was given up'))

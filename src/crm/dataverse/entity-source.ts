@@ -248,7 +248,6 @@ function pageSize(rows: number): string {
   return `odata.maxpagesize=${rows}`
 }
 
-/** Explains why a link must be given up and the list read in full; `null` if it need not be. */
 function refusalOf(first: PageAnswer): string | null {
   if (first.kind === 'error') return LINK_IS_AT_FAULT.has(first.error) ? first.failure.message : null
   const { rows, isDelta } = first.page

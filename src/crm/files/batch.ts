@@ -41,12 +41,10 @@ export class FileBatch<Item> {
     return this.#changes.length
   }
 
-  /** The number of rows of the file before the next one. */
   get count(): number {
     return this.#before + this.#changes.length
   }
 
-  /** Describes the position of the next row, which begins in `line`. */
   whereNext(line: number): string {
     return placeOf(this.found, this.count, line)
   }
@@ -84,7 +82,6 @@ export class FileBatch<Item> {
     return null
   }
 
-  /** Returns the row of a last line without a line end; `null` if there is none. */
   takeCut(): Page<Item> | null {
     if (this.#cut === null) return null
     const { change, line } = this.#cut

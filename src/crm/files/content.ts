@@ -46,7 +46,6 @@ export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   return low > some && high === 0 ? 'utf-16le' : high > some && low === 0 ? 'utf-16be' : null
 }
 
-/** Returns a sentence if a file that should be text is of another kind; `null` if it may be text. */
 export function disguiseOf(bytes: Buffer): string | null {
   const content = contentOf(bytes)
   if (content === 'gzip') return `this is ${OTHER_THAN_WORKBOOKS.gzip}`

@@ -27,7 +27,6 @@ export class CsvParser implements RowParser {
   /** The line in which the current row begins, not counting empty lines before it. */
   #rowLine = 1
   #blankLines = 0
-  /** The cells read so far of the current row. */
   readonly #cells: (string | null)[] = []
   #endsLine = false
   #delimiter = ','
@@ -253,7 +252,6 @@ function delimiterKey(separator: string): string {
   return `crm.texts.delimiter: ${separator === '\t' ? 'tab' : `'${separator}'`}`
 }
 
-/** Says which separator a file uses instead of commas, and what to do. */
 export function notCommas(separator: string): string {
   const fact = `cells are separated by ${nameOf(separator)} instead of commas`
   return `${fact}; export the file as CSV with commas, or set ${delimiterKey(separator)}`
@@ -283,7 +281,6 @@ export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?
 /** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | BrokenSyntax
 
-/** Returns a function that takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
   rows: FileBatch<Item>,

@@ -27,19 +27,15 @@ import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly list: ListFile<Item>
   readonly limits: FileLimits
-  /** Returns true if the CRM has been closed. */
   readonly isClosed: () => boolean
 }
 
 export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
-/** One version of a list's file. */
 interface FileVersion {
   readonly file: Pick<OpenFile, 'read'>
   readonly found: FileBatch<unknown>['found']
-  /** Identifies this version of the file. */
   readonly id: string
-  /** The moment of its pages. */
   readonly begunAt: Moment
   /** When the read of the file began, in monotonic ms. */
   readonly readAtMs: number
@@ -54,7 +50,6 @@ export type Interrupted = 'changed' | 'shown'
 
 interface Whole {
   readonly ok: true
-  /** Whether the last line was left out. */
   readonly isLeftOut: boolean
 }
 
@@ -67,7 +62,6 @@ const NO_VERSION = (): number => Number.NaN
 export class FileReads<Item> {
   readonly halfWritten: HalfWritten
   readonly #settings: FileReadsSettings<Item>
-  /** The columns of the last complete read. */
   #columns: ColumnsBefore | null = null
   /** The unused columns, and the number of blank rows, that have been reported. */
   readonly #told = new Set<string>()
@@ -178,7 +172,6 @@ function failureIn<Item>(
   return failureOf('broken', `${place}: ${fault.problem}`)
 }
 
-/** Returns the outcome of a read, or of a check that found the file unchanged. */
 export function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }
 }

@@ -21,7 +21,6 @@ const SETTLING_MS = 2000
 const UNSETTLED = ':unsettled'
 /** Files up to this size are only applied after a complete read without changes to the file. */
 const HELD_BACK_BYTES = 8 * 1024 * 1024
-/** The assumed ratio of a workbook's unpacked size to its size. */
 const PACKED = 8
 
 /** One list in a file, read in full whenever the file has changed. */
@@ -52,7 +51,6 @@ export class FileSource<Item> implements ListSource<Item> {
     return patienceOf(this.#settings.limits)
   }
 
-  /** Searches for the file. Returns why it cannot be read; `null` if it can. */
   async examine(): Promise<Failure | null> {
     const { directory, list, descriptors } = this.#settings
     const found = await findFile(directory, list.candidates)

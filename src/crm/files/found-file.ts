@@ -8,7 +8,6 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Descriptors } from '../kit/crm-limits.ts'
 import { type FileFormat, EMPTY_LISTS } from './content.ts'
 
-/** The one file of a list, as the search found it. */
 export interface FoundFile {
   readonly name: string
   readonly path: string
@@ -25,7 +24,6 @@ export interface FoundFile {
 /** Why there is no readable file; has an `inode` if the file is empty. */
 export type NotFound = Failure & { readonly inode?: string }
 
-/** A file name that may be the list's. */
 export type Candidate = Pick<FoundFile, 'name' | 'format'>
 
 /** Searches for a list's file without opening anything: opening a pipe or device could block forever. */

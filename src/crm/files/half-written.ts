@@ -12,7 +12,6 @@ interface Look {
 
 /** The result of reading only the whole lines of a file. */
 interface WholeLines {
-  /** Whether a last line without a line end was left out. */
   readonly isCut: boolean
   /** Whether there is a header row, and no quote stays open before the last line. */
   readonly isList: boolean
@@ -22,7 +21,6 @@ interface WholeLines {
 
 interface Watched {
   readonly fingerprint: string
-  /** When this state was first seen, in monotonic ms. */
   readonly sinceMs: number
   /** Whether the name belonged to another file before: this one was moved into place. */
   readonly isRenamed: boolean

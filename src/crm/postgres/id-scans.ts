@@ -56,7 +56,6 @@ export class Strays {
     this.#window = window
   }
 
-  /** Notes a row that exists. */
   look(time: number, id: string | null): void {
     if (time > this.#window.last) this.ahead.add(time - this.#window.now, id)
   }

@@ -101,13 +101,11 @@ function hasOlderName({ updatedAt }: ListTable<unknown>, { columns }: TableShape
   return updatedAt === 'updated_at' && !columns.has(updatedAt) && columns.has(OLDER_NAME)
 }
 
-/** The SQLSTATE of an unknown time zone. */
 const INVALID_PARAMETER = '22023'
 
 interface ReadRow<Item> {
   readonly change: Change<Item>
   readonly version: number
-  /** The id as the database writes it; `null` if the row has none. */
   readonly id: string | null
 }
 
@@ -122,7 +120,6 @@ export class KnownTable<Item> {
   readonly server: string
   readonly reading: RowReading<Item>
   readonly idColumn: string
-  /** The type of the id column, as the database names it. */
   readonly idType: string
   /** The updatedAt column; empty if there is none. */
   readonly updatedAtColumn: string

@@ -10,7 +10,6 @@ import { zoneNamedBy } from '../../domain/zone.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 
-/** The cells of a row, in the order of the requested columns. */
 type Cells = readonly Cell[]
 
 interface Columns {
@@ -23,15 +22,12 @@ export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
   readonly idColumn: string
-  /** The column that changes whenever a row changes; `null` if there is none. */
   readonly updatedAt: string | null
   /** Whether the configuration has `fields` for the list. */
   readonly saysFields: boolean
   /** The configured zone of an updatedAt column without time zone. */
   readonly updatedAtIn: string | null
-  /** Returns the same list with another updatedAt column. */
   withUpdatedAt(column: string): ListTable<Item>
-  /** Returns how rows become records, given the columns that exist. */
   rowReading(shape: Columns): RowReading<Item>
 }
 
@@ -40,7 +36,6 @@ export interface RowReading<Item> {
   readonly columns: readonly string[]
   /** Returns the configuration key that names a column, relative to the list's section. */
   readonly keyOf: (column: string) => string
-  /** Derives a row's id from its cell; `null` if the cell holds no id. */
   readonly idOf: (cell: Cell) => Guid | null
   readonly mapRow: (row: Cells, where: () => string, version: number) => Change<Item>
 }

@@ -124,7 +124,6 @@ export class Hints {
     this.#time = time
   }
 
-  /** Registers a callback and returns the function that removes it. */
   add(callback: () => void): () => void {
     this.#callbacks.add(callback)
     return () => void this.#callbacks.delete(callback)
@@ -193,7 +192,6 @@ export class SuspectQueue {
     return taken
   }
 
-  /** Returns suspects that were not checked after all. */
   giveBack({ ids, ofAll }: Suspects): void {
     for (const id of ids) this.#ids.add(id)
     if (ofAll) this.#ofAll = true

@@ -6,7 +6,6 @@ export type TextRow = (string | null)[]
 
 export interface RowBatch {
   readonly rows: TextRow[]
-  /** The type of each column. */
   readonly oids: readonly number[]
   readonly bytes: number
   readonly isLast: boolean
@@ -25,7 +24,6 @@ export class RowBatches implements Submittable {
   #rows: TextRow[] = []
   #bytes = 0
   #oids: readonly number[] = []
-  /** Whether the server has sent everything. */
   isOver = false
   #failed: unknown = null
   #waiting: PromiseWithResolvers<RowBatch> | null = null

@@ -202,7 +202,6 @@ export class Transaction {
   }
 }
 
-/** The number of rows of the first page, while their size is unknown. */
 const FIRST_ROWS = 125
 /** The target size of a page in bytes: parsing it delays requests. */
 const PAGE_BYTES = 1_000_000

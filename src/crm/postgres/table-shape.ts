@@ -3,7 +3,6 @@ import { PostgresFailure } from './postgres-failure.ts'
 import type { Transaction } from './read-session.ts'
 import type { ListTable, RowReading, TableName } from './list-table.ts'
 
-/** The columns of a table, according to the database's catalogue. */
 export interface TableShape {
   /** Types by column name, as the database names them. */
   readonly columns: ReadonlyMap<string, string>
@@ -56,7 +55,6 @@ export async function tableShape(
 
 type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAt' | 'updatedAtIn' | 'saysFields'>
 
-/** Returns a failure that names all missing columns; `null` if none is missing. */
 export function missingColumns(
   shape: TableShape,
   { columns, keyOf }: Pick<RowReading<unknown>, 'columns' | 'keyOf'>,
@@ -80,7 +78,6 @@ export function missingColumns(
 
 const FEW = 3
 
-/** Describes many missing columns with a block of keys to paste. */
 function manyMissing(
   words: readonly string[],
   keys: readonly string[],

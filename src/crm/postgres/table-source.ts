@@ -31,7 +31,6 @@ interface TableSourceSettings<Item> {
   readonly session: ReadSession
   readonly auditSession: ReadSession
   readonly time: Time
-  /** The interval of id scans, in ms. */
   readonly idScansEveryMs: () => number
   readonly limits: CrmLimits
   readonly suspects: SuspectQueue
@@ -40,7 +39,6 @@ interface TableSourceSettings<Item> {
   readonly notice: (message: string) => void
 }
 
-/** SQLSTATE (PostgreSQL documentation, appendix A). */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 const COMPLETE = { ok: true, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true } as const

@@ -115,7 +115,6 @@ export class UpdatedAtWindow {
   }
 }
 
-/** The point up to which the changes of a list are known. */
 export interface Position {
   /** The server that this position is valid on. */
   readonly server: string
@@ -125,7 +124,6 @@ export interface Position {
 
 /** A connection of this process: connections are numbered in each lane, a session for one kind of read. */
 export interface Lane {
-  /** A random name of the process. */
   readonly process: string
   readonly lane: string
 }
@@ -145,7 +143,6 @@ export function kinshipOf(before: string, now: string): 'same' | 'earlier' | 'ot
   return startedAt === startedNow && startedAt !== '' && lane !== laneNow ? 'earlier' : 'other'
 }
 
-/** When the server started, and the process with its lane. */
 function partsOf(server: string): readonly [startedAt: string, lane: string] {
   const [startedAt = '', connection = ''] = server.split(' #')
   return [startedAt, connection.slice(0, connection.lastIndexOf('.'))]
