@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
+import { FAIL_KINDS } from '../context/connector-run.ts'
 import { LONGEST_SENTENCE } from '../context/given-settings.ts'
 import { LARGEST_ROW_BYTES, LONGEST_CURSOR } from '../kit/crm-limits.ts'
 
@@ -12,14 +13,6 @@ const BATCH_BYTES = 1024 * 1024
 const LONGEST_ROW = LARGEST_ROW_BYTES + 1
 const LONGEST_LAG_MS = 24 * 3_600_000
 const LONGEST_FOUND = 40
-
-const KINDS = {
-  refused: 'refused',
-  throttled: 'throttled',
-  broken: 'broken',
-  misconfigured: 'misconfigured',
-  expired: 'cursor-refused',
-} as const
 
 /** What must follow the word of a control line. */
 const NEEDED: ReadonlyMap<string, string> = new Map([
@@ -156,6 +149,6 @@ export class CommandOutput {
 
 function failureIn(text: string): Failed {
   const [, kind = '', sentence = ''] = /^(\S*)\s*(.*)$/s.exec(text) ?? []
-  const known = Object.entries(KINDS).find(([name]) => name === kind)
-  return known === undefined ? failed('broken', text) : failed(known[1], sentence === '' ? kind : sentence)
+  const known = FAIL_KINDS.get(kind)
+  return known === undefined ? failed('broken', text) : failed(known, sentence === '' ? kind : sentence)
 }

@@ -111,7 +111,8 @@ export class ConnectorRun {
   }
 }
 
-const FAIL_KINDS: ReadonlyMap<string, FailureKind> = new Map([
+/** The kind of failure for each kind that a connector can name. */
+export const FAIL_KINDS: ReadonlyMap<string, FailureKind> = new Map([
   ['refused', 'refused'],
   ['throttled', 'throttled'],
   ['broken', 'broken'],
