@@ -1,7 +1,6 @@
 import { decodeEntry, idOf, isSame } from './entries.ts'
 import { electionTimeoutMs } from './election.ts'
-import { FollowedLists } from './followed-lists.ts'
-import type { StoreLink } from './followed-list.ts'
+import { type StoreLink, FollowedLists } from './followed-lists.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
 import type { Session } from './session.ts'

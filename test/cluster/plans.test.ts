@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import { FollowedList } from '../../src/cluster/followed-list.ts'
-import { FollowedLists } from '../../src/cluster/followed-lists.ts'
+import { FollowedList, FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { LogReader } from '../../src/cluster/log-reader.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
