@@ -2,7 +2,7 @@ import { claimableAt } from './election.ts'
 import { compareIds, encodeEntry, isBelow, isSame, type LogEntry, NO_BODY } from './entries.ts'
 import type { Member } from './member.ts'
 import { logOf } from './node-state.ts'
-import type { Session } from './session.ts'
+import type { Session } from './store.ts'
 
 /** Returns true if this instance should claim the leadership. */
 export function isDue(member: Member): boolean {

@@ -13,9 +13,7 @@ import type { Signing } from './log-identity.ts'
 import { Member } from './member.ts'
 import { MOST_NONCES } from './nonces.ts'
 import type { Role, ClusterOptions } from './options.ts'
-import { commandLimitMs, Session } from './session.ts'
-import { type StoreConnection, StoreFailure } from './store.ts'
-import { Traffic } from './traffic.ts'
+import { type StoreConnection, Session, StoreFailure, Traffic, commandLimitMs } from './store.ts'
 
 /** A session that lived this long resets the back-off. */
 const SETTLED_MS = 1000

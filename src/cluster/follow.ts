@@ -5,8 +5,7 @@ import { idOf, isSame, type LogEntry } from './entries.ts'
 import type { FollowedLists } from './followed-lists.ts'
 import type { Member } from './member.ts'
 import { logOf } from './node-state.ts'
-import type { Session } from './session.ts'
-import type { StoredEntry } from './store.ts'
+import type { Session, StoredEntry } from './store.ts'
 
 /**
  * The work of an instance that does not lead, during one heartbeat: writes its nonce, applies new entries or looks for

@@ -3,8 +3,7 @@ import { isBelow, type LogPosition } from './entries.ts'
 import type { Member } from './member.ts'
 import type { Leading } from './node-state.ts'
 import type { LogStanding, Publisher } from './publisher.ts'
-import type { Session } from './session.ts'
-import { type StoredEntry, StoreFailure } from './store.ts'
+import { type Session, type StoredEntry, StoreFailure } from './store.ts'
 
 /** Changes within this time are sent in one entry. */
 const COALESCED_MS = 2

@@ -2,8 +2,7 @@ import { decodeEntry, idOf, isSame, type LogEntry, type LogPosition } from './en
 import type { ElectionTimer } from './election.ts'
 import { drawName } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
-import { commandLimitMs, Session } from './session.ts'
-import { type StoredEntry, StoreFailure } from './store.ts'
+import { type StoredEntry, Session, StoreFailure, commandLimitMs } from './store.ts'
 import { type LogFinding, UnusableLog } from './unusable-log.ts'
 
 /** The number of entries read at once: a body may have 4 MB. */

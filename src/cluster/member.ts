@@ -12,9 +12,8 @@ import type { Role, ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Resync } from './resync.ts'
-import type { Session } from './session.ts'
+import { type Session, StoreFailure } from './store.ts'
 import { SnapshotMaker } from './snapshot-maker.ts'
-import { StoreFailure } from './store.ts'
 import type { Manifest } from './store-snapshot.ts'
 
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }

@@ -10,8 +10,7 @@ import { MOST_NONCES, type SeenNonces } from './nonces.ts'
 import { agesOf, failsForMs, UNKNOWN_AGES } from './list-states.ts'
 import type { ClusterOptions } from './options.ts'
 import { Outbox } from './outbox.ts'
-import type { Session } from './session.ts'
-import { StoreFailure } from './store.ts'
+import { type Session, StoreFailure } from './store.ts'
 
 /** The state of the log as its last writer sees it. */
 export type LogStanding = 'goes-on' | 'deposed' | 'new-log'

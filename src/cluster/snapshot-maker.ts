@@ -6,8 +6,7 @@ import { type ReportedState, type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { stateOf } from './list-states.ts'
 import type { ClusterOptions } from './options.ts'
-import type { Session } from './session.ts'
-import { StoreFailure } from './store.ts'
+import { type Session, StoreFailure } from './store.ts'
 import { dropSnapshotsBut, isThere, type Manifest, setManifest, writeChunks } from './store-snapshot.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024

@@ -13,9 +13,8 @@ import {
   unspoken,
 } from '../snapshot/snapshot-chunks.ts'
 import { idOf, type LogPosition, logPositionOf, type ReportedState, reportedStateOf } from './entries.ts'
-import type { Session } from './session.ts'
+import { type Session, StoreFailure } from './store.ts'
 import type { Signing } from './log-identity.ts'
-import { StoreFailure } from './store.ts'
 
 const MANIFEST = 'snapshot'
 

@@ -1,7 +1,6 @@
 import type { Time } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
-import type { Session } from './session.ts'
-import { StoreFailure } from './store.ts'
+import { type Session, StoreFailure } from './store.ts'
 
 /**
  * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `changed`: the log has

@@ -5,7 +5,7 @@ import { FollowedList, FollowedLists } from '../../src/cluster/followed-lists.ts
 import { OwnNonces } from '../../src/cluster/nonces.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
-import { Session } from '../../src/cluster/session.ts'
+import { Session } from '../../src/cluster/store.ts'
 import { Signing } from '../../src/cluster/log-identity.ts'
 import { override, overrideGetter } from '../model/override.ts'
 import type { Fleet, FleetSetting } from './fleet.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { commandLimitMs } from '../../src/cluster/session.ts'
+import { commandLimitMs } from '../../src/cluster/store.ts'
 import { UnusableLog } from '../../src/cluster/unusable-log.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
