@@ -5,8 +5,7 @@ import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
 import { heartbeatMsOf, logTrouble, SEE_WHO_WRITES } from '../cluster/cluster.ts'
-import { LOOK_HEARTBEATS, whyOtherLog } from '../cluster/log-identity.ts'
-import { Signing, logNameOf } from '../cluster/log-identity.ts'
+import { LOOK_HEARTBEATS, Signing, logNameOf, whyOtherLog } from '../cluster/entries.ts'
 import { dataFingerprint } from '../snapshot/keep-snapshot.ts'
 
 export interface StoreChecked {

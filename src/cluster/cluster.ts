@@ -4,12 +4,11 @@
 
 import type { Time } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
-import { decodeEntry, idOf, type LogPosition } from './entries.ts'
+import { type LogPosition, type Signing, decodeEntry, idOf } from './entries.ts'
 import { LONGEST_DEFAULT_MS } from './election.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { lead } from './lead.ts'
-import type { Signing } from './log-identity.ts'
 import { Member } from './member.ts'
 import { MOST_NONCES } from './nonces.ts'
 import type { Role, ClusterOptions } from './options.ts'

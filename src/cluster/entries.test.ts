@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import { type LogEntry, compareIds, decodeEntry, encodeEntry, isSame, NO_BODY } from './entries.ts'
+import { type LogEntry, NO_BODY, Signing, compareIds, decodeEntry, encodeEntry, isSame, logNameOf } from './entries.ts'
 import { cursorOf } from '../sync/port.ts'
-import { Signing, logNameOf } from './log-identity.ts'
 
 const KEY = 'k'.repeat(32)
 const signing = new Signing('0123456789ab', KEY)

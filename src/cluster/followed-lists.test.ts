@@ -4,10 +4,9 @@ import { formatter } from '../../test/model/records.ts'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { Admissions } from '../sync/served-list.ts'
 import { ListMaker } from '../records/row-records.ts'
-import { type Ages, type Head, type ReportedState, NO_BODY } from './entries.ts'
+import { type Ages, type Head, type ReportedState, NO_BODY, Signing } from './entries.ts'
 import { FollowedLists, UNREAD } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
-import { Signing } from './log-identity.ts'
 
 const POSITION = { epoch: 1, number: 1, claimId: '00' }
 const WELL: ReportedState = { ...UNREAD, whole: true }

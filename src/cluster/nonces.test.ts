@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { Time } from '../time/time.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
-import { Signing } from './log-identity.ts'
+import { Signing } from './entries.ts'
 
 const NOTES = { version: '0.1.0', isFit: true, needsSnapshot: false, heartbeatMs: 500, accepts: null }
 const signing = new Signing('fingerprint', 'k'.repeat(32))

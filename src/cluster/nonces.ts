@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 import { fieldsOf, numberAt, textAt, textOrNullAt } from '../domain/json-value.ts'
-import { type LogPosition, logPositionOf } from './entries.ts'
+import { type LogPosition, type Signing, logPositionOf } from './entries.ts'
 import type { Heartbeat } from './election.ts'
-import type { Signing } from './log-identity.ts'
 
 /** Returns random bytes that nobody can guess. */
 export type Draw = (bytes: number) => Uint8Array

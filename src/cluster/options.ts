@@ -4,7 +4,7 @@ import type { Time } from '../time/time.ts'
 import type { Draw } from './nonces.ts'
 import type { ReplicaMaker } from './own-reading.ts'
 import type { Heartbeat } from './election.ts'
-import type { Signing } from './log-identity.ts'
+import type { Signing } from './entries.ts'
 import type { Store } from './store.ts'
 
 export interface ClusterOptions extends ReplicaMaker {

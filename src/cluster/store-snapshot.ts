@@ -12,9 +12,8 @@ import {
   sumOf,
   unspoken,
 } from '../snapshot/snapshot-chunks.ts'
-import { idOf, type LogPosition, logPositionOf, type ReportedState, reportedStateOf } from './entries.ts'
+import { type LogPosition, type ReportedState, type Signing, idOf, logPositionOf, reportedStateOf } from './entries.ts'
 import { type Session, StoreFailure } from './store.ts'
-import type { Signing } from './log-identity.ts'
 
 const MANIFEST = 'snapshot'
 

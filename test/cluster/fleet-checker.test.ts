@@ -4,7 +4,7 @@ import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
-import { Signing } from '../../src/cluster/log-identity.ts'
+import { Signing } from '../../src/cluster/entries.ts'
 import { eventOf, formatter, guidOf, venueOf } from '../model/records.ts'
 import { Fleet, fleetSettingOf } from './fleet.ts'
 

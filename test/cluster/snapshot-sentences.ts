@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { pack } from '../../src/snapshot/snapshot-chunks.ts'
-import { Signing } from '../../src/cluster/log-identity.ts'
+import { Signing } from '../../src/cluster/entries.ts'
 import { StoreFailure } from '../../src/cluster/store.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'

@@ -34,7 +34,7 @@ const RENEWED_PART = 1 / 24
 /** The number of fields requested at once from a hash. */
 const SCAN_FIELDS = '1000'
 
-/** The names of logs without and with a key (log-identity.ts), as patterns of Redis. */
+/** The names of logs without and with a key (entries.ts), as patterns of Redis. */
 const LOG_NAMES = ['', `-${'[0-9a-f]'.repeat(8)}`].map((end) => `${'[0-9a-f]'.repeat(12)}${end}`)
 /** The most names of other logs that are read, and the most logs that are examined. */
 const MOST_NAMES = 10_000
