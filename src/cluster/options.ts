@@ -1,13 +1,15 @@
-import type { Observe } from '../observe/observation.ts'
-import type { RefreshSettings } from '../sync/served-list.ts'
+import type { ListName } from '../domain/field.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
+import type { RecordLists } from '../records/row-records.ts'
+import type { Replica } from '../sync/replica.ts'
+import type { RefreshSettings, ResumeState } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
 import type { Draw } from './nonces.ts'
-import type { ReplicaMaker } from './own-reading.ts'
 import type { Heartbeat } from './election.ts'
 import type { Signing } from './entries.ts'
 import type { Store } from './store.ts'
 
-export interface ClusterOptions extends ReplicaMaker {
+export interface ClusterOptions {
   readonly store: Store
   readonly signing: Signing
   readonly settings: RefreshSettings
@@ -23,6 +25,15 @@ export interface ClusterOptions extends ReplicaMaker {
   readonly observe: Observe
   /** Returns true if the CRM can be read from here; called again until it does. */
   readonly examine: () => Promise<boolean>
+  readonly newLists: () => RecordLists
+  /**
+   * Creates a replica that reads the CRM into these lists, resumes from a known state, and reports its observations.
+   */
+  readonly newReplica: (
+    lists: RecordLists,
+    resumeState: Readonly<Record<ListName, ResumeState>> | null,
+    told: (observation: Observation) => void,
+  ) => Replica
 }
 
 export type Role = 'leader' | 'follower' | 'standalone' | 'waiting'

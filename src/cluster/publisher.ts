@@ -7,9 +7,8 @@ import { elapsedMs, type Moment } from '../time/time.ts'
 import type { HeartbeatEntry, LogEntry, Head, LogPosition } from './entries.ts'
 import { compareIds, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import { MOST_NONCES, type SeenNonces } from './nonces.ts'
-import { agesOf, failsForMs, UNKNOWN_AGES } from './list-states.ts'
+import { Outbox, UNKNOWN_AGES, agesOf, failsForMs } from './own-reading.ts'
 import type { ClusterOptions } from './options.ts'
-import { Outbox } from './outbox.ts'
 import { type Session, StoreFailure } from './store.ts'
 
 /** The state of the log as its last writer sees it. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'bun:test'
-import { Outbox } from '../../src/cluster/outbox.ts'
+import { Outbox } from '../../src/cluster/own-reading.ts'
 import { readRowRecords } from '../../src/records/row-records.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { guidOf } from '../model/records.ts'
