@@ -84,7 +84,7 @@ export class DirectReading implements Reading {
     const { configuration, limits, time, observe } = options
     if (configuration.snapshot === null) return reading
     // Imported on demand: start-up is faster without it.
-    const { keepSnapshot } = await import('../snapshot/keep-snapshot.ts')
+    const { keepSnapshot } = await import('../snapshot/snapshot-keeper.ts')
     const { directory } = configuration.snapshot
     reading.#keeper = keepSnapshot(directory, configuration, reading.replica, limits, time, observe)
     return reading

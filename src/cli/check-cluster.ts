@@ -6,7 +6,7 @@ import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
 import { heartbeatMsOf, logTrouble, SEE_WHO_WRITES } from '../cluster/cluster.ts'
 import { LOOK_HEARTBEATS, Signing, logNameOf, whyOtherLog } from '../cluster/entries.ts'
-import { dataFingerprint } from '../snapshot/keep-snapshot.ts'
+import { dataFingerprint } from '../snapshot/snapshot-keeper.ts'
 
 export interface StoreChecked {
   /** The store's name and version, for example `Redis 7.0.15`; `null` if it did not say. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { loadConfiguration } from '../config/read-configuration.ts'
-import { dataFingerprintOf } from './data-fingerprint.ts'
+import { dataFingerprintOf } from './snapshot-keeper.ts'
 
 async function fingerprint(
   text: string,

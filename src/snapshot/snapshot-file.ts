@@ -1,25 +1,27 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SnapshotState } from '../sync/served-list.ts'
-import type { DirtyRows } from '../records/row-records.ts'
-import type { RecordLists } from '../records/row-records.ts'
+import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
+import type { DirtyRows, RecordLists } from '../records/row-records.ts'
 import type { Moment } from '../time/time.ts'
 import {
-  allRowRecords,
   type ChunkSum,
+  type SnapshotChunk,
+  type SnapshotManifest,
+  SLICE_ROWS,
+  SnapshotFault,
+  allRowRecords,
   chunksOf,
+  decodeManifest,
   emptyLists,
+  encodeManifest,
   lastChunk,
+  listStateOf,
   loadChunks,
   outboxRowRecords,
-  SLICE_ROWS,
-  type SnapshotChunk,
-  SnapshotFault,
   sumOf,
+  unspoken,
 } from './snapshot-chunks.ts'
-import type { SnapshotHead } from './snapshot-head.ts'
-import { decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES } from './snapshot-head.ts'
 import {
   isOursAlone,
   makeDirectory,
@@ -29,8 +31,68 @@ import {
   syncDirectory,
   writeAll,
 } from './own-files.ts'
+import { Buffer } from 'node:buffer'
+import { type JsonFields, numberAt } from '../domain/json-value.ts'
 
-export interface SnapshotFileSettings {
+/** The head of a snapshot file. */
+interface SnapshotHead extends SnapshotManifest<SnapshotList>, SnapshotState {
+  readonly fingerprint: string
+}
+
+export const LENGTH_BYTES = 4
+const SUM_BYTES = 32
+const MOST_HEAD_BYTES = 16 * 1024 * 1024
+
+function digestOf(bytes: Buffer): Buffer {
+  return hash('sha256', bytes, 'buffer')
+}
+
+/**
+ * Encodes the head, with its length before and its checksum behind it, in exactly `sizeBytes`: the chunks are written
+ * before the head is complete.
+ */
+function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
+  const length = sizeBytes - LENGTH_BYTES - SUM_BYTES
+  const text = encodeManifest(head)
+  if (Buffer.byteLength(text) > length) throw new SnapshotFault('its header would be too large')
+  const bytes = Buffer.alloc(sizeBytes, ' ')
+  bytes.writeUInt32BE(length)
+  bytes.write(text, LENGTH_BYTES)
+  digestOf(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length)).copy(bytes, LENGTH_BYTES + length)
+  return bytes
+}
+
+/** Returns the length of the head from the first bytes of a file. */
+export function headLength(bytes: Buffer): number {
+  const length = bytes.readUInt32BE(0)
+  if (length > MOST_HEAD_BYTES) throw new SnapshotFault('it does not begin like a snapshot')
+  return length
+}
+
+/** Decodes a head with the checksum behind it. */
+export function decodeHead(bytes: Buffer): SnapshotHead {
+  const written = bytes.subarray(0, bytes.length - SUM_BYTES)
+  if (!digestOf(written).equals(bytes.subarray(written.length)))
+    throw new SnapshotFault('the checksum of its header is wrong')
+  const { lists, chunks, fields } = decodeManifest(written.toString('utf8'), snapshotListOf)
+  const { fingerprint, writtenAtMs } = fields
+  if (typeof fingerprint !== 'string' || typeof writtenAtMs !== 'number') throw unspoken()
+  return { fingerprint, writtenAtMs, lists, chunks }
+}
+
+function snapshotListOf(given: JsonFields): SnapshotList {
+  return {
+    ...listStateOf(given),
+    auditedAtMs: timeAt(given, 'auditedAtMs'),
+    confirmedAtMs: timeAt(given, 'confirmedAtMs'),
+  }
+}
+
+function timeAt(given: JsonFields, name: string): number | null {
+  return given[name] === null ? null : numberAt(given, name)
+}
+
+interface SnapshotFileSettings {
   readonly directory: string
   /** Identifies the records; a snapshot with another fingerprint is not read. */
   readonly fingerprint: string
@@ -63,7 +125,7 @@ const CHUNK_SUM_BYTES = 120
 const MEGABYTE = 1024 * 1024
 
 /**
- * The snapshot in a file: a head (snapshot-head.ts) and the chunks that it lists. The last chunks have the rows that
+ * The snapshot in a file: a head and the chunks that it lists. The last chunks have the rows that
  * changed while the others were written, so rows and cursors show the same moment.
  */
 export class SnapshotFile {

@@ -4,15 +4,17 @@
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../domain/system-error.ts'
 import type { SnapshotState } from '../sync/served-list.ts'
-import { DirtyRows } from '../records/row-records.ts'
-import type { RecordLists } from '../records/row-records.ts'
+import { type RecordLists, DirtyRows } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
-import { elapsedMs, type Moment, type Time } from '../time/time.ts'
-import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
-import { emptyLists, SnapshotFault } from './snapshot-chunks.ts'
-import type { SnapshotFile, StoredSnapshot } from './snapshot-file.ts'
+import { type Moment, type Time, elapsedMs } from '../time/time.ts'
+import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../time/waiting.ts'
+import { SNAPSHOT_FORMAT, SnapshotFault, emptyLists } from './snapshot-chunks.ts'
+import { type StoredSnapshot, SnapshotFile } from './snapshot-file.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { RECORDS } from '../crm/mapping/map-row.ts'
+import { createHash } from 'node:crypto'
 
-export interface SnapshotKeeperSettings {
+interface SnapshotKeeperSettings {
   readonly file: SnapshotFile
   readonly replica: Replica
   readonly time: Time
@@ -220,4 +222,49 @@ function reasonOf(cause: unknown): string {
   const code = codeOf(cause)
   if (code !== null) return REASONS.get(code) ?? `the file system says ${code}`
   return `there is a mistake in it or in Marquee (${cause instanceof Error ? cause.name : 'an error'})`
+}
+
+/**
+ * Identifies the records that a configuration makes, as 12 hexadecimal digits. If it or one of the numbers changes,
+ * stored records are not used. Of the representation only further fields count; credentials and limits do not.
+ */
+export function dataFingerprintOf(
+  { crm, timeZone, representation: { further } }: Pick<Configuration, 'crm' | 'timeZone' | 'representation'>,
+  numbers: readonly number[],
+): string {
+  // Omitted if there are none, so the records of earlier releases remain usable.
+  const declared = further.events.length + further.venues.length === 0 ? [] : [further]
+  const shaping = canonical([...numbers, timeZone, crm.shaping(), ...declared])
+  return createHash('sha256').update(shaping).digest('hex').slice(0, 12)
+}
+
+/** JSON with sorted keys, because the order of keys in a file makes no difference. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
+    return Object.fromEntries(Object.entries(inner).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+  })
+}
+
+/** Identifies the records that a configuration makes. Each fingerprint has its own snapshot and its own cluster log. */
+export function dataFingerprint(configuration: Configuration): string {
+  return dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS])
+}
+
+/** Keeps a snapshot of the replica's lists in the directory. */
+export function keepSnapshot(
+  directory: string,
+  configuration: Configuration,
+  replica: Replica,
+  limits: { readonly memoryBytes: number },
+  time: Time,
+  observe: Observe,
+): SnapshotKeeper {
+  const file = new SnapshotFile({
+    directory,
+    fingerprint: dataFingerprint(configuration),
+    limits,
+    pause: yieldToEventLoop,
+  })
+  return new SnapshotKeeper({ file, replica, time, observe })
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
-import { dataFingerprint } from '../../src/snapshot/keep-snapshot.ts'
+import { dataFingerprint } from '../../src/snapshot/snapshot-keeper.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { logNameOf } from '../../src/cluster/entries.ts'
 import { type Runtime, Child, programOf } from '../support/child.ts'

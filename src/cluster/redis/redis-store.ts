@@ -1,12 +1,20 @@
 import { Buffer } from 'node:buffer'
-import { createClient, RESP_TYPES } from '@redis/client'
-import type { Appended, Store, StoreConnection, StoredEntry, StoreKey } from '../store.ts'
-import { StoreFailure } from '../store.ts'
-import { bufferOf, entriesOf, listOf, namedIn, type RawReply, storeFailureOf, strange, textIn } from './replies.ts'
-import { readTrusted } from './trusted.ts'
+import { RESP_TYPES, createClient } from '@redis/client'
+import {
+  type Appended,
+  type Store,
+  type StoreConnection,
+  type StoreKey,
+  type StoredEntry,
+  StoreFailure,
+} from '../store.ts'
+import { type RawReply, bufferOf, entriesOf, listOf, namedIn, storeFailureOf, strange, textIn } from './replies.ts'
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { codeOf } from '../../domain/system-error.ts'
 
 /** A secret URL that can be read again from its source. */
-export interface StoreAddress {
+interface StoreAddress {
   reveal(): string
   refresh(): Promise<{ readonly ok: true; readonly secret: StoreAddress } | { readonly ok: false }>
 }
@@ -343,4 +351,28 @@ export class RedisConnection implements StoreConnection {
 function ifApart(cause: unknown): null {
   if (cause instanceof StoreFailure && cause.message.startsWith('CROSSSLOT')) return null
   throw cause
+}
+
+/** Reads the certificates of `cluster.ca`. Bun ignores a text without a certificate, and Node reports it as broken. */
+async function readTrusted(path: string): Promise<string> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new StoreFailure(
+      'lost',
+      `the certificates of cluster.ca cannot be read (${codeOf(cause) ?? 'unknown reason'})`,
+    )
+  }
+  if (isPem(text)) return text
+  throw new StoreFailure('refused', 'cluster.ca holds no certificate: it must be a PEM file')
+}
+
+/** Returns true if the text begins with a readable certificate. */
+function isPem(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== ''
+  } catch {
+    return false
+  }
 }
