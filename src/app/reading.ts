@@ -113,7 +113,7 @@ export class DirectReading implements Reading {
   }
 
   status(): ReadingStatus {
-    return { snapshot: this.#keeper?.standing() ?? null, cluster: null }
+    return { snapshot: this.#keeper?.onDisk() ?? null, cluster: null }
   }
 
   untilRead(): Promise<void> {

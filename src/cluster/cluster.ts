@@ -10,10 +10,11 @@ import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { Member } from './member.ts'
 import { MOST_NONCES } from './nonces.ts'
-import type { ClusterOptions, Role } from './options.ts'
+import type { ClusterStatus } from '../operations/status.ts'
+import type { ClusterOptions } from './options.ts'
 import { type StoreConnection, type StoredEntry, Session, StoreFailure, Traffic, commandLimitMs } from './store.ts'
 import type { Leading } from './node-state.ts'
-import type { LogStanding, Publisher } from './publisher.ts'
+import type { Leadership, Publisher } from './publisher.ts'
 
 /** A session that lived this long resets the back-off. */
 const SETTLED_MS = 1000
@@ -63,7 +64,7 @@ export class Cluster {
     return this.member.cutOver.served
   }
 
-  get role(): Role {
+  get role(): ClusterStatus['role'] {
     return this.member.role
   }
 
@@ -219,7 +220,7 @@ const COALESCED_MS = 2
  */
 async function lead(member: Member, { publisher }: Leading, session: Session, signal: AbortSignal): Promise<void> {
   const { time, heartbeat } = member.options
-  const found = await standing(member, publisher, session, signal)
+  const found = await leadership(member, publisher, session, signal)
   if (found === 'deposed') return member.resign('another instance has claimed the leadership')
   if (found === 'new-log') {
     await publisher.claimNewLog(session, member.log.nextClaim(null))
@@ -246,12 +247,12 @@ async function lead(member: Member, { publisher }: Leading, session: Session, si
 }
 
 /** Checks the state of the log. An unusable log is dropped once it is certain that no other instance leads it. */
-async function standing(
+async function leadership(
   member: Member,
   publisher: Publisher,
   session: Session,
   signal: AbortSignal,
-): Promise<LogStanding> {
+): Promise<Leadership> {
   const { log, options } = member
   const { unusable } = log
   let refused = publisher.takeRefused()
@@ -259,7 +260,7 @@ async function standing(
     if (unusable.why === null) {
       const { stored, entry } = await log.top(session, refused !== null)
       if (stored === null || entry !== null) {
-        const found = publisher.standingOf(entry?.position ?? null)
+        const found = publisher.leadershipAt(entry?.position ?? null)
         if (refused === null || !(await isStuck(publisher, session, found, stored, refused))) {
           unusable.moved()
           return found
@@ -282,7 +283,7 @@ async function standing(
 async function isStuck(
   publisher: Publisher,
   session: Session,
-  found: LogStanding,
+  found: Leadership,
   top: StoredEntry | null,
   refused: LogPosition,
 ): Promise<boolean> {
@@ -295,7 +296,7 @@ async function isStuck(
 async function sendHeartbeat(member: Member, publisher: Publisher, session: Session): Promise<void> {
   const { time, settings } = member.options
   await member.nonce(session)
-  member.beats(await publisher.heartbeat(session))
+  member.noteHeartbeat(await publisher.heartbeat(session))
   // Both happen in one turn, so the log reports all changes after the start of a snapshot.
   if (publisher.outbox.followLoaded()) member.snapshots?.want()
   member.snapshots?.tick(session)

@@ -14,7 +14,7 @@ export interface ElectionSettings {
   readonly refreshEveryMs: number
 }
 
-/** Within this many heartbeats, a leader writes again after its store was emptied. */
+/** A leader whose store was emptied writes again within this many heartbeats. */
 const NEW_HEARTBEATS = 2
 /** An instance without an age claims this many heartbeats later than one with an age. */
 const UNCONFIRMED_TURNS = 4
@@ -43,7 +43,7 @@ export interface ElectionView {
   readonly instance: string
   /** Whether the lists here have an age. */
   readonly isConfirmed: boolean
-  /** Whether this instance has never seen a log or a snapshot. */
+  /** Whether this instance has seen neither a log nor a snapshot. */
   readonly isNew: boolean
   /** From 0 to 1, drawn again for each silence. */
   readonly chance: number

@@ -65,8 +65,8 @@ export class Signing {
 /** A connection that examines the logs under the same name. */
 interface OtherLogsConnection {
   /**
-   * Returns the other logs that have a leader: an entry is added to them within `waitMs`. Reads no earlier entries,
-   * however large they are.
+   * Returns the other logs that have a leader: those that get an entry within `waitMs`. Reads no earlier entries, which
+   * may be too large.
    */
   otherLogsInUse(waitMs: number): Promise<readonly string[]>
   destroy(): void
@@ -76,7 +76,7 @@ const LOOK_EVERY_MS = 10_000
 /** The interval grows while the store does not answer, because what is read there may be too large. */
 const LONGEST_EVERY_MS = 160_000
 const LIMIT_MS = 5000
-/** How long it takes to see that a log has a leader, in heartbeats. */
+/** The time in which a log with a leader gets an entry, in heartbeats. */
 export const LOOK_HEARTBEATS = 2
 
 interface OtherLogsOptions {

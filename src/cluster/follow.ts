@@ -98,7 +98,7 @@ async function take(member: Member, session: Session, lists: FollowedLists, stor
   }
   tell(member, lists, entry)
   if (entry.head.kind === 'heartbeat') {
-    member.beats(entry.head, lists)
+    member.noteHeartbeat(entry.head, lists)
     if (!session.isProven && member.wroteSince(session.openedAtMs, entry)) session.prove()
   }
   if (!isOurs) return true

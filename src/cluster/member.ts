@@ -6,7 +6,8 @@ import { FollowedLists } from './followed-lists.ts'
 import { LogReader } from './log-reader.ts'
 import { type LogState, type NodeState, NOTHING_FOLLOWED, logOf, ownOf, withLog, withoutClaim } from './node-state.ts'
 import { OwnNonces, SeenNonces, drawName } from './nonces.ts'
-import type { ClusterOptions, Role } from './options.ts'
+import type { ClusterStatus } from '../operations/status.ts'
+import type { ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Resync } from './resync.ts'
@@ -38,7 +39,7 @@ export class Member {
   #nonceAt: Moment | null = null
   #heartbeatAt: Moment
   readonly #begun: Moment
-  /** Whether the store is lost. All lists that were ever followed here share it. */
+  /** All lists that this instance follows refer to this object. */
   readonly #link = { isLost: false }
 
   constructor(options: ClusterOptions) {
@@ -62,7 +63,7 @@ export class Member {
     return this.#state
   }
 
-  get role(): Role {
+  get role(): ClusterStatus['role'] {
     if (this.#state.kind === 'leading') return 'leader'
     if (this.own !== null) return 'standalone'
     return this.#reached === null ? 'waiting' : 'follower'
@@ -155,7 +156,7 @@ export class Member {
   }
 
   /** Notes a heartbeat that was written here, or applied to the lists. */
-  beats(head: HeartbeatEntry, lists: FollowedLists | null = null): void {
+  noteHeartbeat(head: HeartbeatEntry, lists: FollowedLists | null = null): void {
     this.#heartbeat = head
     if (lists === null) return
     if (lists.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = lists.heartbeatAt
@@ -266,7 +267,7 @@ export class Member {
     this.#state = { ...state, snapshots: new SnapshotMaker({ ...this.options, publisher, made }, last) }
   }
 
-  /** Claims nothing for a maximum age from now on, so that the CRM gets as many attempts as from one instance. */
+  /** Claims nothing for one maximum age, so that a failing CRM gets no more requests than from a single instance. */
   rest(): void {
     this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings.maxAgeMs
   }
@@ -282,8 +283,8 @@ export class Member {
   }
 
   /**
-   * Starts reading the CRM alone after half the maximum age without a heartbeat, if this instance is a candidate;
-   * sooner if it holds no data and the store is unreachable.
+   * Starts to read the CRM alone if this instance is a candidate and half the maximum age has passed without a
+   * heartbeat. An instance without data does so sooner if the store is unreachable.
    */
   goAloneIfDue(isConnected: boolean): void {
     const { instance } = this
@@ -304,7 +305,7 @@ export class Member {
     observe({ kind: 'cluster-changed', what: 'reads-alone', detail: null })
   }
 
-  /** Offers the lists that are kept up to date for serving. */
+  /** Serves the lists that are kept up to date here, if `CutOver` allows it. */
   offer(): void {
     const own = this.own
     const lists = this.#reached
@@ -360,13 +361,13 @@ export class CutOver {
     for (const list of [events, venues]) list.help()
     if (!isSame) {
       this.#changes = -1
-      // Nobody asks the replaced lists any more, and their ready bodies count towards the same memory limit.
+      // The ready bodies of the replaced lists would count towards the memory limit.
       for (const { list } of [events, venues]) list.ready.clear()
     }
     return true
   }
 
-  /** Whether no caller has been answered yet. */
+  /** Whether callers have got nothing but 502 so far. */
   get isNew(): boolean {
     return !this.#isKnown(this.served.events)
   }

@@ -35,5 +35,3 @@ export interface ClusterOptions {
     told: (observation: Observation) => void,
   ) => Replica
 }
-
-export type Role = 'leader' | 'follower' | 'standalone' | 'waiting'

@@ -130,7 +130,7 @@ export class Outbox {
     this.#wake()
   }
 
-  /** Queues an entry again, because the current log lacks it. */
+  /** Queues the rows of an entry that the current log lacks. */
   again({ head, body }: LogEntry): void {
     if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.putBack(id)
   }
@@ -139,7 +139,7 @@ export class Outbox {
   next(): Pick<LogEntry, 'head' | 'body'> | null {
     const body = this.#rows()
     if (body !== null) return { head: { kind: 'rows', updatedAtMs: this.#updatedAtMs.splice(0, ENTRY_ROWS) }, body }
-    // These times are left over from rows that changed several times and were sent once.
+    // More times than rows: a row that changed several times is sent once.
     this.#updatedAtMs = []
     // A cursor is sent after the rows that it covers.
     for (const list of this.#states) {

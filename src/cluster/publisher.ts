@@ -11,8 +11,8 @@ import { Outbox, UNKNOWN_AGES, agesOf, failsForMs } from './own-reading.ts'
 import type { ClusterOptions } from './options.ts'
 import { type Session, StoreFailure } from './store.ts'
 
-/** The state of the log as its last writer sees it. */
-export type LogStanding = 'goes-on' | 'deposed' | 'new-log'
+/** Whether the last writer of a log still leads: `new-log` if nobody does, because the store lost its entries. */
+export type Leadership = 'goes-on' | 'deposed' | 'new-log'
 
 export interface PublisherOptions extends Pick<
   ClusterOptions,
@@ -50,10 +50,10 @@ export class Publisher {
   #drained = Promise.withResolvers<LogPosition>()
   /** The position that the log refused; `null` once the reason is known. */
   #refused: LogPosition | null = null
-  /** Why the nonces are to be dropped at the next heartbeat. */
+  /** Why the next heartbeat drops all nonces: they could not be read in time. */
   #noncesLate: string | null = null
-  #marksDropped: string | null = null
-  /** Whether refused nonces were reported. */
+  /** Why the last heartbeat dropped all nonces; `null` if it used them. */
+  #noncesDropped: string | null = null
   #hasToldRefused = false
 
   constructor(options: PublisherOptions) {
@@ -71,7 +71,7 @@ export class Publisher {
   }
 
   /** Compares the log's last entry with what was written here. An entry whose answer was lost may be in the log. */
-  standingOf(top: LogPosition | null): LogStanding {
+  leadershipAt(top: LogPosition | null): Leadership {
     if (top === null) return 'new-log'
     const sent = this.#pending
     if (sent !== null && isSame(top, sent.position)) {
@@ -184,26 +184,25 @@ export class Publisher {
     const read = (): Promise<ReadonlyMap<string, string> | null> =>
       session.ask((store) => store.readNonces(MOST_NONCES))
     const nonces =
-      why !== null
-        ? why
-        : await read().catch((cause: unknown) => {
-            if (!(cause instanceof StoreFailure)) throw cause
-            if (cause.fault === 'foreign') return cause.message
-            if (cause.fault === 'late') this.#noncesLate = `the nonces of instances could not be read: ${cause.message}`
-            throw cause
-          })
-    const isOfUse = nonces !== null && typeof nonces !== 'string'
-    this.#marksDropped = isOfUse
+      why ??
+      (await read().catch((cause: unknown) => {
+        if (!(cause instanceof StoreFailure)) throw cause
+        if (cause.fault === 'foreign') return cause.message
+        if (cause.fault === 'late') this.#noncesLate = `the nonces of instances could not be read: ${cause.message}`
+        throw cause
+      }))
+    const isUsable = nonces !== null && typeof nonces !== 'string'
+    this.#noncesDropped = isUsable
       ? null
       : `${nonces ?? `there are more than ${MOST_NONCES} nonces of instances`}; all are dropped`
-    if (isOfUse) return nonces
+    if (isUsable) return nonces
     await session.ask((store) => store.drop('nonces'))
     return null
   }
 
   /** Describes the refused nonces; `null` if there are none. */
   get refusedNonces(): string | null {
-    if (this.#marksDropped !== null) return this.#marksDropped
+    if (this.#noncesDropped !== null) return this.#noncesDropped
     const { strange } = this.nonces
     if (strange === 0) return null
     return `${strange} ${strange === 1 ? 'nonce' : 'nonces'} of instances: those that do not change are dropped`
@@ -267,7 +266,7 @@ export class Publisher {
       return session.append(stored, mayCreate)
     })
     if (appended === 'refused') this.#refused = entry.position
-    // Another connection will show who wrote instead.
+    // The next session finds out which instance wrote instead.
     if (appended !== 'added')
       throw new StoreFailure('lost', 'another process has written to the log, or the log is gone')
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)

@@ -10,12 +10,12 @@ import { type Session, StoreFailure } from './store.ts'
 import { dropSnapshotsBut, isThere, type Manifest, setManifest, writeChunks } from './store-snapshot.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
-/** The multiple of its usual length to which the log may grow while a snapshot is made or must not be made yet. */
+/** While no snapshot can replace it, the log may grow to this multiple of its usual length. */
 const MOST_TIMES = 2
 const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
 const LOOK_EVERY_MS = 60_000
-/** A list of snapshots that was late so often is dropped: once may be a store that was suspended. */
+/** The list of snapshots is dropped if it could not be read in time this often. Once, the store may have been suspended. */
 const MOST_LATE = 2
 
 export interface SnapshotMakerOptions extends Pick<
@@ -45,7 +45,7 @@ export class SnapshotMaker {
    */
   #isMaking: 'rows' | 'log' | null = null
   #isWanted: boolean
-  /** The number of lists in the last snapshot; a further list is not delayed. */
+  /** The number of lists in the last snapshot. If more are loaded now, the next one need not wait. */
   #lists = 0
   #lookedAt: Moment
   #isEnded = false

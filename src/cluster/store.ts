@@ -31,8 +31,8 @@ export interface StoreConnection {
   /** Reads up to `count` entries after `id`; waits up to `waitMs` if there are none. */
   readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]>
   /**
-   * Waits for an entry to be added to the log; returns whether one was. Reads no earlier entries, however large they
-   * are.
+   * Waits up to `waitMs` for a new entry of the log. Returns true if there is one. Reads no earlier entries, which may
+   * be too large.
    */
   moves(waitMs: number): Promise<boolean>
   /** Reads from `id` on, inclusive. */
@@ -63,7 +63,7 @@ export interface StoreConnection {
 }
 
 /**
- * `full`: there is no room to write. `refused`: our user or command is not allowed. `foreign`: the key has data of
+ * `full`: there is no room to write. `refused`: the user or the command is not allowed. `foreign`: the key has data of
  * another application. `late`: no answer within the time limit. `lost`: anything else.
  */
 export type StoreFault = 'full' | 'refused' | 'foreign' | 'late' | 'lost'
@@ -91,7 +91,7 @@ export class Traffic {
   readonly bytes: Record<Direction, number> = { written: 0, read: 0 }
   /** The number of claims seen; each has its own epoch. */
   epochs = 0
-  #topTerm = 0
+  #highestEpoch = 0
 
   count({ id, h, b }: StoredEntry, direction: Direction): void {
     this.bytes[direction] += h.length + (b?.length ?? 0)
@@ -101,8 +101,8 @@ export class Traffic {
     if (counted === undefined) return
     counted.count++
     const epoch = Number(id.split('-')[0])
-    if (kind !== 'claim' || epoch <= this.#topTerm) return
-    this.#topTerm = epoch
+    if (kind !== 'claim' || epoch <= this.#highestEpoch) return
+    this.#highestEpoch = epoch
     this.epochs++
   }
 }

@@ -63,7 +63,7 @@ export class SnapshotKeeper {
   }
 
   /** The snapshot on disk; `null` if there is none. */
-  standing(): { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null {
+  onDisk(): { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null {
     if (this.#stored === null) return null
     const { rows, bytes, writtenAtMs } = this.#stored
     return { rows, bytes, ageMs: Math.max(0, this.#settings.time.now().wallMs - writtenAtMs) }
@@ -125,7 +125,7 @@ export class SnapshotKeeper {
     if (this.#failure === null && this.#isHeldOtherwise(state)) return true
     if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
     if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
-    if (standingOf(state) !== standingOf(this.#stored)) return true
+    if (usableCursors(state) !== usableCursors(this.#stored)) return true
     const dirty = this.#dirty()
     if (dirty > 0 && (sinceMs >= CHANGES_EVERY_MS || dirty >= this.#rows * MUCH)) return true
     return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(state, this.#stored))
@@ -208,7 +208,7 @@ export class SnapshotKeeper {
 }
 
 /** Describes which lists can continue from a snapshot. */
-function standingOf({ lists: { events, venues } }: SnapshotState): string {
+function usableCursors({ lists: { events, venues } }: SnapshotState): string {
   return `${events.cursor !== null} ${venues.cursor !== null}`
 }
 

@@ -25,9 +25,9 @@ export interface ServedList<Item> {
   readonly lastFailure: Pick<Failure, 'kind' | 'message'> | null
   /** The list waits for its next try after a failure. */
   readonly isBackingOff: boolean
-  /** Milliseconds until the next read that may confirm the list begins. */
+  /** Milliseconds until the next read that may confirm the list. */
   readonly nextTryInMs: number
-  /** Milliseconds until the next read of changes begins. */
+  /** Milliseconds until the next read of changes. */
   readonly nextReadInMs: number
   /** Records that changed without being reported by the CRM, found by this instance. */
   readonly drift: { readonly records: number; readonly byColumn: ReadonlyMap<string, number> }
@@ -290,9 +290,8 @@ export class Admissions {
       const now = lists()
       const unmet = this.#unmet(now, arrived)
       if (unmet.length === 0) return this.#leave(now)
-      // The first read may have been running already, and the second may need a third, of the other field group, to
-      // prove anything. If that proves nothing either (a standby too far behind), further reads would only burden the
-      // CRM.
+      // One read may have begun before the request, and each field group may need one of its own. If three reads do not
+      // confirm the list, the source is too far behind (a standby), and more would only burden the CRM.
       const isVain = reads === READS_PER_LIST * now.length
       if (isVain || patience.over || unmet.some((list) => list.isBackingOff)) return this.#refusal(unmet)
       await Promise.all(unmet.map((list) => list.readOnce()))

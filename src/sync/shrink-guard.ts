@@ -54,7 +54,7 @@ export class ShrinkGuard {
   /** Why the last read was not believed; `null` while the list is believed. */
   failure: Failure | null = null
   #proof: Proof = 'any'
-  /** The log has reported the present state. */
+  /** The current loss was logged. */
   #isTold = false
   /**
    * A read of several moments that missed many rows, and when it ended. A read that begins later must miss the same

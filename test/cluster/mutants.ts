@@ -70,7 +70,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   {
     name: 'goes on without looking at the top',
     setting: token,
-    breakIt: () => override(Publisher.prototype, 'standingOf', () => () => 'goes-on'),
+    breakIt: () => override(Publisher.prototype, 'leadershipAt', () => () => 'goes-on'),
   },
   {
     name: 'sends a heartbeat before its rows',

@@ -15,7 +15,7 @@ describe('a snapshot in a file', () => {
     expect([both.events.reads, both.venues.reads]).toEqual([['changes'], ['changes']])
     expect(rig.held).toEqual(before.held)
     expect(rig.said).toEqual(['snapshot-read'])
-    expect(rig.keeper.standing()).toMatchObject({ rows: 2510, bytes: statSync(rig.path).size })
+    expect(rig.keeper.onDisk()).toMatchObject({ rows: 2510, bytes: statSync(rig.path).size })
     await rig.stop()
   })
 

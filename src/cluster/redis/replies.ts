@@ -54,7 +54,6 @@ export function entriesOf(reply: RawReply): readonly StoredEntry[] {
 
 /** Errors that an operator has to correct: repeating the command does not help. */
 const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
-/** Errors of a server without room, in memory or on its disk. */
 /** Why a server accepts no more data, by the first word of its reply, and what to do. */
 const FULL: ReadonlyMap<string, string> = new Map([
   ['OOM', 'raise its maxmemory, or remove what other applications keep in it'],
