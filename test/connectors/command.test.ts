@@ -117,6 +117,7 @@ describe('a command', () => {
     ['echo "#fail $settings"', '[secret]'],
     ['echo "$settings" >&2; exit 1', 'crm.sh says: {'],
     ['sleep 60', 'crm.sh printed nothing for 3 s, and was ended'],
+    ['sleep 60 &', 'for 3 s, and has ended, but a program that it started keeps its output open'],
     [`echo '#strange 1'; echo '${JSON.stringify(eventRow(1))}'`, 'the unknown control line #strange, which is ignored'],
     ['exec python3 -c "x = b\'a\' * 300000000; import time; time.sleep(30)"', 'more than crm.memory, and was ended'],
     // What it has started counts as well.

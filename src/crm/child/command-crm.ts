@@ -76,7 +76,7 @@ class CommandHost implements RowHost {
     const memory = this.#watchMemory(child)
     try {
       if (stdout === null) return failed('internal', `${this.name} has no output`)
-      return yield* this.#rowsIn(stdout, closed, way, () => memory.why)
+      return yield* this.#rowsIn(child, stdout, closed, way, () => memory.why)
     } finally {
       memory.stop()
       signal.removeEventListener('abort', giveUp)
@@ -94,6 +94,7 @@ class CommandHost implements RowHost {
   }
 
   async *#rowsIn(
+    child: ChildProcess,
     stdout: AsyncIterable<Buffer>,
     closed: Promise<string | null>,
     way: Way,
@@ -103,7 +104,11 @@ class CommandHost implements RowHost {
     const patienceMs = limits.requestTimeoutMs * PATIENCE
     const output = new CommandOutput(this.name, way, (word) => this.#tellUnknown(word))
     const chunks = stdout[Symbol.asyncIterator]()
-    const silent = failed('timeout', `${this.name} printed nothing for ${patienceMs / 1000} s, and was ended`)
+    const silent = (): Failed => {
+      const isOver = child.exitCode !== null || child.signalCode !== null
+      const how = isOver ? 'has ended, but a program that it started keeps its output open' : 'was ended'
+      return failed('timeout', `${this.name} printed nothing for ${patienceMs / 1000} s, and ${how}`)
+    }
     let isBroken = false
     for (let isFirst = true; ; isFirst = false) {
       // Bun breaks the output of a program that could not be started; `closed` tells why.
@@ -112,7 +117,7 @@ class CommandHost implements RowHost {
         patienceMs,
         chunks.next().catch(() => null),
       )
-      if (next === TIMED_OUT) return silent
+      if (next === TIMED_OUT) return silent()
       isBroken = next === null
       if (next === null || next.done === true) break
       if (isFirst) this.#trace(`< ${wholeLines(next.value.toString())}`)
@@ -120,7 +125,7 @@ class CommandHost implements RowHost {
       if (output.failure !== null) return this.#masked(output.failure)
     }
     const how = await withTimeout(time, patienceMs, closed)
-    if (how === TIMED_OUT) return silent
+    if (how === TIMED_OUT) return silent()
     yield* output.end()
     if (output.failure !== null) return this.#masked(output.failure)
     if (how !== null || isBroken)
