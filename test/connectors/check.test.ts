@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { OUR_CRM } from '../../src/cli/connector-files.ts'
-import { Child, ROOT, programOf } from '../support/child.ts'
+import { runCommand } from '../commands/run-command.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 import { idNumbered } from './own-crm.ts'
 import { ConnectorFolder, SECRET } from './own-service.ts'
@@ -46,15 +46,9 @@ async function check(
 ): Promise<{ status: unknown; said: string }> {
   const kind = `kind: module\npath: ./our-crm.ts${crm}`
   using folder = new ConnectorFolder(server, { 'our-crm.ts': edit(OUR_CRM) }, kind, more)
-  const child = new Child(programOf(runtime), [
-    `${ROOT}/src/main.ts`,
-    'check',
-    '--config',
-    folder.configuration,
-    ...args,
-  ])
-  const status = await child.exited
-  return { status, said: child.stdout + child.stderr }
+  const command = ['check', '--config', folder.configuration, ...args]
+  const { status, stdout, stderr } = await runCommand(command, { runtime })
+  return { status, said: stdout + stderr }
 }
 
 describe.each(RUNTIMES)('check, on %s', (runtime) => {
@@ -206,8 +200,8 @@ describe('check of a connector', () => {
     using folder = new ConnectorFolder(server, { 'our-crm.ts': OUR_CRM }, 'kind: module\npath: ./our-crm.ts')
     const { chmodSync } = await import('node:fs')
     chmodSync(folder.at('our-crm.ts'), 0o666)
-    const child = new Child(programOf('bun'), ['src/main.ts', 'check', '--config', folder.configuration])
-    expect(await child.exited).toBe(2)
-    expect(child.stderr).toContain('can be written by others: chmod go-w the file')
+    const { status, stderr } = await runCommand(['check', '--config', folder.configuration])
+    expect(status).toBe(2)
+    expect(stderr).toContain('can be written by others: chmod go-w the file')
   })
 })

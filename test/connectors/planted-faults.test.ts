@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { Child, ROOT, programOf } from '../support/child.ts'
+import { runCommand } from '../commands/run-command.ts'
 import { RUNTIMES } from '../support/depth.ts'
 import { serve } from '../support/marquee-process.ts'
 import { JsonServer } from './json-server.ts'
@@ -108,9 +108,8 @@ describe.each(RUNTIMES)('a planted fault, on %s', (runtime) => {
 
   it.each(FAULTS)('has its sentence in check: %s', async (fault, sentence, how) => {
     mode = fault
-    const child = new Child(programOf(runtime), [`${ROOT}/src/main.ts`, 'check', '--config', folder.configuration])
-    const status = await child.exited
-    const said = child.stdout + child.stderr
+    const { status, stdout, stderr } = await runCommand(['check', '--config', folder.configuration], { runtime })
+    const said = stdout + stderr
     expect(said).toContain(IN_CHECK[fault] ?? sentence)
     expect([status === 0, said.includes(SECRET)]).toEqual([how !== 'fails' && fault !== 'pause', false])
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
+import { runCommand } from '../commands/run-command.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import { marquee, serve } from '../support/marquee-process.ts'
+import { serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
@@ -34,7 +35,7 @@ describe.each(RUNTIMES)('operations.host without a token, on %s', (runtime) => {
     const { child, listening } = await serve(runtime, directory.configuration)
     const port = Number(new URL(listening.operations ?? '').port)
     const asking = new FilesDirectory({ operations: { host: '127.0.0.2', port } }, { events: '[]', venues: '[]' })
-    const { status, stdout } = await marquee(runtime, ['ready', '--config', asking.configuration])
+    const { status, stdout } = await runCommand(['ready', '--config', asking.configuration], { runtime })
     expect([status, stdout]).toEqual([0, 'ready\n'])
     expect(await child.stop()).toBe(0)
     directory.remove()

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { Explanation } from '../../src/operations/explanation.ts'
 import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { runCommand } from '../commands/run-command.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import { type MarqueeProcess, marquee, serve } from '../support/marquee-process.ts'
+import { type MarqueeProcess, serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
@@ -56,10 +57,10 @@ describe.each(RUNTIMES)('ids of the CRM that are no GUIDs, on %s', (runtime) => 
       'Nr,Name\n7,Großer Saal\n8,Foyer\n',
     )
     const args = ['explain', '7', '--config', directory.configuration]
-    const alone = await marquee(runtime, args)
+    const alone = await runCommand(args, { runtime })
     expect(alone.status).toBe(0)
     expect(alone.stdout.match(/^The \w+/gm)).toEqual(['The event', 'The venue'])
-    const other = await marquee(runtime, ['explain', '8', '--config', directory.configuration, '--json'])
+    const other = await runCommand(['explain', '8', '--config', directory.configuration, '--json'], { runtime })
     expect(other.status).toBe(1)
     const told = JSON.parse(other.stdout) as Explanation
     expect(Object.keys(told)).toEqual(['id', 'kind', 'shown', 'steps', 'also'])
@@ -73,7 +74,7 @@ describe.each(RUNTIMES)('ids of the CRM that are no GUIDs, on %s', (runtime) => 
     expect(shown.steps.find(({ step }) => step === 'venue')?.detail).toStartWith('Its venue "7" (')
     expect(JSON.parse(await ask(`explain/${shown.id}`))).not.toHaveProperty('also')
     const running = children.at(-1)?.listening.operations ?? ''
-    const asked = await marquee(runtime, [...args, '--operations-port', new URL(running).port])
+    const asked = await runCommand([...args, '--operations-port', new URL(running).port], { runtime })
     expect(asked.stdout.match(/^The \w+/gm)).toEqual(['The event', 'The venue'])
   })
 
@@ -99,7 +100,7 @@ describe.each(RUNTIMES)('ids of the CRM that are no GUIDs, on %s', (runtime) => 
       expect(withheld).toContain('has the id of another row in Nr; found \\"17 a\\"')
       expect(await ask('status')).toContain('{"column":"Nr","fault":"duplicate-id","count":1}')
       const args = ['check', '--json', '--config', directory.configuration]
-      const { groups } = JSON.parse((await marquee(runtime, args)).stdout) as { groups: object[] }
+      const { groups } = JSON.parse((await runCommand(args, { runtime })).stdout) as { groups: object[] }
       expect(groups).toMatchObject([{ column: 'Nr', fault: 'duplicate-id', found: [{ value: '17 a', count: 1 }] }])
     },
   )

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
+import { runCommand } from '../commands/run-command.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import { marquee, serve } from '../support/marquee-process.ts'
+import { serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
@@ -40,7 +41,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     const lists = { events: JSON.stringify(events), venues: '[]' }
     const directory = new FilesDirectory({ operations: { port: 0 } }, lists)
     const args = ['check', '--json', '--config', directory.configuration]
-    const { stdout } = await marquee(runtime, args)
+    const { stdout } = await runCommand(args, { runtime })
     expect((JSON.parse(stdout) as { zone: object }).zone).toEqual({ name: 'UTC', set: false, datesWithoutOffset: 12 })
     const { child, listening } = await serve(runtime, directory.configuration)
     const line = await child.line((text) => text.includes('"wall-times"'))

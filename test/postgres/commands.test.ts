@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Certificates } from '../support/certificates.ts'
-import type { Runtime } from '../support/child.ts'
-import { Child, programOf } from '../support/child.ts'
+import { type Ended, runCommand, startCommand } from '../commands/run-command.ts'
+import type { Child, Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
@@ -21,11 +21,11 @@ interface Settings {
   readonly further?: Readonly<Record<string, unknown>>
 }
 
-function marquee(
-  runtime: Runtime,
-  command: readonly string[],
-  { crm = {}, url = world.url, further = {} }: Settings = {},
-): Child {
+/** Writes the configuration, and returns its path and the environment that it needs. */
+function configured({ crm = {}, url = world.url, further = {} }: Settings): {
+  readonly path: string
+  readonly env: Readonly<Record<string, string>>
+} {
   const path = join(folder, 'marquee.yaml')
   const lists = { events: { from: 'crm.public_events' }, venues: { from: 'crm.public_venues' } }
   const settings = { kind: 'postgres', url: { env: 'DATABASE_URL' }, listen: 'marquee', ...lists, ...crm }
@@ -33,14 +33,22 @@ function marquee(
     path,
     JSON.stringify({ listen: { port: 0 }, operations: null, representation: { further }, crm: settings }),
   )
-  const args = ['src/main.ts', ...command, '--config', path]
-  return new Child(programOf(runtime), args, { env: { DATABASE_URL: url } })
+  return { path, env: { DATABASE_URL: url } }
+}
+
+function startServing(runtime: Runtime, settings: Settings = {}): Child {
+  const { path, env } = configured(settings)
+  return startCommand(['serve', '--config', path], { runtime, env })
+}
+
+function marquee(runtime: Runtime, command: readonly string[], settings: Settings = {}): Promise<Ended> {
+  const { path, env } = configured(settings)
+  return runCommand([...command, '--config', path], { runtime, env })
 }
 
 async function check(runtime: Runtime, settings: Settings = {}): Promise<{ status: unknown; report: Report }> {
-  const child = marquee(runtime, ['check', '--json'], settings)
-  const status = await child.exited
-  return { status, report: JSON.parse(child.stdout) as Report }
+  const { status, stdout } = await marquee(runtime, ['check', '--json'], settings)
+  return { status, report: JSON.parse(stdout) as Report }
 }
 
 interface Report {
@@ -86,7 +94,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
   })
 
   it.each(RUNTIMES)('serve answers from it, hears of changes, and ends (%s)', async (runtime) => {
-    const child = marquee(runtime, ['serve'])
+    const child = startServing(runtime)
     const { listening } = await untilListening(child)
     const at = `${listening.address}api/events/${idOf(1)}`
     const name = async () => {
@@ -103,7 +111,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
 
   it('serve and check end with 2 where a table or a column is missing, and name the nearest', async () => {
     const crm = { events: { from: 'crm.public_event', fields: { Name: 'titel' } } }
-    const child = marquee('bun', ['serve'], { crm })
+    const child = startServing('bun', { crm })
     expect(await child.exited).toBe(2)
     expect(child.stderr).toContain(
       'no table or view crm.public_event that this role may see; did you mean crm.public_events?',
@@ -120,9 +128,8 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       FROM crm.public_events; GRANT SELECT ON crm.richer TO marquee`)
     const events = { StepFree: 'flag', Rows: 'integer', Genres: 'texts', Doors: 'date-time', Fee: 'decimal' }
     const shown = async (settings: Settings): Promise<string> => {
-      const child = marquee('bun', ['check', '--show', '1'], settings)
-      await child.exited
-      return child.stdout + child.stderr
+      const { stdout, stderr } = await marquee('bun', ['check', '--show', '1'], settings)
+      return stdout + stderr
     }
     expect(await shown({ crm: { events: { from: 'crm.richer' } }, further: { events } })).toContain(
       '"StepFree":true,"Rows":12,"Genres":["a;b","c"],"Doors":"2036-07-12T18:00:00+00:00","Fee":2.50,"_links"',
@@ -191,8 +198,8 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       const suspicious = [{ kind: 'venue', column: 'description', what: 'exists, but is blank in every row', count: 1 }]
       expect((await check(runtime, { crm })).report).toMatchObject({ suspicious, warnings: [] })
       const venues = { from: 'crm.whole_venues', fields: { Description: null } }
-      const strict = marquee(runtime, ['check', '--strict'], { crm: { ...crm, venues } })
-      expect(await strict.exited).toBe(0)
+      const strict = await marquee(runtime, ['check', '--strict'], { crm: { ...crm, venues } })
+      expect(strict.status).toBe(0)
       await world.query('DROP VIEW crm.whole_events; DROP VIEW crm.whole_venues')
     },
   )
@@ -268,8 +275,8 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: updated_at is in the future (by 24 h)`)
       expect(report.events).toBe(2)
       expect(JSON.stringify(report.withheld)).toContain(idOf(2))
-      const explain = marquee(runtime, ['explain', idOf(2)], { crm })
-      expect(await explain.exited).toBe(1)
+      const explain = await marquee(runtime, ['explain', idOf(2)], { crm })
+      expect(explain.status).toBe(1)
       expect(explain.stdout).toContain('has the id of another row')
       await world.query(`DROP VIEW crm.odd; UPDATE crm.event SET updated_at = now();
       ALTER TABLE crm.event ENABLE TRIGGER set_updated_at`)
@@ -304,7 +311,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
   it('serve and check end with 2 where the database is missing', async () => {
     const url = world.url.replace('/postgres', '/nowhere')
     expect((await check('bun', { url })).status).toBe(2)
-    expect(await marquee('bun', ['serve'], { url }).exited).toBe(2)
+    expect(await startServing('bun', { url }).exited).toBe(2)
   })
 
   it('check ends with 1 where the password is refused, and does not show it', async () => {
@@ -315,7 +322,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
   })
 
   it('serve stays up where the password is refused, and answers 502', async () => {
-    const child = marquee('bun', ['serve'], { url: world.server.url({ user: 'marquee', password: 'gu3ss:me' }) })
+    const child = startServing('bun', { url: world.server.url({ user: 'marquee', password: 'gu3ss:me' }) })
     const { listening } = await untilListening(child)
     expect((await fetch(`${listening.address}api/events/${idOf(1)}`)).status).toBe(502)
     expect(await child.stop()).toBe(0)
