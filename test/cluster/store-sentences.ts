@@ -139,8 +139,13 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
     const moves = store.moves(10_000)
     let number = 0
     // Again and again: nobody says which of two connections is heard first.
-    const timer = setInterval(() => void writer.append(entryOf(`1-${++number}`), false), 20)
+    let entered: Promise<unknown> = Promise.resolve()
+    const timer = setInterval(() => {
+      entered = entered.then(() => writer.append(entryOf(`1-${++number}`), false))
+    }, 20)
     assert.equal(await moves.finally(() => clearInterval(timer)), true)
+    // The store must not go while an entry is under way.
+    await entered
   },
   async 'is a primary, and answers'(connect) {
     const store = await connect()

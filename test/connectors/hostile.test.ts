@@ -27,9 +27,9 @@ export default {
       if (mode === 'never') await new Promise(() => {})
       if (mode === 'floating') void Promise.reject(new RangeError('a row of ' + settings.token))
       if (mode === 'memory') {
-        for (let megabytes = 0; megabytes < 1200; megabytes += 16) {
-          kept.push(Buffer.alloc(16 * 1024 * 1024, 1))
-          await new Promise(setImmediate)
+        for (let megabytes = 0; megabytes < 1200; megabytes += 2) {
+          kept.push(Buffer.alloc(2 * 1024 * 1024, 1))
+          yield []
         }
       }
       if (mode === 'parse') JSON.parse('[' + '{"a":"bcdefgh","n":[1,2,3]},'.repeat(1_900_000) + '1]')

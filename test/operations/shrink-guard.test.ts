@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -114,6 +116,12 @@ describe.each(RUNTIMES)('the shrink guard on %s', (runtime) => {
   it.each(['SIGKILL', 'SIGTERM'] as const)('holds a list again after a %s within 2 s of its file', async (signal) => {
     const directory = directoryOf({ refreshEvery: '50ms' })
     const first = await started(runtime, directory)
+    // Nothing can be held again that no snapshot has. The one that is being written has a longer name.
+    const snapshots = join(directory.path, '.marquee')
+    await eventually(
+      async () => (existsSync(snapshots) ? readdirSync(snapshots) : []),
+      (names) => names.some((name) => name.endsWith('.snapshot')),
+    )
     directory.write('events', events(5))
     const { since } = await first.untilShrunk()
     first.child.signal(signal)
