@@ -132,7 +132,7 @@ export class StandInQuery {
 
   #fullPage(table: StandInTable, page: Issued): Reply {
     const size = Math.min(page.pageSize ?? this.largestPage, this.largestPage)
-    const rest = table.sorted().filter(({ id }) => id > String(page.after))
+    const rest = table.rowsAfter(String(page.after), size + 1)
     const rows = rest.slice(0, size).map((row) => this.#rowOf(table, row, page.select))
     const { repeated } = this.faults
     if (repeated !== null && rows[0] !== undefined) rows.push({ ...rows[0], ...repeated })

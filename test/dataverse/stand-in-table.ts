@@ -54,6 +54,8 @@ export class StandInTable {
   readonly #versions: Versions
   /** In order; null where rows came or went since. */
   #ids: readonly string[] | null = null
+  /** Of the row that was told of last. */
+  #latest = 0
 
   constructor(
     entitySet: string,
@@ -93,7 +95,8 @@ export class StandInTable {
   put(id: string, values: Values): void {
     this.deletions.delete(id)
     if (!this.rows.has(id)) this.#ids = null
-    this.rows.set(id, { id, values: { modifiedon: now(), ...values, [this.key]: id }, version: this.#versions.next() })
+    this.#latest = this.#versions.next()
+    this.rows.set(id, { id, values: { modifiedon: now(), ...values, [this.key]: id }, version: this.#latest })
   }
 
   /** A change that Dataverse's own reports tell of, or one that moves no version, as computed columns do. */
@@ -101,6 +104,7 @@ export class StandInTable {
     const row = this.rows.get(id)
     if (row === undefined) throw new Error(`no row ${id}`)
     const version = isTold ? this.#versions.next() : row.version
+    if (isTold) this.#latest = version
     const modified = isTold ? { modifiedon: now() } : {}
     this.rows.set(id, { id, values: { ...row.values, ...modified, ...values }, version })
   }
@@ -113,12 +117,37 @@ export class StandInTable {
 
   sorted(): readonly StoredRow[] {
     const { visible } = this
-    this.#ids ??= [...this.rows.keys()].toSorted()
-    const rows = this.#ids.map((id) => this.rows.get(id)).filter((row) => row !== undefined)
+    const rows = this.#rowsOf(this.#sortedIds())
     return visible === null ? rows : rows.filter(({ id }) => visible.has(id))
   }
 
+  /** At most `most` of the rows whose keys are above this one, in order. */
+  rowsAfter(key: string, most: number): readonly StoredRow[] {
+    if (this.visible !== null) {
+      return this.sorted()
+        .filter(({ id }) => id > key)
+        .slice(0, most)
+    }
+    const ids = this.#sortedIds()
+    let [low, high] = [0, ids.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((ids[middle] ?? '') > key) high = middle
+      else low = middle + 1
+    }
+    return this.#rowsOf(ids.slice(low, low + most))
+  }
+
+  #sortedIds(): readonly string[] {
+    return (this.#ids ??= [...this.rows.keys()].toSorted())
+  }
+
+  #rowsOf(ids: readonly string[]): readonly StoredRow[] {
+    return ids.map((id) => this.rows.get(id)).filter((row) => row !== undefined)
+  }
+
   changedSince(version: number): readonly StoredRow[] {
+    if (version >= this.#latest) return []
     return this.sorted()
       .filter((row) => row.version > version)
       .toSorted((left, right) => left.version - right.version)
