@@ -1,8 +1,10 @@
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'bun:test'
 import { LANES } from '../test/support/lanes.ts'
 import { type Lanes, type TestPlan, planTests } from './test-plan.ts'
+
+const ROOT = join(import.meta.dirname, '..')
 
 const FILES = [
   'scripts/a.test.ts',
@@ -44,9 +46,16 @@ describe('the plan of a test run', () => {
   })
 
   it('runs each file once, and all of them for everything', () => {
-    const files = globSync('{src,scripts,test}/**/*.test.ts', { cwd: join(import.meta.dirname, '..') }).toSorted()
+    const files = globSync('{src,scripts,test}/**/*.test.ts', { cwd: ROOT }).toSorted()
     const { busy, waiting, alone } = planTests(files, LANES, { all: true, wanted: [] })
     expect([...busy, ...waiting, ...alone].flatMap((unit) => unit.files).toSorted()).toEqual(files)
+  })
+
+  it('gives a seed to all that draws cases: only files of tests do', () => {
+    const files = globSync('{src,scripts,test}/**/*.ts', { cwd: ROOT })
+    const drawing = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes("from 'fast-check'"))
+    expect(drawing.length).toBeGreaterThan(10)
+    expect(drawing.filter((file) => !file.endsWith('.test.ts'))).toEqual(['test/support/properties.ts'])
   })
 
   it('refuses a list that names a file which is not there', () => {

@@ -63,7 +63,7 @@ async function runUnit(unit: TestUnit, lane: number, isSecond = false): Promise<
       process.execPath,
       'test',
       '--only-failures',
-      '--preload=./test/support/properties.ts',
+      ...(files.some(drawsCases) ? ['--preload=./test/support/properties.ts'] : []),
       `--timeout=${HUNG_AFTER_MS}`,
       '--reporter=junit',
       `--reporter-outfile=${reportPath}`,
@@ -80,6 +80,7 @@ async function runUnit(unit: TestUnit, lane: number, isSecond = false): Promise<
         TMPDIR: scratch,
         MARQUEE_TEST_DEPTH: depth,
         MARQUEE_TEST_LANE: String(lane),
+        MARQUEE_TEST_FOLDER: folder,
         ...(seed === null ? {} : { MARQUEE_SEED: seed }),
       },
     },
@@ -115,6 +116,11 @@ async function runUnit(unit: TestUnit, lane: number, isSecond = false): Promise<
     if (failed || isBroken) process.stdout.write(results)
     if (told.split('\n', 2).length > 1) process.stdout.write(told.replace(/^bun test v.*\n/, ''))
   }
+}
+
+/** Whether a file needs the seed of fast-check, which takes long to load. */
+function drawsCases(file: string): boolean {
+  return readFileSync(file, 'utf8').includes("'fast-check'")
 }
 
 /** Whether `-t` selects the test. The report lists the others as skipped. */
