@@ -66,6 +66,9 @@ ${VENUES}`,
   })
 })
 
+/** Takes 300 MB bit by bit, and gives signs of life meanwhile: a loaded machine takes seconds for them. */
+const GREEDY = `python3 -c "x = [print(flush=True) or b'a' * 2000000 for _ in range(150)]; import time; time.sleep(30)"`
+
 /** A command that does as the first letter of its settings' `mode` says. */
 const SHELL = `read -r settings
 case "$1 $2" in
@@ -119,9 +122,9 @@ describe('a command', () => {
     ['sleep 60', 'crm.sh printed nothing for 3 s, and was ended'],
     ['sleep 60 &', 'for 3 s, and has ended, but a program that it started keeps its output open'],
     [`echo '#strange 1'; echo '${JSON.stringify(eventRow(1))}'`, 'the unknown control line #strange, which is ignored'],
-    ['exec python3 -c "x = b\'a\' * 300000000; import time; time.sleep(30)"', 'more than crm.memory, and was ended'],
+    [`exec ${GREEDY}`, 'more than crm.memory, and was ended'],
     // What it has started counts as well.
-    ['python3 -c "x = b\'a\' * 300000000; import time; time.sleep(30)"; wait', 'more than crm.memory, and was ended'],
+    [`${GREEDY}; wait`, 'more than crm.memory, and was ended'],
   ])('that does %s is told of, and costs no caller anything', async (script, sentence) => {
     await withCommand(script, (service) => service.says(sentence))
   })
