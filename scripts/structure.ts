@@ -40,7 +40,7 @@ function reExports({ path, text }: SourceFile): readonly string[] {
   })
 }
 
-/** Each exported name must be unique (CONTRIBUTING, glossary). */
+/** Each exported name must be unique (CONTRIBUTING, "Words"). */
 function declaredTwice(): readonly string[] {
   const homes = new Map<string, string[]>()
   for (const { path, text } of files) {
@@ -52,14 +52,11 @@ function declaredTwice(): readonly string[] {
     .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}: one word stands for one thing`)
 }
 
-/** Every connector may have a file of this name for its table of settings. */
-const IN_EACH_CONNECTOR = 'descriptor.ts'
-
 /** Each file name must be unique, so that a file can be found by its name. */
 function namedTwice(): readonly string[] {
   const homes = Map.groupBy(files, ({ path }) => basename(path))
   return [...homes]
-    .filter(([name, paths]) => paths.length > 1 && name !== IN_EACH_CONNECTOR)
+    .filter(([, paths]) => paths.length > 1)
     .map(([name, paths]) => `${name} stands ${paths.length} times: ${paths.map(({ path }) => path).join(' and ')}`)
 }
 

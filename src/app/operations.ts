@@ -60,7 +60,7 @@ export async function openOperations(
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),
-    // Read once: a reload gives the configuration the digest of the new file, but the old program continues to run.
+    // Read once: after a reload, the configuration has the digest of the new file, but the old program still runs.
     connector: ownCode(running.configuration.crm),
     hasOwnAvailability: (list) => crm[list].availabilityEveryMs !== null,
     idsOf,

@@ -16,8 +16,8 @@ import type { RecordList } from '../records/record-list.ts'
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
 /**
- * Entries about one held list take different times to arrive. If the beginnings computed from two of them differ by
- * less than this, ms, they are the same.
+ * Entries take different times to arrive. If the beginnings of a hold that two of them report differ by less than
+ * this, ms, it is the same hold.
  */
 const DELAYS_MS = 1000
 

@@ -111,7 +111,7 @@ export class Member {
     return this.#isFit && this.#time.now().monotonicMs >= this.#restsUntilMs
   }
 
-  /** The fault of the content of the store, and what Marquee does about it; `null` if there is none. */
+  /** What is wrong with the store's content, and what Marquee does about it; `null` if nothing is. */
   get trouble(): string | null {
     const { log, publisher, snapshots, role, resync } = this
     if (log.trouble !== null) return log.trouble
@@ -151,7 +151,7 @@ export class Member {
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.#isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
-    // A leader drops a key of another application; without a leader the nonce is not needed.
+    // A leader drops another application's key here; without a leader, no nonce is needed.
     await session.ask((store) => store.writeNonce(this.instance, nonce)).catch(onlyForeign)
   }
 
@@ -390,7 +390,7 @@ export class CutOver {
     return isAhead(events, next.events) && isAhead(venues, next.venues)
   }
 
-  /** Returns true if the list has an age. A list without one was never shown, so any age is later. */
+  /** Returns true if the list has an age. A list without one was not shown, so any other is later. */
   #isKnown<Item>({ freshness }: ServedList<Item>): boolean {
     return freshness.confirmedAgeMs(this.#updatedAt) !== null
   }

@@ -230,12 +230,12 @@ export const GENERAL = {
     staleIfError: duration()
       .default('0s')
       .says(
-        'How long to keep answering past the maximum age while the CRM fails; `12h` bridges a CRM that is off at night. 0 answers 502.',
+        'How long to keep answering past the maximum age while the CRM fails, e.g. `12h` if it is off at night. With 0, callers get 502.',
       ),
     shrinkGuard: durationOrOff('24h')
       .default('24h')
       .says(
-        'How long the old list is served if the new one lacks more than half of its records, because they are gone or unreadable, until `./marquee accept`. 0 answers 502 past the maximum age; `off` believes every list.',
+        'How long the old list is served if the new one lacks more than half of its records (gone or unreadable), until `./marquee accept`. With 0, callers get 502 past the maximum age; `off` believes every list.',
       ),
   })
     .map((given) => {

@@ -129,8 +129,8 @@ export async function findConfiguration({ option, env, cwd, exists }: Whereabout
 }
 
 /**
- * The user's current directory. npm runs its scripts in the package's directory; INIT_CWD counts only for Marquee's own
- * scripts, since others pass it on unintentionally.
+ * The user's current directory. In Marquee's npm scripts it is INIT_CWD, because npm changes the directory. Programs
+ * that other scripts start merely inherit INIT_CWD.
  */
 export function standOf(env: Whereabouts['env'], cwd: string): string {
   const script = env['npm_lifecycle_event']

@@ -1,5 +1,6 @@
-// The CRM connectors: one folder each; `mapping/`, `web/` and `kit/` are shared. A connector implements the port
-// (sync/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
+// The CRM connectors. In: the settings of one kind of CRM. Out: a Crm, with a source for each list, which reads pages
+// of changes (sync/port.ts). files/, postgres/ and dataverse/ implement that port; those of open-shipped.ts and users'
+// own (child/) are written against the outer port. Begin with files/, the simplest.
 
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'

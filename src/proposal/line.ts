@@ -23,7 +23,7 @@ export function counted(count: number): string {
   return count.toLocaleString('en')
 }
 
-/** Quotes a text for YAML. Escapes invisible characters, and anything that looks like an open question. */
+/** Quotes a text for YAML. Escapes invisible characters, and `'?'`, which marks an open question. */
 export function quoted(text: string): string {
   const isPlain = /^\p{L}[\p{L}\p{N} _-]*\p{L}$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
   if (isPlain) return text

@@ -15,7 +15,7 @@ export interface TableContent {
   /** The number of rows below the header that are not blank. */
   readonly rows: number
   readonly hasMoreNames: boolean
-  /** Rows of a CSV file with more or fewer cells than its header, because of which serving refuses it; else `null`. */
+  /** CSV rows with more or fewer cells than the header; a file with such rows is not served. `null` if none. */
   readonly raggedRows: RaggedRows | null
 }
 

@@ -137,7 +137,7 @@ export class PackedRows implements Iterable<WithheldRow> {
     for (const chunk of this.#chunks) yield* rowsIn(chunk)
   }
 
-  /** Yields the rows of chunks that contain a text, without unpacking the other chunks. */
+  /** Yields all rows of each chunk that contains a text. Does not unpack other chunks. */
   *holding(text: string): Generator<WithheldRow, void> {
     const bytes = Buffer.from(JSON.stringify(text).slice(1, -1))
     for (const chunk of this.#chunks) if (chunk.includes(bytes)) yield* rowsIn(chunk)

@@ -212,7 +212,7 @@ export class RecordList<Item> {
     return slot === -1 ? -1 : rowOf(hash >>> SHARD_SHIFT, slot)
   }
 
-  /** Makes room for `rows` rows at once: growing row by row takes a fifth of the time to fill a list. */
+  /** Makes room for `rows` rows at once, which saves a fifth of the time to fill a list. */
   reserve(rows: number): void {
     for (const _ of this.roomFor(rows));
   }

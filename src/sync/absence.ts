@@ -45,10 +45,7 @@ export function countMissing(
   return { missing, unreadable }
 }
 
-/**
- * Returns the rows that are served while a list is being read, or will be once the list is confirmed; `null` if there
- * are none.
- */
+/** Returns the served rows, or those of a snapshot that is not confirmed yet; `null` if there are none. */
 export function servedRows<Item>(
   { purpose, begun, applier }: ReadUnderWay,
   list: RecordList<Item>,

@@ -28,7 +28,7 @@ export interface ListReaderOptions<Item> {
   readonly pause: () => Promise<void>
   /** Returns true if `readingBytes` more would exceed limits.memory, or twice that for `shrinking` reads. */
   readonly isTooLarge: (readingBytes: number, shrinking?: boolean) => boolean
-  /** Returns true if events of the page refer to venues that are not served, and may have been created with them. */
+  /** Returns true if events of the page refer to venues that are not served, perhaps because they are new too. */
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
   /** Adds missing venues before a page of their events is applied. Returns why it failed, or `null`. */
   readonly beforePointing?: () => Promise<Failure | null>
@@ -70,7 +70,7 @@ export class ListReader<Item> {
   #reads = 0
   /** The number of pages of details that refreshes have applied. */
   #pages = 0
-  /** Reads must confirm the list until it is known as of this moment. */
+  /** Until the list is known as of this moment, reads must confirm it. */
   #confirmSince: Moment | null = null
 
   constructor(options: ListReaderOptions<Item>, settings: ReaderSettings) {
@@ -133,7 +133,7 @@ export class ListReader<Item> {
     list.lostElsewhere = lost
     this.confirmSince(time.now())
     if (shrunk !== null) this.guard.resume(list, shrunk, asOf)
-    // Changes do not prove a list that is not believed. Until it may be answered from, it is read in full.
+    // Changes prove nothing about a list that is not believed, so it is read in full until it is loaded.
     this.#cursor.take(this.isLoaded || shrunk === null ? cursor : null)
   }
 
@@ -256,7 +256,7 @@ export class ListReader<Item> {
       const next = await pages.next()
       if (next.kind === 'end') {
         if (!next.outcome.ok) return next.outcome
-        // Callers get nothing from a list before its first full read, so one wait at its end is enough.
+        // Callers get nothing from a list before its first full read ends, so one wait here is enough.
         const failure = isPointing && !isLoaded ? await beforePointing?.() : null
         if (failure) return { ok: false, failure }
         if (number !== null) barrier.tell(number)
@@ -291,7 +291,7 @@ export class ListReader<Item> {
     try {
       if (purpose === 'audit') await beforeRemoval(leaving)
       else {
-        // If the additions failed, they may refer to venues that are about to be removed: nothing is removed.
+        // If the additions failed, venues that are to be removed may be among them, so nothing is removed.
         const added = await this.barrier.waitFor(() => beforeRemoval(leaving))
         if (!added.ok) return added
       }
@@ -351,8 +351,8 @@ export class ListReader<Item> {
   }
 
   /**
-   * Serves the rows that the shrink guard keeps. Those of a snapshot have the age that it names. Returns false if the
-   * age is unknown: the last instance of a cluster to know it has ended, and no two machines' clocks are compared.
+   * Serves the rows that the shrink guard keeps. Those of a snapshot have the age that it names. Returns false if
+   * their age is unknown: no instance that knew it is left, and no two machines' clocks are compared.
    */
   #serveOld(): boolean {
     const now = this.#options.time.now()

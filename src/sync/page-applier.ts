@@ -21,7 +21,7 @@ export interface PageApplierContext<Item> {
   readonly repeatedId: RepeatedId
   /** The CRM's name for the column of the id. */
   readonly idColumn: string
-  /** The read is an audit: changes it finds that no read of changes had reported are drift. */
+  /** The read is an audit. A change that it finds is drift if no read of changes reported it. */
   readonly audit: boolean
   /** Whether to record publish latency: not during the first full read or an audit. */
   readonly timesChanges: boolean
@@ -50,7 +50,7 @@ interface Released<Item> {
 export class PageApplier<Item> {
   changed = 0
   rows = 0
-  /** The number of rows on which a page was older than the held data. The cursor must not move past them. */
+  /** The number of rows whose held data was newer than a page. The cursor must not move past them. */
   ignored = 0
   /** The largest lag of any page, ms. */
   lagMs = 0
@@ -112,7 +112,7 @@ export class PageApplier<Item> {
     }
   }
 
-  /** Returns when the CRM changed the rows that were changed here since the last call, wall ms or `NaN`. */
+  /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */
   takeChangeTimes(): readonly number[] {
     return this.#changeTimes.splice(0)
   }
@@ -305,13 +305,13 @@ export class PageApplier<Item> {
     else withhold()
   }
 
-  /** Yields the unreadable served rows that this read judges: all after a full read, otherwise those of refreshes. */
+  /** Yields the unreadable served rows that this read judges: a full read all, others those found by refreshes. */
   *unreadableRows(): Generator<number, void> {
     const { list, kind } = this.#context
     for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
   }
 
-  /** The number of unreadable rows whose duplicate ids this full read met only once. */
+  /** The number of served rows whose id is no longer repeated in this full read. */
   get resolved(): number {
     const { list } = this.#context
     const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')

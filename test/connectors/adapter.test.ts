@@ -306,7 +306,7 @@ describe('a list with changes', () => {
     await reader.full()
     log = { rows: [eventRow(1, { name: 'moved' }), row], deleted: [] }
     expect(message(await reader.changes())).toBe(
-      'cursor-refused: events: the list is read in full, because changes returned a row that is too large or has no usable id',
+      'cursor-refused: events: the list is read in full, because a changed row is too large or has no usable id',
     )
     log = { rows: [], deleted: [] }
   })

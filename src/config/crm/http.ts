@@ -104,7 +104,7 @@ export const civicrm = section({
 
 /** The known placeholders of requests. */
 const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']
-/** The placeholders of one key. In others they would be sent as they are written. */
+/** Placeholders that only one key fills. In others they would be sent as they are. */
 const OWNED = [
   ['since', 'since'],
   ['ids', 'byId'],

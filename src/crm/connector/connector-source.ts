@@ -53,7 +53,7 @@ type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boole
 
 const IGNORED = 'since returned rows that changed before the requested time; does the API ignore its parameter?'
 
-const NAMELESS = 'the list is read in full, because changes returned a row that is too large or has no usable id'
+const NAMELESS = 'the list is read in full, because a changed row is too large or has no usable id'
 
 /** The most ids in one call of `byId`. */
 const MOST_IDS = 100

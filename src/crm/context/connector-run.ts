@@ -1,3 +1,5 @@
+// What a connector's methods get, and how they are called. In: a connector, its settings, an HTTP client. Out: a
+// ConnectorRun, in which whatever a method throws becomes a failure; a Crm, if the connector ships (shipped-crm.ts).
 import type { ListName } from '../../domain/field.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
 import type { FailureKind } from '../../observe/observation.ts'

@@ -213,8 +213,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
   const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false } = options
   const { changesOf = (rows, rest): ReturnType<ChangesOf<Item>> => rowChanges(rows, rest, reader.table) } = options
   const { from } = reader.table
-  // Detects links that form a cycle of any length (Brent's algorithm): the kept link is replaced after twice as many
-  // pages.
+  // Detects a cycle of links (Brent's algorithm): each link is compared with a kept one, that of page 1, 2, 4, 8, …
   let kept = { link: '', until: 1 }
   let answer = first
   let hasNameless = false

@@ -81,7 +81,7 @@ export interface SheetRow {
   readonly isHidden: boolean
   /** The web addresses that formulas link to, by column; `null` if there are none. */
   readonly links: readonly (string | undefined)[] | null
-  /** The length of its texts, including shared ones; of a row that is too large, only of the first ones. */
+  /** The length of its texts, including shared ones; counting stops once the row is too large. */
   readonly bytes: number
 }
 

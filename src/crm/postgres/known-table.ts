@@ -154,8 +154,8 @@ export class KnownTable<Item> {
   }
 
   /**
-   * Builds the statement that reads the rows whose updatedAt is in a window. Both ends matter: without statistics of
-   * the column, the planner expects a third of all rows for one end and does not use the index.
+   * Builds the statement that reads the rows whose updatedAt is in a window. Both ends matter: given only one, a
+   * planner without statistics of the column expects a third of all rows and ignores the index.
    */
   selectUpdated(after: string, last: string): string {
     const column = quote(this.updatedAtColumn)
@@ -216,7 +216,7 @@ export class KnownTable<Item> {
   }
 }
 
-/** The most bytes of a character in UTF-8, counted in UTF-16 code units. */
+/** The most bytes in UTF-8 for one UTF-16 code unit. */
 const WIDEST = 3
 
 function isTooLarge(row: TextRow): boolean {
@@ -229,7 +229,7 @@ function isTooLarge(row: TextRow): boolean {
 const BOOL = 16
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
 // Arrays of text and number types: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8, numeric, uuid.
-// The catalogue lists the arrays of types that the database defines itself.
+// Arrays of types that are defined in the database come from its catalogue.
 const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
 
 type Decode = (text: string) => Cell

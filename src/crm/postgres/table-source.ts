@@ -153,8 +153,8 @@ export class TableSource<Item> implements ListSource<Item> {
 
   async *#readChanges(request: ReadRequest): PageStream<Item> {
     const { suspects } = this.#settings
-    // Taken before the transaction begins, so the transaction sees what became of them. Reads for an addition leave
-    // suspects to the refresh that follows.
+    // Suspects are taken before the transaction begins, so it sees what became of them. An addition leaves them to the
+    // refresh that follows.
     const taken = request.purpose === 'addition' ? NO_SUSPECTS : suspects.take()
     let outcome: ReadOutcome | null = null
     try {
@@ -269,7 +269,7 @@ function readDelta<Item>(opened: Opened<Item>, window: UpdatedAtWindow): PageStr
   })
 }
 
-/** The pass number of an id scan's pages: the read of changes before it may have reported the same rows. */
+/** An id scan is a pass of its own: the read of changes before it may have reported the same rows. */
 const PASS = 1
 /** The most rows read by id at once. A slow view may be computed as a whole for each such statement. */
 const MOST_WANTED = 10_000
@@ -321,7 +321,7 @@ function compare<Item>(
       ids.push(id)
       texts.push(text)
     } else {
-      // A row that is not held may have been hidden by the view until now, so it is not late.
+      // A row that is not held is no stray: the view may have hidden it until now.
       if (!Number.isNaN(version)) strays.found(micros, text)
       wanted.push(text)
     }
@@ -340,7 +340,7 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
   return closed instanceof PostgresFailure ? closed : null
 }
 
-/** Reports suspected rows that no longer exist as deleted. Returns true if an id scan is due. */
+/** Reports suspected rows that no longer exist as deleted. Returns true if others need a scan. */
 async function* seekSuspects<Item>(
   { transaction, known }: Opened<Item>,
   taken: Suspects,
