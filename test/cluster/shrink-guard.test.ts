@@ -129,7 +129,12 @@ describeWithRedis('the shrink guard after all instances have ended (instances: n
       () => crm.remove(),
     )
     const before = await startBoth(store, crm)
-    await leaderOf(before)
+    const leader = await leaderOf(before)
+    // Nothing can be held again that the store does not have.
+    await eventually(
+      () => leader.status(),
+      (status) => (status?.cluster.snapshot ?? null) !== null,
+    )
     crm.write('events', listOf(5))
     for (const instance of before) expect(Date.parse((await untilOf(instance)) ?? '')).toBeGreaterThan(Date.now())
     for (const instance of before) expect(await answered(instance)).toBe(200)
