@@ -44,6 +44,10 @@ export const LANES: Lanes = {
     'scripts/transcript-page.test.ts',
     'test/operations/metrics.test.ts',
     'test/operations/deployed-rules.test.ts',
+    'test/contract/in-process-on-node.test.ts',
+    'test/cluster/alone.test.ts',
+    'test/cluster/declarations.test.ts',
+    'test/faults/runtime-differences.test.ts',
   ],
   first: [
     'test/exports/workbook.test.ts',
