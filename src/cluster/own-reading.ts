@@ -135,7 +135,7 @@ export class Outbox {
     if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.putBack(id)
   }
 
-  /** Takes the next content to send; `null` if there is none. */
+  /** Takes what is to be sent next; `null` if nothing is left. */
   next(): Pick<LogEntry, 'head' | 'body'> | null {
     const body = this.#rows()
     if (body !== null) return { head: { kind: 'rows', updatedAtMs: this.#updatedAtMs.splice(0, ENTRY_ROWS) }, body }

@@ -314,7 +314,7 @@ function refuseUnknown(entries: ReadonlyMap<string, Tree>, keys: Keys, place: Pl
   if (unknown > 0) place.inFile.doubtful.add(place.key)
 }
 
-/** The path of the key with this name in any section; `null` if there is none. */
+/** Returns the path of the first key with this name in a section; `null` if no section has one. */
 export function keyNamed(wanted: string, keys: Keys): string | null {
   for (const [around, { notes }] of Object.entries(keys)) {
     if (notes.inside?.kind !== 'section') continue

@@ -27,7 +27,7 @@ interface Series {
 /** The samples of a metric, or its only value if it has no labels. */
 type Values = () => number | Iterable<Sample>
 
-/** A metric whose values are read at each scrape, so that requests do not pay for it. */
+/** A metric. Its values are read at each scrape, so requests do not pay for it. */
 type Metric = { readonly name: string; readonly help: string } & (
   | { readonly type: 'gauge' | 'counter'; readonly samples: Values }
   | { readonly type: 'histogram'; readonly series: () => Iterable<Series> }

@@ -192,7 +192,7 @@ export class KeptFaults {
     return this.#places.size
   }
 
-  /** The number of rows whose fault a refresh found. */
+  /** The number of withheld rows whose fault was found by a refresh, not by an audit. */
   get fromRefreshes(): number {
     return this.#places.size - this.#byAudits
   }

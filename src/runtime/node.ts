@@ -228,7 +228,7 @@ const LOOK_MS = 25
 
 /**
  * The connections of a node:http server, with their unanswered requests. The server's own `close` would destroy
- * connections whose answers are queued or not read yet.
+ * connections whose answers are still queued, or not yet read by the caller.
  */
 class Connections {
   readonly #server: Server

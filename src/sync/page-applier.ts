@@ -311,7 +311,7 @@ export class PageApplier<Item> {
     for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
   }
 
-  /** The number of served rows whose id is no longer repeated in this full read. */
+  /** The number of kept rows whose id is no longer repeated: this full read has it only once. */
   get resolved(): number {
     const { list } = this.#context
     const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')

@@ -298,7 +298,7 @@ export class RedisConnection implements StoreConnection {
 
   async otherLogsInUse(waitMs: number): Promise<readonly string[]> {
     const named: string[] = []
-    // The key is shared with other applications of this `cluster.name`, whose fields may be of any size.
+    // Other applications with the same `cluster.name` may keep fields of any size under this key.
     for (const match of LOG_NAMES) {
       const fields = await this.#fieldsOf(`${this.#name}:scopes`, MOST_NAMES, match)
       for (const name of fields?.keys() ?? []) if (name !== this.#logName) named.push(name)

@@ -16,7 +16,7 @@ const shippedKeys = {
   allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
 }
 
-/** The same for CRMs whose ids are not UUIDs. */
+/** The keys of connectors that ship, for CRMs whose ids are not UUIDs. */
 const keysWithIds = {
   ...shippedKeys,
   idNamespace: guid().says('A UUID of your own: ids become UUIDv5 of it and `<list>/<id>`. Keep it.'),

@@ -33,7 +33,7 @@ const NO_BOUNDS: JsonBounds = {
   textLength: Number.POSITIVE_INFINITY,
 }
 
-/** A JSON value whose numbers are read as `Digits`. */
+/** A parsed JSON value. `Digits` is the type of its numbers. */
 export type ParsedJson<Digits> = null | boolean | string | Digits | ParsedJson<Digits>[] | JsonObject<Digits>
 interface JsonObject<Digits> {
   [name: string]: ParsedJson<Digits>

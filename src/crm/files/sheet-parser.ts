@@ -320,7 +320,7 @@ export class SharedTexts {
     this.#last = []
   }
 
-  /** The text of this index; undefined if there is none. */
+  /** Returns the shared text with this index; undefined if there is none. */
   at(index: number): string | undefined {
     // Remembers the last text: in a column with one long value, decoding it for each row costs more than everything
     // else.
