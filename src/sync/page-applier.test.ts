@@ -160,7 +160,41 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     applier.apply(pageOf(31, [record('back')]))
     applier.removePostponed()
     expect(shown()).toBe('back 1')
-    expect(applier.ignored).toBe(1)
+    expect(applier.ignored).toBe(0)
+  })
+
+  it.each([false, true])(
+    'lets the later of two pages of one request win, whether it changes or deletes a row (removals postponed: %p)',
+    (postponeRemovals) => {
+      const told = (...pages: readonly Changes[]): string => {
+        const { apply, shown, read, clock } = scene()
+        apply(10, 20, [record('known')])
+        const applier = read({ begunAt: 25, postponeRemovals })
+        pages.forEach((changes, index) => {
+          clock.ms = 30 + index
+          applier.apply(pageOf(25, changes))
+        })
+        applier.removePostponed()
+        return `${shown()}, ignored ${applier.ignored}`
+      }
+      expect(told([record('first')], [record('second')])).toBe('second 1, ignored 0')
+      expect(told([record('first')], [deleted])).toBe('none, ignored 0')
+      expect(told([deleted], [record('back')])).toBe('back 1, ignored 0')
+      expect(told([withheld], [record('back')], [deleted])).toBe('none, ignored 0')
+    },
+  )
+
+  it('lets a later page of a request change nothing that a newer request wrote in between', () => {
+    const { apply, shown, read, clock } = scene()
+    const applier = read({ begunAt: 25 })
+    clock.ms = 30
+    applier.apply(pageOf(25, [record('first')]))
+    apply(31, 35, [record('newer')])
+    clock.ms = 40
+    applier.apply(pageOf(25, [record('second')]))
+    applier.apply(pageOf(25, [deleted]))
+    expect(shown()).toBe('newer 1')
+    expect(applier.ignored).toBe(2)
   })
 
   it('serves the first of several rows with the same Id if the source says so', () => {

@@ -45,7 +45,8 @@ interface Released<Item> {
 
 /**
  * Applies one read to a list, page by page, under one rule: **a page changes a field group of a row only if its request
- * began after that group was last written**. All times are in the source's time, its lag subtracted.
+ * began after that group was last written, or if an earlier page of the same request wrote it**. All times are in the
+ * source's time, its lag subtracted.
  */
 export class PageApplier<Item> {
   changed = 0
@@ -59,7 +60,7 @@ export class PageApplier<Item> {
   readonly #context: PageApplierContext<Item>
   /** Withheld rows without an id of their own. */
   readonly unidentified: PackedRows = new PackedRows()
-  readonly #postponed: { readonly id: Guid; readonly remove: () => void; updatedAtMs: number }[] = []
+  readonly #postponed = new Map<Guid, { readonly remove: () => void; updatedAtMs: number }>()
   /** Ids that were withheld as duplicates and that this full read has met once so far. */
   readonly #released = new Map<Guid, Released<Item>>()
   /** Rows to be written only once the read is believed. */
@@ -69,6 +70,9 @@ export class PageApplier<Item> {
   #passNumber: number
   #readAt = 0
   #now = 0
+  #begunAt = Number.NaN
+  /** When the pages of the same request were applied: what was written then is older than the present page. */
+  readonly #appliedAt = new Set<number>()
 
   constructor(context: PageApplierContext<Item>) {
     this.#context = context
@@ -79,7 +83,7 @@ export class PageApplier<Item> {
   get leavingIds(): readonly Guid[] {
     const { list } = this.#context
     const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
-    return [...this.#postponed.map(({ id }) => id).filter((id) => list.serves(id)), ...unreadable]
+    return [...this.#postponed.keys().filter((id) => list.serves(id)), ...unreadable]
   }
 
   apply(page: Page<Item>): void {
@@ -91,25 +95,31 @@ export class PageApplier<Item> {
     this.#pass = pass
     this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs
     this.#now = this.#context.now() - page.sourceLagMs
+    if (page.begunAt.monotonicMs !== this.#begunAt) this.#appliedAt.clear()
+    this.#begunAt = page.begunAt.monotonicMs
+    this.#appliedAt.add(this.#now)
     page.changes.forEach((change, index) => {
       const { changed } = this
-      const postponed = this.#postponed.length
+      // The later row of an id wins over an earlier deletion.
+      const wins = change.id !== null && this.#postponed.size > 0 && this.#context.repeatedId === 'serves-later'
+      if (wins) this.#postponed.delete(change.id)
       const where = (): string => page.whereIs(index)
       if (page.onlyIfBelieved === true) this.#reserve(change, where)
       else this.#applyChange(change, where)
       if (!this.#context.timesChanges || page.updatedAtMs === undefined) return
       if (this.changed > changed) this.#changeTimes.push(page.updatedAtMs(index))
-      const removal = this.#postponed[postponed]
+      const removal = change.id === null ? undefined : this.#postponed.get(change.id)
       if (removal !== undefined) removal.updatedAtMs = page.updatedAtMs(index)
     })
   }
 
   removePostponed(): void {
-    for (const { remove, updatedAtMs } of this.#postponed.splice(0)) {
+    for (const { remove, updatedAtMs } of this.#postponed.values()) {
       const { changed } = this
       remove()
       if (this.changed > changed) this.#changeTimes.push(updatedAtMs)
     }
+    this.#postponed.clear()
   }
 
   /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */
@@ -187,7 +197,7 @@ export class PageApplier<Item> {
     const { id } = change
     const row = list.find(id)
     if (row === -1) {
-      if (this.#readAt < tombstones.absentSince(id)) {
+      if (this.#isOlder(tombstones.absentSince(id))) {
         this.ignored++
         return -1
       }
@@ -203,6 +213,11 @@ export class PageApplier<Item> {
     this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
     return -1
+  }
+
+  /** Returns true if the page is older than what was written at `writtenAt`. */
+  #isOlder(writtenAt: number, readAt = this.#readAt, now = this.#now): boolean {
+    return readAt < writtenAt && !(now >= writtenAt && this.#appliedAt.has(writtenAt))
   }
 
   #insert(id: Guid): number {
@@ -241,8 +256,8 @@ export class PageApplier<Item> {
     this.#see(row)
     const { packing, withAvailability } = list.kind
     const isServed = list.isServed(row)
-    const detailsAreOlder = this.#readAt < list.knownAt(row)
-    const availabilityIsOlder = this.#readAt < (shard.availabilityAt[slot] ?? 0)
+    const detailsAreOlder = this.#isOlder(list.knownAt(row))
+    const availabilityIsOlder = this.#isOlder(shard.availabilityAt[slot] ?? 0)
     if (detailsAreOlder) this.ignored++
     if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
     const before = isServed ? shard.read(slot) : null
@@ -271,7 +286,7 @@ export class PageApplier<Item> {
 
   #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {
     const { list, audit, keepsFaults } = this.#context
-    if (readAt < list.knownAt(row)) {
+    if (this.#isOlder(list.knownAt(row), readAt)) {
       this.#see(row)
       this.ignored++
       return
@@ -287,7 +302,7 @@ export class PageApplier<Item> {
       const held = list.find(id)
       const shard = list.shardAt(held)
       const slot = slotOf(held)
-      if (held === -1 || readAt < (shard.detailsAt[slot] ?? 0)) {
+      if (held === -1 || this.#isOlder(shard.detailsAt[slot] ?? 0, readAt, now)) {
         this.ignored++
         return
       }
@@ -351,7 +366,7 @@ export class PageApplier<Item> {
     const now = this.#now
     const remove = (): void => {
       const row = list.find(id)
-      if (row !== -1 && readAt < list.knownAt(row)) {
+      if (row !== -1 && this.#isOlder(list.knownAt(row), readAt, now)) {
         this.ignored++
         return
       }
@@ -365,7 +380,7 @@ export class PageApplier<Item> {
   }
 
   #remove(id: Guid, removal: () => void): void {
-    if (this.#context.postponeRemovals) this.#postponed.push({ id, remove: removal, updatedAtMs: Number.NaN })
+    if (this.#context.postponeRemovals) this.#postponed.set(id, { remove: removal, updatedAtMs: Number.NaN })
     else removal()
   }
 
@@ -375,7 +390,7 @@ export class PageApplier<Item> {
     const row = list.find(id)
     const shard = list.shardAt(row)
     const slot = slotOf(row)
-    if (!list.isServed(row) || this.#readAt < (shard.availabilityAt[slot] ?? 0)) return
+    if (!list.isServed(row) || this.#isOlder(shard.availabilityAt[slot] ?? 0)) return
     const held = packing.unpack(id, shard.read(slot))
     const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
     if (list.serve(row, packed)) this.#changedNow(row)

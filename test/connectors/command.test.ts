@@ -183,8 +183,12 @@ describe('a command', () => {
     })
   })
 
-  it('that gives a cursor at the end of a full read is asked for changes from then on', async () => {
-    const script = `if [ "$2" = changes ]; then echo "$2 $3" >> asked; echo '#deleted ${idNumbered(2)}'; echo '#cursor c2'
+  const RENAMED = `echo '${JSON.stringify({ ...eventRow(2), name: 'renamed' })}';`
+  it.each([
+    ['a row that was deleted', ''],
+    ['a row that was renamed and then deleted', RENAMED],
+  ])('that gives a cursor at the end of a full read is asked for changes from then on: %s', async (_, before) => {
+    const script = `if [ "$2" = changes ]; then echo "$2 $3" >> asked; ${before} echo '#deleted ${idNumbered(2)}'; echo '#cursor c2'
 else echo '${JSON.stringify(eventRow(1))}'; echo '${JSON.stringify(eventRow(2))}'; echo '#cursor c1'; fi`
     await withCommand(script, async (service, folder) => {
       await until(async () => folder.read('asked').includes('c2'))
