@@ -1,7 +1,6 @@
-import module from 'node:module'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { CommandContext } from './app/command-context.ts'
+import { keepCompiled } from './app/compile-cache.ts'
 import { EarlySignals } from './app/early-signals.ts'
 
 /** How long Node waits at its end for requests to the file system and name servers. */
@@ -15,13 +14,7 @@ if (args[0] === 'connector-host') {
 }
 const isService = args.includes('serve')
 const signals = new EarlySignals((signal, listener) => process.on(signal, listener), isService)
-// Node caches compiled sources here, keyed by their digest; without the cache a start takes twice as long. The cache is
-// beside the sources, because others could write to a shared folder. If it is not writable, Node does without. Bun
-// needs none. Too late for this file itself and for Node's type stripper (30 ms): `npm run start:node` names the folder
-// beforehand.
-if (process.versions['bun'] === undefined) {
-  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/marquee', import.meta.url)))
-}
+keepCompiled()
 const { ANSWER_IS_NO, internalError } = await import('./app/command-context.ts')
 const { answer, droppedLines, error, lastLines, out, statusOfOutput } = await import('./app/standard-streams.ts')
 

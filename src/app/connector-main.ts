@@ -1,5 +1,9 @@
-import { runConnectorHost } from '../crm/child/connector-host.ts'
-import { openHttpClient } from '../runtime/outgoing.ts'
+import { keepCompiled } from './compile-cache.ts'
 
 // The process of a user's connector: `crm/child` starts it with this file.
+keepCompiled()
+const [{ runConnectorHost }, { openHttpClient }] = await Promise.all([
+  import('../crm/child/connector-host.ts'),
+  import('../runtime/outgoing.ts'),
+])
 runConnectorHost(openHttpClient)

@@ -6,6 +6,9 @@ import type { Readable, Writable } from 'node:stream'
 
 export const ROOT: string = join(import.meta.dirname, '../..')
 
+/** Where Node keeps what it has compiled, as with `npm run start:node`. */
+const COMPILED = join(ROOT, 'node_modules/.cache/marquee')
+
 export type Runtime = 'bun' | 'node'
 
 /** Returns the program of a runtime that the project installs. */
@@ -41,7 +44,7 @@ export class Child {
     { cwd = ROOT, env = {}, interactive = false }: SpawnOptions = {},
   ) {
     // Only the environment a shell needs: MARQUEE_CONFIG or npm's variables would change what is run.
-    const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+    const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_COMPILE_CACHE: COMPILED }
     const options = { cwd, env: { ...bare, ...env }, detached: interactive }
     const child: Spawned = interactive
       ? spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
