@@ -135,10 +135,13 @@ export async function* chunksOf(
 }
 
 /** Packs a few row records at once. */
-export function lastChunk(rowRecords: Iterable<RowRecord>): SnapshotChunk {
+export function* lastChunks(rowRecords: Iterable<RowRecord>): Generator<SnapshotChunk, void> {
   const writer = new RowRecordWriter()
-  for (const rowRecord of rowRecords) writer.add(rowRecord)
-  return chunkOf(writer)
+  for (const rowRecord of rowRecords) {
+    writer.add(rowRecord)
+    if (writer.sizeBytes >= CHUNK_BYTES) yield chunkOf(writer)
+  }
+  if (writer.count > 0) yield chunkOf(writer)
 }
 
 function chunkOf(writer: RowRecordWriter): SnapshotChunk {

@@ -15,7 +15,7 @@ import {
   decodeManifest,
   emptyLists,
   encodeManifest,
-  lastChunk,
+  lastChunks,
   listStateOf,
   loadChunks,
   outboxRowRecords,
@@ -234,9 +234,9 @@ export class SnapshotFile {
     }
     if (dirty() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
     // No `await` here: no read may change anything between the last rows and the cursors.
-    const last = lastChunk(outboxRowRecords(dirtyRows))
+    const last = [...lastChunks(outboxRowRecords(dirtyRows))]
     const described = describe()
-    if (last.rows > 0) await put(last)
+    for (const chunk of last) await put(chunk)
     const head = { fingerprint, ...described, chunks }
     await writeAll(file, encodeHead(head, headBytes), 0)
     return storedAs(head, at)

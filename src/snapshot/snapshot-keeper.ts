@@ -141,6 +141,7 @@ export class SnapshotKeeper {
       state !== null &&
       (this.#dirty() > 0 ||
         this.#stored === null ||
+        this.#failure !== null ||
         this.#isHeldOtherwise(state) ||
         !isSameCursor(state, this.#stored)) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
@@ -195,6 +196,8 @@ export class SnapshotKeeper {
       const reason = reasonOf(cause)
       if (reason !== this.#failure) observe({ kind: 'snapshot-not-written', reason })
       this.#failure = reason
+      // The next snapshot has all rows. Until then the removed ids would take more and more memory.
+      for (const one of this.#dirtyRows) one.clear()
     } finally {
       cancel()
     }

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'bun:test'
+import { DirtyRows } from '../../src/records/row-records.ts'
 import { eventOf, guidOf } from '../model/records.ts'
 import { emptyDirectory, put, Rig, started, tables, until, written } from './rig.ts'
 
@@ -68,6 +70,50 @@ describe('a snapshot in a file', () => {
     expect(both.events.reads).toEqual(['changes', 'full'])
     expect(rig.replica.events.list.served).toBe(29)
     await rig.stop()
+  })
+
+  it('has the large rows that changed while it was written, in as many chunks as they take', async () => {
+    const both = tables(3000)
+    const large = randomBytes(15_000).toString('base64')
+    const change: { once: (() => void) | null } = { once: null }
+    const rig = new Rig(both, { onPause: () => change.once?.() })
+    await rig.start()
+    await until(() => rig.said.includes('snapshot-written'))
+    const { list } = rig.replica.events
+    change.once = () => {
+      change.once = null
+      for (let number = 1; number <= 900; number++) {
+        const record = eventOf(guidOf(number), { Name: `${number} ${large}` })
+        list.serve(list.find(record.Id), list.kind.packing.pack(record))
+      }
+    }
+    rig.aheadMs += 400_000
+    put(both, 'events', 1, 'changed')
+    await rig.read()
+    await rig.file.last
+    expect(rig.said).toEqual(['snapshot-written'])
+    await rig.kill()
+    const after = await new Rig(both, { directory: rig.directory }).start()
+    expect(after.replica.events.list.get(guidOf(900))?.Name).toBe(`900 ${large}`)
+    await after.stop()
+  })
+
+  it('that cannot be written does not make what is held grow', async () => {
+    const both = tables(3)
+    const directory = emptyDirectory()
+    writeFileSync(join(directory, 'file'), '')
+    const rig = new Rig(both, { directory: join(directory, 'file') })
+    await rig.start()
+    const dirty = rig.replica.events.list.dirtyRows
+    for (let number = 4; number < 1000; number++) put(both, 'events', number, 'comes')
+    await rig.read()
+    for (let number = 4; number < 1000; number++) both.events.delete(guidOf(number))
+    rig.aheadMs += 400_000
+    await rig.read()
+    await until(() => rig.said.length > 0)
+    await rig.file.last
+    expect(dirty instanceof DirtyRows && dirty.size).toBe(0)
+    await rig.kill()
   })
 
   it('is what the shrink guard measures a full read by', async () => {
