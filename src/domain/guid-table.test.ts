@@ -31,6 +31,7 @@ describe('GuidTable', () => {
         const oracle = new Map<number, number>()
         for (const [adds, number, slots] of steps) {
           table.reserve(slots)
+          if (!adds) table.trim()
           const words = wordsOf(number)
           const slot = oracle.get(number)
           expect(table.find(words, hashWords(words, 0))).toBe(slot ?? -1)
@@ -48,6 +49,18 @@ describe('GuidTable', () => {
         }
       }),
     )
+  })
+
+  it('gives back the room after the last slot in use, if that is more than half', () => {
+    const table = new GuidTable()
+    for (let number = 0; number < 100; number++) table.insert(wordsOf(number), hashWords(wordsOf(number), 0))
+    const { sizeBytes } = table
+    for (let slot = 10; slot < 100; slot++) table.remove(slot)
+    table.remove(3)
+    expect([table.trim(), table.slots, table.capacity]).toEqual([true, 10, 10])
+    expect(table.sizeBytes).toBeLessThan(sizeBytes / 4)
+    expect([table.trim(), table.find(wordsOf(9), hashWords(wordsOf(9), 0))]).toEqual([false, 9])
+    expect(table.insert(wordsOf(200), hashWords(wordsOf(200), 0))).toBe(3)
   })
 
   it('makes room while it is being filled, but not if a slot is free', () => {

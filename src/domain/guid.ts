@@ -90,6 +90,7 @@ const NO_SLOT = -1
 // All empty tables share these: a list has 256 of them.
 const NO_KEYS = new Uint32Array(0)
 const NO_BUCKETS = new Int32Array(0)
+const NONE_FREE: ReadonlySet<number> = new Set()
 
 /**
  * Maps GUIDs to slots: an open-addressing hash table of numbers, with linear probing, at most half full. Slots are
@@ -151,7 +152,7 @@ export class GuidTable {
   insert(words: Uint32Array, hash: number): number {
     let slot = this.#free.pop()
     if (slot === undefined) {
-      if (this.slots === this.capacity) this.#grow(Math.max(4, this.capacity + (this.capacity >> 1)))
+      if (this.slots === this.capacity) this.#resize(Math.max(4, this.capacity + (this.capacity >> 1)))
       slot = this.slots++
     }
     this.#keys.set(words, slot * 4)
@@ -186,21 +187,35 @@ export class GuidTable {
 
   /** Makes room for `slots` slots, unless a slot is free for reuse. */
   reserve(slots: number): void {
-    if (this.#free.length === 0 && slots > this.capacity) this.#grow(slots)
+    if (this.#free.length === 0 && slots > this.capacity) this.#resize(slots)
   }
 
-  #grow(capacity: number): void {
+  /** Gives back the room after the last slot in use, if it is more than half. Returns true if it was. */
+  trim(): boolean {
+    // Asked of every table after each read of all rows: most have few free slots.
+    if ((this.slots - this.#free.length) * 2 >= this.capacity) return false
+    const free = new Set(this.#free)
+    let { slots } = this
+    while (free.delete(slots - 1)) slots--
+    if (slots * 2 >= this.capacity) return false
+    this.slots = slots
+    this.#free.splice(0, this.#free.length, ...free)
+    this.#resize(slots, free)
+    return true
+  }
+
+  #resize(capacity: number, free: ReadonlySet<number> = NONE_FREE): void {
     const keys = new Uint32Array(capacity * 4)
-    keys.set(this.#keys)
+    keys.set(this.#keys.subarray(0, keys.length))
     this.#keys = keys
     this.capacity = capacity
-    let size = 8
+    let size = capacity === 0 ? 0 : 8
     while (size < capacity * 2) size *= 2
     this.sizeBytes = 4 * (keys.length + size)
     if (size === this.#buckets.length) return
     this.#buckets = new Int32Array(size).fill(NO_SLOT)
-    // The table grows only when every slot is in use.
-    for (let slot = 0; slot < this.slots; slot++) this.#place(slot, hashWords(keys, slot * 4))
+    // Whenever the table grows, every slot is in use.
+    for (let slot = 0; slot < this.slots; slot++) if (!free.has(slot)) this.#place(slot, hashWords(keys, slot * 4))
   }
 }
 

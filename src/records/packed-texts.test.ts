@@ -11,7 +11,7 @@ describe('PackedTexts', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const texts = new PackedTexts()
-        texts.grow(8)
+        texts.resize(8)
         const oracle = new Map<number, string>()
         for (const [slot, written, asBytes] of steps) {
           if (written === null) {
@@ -35,7 +35,7 @@ describe('PackedTexts', () => {
 
   it('reports whether a write changed the text', () => {
     const texts = new PackedTexts()
-    texts.grow(2)
+    texts.resize(2)
     expect(texts.write(0, 'Ünïcode')).toBe(true)
     expect(texts.write(0, 'Ünïcode')).toBe(false)
     expect(texts.write(0, 'Unicode')).toBe(true)
@@ -45,7 +45,7 @@ describe('PackedTexts', () => {
   it('allocates room for all texts at once if the slots exist already, and only then', () => {
     const sizes = (slots: number): readonly number[] => {
       const texts = new PackedTexts()
-      texts.grow(slots)
+      texts.resize(slots)
       const found = new Set<number>()
       for (let slot = 0; slot < Math.min(400, slots); slot++) {
         texts.write(slot, 'x'.repeat(300))
@@ -62,7 +62,7 @@ describe('PackedTexts', () => {
 
   it('wastes less than half, however often a text changes', () => {
     const texts = new PackedTexts()
-    texts.grow(1)
+    texts.resize(1)
     for (let round = 0; round < 10_000; round++) texts.write(0, `${round}`.padStart(200, '.'))
     expect(texts.sizeBytes).toBeLessThan(2000)
     expect(texts.read(0)).toBe('9999'.padStart(200, '.'))
@@ -70,9 +70,9 @@ describe('PackedTexts', () => {
 
   it('keeps the texts of its slots when it grows', () => {
     const texts = new PackedTexts()
-    texts.grow(1)
+    texts.resize(1)
     texts.write(0, 'first')
-    texts.grow(3)
+    texts.resize(3)
     texts.write(2, 'third')
     expect([texts.read(0), texts.read(1), texts.read(2)]).toEqual(['first', '', 'third'])
   })

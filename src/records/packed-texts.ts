@@ -6,9 +6,9 @@ export const EMPTY_BYTES: Buffer = Buffer.alloc(0)
 export const EMPTY_WORDS: Uint32Array = new Uint32Array(0)
 export const EMPTY_FLOATS: Float64Array = new Float64Array(0)
 
-/** Returns the larger column `to` with the contents of `from` at its beginning. */
-export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
-  to.set(from)
+/** Returns the column `to` with the contents of `from` at its beginning, or as much of them as fits. */
+export function resized<Column extends Uint8Array | Uint32Array | Float64Array>(from: Column, to: Column): Column {
+  to.set(from.subarray(0, to.length))
   return to
 }
 
@@ -32,10 +32,13 @@ export class PackedTexts {
   /** 1 if the text is ASCII, which decodes several times faster. */
   #ascii: Uint8Array = EMPTY_BYTES
 
-  grow(capacity: number): void {
-    this.#offset = grown(this.#offset, new Uint32Array(capacity))
-    this.#length = grown(this.#length, new Uint32Array(capacity))
-    this.#ascii = grown(this.#ascii, new Uint8Array(capacity))
+  /** Changes the number of slots. Those that are lost have no text. */
+  resize(capacity: number): void {
+    const isSmaller = capacity < this.#length.length
+    this.#offset = resized(this.#offset, new Uint32Array(capacity))
+    this.#length = resized(this.#length, new Uint32Array(capacity))
+    this.#ascii = resized(this.#ascii, new Uint8Array(capacity))
+    if (isSmaller) this.#compact(0)
     this.#size()
   }
 
@@ -98,7 +101,8 @@ export class PackedTexts {
     // While slots still wait for their texts, the new buffer has room for those too, up to four times the present
     // contents.
     const ahead = Math.min(4, Math.max(1.4, this.#length.length / (this.#count + 1)))
-    const bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#live + needed) * ahead) + 256)
+    const room = this.#live + needed
+    const bytes = room === 0 ? EMPTY_BYTES : Buffer.allocUnsafeSlow(Math.ceil(room * ahead) + 256)
     if (this.#live === this.#used) this.#bytes.copy(bytes, 0, 0, this.#used)
     else this.#closeGaps(bytes)
     this.#bytes = bytes

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { type Expected, type RowFault, type Withheld, type WithheldRow, FAULTS } from '../domain/withheld.ts'
 import type { Guid } from '../domain/guid.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, grown, PackedTexts } from './packed-texts.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, resized, PackedTexts } from './packed-texts.ts'
 
 /** A frequent value by its number, or the value itself once its table is full. */
 type Numbered<Value> = number | Value | null
@@ -265,10 +265,10 @@ export class KeptFaults {
   }
 
   #grow(places: number): void {
-    this.#versions = grown(this.#versions, new Float64Array(places))
-    this.#ats = grown(this.#ats, new Float64Array(places))
-    this.#audits = grown(this.#audits, Buffer.alloc(places))
-    this.#texts.grow(places)
+    this.#versions = resized(this.#versions, new Float64Array(places))
+    this.#ats = resized(this.#ats, new Float64Array(places))
+    this.#audits = resized(this.#audits, Buffer.alloc(places))
+    this.#texts.resize(places)
   }
 
   #clear(): void {

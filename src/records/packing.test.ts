@@ -89,7 +89,7 @@ describe('the packing of records', () => {
 
   it('returns any record through the bytes in memory, with lone surrogates as U+FFFD (contract §3.2)', () => {
     const texts = new PackedTexts()
-    texts.grow(1)
+    texts.resize(1)
     fc.assert(
       fc.property(venue, (record) => {
         texts.write(0, venuePacking.pack(record))

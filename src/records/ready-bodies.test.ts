@@ -16,7 +16,7 @@ describe('ready bodies with a ceiling of 8 MB', () => {
   beforeEach(() => {
     ready = new ReadyBodies(8 * MB)
     places = new ReadyPlaces(ready)
-    places.grow(100_000)
+    places.resize(100_000)
   })
 
   const read = (place: number): string | null => {
@@ -97,7 +97,7 @@ describe('ready bodies with a ceiling of 64 MB', () => {
   beforeEach(() => {
     ready = new ReadyBodies(64 * MB)
     places = new ReadyPlaces(ready)
-    places.grow(100_000)
+    places.resize(100_000)
   })
 
   const readable = (from: number, to: number): number => {
@@ -145,7 +145,7 @@ describe('ready bodies with a ceiling of 64 MB', () => {
 
   it('are shared by both lists, and given up together when other lists are served', () => {
     const others = new ReadyPlaces(ready)
-    others.grow(100_000)
+    others.resize(100_000)
     fill(ready, places, 0, 40_000)
     fill(ready, others, 0, 40_000)
     expect(ready.count.bytes).toBe(64 * MB)
@@ -176,7 +176,7 @@ describe('ready bodies', () => {
       fc.property(fc.array(step, { size: 'max', maxLength: 600 }), (steps) => {
         const ready = new ReadyBodies(4 * MB)
         const places = new ReadyPlaces(ready)
-        places.grow(512)
+        places.resize(512)
         const written = new Map<number, string>()
         for (const [number, [what, at, size]] of steps.entries()) {
           if (what === 'clear') ready.clear()

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../domain/body.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './packed-texts.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, resized } from './packed-texts.ts'
 
 /** Small segments, because they are allocated one by one, as bodies are requested. */
 const SEGMENT_BYTES = 1024 * 1024
@@ -214,14 +214,14 @@ export class ReadyPlaces {
     this.lengths[place] = length
   }
 
-  grow(places: number): void {
+  resize(places: number): void {
     this.#places = places
     if (this.starts.length > 0) this.#allocate()
   }
 
   #allocate(): void {
-    this.starts = grown(this.starts, new Float64Array(this.#places).fill(NOWHERE))
-    this.lengths = grown(this.lengths, new Uint32Array(this.#places))
+    this.starts = resized(this.starts, new Float64Array(this.#places).fill(NOWHERE))
+    this.lengths = resized(this.lengths, new Uint32Array(this.#places))
   }
 }
 
@@ -308,12 +308,12 @@ export class PackedEtags {
     for (let at = place; at < place + count; at++) bytes[at * ETAG_LENGTH] = 0
   }
 
-  grow(places: number): void {
+  resize(places: number): void {
     this.#places = places
     if (this.#bytes.length > 0) this.#allocate()
   }
 
   #allocate(): void {
-    this.#bytes = grown(this.#bytes, Buffer.alloc(this.#places * ETAG_LENGTH))
+    this.#bytes = resized(this.#bytes, Buffer.alloc(this.#places * ETAG_LENGTH))
   }
 }

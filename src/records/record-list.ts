@@ -179,6 +179,10 @@ export class RecordList<Item> {
     return row !== -1 && this.shardAt(row).state[slotOf(row)] === SERVED
   }
 
+  isHeld(row: number): boolean {
+    return this.shardAt(row).isHeld(slotOf(row))
+  }
+
   version(id: Guid): number {
     const row = this.find(id)
     return row === -1 ? Number.NaN : this.versionOf(row)

@@ -6,7 +6,7 @@ import { type Guid, guidText, readGuidWords } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { type Withheld, FAULTS } from '../domain/withheld.ts'
-import { EMPTY_WORDS, grown } from './packed-texts.ts'
+import { EMPTY_WORDS, resized } from './packed-texts.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
@@ -350,8 +350,8 @@ export class DirtyRows implements WriteListener {
     const word = row >>> WORD_BITS
     if (word < this.#written.length) return word
     const length = Math.max(word + 1, this.#written.length * 2, 64)
-    this.#written = grown(this.#written, new Uint32Array(length))
-    this.#versions = grown(this.#versions, new Uint32Array(length))
+    this.#written = resized(this.#written, new Uint32Array(length))
+    this.#versions = resized(this.#versions, new Uint32Array(length))
     return word
   }
 }

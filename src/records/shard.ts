@@ -2,7 +2,7 @@ import { type Guid, GuidTable } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import { ETAG_LENGTH } from '../domain/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown, PackedTexts } from './packed-texts.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, PackedTexts, resized } from './packed-texts.ts'
 import { PackedEtags, type ReadyBodies, ReadyPlaces } from './ready-bodies.ts'
 import { unpackWithheld } from './packed-withheld.ts'
 
@@ -56,7 +56,7 @@ export class Shard {
   /** Returns a slot for a new GUID. */
   insert(words: Uint32Array, hash: number): number {
     const slot = this.ids.insert(words, hash)
-    if (slot >= this.state.length) this.#grow(this.ids.capacity)
+    if (slot >= this.state.length) this.#resize(this.ids.capacity)
     this.seenAt[slot] = this.detailsAt[slot] = this.availabilityAt[slot] = Number.NEGATIVE_INFINITY
     this.seenIn[slot] = this.auditedIn[slot] = 0
     this.version[slot] = Number.NaN
@@ -66,7 +66,12 @@ export class Shard {
   /** Makes room for `slots` rows in all. */
   reserve(slots: number): void {
     this.ids.reserve(slots)
-    if (this.ids.capacity > this.state.length) this.#grow(this.ids.capacity)
+    if (this.ids.capacity > this.state.length) this.#resize(this.ids.capacity)
+  }
+
+  /** Gives back the room after the last row, if it is more than half. */
+  trim(): void {
+    if (this.ids.trim()) this.#resize(this.ids.capacity)
   }
 
   remove(slot: number): void {
@@ -136,17 +141,17 @@ export class Shard {
     this.ready.forget(slot * SHAPES.length, slots * SHAPES.length)
   }
 
-  #grow(capacity: number): void {
-    this.state = grown(this.state, new Uint8Array(capacity))
-    this.detailsAt = grown(this.detailsAt, new Float64Array(capacity))
-    this.availabilityAt = grown(this.availabilityAt, new Float64Array(capacity))
-    this.seenAt = grown(this.seenAt, new Float64Array(capacity))
-    this.seenIn = grown(this.seenIn, new Uint32Array(capacity))
-    this.auditedIn = grown(this.auditedIn, new Uint32Array(capacity))
-    this.updatedAt = grown(this.updatedAt, new Float64Array(capacity))
-    this.version = grown(this.version, new Float64Array(capacity))
-    this.etags.grow(capacity * SHAPES.length)
-    this.ready.grow(capacity * SHAPES.length)
-    this.#texts.grow(capacity)
+  #resize(capacity: number): void {
+    this.state = resized(this.state, new Uint8Array(capacity))
+    this.detailsAt = resized(this.detailsAt, new Float64Array(capacity))
+    this.availabilityAt = resized(this.availabilityAt, new Float64Array(capacity))
+    this.seenAt = resized(this.seenAt, new Float64Array(capacity))
+    this.seenIn = resized(this.seenIn, new Uint32Array(capacity))
+    this.auditedIn = resized(this.auditedIn, new Uint32Array(capacity))
+    this.updatedAt = resized(this.updatedAt, new Float64Array(capacity))
+    this.version = resized(this.version, new Float64Array(capacity))
+    this.etags.resize(capacity * SHAPES.length)
+    this.ready.resize(capacity * SHAPES.length)
+    this.#texts.resize(capacity)
   }
 }

@@ -97,8 +97,8 @@ const ROWS_A_TURN = 100_000
 const ROWS_A_REMOVAL = 100
 
 /**
- * Removes the rows that a complete read, begun at `since`, did not mention. Pauses between shards. Returns their
- * number.
+ * Removes the rows that a complete read, begun at `since`, did not mention, and gives back the room of many. Pauses
+ * between shards. Returns their number.
  */
 export async function removeAbsent<Item>(
   list: RecordList<Item>,
@@ -115,6 +115,7 @@ export async function removeAbsent<Item>(
       sincePause += ROWS_A_REMOVAL
     }
     sincePause += shard.slots
+    shard.trim()
     if (sincePause > ROWS_A_TURN) {
       sincePause = 0
       await pause()

@@ -63,6 +63,30 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
   })
 
+  it('takes back the rows of a read that was too large, so that later reads are not too large as well', async () => {
+    const limit = { isExceeded: (): boolean => false }
+    const { refresh, audit, list } = scene({}, { isTooLarge: () => limit.isExceeded() })
+    await refresh({ pages: [rows(ids)] })
+    const mostBytes = list.sizeBytes * 2
+    limit.isExceeded = () => list.sizeBytes > mostBytes
+    const many = Array.from({ length: 5000 }, (_, index) => guidOf(index + 1))
+    for (const read of [refresh, audit]) {
+      const attempt = await read({ pages: [rows(many.slice(0, 2500), 'B'), rows(many.slice(2500), 'B')] })
+      expect(attempt).toMatchObject({ ok: false, failure: { kind: 'too-large' } })
+      expect([list.served, list.sizeBytes <= mostBytes]).toEqual([30, true])
+    }
+    expect(await refresh({ pages: [rows(ids, 'C'), [gone(guidOf(1))]] })).toEqual({ ok: true })
+    expect([list.served, list.get(guidOf(2))?.Name]).toEqual([29, 'C'])
+  })
+
+  it('believes the first list that it reads to the end, whatever a read that failed half-way has left', async () => {
+    const { refresh, reader, list } = scene()
+    const many = Array.from({ length: 1000 }, (_, index) => guidOf(index + 1))
+    await refresh({ pages: [rows(many)], end: DOWN })
+    expect(await refresh({ pages: [rows(ids)] })).toEqual({ ok: true })
+    expect([list.served, reader.isLoaded, reader.guard.shrunk]).toEqual([30, true, null])
+  })
+
   it('counts as drift what an audit found and a read of all changes does not name, unless the row is gone by then', async () => {
     const { audit, refresh, list, observed } = scene()
     const [stays, goes] = [guidOf(98), guidOf(99)]

@@ -273,9 +273,18 @@ export class ListReader<Item> {
       }
       this.#tellDelays(applier)
       if (isTooLarge(applier.unidentified.sizeBytes, applier.rows < tooManyRows)) {
+        await this.#takeBack(read)
         return failed('too-large', 'the list is larger than limits.memory; the previous one is kept')
       }
     }
+  }
+
+  /** Takes back the rows of a read that was too large, unless served events may refer to them by now. */
+  async #takeBack({ purpose, applier }: Read<Item>): Promise<void> {
+    const { beforeRemoval, pause } = this.#options
+    if (beforeRemoval !== undefined && this.isLoaded) return
+    const takeBack = (): Promise<void> => applier.takeBack(pause)
+    await (purpose === 'audit' ? this.#mutex.run(takeBack) : takeBack())
   }
 
   async #finish(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
@@ -330,7 +339,8 @@ export class ListReader<Item> {
     const { number, resolved } = applier
     const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
     const judged = { ...sighting, kind, begun, complete, oneMoment, sinceMs, resolved }
-    const { shrinkGuardMs } = this.#settings
+    // Before the list is first served, there is nothing to hold.
+    const shrinkGuardMs = this.isLoaded || this.#snapshot !== null ? this.#settings.shrinkGuardMs : null
     const serveOld = (): boolean => this.#serveOld()
     const { failure, isShort } = this.guard.judge(list, judged, { shrinkGuardMs, now: time.now(), observe, serveOld })
     if (failure !== null) {

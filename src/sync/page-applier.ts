@@ -66,6 +66,7 @@ export class PageApplier<Item> {
   /** Rows to be written only once the read is believed. */
   readonly #reserved: Released<Item>[] = []
   readonly #changeTimes: number[] = []
+  readonly #inserted: number[] = []
   #pass = 0
   #passNumber: number
   #readAt = 0
@@ -120,6 +121,20 @@ export class PageApplier<Item> {
       if (this.changed > changed) this.#changeTimes.push(updatedAtMs)
     }
     this.#postponed.clear()
+  }
+
+  /** Removes the rows that this read has inserted, because they take too much memory. Pauses every 1000 rows. */
+  async takeBack(pause: () => Promise<void>): Promise<void> {
+    const { list, audit } = this.#context
+    for (let at = this.#inserted.length - 1; at >= 0; at--) {
+      const row = this.#inserted[at] ?? -1
+      const { seenIn, auditedIn } = list.shardAt(row)
+      // Another read may have removed the row, and then used its number again.
+      if (((audit ? auditedIn : seenIn)[slotOf(row)] ?? 0) >= this.number && list.isHeld(row)) list.remove(row)
+      if (at % 1000 === 0) await pause()
+    }
+    this.#inserted.length = 0
+    for (const shard of list.shards) shard.trim()
   }
 
   /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */
@@ -222,6 +237,7 @@ export class PageApplier<Item> {
 
   #insert(id: Guid): number {
     const row = this.#context.list.insert(id)
+    this.#inserted.push(row)
     this.#meetsFirst(row)
     this.#see(row)
     return row
@@ -323,6 +339,7 @@ export class PageApplier<Item> {
   /** Yields the unreadable served rows that this read judges: a full read all, others those found by refreshes. */
   *unreadableRows(): Generator<number, void> {
     const { list, kind } = this.#context
+    if (kind !== 'full' && list.kept.fromRefreshes === 0) return
     for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
   }
 

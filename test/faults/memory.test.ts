@@ -39,6 +39,27 @@ for (const runtime of RUNTIMES) {
         () => victim.ask(target),
         ({ body }) => body.includes('"Name":"mended '),
       )
+      expect((await victim.ask(`/api/events/${guidOf(200)}`)).status).toBe(404)
+      expect(await victim.stop()).toBe(0)
+    })
+
+    it('a list that was too large at the start is read once it has become smaller, at every read', async () => {
+      const settings = { limits: { memory: '4MB' }, freshness: { maxAge: '3s', refreshEvery: '100ms' } }
+      const victim = await Victim.start(runtime, settings, { events: rows(30_000, 'large'), venues: '[]' })
+      await victim.process.child.line((text) => text.includes('limits.memory'))
+      victim.directory.write('events', rows(100, 'small'))
+      const target = `/api/events/${guidOf(100)}`
+      await eventually(
+        () => victim.ask(target),
+        ({ status }) => status === 200,
+      )
+      for (const name of ['mended', 'mended again']) {
+        victim.directory.write('events', rows(100, name))
+        await eventually(
+          () => victim.ask(target),
+          ({ body }) => body.includes(`"Name":"${name} `),
+        )
+      }
       expect(await victim.stop()).toBe(0)
     })
   })
