@@ -225,11 +225,10 @@ export class ListReader<Item> {
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
     const served = servedRows(read, list, this, time.now(), this.#settings)
-    const pages = new Pages<Item>(
-      (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, served, signal }),
-      { patienceMs: source.patienceMs, longestMs: this.#settings.fullReadEveryMs },
-      time,
-    )
+    const request = { kind, purpose, cursor, held: list, mustConfirm, served }
+    const { fullReadEveryMs: longestMs } = this.#settings
+    const { patienceMs } = source
+    const pages = new Pages<Item>((signal) => source.read({ ...request, signal }), { patienceMs, longestMs }, time)
     let attempt: Attempt
     try {
       attempt = await this.#applyPages(pages, read)
@@ -246,7 +245,7 @@ export class ListReader<Item> {
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
-    const { list, pointsAtMissing, beforePointing, isTooLarge } = this.#options
+    const { list, pointsAtMissing, beforePointing, beforeRemoval, isTooLarge, pause } = this.#options
     const { kind, purpose, applier } = read
     const tooManyRows = kind === 'full' && isTooLarge(0) ? list.size : 0
     const { isLoaded, barrier } = this
@@ -265,33 +264,26 @@ export class ListReader<Item> {
       if (isLoaded || !isPointing) isPointing = pointsAtMissing?.(next.page) ?? false
       const failure = isPointing && isLoaded ? await beforePointing?.() : null
       if (failure) return { ok: false, failure }
-      // A page of an audit is applied between two refreshes.
-      if (purpose === 'audit') await this.#mutex.run(async () => applier.apply(next.page))
-      else {
-        if (kind !== 'availability') this.#pages++
-        applier.apply(next.page)
-      }
+      if (purpose !== 'audit' && kind !== 'availability') this.#pages++
+      await this.#inTurn(purpose, async () => applier.apply(next.page))
       this.#tellDelays(applier)
       if (isTooLarge(applier.unidentified.sizeBytes, applier.rows < tooManyRows)) {
-        await this.#takeBack(read)
+        // Served events may refer to venues by now.
+        if (beforeRemoval === undefined || !isLoaded) await this.#inTurn(purpose, () => applier.takeBack(pause))
         return failed('too-large', 'the list is larger than limits.memory; the previous one is kept')
       }
     }
   }
 
-  /** Takes back the rows of a read that was too large, unless served events may refer to them by now. */
-  async #takeBack({ purpose, applier }: Read<Item>): Promise<void> {
-    const { beforeRemoval, pause } = this.#options
-    if (beforeRemoval !== undefined && this.isLoaded) return
-    const takeBack = (): Promise<void> => applier.takeBack(pause)
-    await (purpose === 'audit' ? this.#mutex.run(takeBack) : takeBack())
+  /** Runs a step of a read. A step of an audit runs between two refreshes. */
+  #inTurn<Value>(purpose: ReadPurpose, step: () => Promise<Value>): Promise<Value> {
+    return purpose === 'audit' ? this.#mutex.run(step) : step()
   }
 
   async #finish(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { list, beforeRemoval } = this.#options
     const { purpose, begun, applier } = read
-    const end = (): Promise<Attempt> =>
-      purpose === 'audit' ? this.#mutex.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
+    const end = (): Promise<Attempt> => this.#inTurn(purpose, () => this.#end(read, outcome))
     if (beforeRemoval === undefined) return end()
     const absent = outcome.complete ? absentIds(list, begun.monotonicMs - applier.lagMs) : []
     const leaving = new Set([...applier.leavingIds, ...absent])
@@ -337,8 +329,8 @@ export class ListReader<Item> {
     const { complete, oneMoment } = outcome
     const sinceMs = begun.monotonicMs - applier.lagMs
     const { number, resolved } = applier
-    const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
-    const judged = { ...sighting, kind, begun, complete, oneMoment, sinceMs, resolved }
+    const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit', begun, sinceMs }
+    const judged = { ...sighting, kind, complete, oneMoment, resolved }
     // Before the list is first served, there is nothing to hold.
     const shrinkGuardMs = this.isLoaded || this.#snapshot !== null ? this.#settings.shrinkGuardMs : null
     const serveOld = (): boolean => this.#serveOld()
@@ -366,8 +358,7 @@ export class ListReader<Item> {
    */
   #serveOld(): boolean {
     const now = this.#options.time.now()
-    const confirmedAtMs = this.#snapshot?.confirmedAtMs ?? null
-    if (!this.isLoaded && this.freshness.goOnFrom(confirmedAtMs, now)) this.#load()
+    if (!this.isLoaded && this.freshness.goOnFrom(this.#snapshot?.confirmedAtMs ?? null, now)) this.#load()
     return this.freshness.confirmedAgeMs(now) !== null
   }
 

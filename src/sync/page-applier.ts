@@ -1,38 +1,11 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RepeatedRow, type Withheld, isMeant, isOnPurpose, rowRepeated } from '../domain/withheld.ts'
-import type { Drift } from './drift.ts'
-import type { FaultCounts } from '../domain/fault-counts.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
-import { type Change, type Page, type ReadKind, type RepeatedId, REPEATED } from './port.ts'
-import { type RecordList, slotOf } from '../records/record-list.ts'
-import type { Tombstones } from './tombstones.ts'
-
-/** The context of one read's changes to a list. */
-export interface PageApplierContext<Item> {
-  readonly list: RecordList<Item>
-  readonly tombstones: Tombstones
-  readonly drift: Drift
-  readonly kind: ReadKind
-  /** Returns the next number of a read or pass. Numbers count up from 1 over all reads of the list. */
-  readonly nextNumber: () => number
-  /** When the read began, monotonic ms. */
-  readonly begunAt: number
-  readonly repeatedId: RepeatedId
-  /** The CRM's name for the column of the id. */
-  readonly idColumn: string
-  /** The read is an audit. A change that it finds is drift if no read of changes reported it. */
-  readonly audit: boolean
-  /** Whether to record publish latency: not during the first full read or an audit. */
-  readonly timesChanges: boolean
-  /** Removals of served rows wait for `removePostponed`, because events that refer to a venue are removed before it. */
-  readonly postponeRemovals: boolean
-  /** Served rows that became unreadable stay unchanged until the shrink guard has judged. */
-  readonly keepsFaults: boolean
-  /** Counts rows that are newly withheld because of a mistake. */
-  readonly newlyWithheld: FaultCounts
-  readonly now: () => number
-}
+import { type Change, type Page, REPEATED } from './port.ts'
+import { slotOf } from '../records/record-list.ts'
+import { InsertedRows } from './inserted-rows.ts'
+import { type PageApplierContext, PageMoments } from './page-context.ts'
 
 type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
 type Row<Item> = AnyRow<Item> & { readonly id: Guid }
@@ -66,14 +39,10 @@ export class PageApplier<Item> {
   /** Rows to be written only once the read is believed. */
   readonly #reserved: Released<Item>[] = []
   readonly #changeTimes: number[] = []
-  readonly #inserted: number[] = []
+  readonly #inserted = new InsertedRows()
   #pass = 0
   #passNumber: number
-  #readAt = 0
-  #now = 0
-  #begunAt = Number.NaN
-  /** When the pages of the same request were applied: what was written then is older than the present page. */
-  readonly #appliedAt = new Set<number>()
+  readonly #moments = new PageMoments()
 
   constructor(context: PageApplierContext<Item>) {
     this.#context = context
@@ -94,16 +63,11 @@ export class PageApplier<Item> {
     if (rowsInAll !== undefined) this.#context.list.reserve(rowsInAll)
     if (pass !== this.#pass) this.#passNumber = this.#context.nextNumber()
     this.#pass = pass
-    this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs
-    this.#now = this.#context.now() - page.sourceLagMs
-    if (page.begunAt.monotonicMs !== this.#begunAt) this.#appliedAt.clear()
-    this.#begunAt = page.begunAt.monotonicMs
-    this.#appliedAt.add(this.#now)
+    this.#moments.begin(page, this.#context.now())
     page.changes.forEach((change, index) => {
       const { changed } = this
       // The later row of an id wins over an earlier deletion.
-      const wins = change.id !== null && this.#postponed.size > 0 && this.#context.repeatedId === 'serves-later'
-      if (wins) this.#postponed.delete(change.id)
+      if (change.id !== null && this.#context.repeatedId === 'serves-later') this.#postponed.delete(change.id)
       const where = (): string => page.whereIs(index)
       if (page.onlyIfBelieved === true) this.#reserve(change, where)
       else this.#applyChange(change, where)
@@ -123,18 +87,11 @@ export class PageApplier<Item> {
     this.#postponed.clear()
   }
 
-  /** Removes the rows that this read has inserted, because they take too much memory. Pauses every 1000 rows. */
-  async takeBack(pause: () => Promise<void>): Promise<void> {
+  /** Removes the rows that this read has inserted: with them, the list needs too much memory. */
+  takeBack(pause: () => Promise<void>): Promise<void> {
+    const { number } = this
     const { list, audit } = this.#context
-    for (let at = this.#inserted.length - 1; at >= 0; at--) {
-      const row = this.#inserted[at] ?? -1
-      const { seenIn, auditedIn } = list.shardAt(row)
-      // Another read may have removed the row, and then used its number again.
-      if (((audit ? auditedIn : seenIn)[slotOf(row)] ?? 0) >= this.number && list.isHeld(row)) list.remove(row)
-      if (at % 1000 === 0) await pause()
-    }
-    this.#inserted.length = 0
-    for (const shard of list.shards) shard.trim()
+    return this.#inserted.takeBack(list, { number, audit }, pause)
   }
 
   /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */
@@ -145,15 +102,13 @@ export class PageApplier<Item> {
   /** The full read is believed: serves former duplicate ids that it met only once, and writes reserved rows. */
   release(): void {
     for (const { change, readAt, now } of this.#released.values()) {
-      this.#readAt = readAt
-      this.#now = now
+      Object.assign(this.#moments, { readAt, now })
       const row = this.#context.list.find(change.id)
       if (row !== -1) this.#write(row, change)
     }
     this.#released.clear()
     for (const { change, readAt, now } of this.#reserved.splice(0)) {
-      this.#readAt = readAt
-      this.#now = now
+      Object.assign(this.#moments, { readAt, now })
       const row = this.#context.list.find(change.id)
       this.#write(row === -1 ? this.#insert(change.id) : row, change)
     }
@@ -170,7 +125,7 @@ export class PageApplier<Item> {
       return
     }
     if (row !== -1) this.#see(row)
-    this.#reserved.push({ change, readAt: this.#readAt, now: this.#now })
+    this.#reserved.push({ change, readAt: this.#moments.readAt, now: this.#moments.now })
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {
@@ -212,7 +167,7 @@ export class PageApplier<Item> {
     const { id } = change
     const row = list.find(id)
     if (row === -1) {
-      if (this.#isOlder(tombstones.absentSince(id))) {
+      if (this.#moments.isOlder(tombstones.absentSince(id))) {
         this.ignored++
         return -1
       }
@@ -226,18 +181,13 @@ export class PageApplier<Item> {
     }
     if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
     this.#see(row)
-    if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
+    if (kind === 'full') this.#released.set(id, { change, readAt: this.#moments.readAt, now: this.#moments.now })
     return -1
-  }
-
-  /** Returns true if the page is older than what was written at `writtenAt`. */
-  #isOlder(writtenAt: number, readAt = this.#readAt, now = this.#now): boolean {
-    return readAt < writtenAt && !(now >= writtenAt && this.#appliedAt.has(writtenAt))
   }
 
   #insert(id: Guid): number {
     const row = this.#context.list.insert(id)
-    this.#inserted.push(row)
+    this.#inserted.add(row)
     this.#meetsFirst(row)
     this.#see(row)
     return row
@@ -259,7 +209,7 @@ export class PageApplier<Item> {
   }
 
   /** Records when the row was seen. The time only moves forward, because sources may lag differently. */
-  #see(row: number, now: number = this.#now): void {
+  #see(row: number, now: number = this.#moments.now): void {
     const shard = this.#context.list.shardAt(row)
     const slot = slotOf(row)
     shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, now)
@@ -272,8 +222,8 @@ export class PageApplier<Item> {
     this.#see(row)
     const { packing, withAvailability } = list.kind
     const isServed = list.isServed(row)
-    const detailsAreOlder = this.#isOlder(list.knownAt(row))
-    const availabilityIsOlder = this.#isOlder(shard.availabilityAt[slot] ?? 0)
+    const detailsAreOlder = this.#moments.isOlder(list.knownAt(row))
+    const availabilityIsOlder = this.#moments.isOlder(shard.availabilityAt[slot] ?? 0)
     if (detailsAreOlder) this.ignored++
     if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
     const before = isServed ? shard.read(slot) : null
@@ -285,10 +235,10 @@ export class PageApplier<Item> {
     if (list.serve(row, packed)) this.#changedNow(row)
     if (!detailsAreOlder) {
       list.kept.drop(row)
-      shard.detailsAt[slot] = this.#now
+      shard.detailsAt[slot] = this.#moments.now
       list.setVersion(row, version)
     }
-    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#now
+    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#moments.now
   }
 
   /** Withholds an id that several rows have, regardless of how new the held data is. */
@@ -300,14 +250,14 @@ export class PageApplier<Item> {
     this.#withhold(row, id, withheld, REPEATED, Number.POSITIVE_INFINITY)
   }
 
-  #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {
+  #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#moments.readAt): void {
     const { list, audit, keepsFaults } = this.#context
-    if (this.#isOlder(list.knownAt(row), readAt)) {
+    if (this.#moments.isOlder(list.knownAt(row), readAt)) {
       this.#see(row)
       this.ignored++
       return
     }
-    const now = this.#now
+    const now = this.#moments.now
     // The row is not marked as seen: if the read fails, an audit must still be able to remove it.
     if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
       list.kept.keep(row, { withheld, version, at: now, audit })
@@ -318,7 +268,7 @@ export class PageApplier<Item> {
       const held = list.find(id)
       const shard = list.shardAt(held)
       const slot = slotOf(held)
-      if (held === -1 || this.#isOlder(shard.detailsAt[slot] ?? 0, readAt, now)) {
+      if (held === -1 || this.#moments.isOlder(shard.detailsAt[slot] ?? 0, readAt, now)) {
         this.ignored++
         return
       }
@@ -367,7 +317,7 @@ export class PageApplier<Item> {
     const shard = list.shardAt(row)
     const slot = slotOf(row)
     newlyWithheld.add(withheld, 1)
-    this.#now = at
+    this.#moments.now = at
     this.#noteDrift(row, list.idOf(row), shard.read(slot), null, version)
     this.#changedNow(row)
     list.withhold(row, withheld)
@@ -379,11 +329,11 @@ export class PageApplier<Item> {
 
   #delete(id: Guid): void {
     const { list, tombstones } = this.#context
-    const readAt = this.#readAt
-    const now = this.#now
+    const readAt = this.#moments.readAt
+    const now = this.#moments.now
     const remove = (): void => {
       const row = list.find(id)
-      if (row !== -1 && this.#isOlder(list.knownAt(row), readAt, now)) {
+      if (row !== -1 && this.#moments.isOlder(list.knownAt(row), readAt, now)) {
         this.ignored++
         return
       }
@@ -407,21 +357,21 @@ export class PageApplier<Item> {
     const row = list.find(id)
     const shard = list.shardAt(row)
     const slot = slotOf(row)
-    if (!list.isServed(row) || this.#isOlder(shard.availabilityAt[slot] ?? 0)) return
+    if (!list.isServed(row) || this.#moments.isOlder(shard.availabilityAt[slot] ?? 0)) return
     const held = packing.unpack(id, shard.read(slot))
     const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
     if (list.serve(row, packed)) this.#changedNow(row)
-    shard.availabilityAt[slot] = this.#now
+    shard.availabilityAt[slot] = this.#moments.now
   }
 
   #changedNow(row: number): void {
-    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#now
+    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#moments.now
     this.changed++
   }
 
   #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
     const { audit, drift, list } = this.#context
-    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#now })
+    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#moments.now })
   }
 }
 

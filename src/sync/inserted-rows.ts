@@ -1,0 +1,27 @@
+import { type RecordList, slotOf } from '../records/record-list.ts'
+
+/** The rows that a read has inserted, to be taken back if they need too much memory. */
+export class InsertedRows {
+  readonly #rows: number[] = []
+
+  add(row: number): void {
+    this.#rows.push(row)
+  }
+
+  /** Removes the rows, and gives back their room. Pauses every 1000 rows. */
+  async takeBack(
+    list: Pick<RecordList<unknown>, 'shards' | 'shardAt' | 'isHeld' | 'remove'>,
+    { number, audit }: { readonly number: number; readonly audit: boolean },
+    pause: () => Promise<void>,
+  ): Promise<void> {
+    for (let at = this.#rows.length - 1; at >= 0; at--) {
+      const row = this.#rows[at] ?? -1
+      const { seenIn, auditedIn } = list.shardAt(row)
+      // Another read may have removed the row, and then used its number again.
+      if (((audit ? auditedIn : seenIn)[slotOf(row)] ?? 0) >= number && list.isHeld(row)) list.remove(row)
+      if (at % 1000 === 0) await pause()
+    }
+    this.#rows.length = 0
+    for (const shard of list.shards) shard.trim()
+  }
+}
