@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
 import { Child, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -24,14 +27,68 @@ export const ANSWERED_BY = 'x-answered-by'
 
 /** nginx with deploy/nginx/instances.conf, in which nothing is changed but where it listens and whom it asks. */
 export async function startFront(ports: readonly number[]): Promise<Front> {
+  // The second list of instances begins with the second one.
+  const lists = [ports, [...ports.slice(1), ...ports.slice(0, 1)]]
+  const conf = readFileSync(join(ROOT, 'deploy/nginx/instances.conf'), 'utf8').replaceAll(
+    /( *server marquee-\d+:8080(.*;\n))+/g,
+    (_all, _one, how: string) => (lists.shift() ?? []).map((each) => `  server 127.0.0.1:${each}${how}`).join(''),
+  )
+  return start(conf, 'listen 80;')
+}
+
+/**
+ * nginx as deploy/kubernetes/marquee.yaml configures it, in which nothing is changed but where it listens, and that the
+ * Service is at another address.
+ */
+export async function startKubernetesFront(ports: readonly number[]): Promise<Front> {
+  const service = await startService(ports)
+  const manifests = parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes/marquee.yaml'), 'utf8'))
+  const confs = manifests.flatMap((manifest): unknown => manifest.getIn(['data', 'default.conf']) ?? [])
+  const conf = String(confs[0]).replaceAll('server marquee:80 ', `server 127.0.0.1:${service.port} `)
+  const front = await start(conf, 'listen 8080;')
+  return {
+    ...front,
+    async stop() {
+      await front.stop()
+      service.close()
+    },
+  }
+}
+
+/** A Service of Kubernetes: each connection to its address reaches the next instance, also one that just ended. */
+async function startService(ports: readonly number[]): Promise<{ readonly port: number; close(): void }> {
+  const open = new Set<Socket>()
+  let connections = 0
+  const server = createServer((caller) => {
+    const instance = connect(ports[connections++ % ports.length] ?? 0, '127.0.0.1')
+    for (const [from, to] of [
+      [caller, instance],
+      [instance, caller],
+    ] as const) {
+      open.add(from)
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+      from.on('close', () => {
+        open.delete(from)
+        to.end()
+      })
+    }
+  })
+  await once(server.listen(await freePort(), '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      server.close()
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+/** @param listens The line of `given` that says where it listens. */
+async function start(given: string, listens: string): Promise<Front> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-front-'))
   const port = await freePort()
-  const given = readFileSync(join(ROOT, 'deploy/nginx/instances.conf'), 'utf8')
-  const conf = given
-    .replace(/( *server marquee-\d+:8080(.*;\n))+/, (_all, _one, how: string) =>
-      ports.map((each) => `  server 127.0.0.1:${each}${how}`).join(''),
-    )
-    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+  const conf = given.replace(listens, `listen 127.0.0.1:${port};`)
   mkdirSync(join(folder, 'temporary'))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`)
