@@ -75,7 +75,8 @@ const EVENTS = ['events'] as const
 const VENUES = ['venues'] as const
 const BOTH = ['events', 'venues'] as const
 
-type GiveAnswer = (served: ServedLists, ageMs: number) => Answer | Promise<Answer>
+/** @param arrived When the request began to wait; `null` if it did not wait. */
+type GiveAnswer = (served: ServedLists, ageMs: number, arrived: Moment | null) => Answer | Promise<Answer>
 
 /** The `Retry-After` of a calendar that was refused because too many are waiting. */
 const BUSY_MS = 5000
@@ -185,13 +186,13 @@ export class Service {
       return this.#admit(call, BOTH, (_, ageMs) => this.#subscription(call, feeds, query, ageMs))
     }
     if (id === null) return this.#refuse(call, 'bad-id')
-    return this.#admit(call, EVENTS, (served, ageMs) => {
+    return this.#admit(call, EVENTS, (served, ageMs, arrived) => {
       const answer = (_: ServedLists, oldestMs: number): Answer => {
         const representation = feeds.event(feed, id)
         if (representation === null) return this.#refuse(call, 'event-not-found', oldestMs)
         return this.#found(call, feed, representation, oldestMs)
       }
-      return venueOf(served, id) === null ? answer(served, ageMs) : this.#admit(call, BOTH, answer)
+      return venueOf(served, id) === null ? answer(served, ageMs) : this.#admit(call, BOTH, answer, arrived)
     })
   }
 
@@ -257,30 +258,38 @@ export class Service {
         )
       case 'event-venue':
         // Only the events know whether there is a venue to ask for.
-        return this.#admit(call, EVENTS, (served, ageMs) =>
-          venueOf(served, id) === null
-            ? this.#refuse(call, 'event-venue-not-found', ageMs)
-            : this.#admit(call, BOTH, (both, bothAgeMs) => {
-                const venue = venueOf(both, id)
-                if (venue === null) return this.#refuse(call, 'event-venue-not-found', bothAgeMs)
-                return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs)
-              }),
-        )
+        return this.#admit(call, EVENTS, (served, ageMs, arrived) => {
+          if (venueOf(served, id) === null) return this.#refuse(call, 'event-venue-not-found', ageMs)
+          const answer = (both: ServedLists, bothAgeMs: number): Answer => {
+            const venue = venueOf(both, id)
+            if (venue === null) return this.#refuse(call, 'event-venue-not-found', bothAgeMs)
+            return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs)
+          }
+          return this.#admit(call, BOTH, answer, arrived)
+        })
       default:
         return unreachable(resource)
     }
   }
 
-  /** Admits the request with the age of the older list, at once or after a read; else answers 502. */
-  #admit(call: Call, names: readonly ListName[], answer: GiveAnswer): Answer | Promise<Answer> {
+  /**
+   * Admits the request with the age of the older list, at once or after a read; else answers 502. A request that has
+   * waited since `arrived` for other lists waits only for what is left of its time.
+   */
+  #admit(
+    call: Call,
+    names: readonly ListName[],
+    answer: GiveAnswer,
+    arrived: Moment | null = null,
+  ): Answer | Promise<Answer> {
     const served = this.#options.served()
     let oldestMs = 0
     for (const name of names) {
       const ageMs = this.#options.admissions.ageNow(served[name])
-      if (ageMs < 0) return this.#wait(call, names, this.#options.time.now(), answer)
+      if (ageMs < 0) return this.#wait(call, names, arrived ?? this.#options.time.now(), answer)
       oldestMs = Math.max(oldestMs, ageMs)
     }
-    return answer(served, oldestMs)
+    return answer(served, oldestMs, arrived)
   }
 
   async #wait(call: Call, names: readonly ListName[], arrived: Moment, answer: GiveAnswer): Promise<Answer> {
@@ -290,7 +299,7 @@ export class Service {
       return names.map((name) => lists[name])
     }, arrived)
     if (admission.ok) {
-      const given = answer(served(), admission.ageMs)
+      const given = answer(served(), admission.ageMs, arrived)
       // All requests that waited for the same read are answered before the first is sent.
       return given instanceof Promise ? given : withOwnBody(given)
     }

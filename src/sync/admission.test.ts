@@ -1,64 +1,18 @@
 import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import { FakeList } from '../../test/support/fake-list.ts'
+import { formatter } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
-import { Formatter } from '../formats/format.ts'
 import { ListMaker } from '../records/row-records.ts'
-import { type Admission, type ServedList, type Shrunk, Admissions, Freshness } from './served-list.ts'
-import { type Moment, elapsedMs } from '../time/time.ts'
+import { type Admission, Admissions } from './served-list.ts'
 
-/** A list whose reads take 100 ms. Each confirms as of its beginning unless it is told to fail or to prove nothing. */
-class FakeList implements ServedList<EventRecord> {
-  readonly list = new ListMaker(
-    new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
-  ).make().events
-  readonly freshness = new Freshness()
-  readonly drift = { records: 0, byColumn: new Map() }
-  readonly isLoaded = true
-  readonly loadedAtMs = 0
-  readonly lastFailure = null
-  readonly nextReadInMs = 0
-  isFailing = false
-  isBackingOff = false
-  nextTryInMs = 0
-  shrunk: Shrunk | null = null
-  confirmedAt: Moment | null = null
-  reads = 0
-  outcome: 'confirms' | 'fails' | 'proves-nothing' = 'confirms'
-  running: Promise<void> | null = null
-  readonly #time: VirtualTime
-
-  constructor(time: VirtualTime) {
-    this.#time = time
-  }
-
-  ageMs(now: Moment): number | null {
-    return this.confirmedAt === null ? null : elapsedMs(this.confirmedAt, now)
-  }
-
-  isConfirmedSince(moment: Moment): boolean {
-    return this.confirmedAt !== null && this.confirmedAt.monotonicMs >= moment.monotonicMs
-  }
-
-  readOnce(): Promise<void> {
-    this.running ??= this.#read()
-    return this.running
-  }
-
-  help(): void {}
-
-  async #read(): Promise<void> {
-    this.reads++
-    const begun = this.#time.now()
-    await new Promise<void>((resolve) => this.#time.after(100, resolve))
-    this.running = null
-    this.isFailing = this.isBackingOff = this.outcome === 'fails'
-    if (this.outcome === 'confirms') this.confirmedAt = begun
-  }
+function listOf(time: VirtualTime): FakeList<EventRecord> {
+  return new FakeList(time, new ListMaker(formatter).make().events)
 }
 
 function scene(maxAgeMs: number, staleIfErrorMs = 0, limits = { waiting: 100, waitForMs: 10_000 }) {
   const time = new VirtualTime(1)
-  const list = new FakeList(time)
+  const list = listOf(time)
   const admissions = new Admissions({ maxAgeMs, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time)
   const outcomeOf = (waits: Promise<Admission>): (() => Admission | null) => {
     let outcome: Admission | null = null
@@ -161,9 +115,18 @@ describe('Admissions', () => {
     expect(admissions.waiting).toBe(0)
   })
 
+  it('counts the time that a request has already waited for another list', async () => {
+    const { time, list, admissions, outcomeOf } = scene(1000)
+    const arrived = time.now()
+    await time.pass(9950)
+    const outcome = outcomeOf(admissions.wait(() => [list], arrived))
+    await time.pass(60)
+    expect(outcome()).toMatchObject({ ok: false })
+  })
+
   it('is as old as the older of two lists, and waits only for the one that is too old', async () => {
     const { time, list: venues, admissions, outcomeOf } = scene(1000)
-    const events = new FakeList(time)
+    const events = listOf(time)
     venues.confirmedAt = time.now()
     await time.pass(600)
     const outcome = outcomeOf(admissions.wait(() => [events, venues], time.now()))

@@ -260,18 +260,17 @@ export class Admissions {
 
   /**
    * Waits until all lists may be answered from, or until it is certain that they cannot be (architecture: Freshness).
-   * `lists` returns the lists that are served now, which may be replaced during the wait.
+   * `lists` returns the lists that are served now, which may be replaced during the wait. The time limit counts from
+   * `arrived`.
    */
   async wait(lists: () => readonly EitherList[], arrived: Moment): Promise<Admission> {
     if (this.waiting >= this.#limits.waiting) return this.#refusal(lists())
     this.waiting++
     const patience = { over: false }
     try {
-      const admission = await withTimeout(
-        this.#time,
-        this.#limits.waitForMs,
-        this.#untilKnown(lists, arrived, patience),
-      )
+      const waitedMs = this.#time.now().monotonicMs - arrived.monotonicMs
+      const leftMs = Math.max(0, this.#limits.waitForMs - waitedMs)
+      const admission = await withTimeout(this.#time, leftMs, this.#untilKnown(lists, arrived, patience))
       if (admission !== TIMED_OUT) return admission
       patience.over = true
       // The awaited read may hang while another read, an audit, has confirmed the list.
