@@ -8,6 +8,7 @@ import {
   type Shrunk,
   isAnswered,
   listStanding,
+  servedUntil,
   untilOf,
 } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
@@ -185,10 +186,11 @@ function wholeMs(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms)
 }
 
-function shrunkStatus(shrunk: Shrunk, ageMs: number | null, shrinkGuardMs: number, now: Moment) {
+function shrunkStatus(shrunk: Shrunk, ageMs: number | null, settings: RefreshSettings, now: Moment) {
   const { absent, unreadable } = shrunk
-  const [since, until] = [0, shrinkGuardMs].map((ms) => new Date(untilOf(shrunk, ms, now)).toISOString())
-  return { since, until: ageMs === null ? null : until, absent, unreadable }
+  const since = new Date(untilOf(shrunk, 0, now)).toISOString()
+  const until = ageMs === null ? null : new Date(servedUntil(shrunk, ageMs, settings, now)).toISOString()
+  return { since, until, absent, unreadable }
 }
 
 type ListStatus = ReturnType<typeof listStatus>
@@ -223,7 +225,7 @@ function listStatus(told: EitherList, { now, settings, ignoredColumns, watched, 
     nextTryInMs: Math.ceil(told.nextReadInMs),
     // The losses that the shrink guard refuses, and until when the old list is served; null if it refuses none. `until`
     // is null if the old list is not served, because its age is unknown.
-    shrunk: shrunk === null ? null : shrunkStatus(shrunk, told.ageMs(now), settings.shrinkGuardMs ?? 0, now),
+    shrunk: shrunk === null ? null : shrunkStatus(shrunk, told.ageMs(now), settings, now),
     // The number of changes that the CRM did not report, by column, since the start.
     drift: Object.fromEntries(drift.byColumn),
   }

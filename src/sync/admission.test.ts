@@ -44,6 +44,17 @@ describe('Admissions', () => {
     expect(admissions.ageNow(list)).toBe(-1)
   })
 
+  it('answers from a list that is not believed as long as the shrink guard says, even if staleIfError is longer', async () => {
+    const { time, list, admissions } = scene(1000, 3_600_000)
+    list.confirmedAt = time.now()
+    list.shrunk = { since: time.now(), absent: 26, unreadable: 0 }
+    list.isFailing = true
+    await time.pass(59_000)
+    expect(admissions.ageNow(list)).toBeCloseTo(59_000, 1)
+    await time.pass(2000)
+    expect(admissions.ageNow(list)).toBe(-1)
+  })
+
   it('with a maximum age of 0 waits for a read that began after the request came', async () => {
     const { time, list, admissions, outcomeOf } = scene(0)
     void list.readOnce()

@@ -333,8 +333,8 @@ export class ListReader<Item> {
     const judged = { ...sighting, kind, complete, oneMoment, resolved }
     // Before the list is first served, there is nothing to hold.
     const shrinkGuardMs = this.isLoaded || this.#snapshot !== null ? this.#settings.shrinkGuardMs : null
-    const serveOld = (): boolean => this.#serveOld()
-    const { failure, isShort } = this.guard.judge(list, judged, { shrinkGuardMs, now: time.now(), observe, serveOld })
+    const given = { ...this.#settings, shrinkGuardMs, now: time.now(), observe, serveOld: () => this.#serveOld() }
+    const { failure, isShort } = this.guard.judge(list, judged, given)
     if (failure !== null) {
       if (!source.reportsChanges) this.#cursor.take(null)
       return failure
@@ -353,13 +353,13 @@ export class ListReader<Item> {
   }
 
   /**
-   * Serves the rows that the shrink guard keeps. Those of a snapshot have the age that it names. Returns false if
-   * their age is unknown: no instance that knew it is left, and no two machines' clocks are compared.
+   * Serves the rows that the shrink guard keeps. Those of a snapshot have the age that it names. Returns the age in ms;
+   * `null` if it is unknown: no instance that knew it is left, and no two machines' clocks are compared.
    */
-  #serveOld(): boolean {
+  #serveOld(): number | null {
     const now = this.#options.time.now()
     if (!this.isLoaded && this.freshness.goOnFrom(this.#snapshot?.confirmedAtMs ?? null, now)) this.#load()
-    return this.freshness.confirmedAgeMs(now) !== null
+    return this.freshness.confirmedAgeMs(now)
   }
 
   #tellDelays(applier: PageApplier<Item>): void {

@@ -170,13 +170,14 @@ export interface Shrunk {
   readonly unreadable: number
 }
 
-/** The setting of the shrink guard: how long the old list is still served, in ms; `null` if the guard is off. */
-export interface ShrinkGuardSetting {
+/** The maximum age of answers, with the operator's two exceptions. */
+export interface AnswerAgeLimits extends AgeLimits {
+  /** How long the shrink guard serves the old list, in ms; `null` if the guard is off. */
   readonly shrinkGuardMs: number | null
 }
 
-/** The maximum age of answers, with the operator's two exceptions. */
-export interface AnswerAgeLimits extends AgeLimits, ShrinkGuardSetting {}
+/** The limits of a list that is not believed. */
+export type ShrunkLimits = Pick<AnswerAgeLimits, 'shrinkGuardMs' | 'maxAgeMs'>
 
 export interface RefreshSettings extends AnswerAgeLimits {
   readonly refreshEveryMs: number
@@ -187,32 +188,41 @@ export interface RefreshSettings extends AnswerAgeLimits {
 const CLOCK_SET_MS = 1000
 
 /**
- * Returns the time until which the old list is served, whole wall ms. It is the same each time, unless the wall clock
- * was set back meanwhile.
+ * Returns the time that is `forMs` after the list was first not believed, whole wall ms. It is the same each time,
+ * unless the wall clock was set back meanwhile.
  */
-export function untilOf({ since }: Pick<Shrunk, 'since'>, shrinkGuardMs: number, now: Moment): number {
+export function untilOf({ since }: Pick<Shrunk, 'since'>, forMs: number, now: Moment): number {
   const setBackMs = elapsedMs(since, now) - (now.wallMs - since.wallMs)
-  return Math.floor(since.wallMs) + shrinkGuardMs - (setBackMs < CLOCK_SET_MS ? 0 : Math.round(setBackMs))
+  return Math.floor(since.wallMs) + forMs - (setBackMs < CLOCK_SET_MS ? 0 : Math.round(setBackMs))
 }
 
 /**
- * Returns true if the old list may be served regardless of its age. For a follower, its last news of the guard must not
- * be older than the maximum age.
+ * Returns the time until which the old list is served, whole wall ms: as long as the shrink guard says, and at least
+ * until its age exceeds the maximum age.
  */
-function isServedOn(
-  { since, heardAt = null }: Shrunk,
-  { shrinkGuardMs, maxAgeMs }: ShrinkGuardSetting & { readonly maxAgeMs: number },
+export function servedUntil(
+  shrunk: Pick<Shrunk, 'since'>,
+  ageMs: number,
+  { shrinkGuardMs, maxAgeMs }: ShrunkLimits,
   now: Moment,
-): boolean {
-  if (shrinkGuardMs === null || elapsedMs(since, now) >= shrinkGuardMs) return false
-  return heardAt === null || elapsedMs(heardAt, now) <= maxAgeMs
+): number {
+  return Math.max(untilOf(shrunk, shrinkGuardMs ?? 0, now), Math.floor(now.wallMs + maxAgeMs - ageMs))
 }
 
-/** Returns the state of a list, including what the shrink guard allows. */
+/**
+ * Returns the state of a list, including what the shrink guard allows: its limit counts for a list that is not believed,
+ * even if `staleIfError` is longer. A follower whose last news of the guard is older than the maximum age does not rely
+ * on it.
+ */
 export function listStanding(list: EitherList, ageLimits: AnswerAgeLimits, now: Moment): Standing {
+  const { shrunk } = list
+  const { shrinkGuardMs, maxAgeMs } = ageLimits
   const standing = standingOf(list.ageMs(now), ageLimits)
-  if (standing !== 'expired' || list.shrunk === null) return standing
-  return isServedOn(list.shrunk, ageLimits, now) ? 'stale' : standing
+  const isPastMaxAge = standing === 'stale' || standing === 'expired'
+  if (!isPastMaxAge || shrunk === null || shrinkGuardMs === null) return standing
+  if (elapsedMs(shrunk.since, now) >= shrinkGuardMs) return 'expired'
+  const { heardAt = null } = shrunk
+  return heardAt === null || elapsedMs(heardAt, now) <= maxAgeMs ? 'stale' : standing
 }
 
 /** Returns true if a list in this state may be answered from without another read. */

@@ -3,7 +3,7 @@ import { eventOf, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
-import { type SnapshotList, untilOf } from './served-list.ts'
+import { type SnapshotList, servedUntil, untilOf } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 import type { Attempt } from './poller.ts'
@@ -61,6 +61,13 @@ describe('the beginning and the end of a hold', () => {
     expect(untilOf({ since }, DAY_MS, { monotonicMs: 60_100.75, wallMs: 5000 })).toBe(5000 - 60_000 + DAY_MS)
   })
 
+  it('the end is not before the list reaches the maximum age', () => {
+    const now = { monotonicMs: 1100.75, wallMs: 6000 }
+    const until = (shrinkGuardMs: number): number =>
+      servedUntil({ since }, 2000, { shrinkGuardMs, maxAgeMs: 30_000 }, now)
+    expect([until(0), until(DAY_MS)]).toEqual([34_000, 5000 + DAY_MS])
+  })
+
   it('are the same to the millisecond after a restart', () => {
     const guard = new ShrinkGuard()
     guard.shrunk = { since, absent: 26, unreadable: 0 }
@@ -86,7 +93,7 @@ describe('a read of several moments that misses many rows', () => {
       const begun = { monotonicMs: begunAt, wallMs: begunAt }
       const read = { number, begunAt, audit: false, kind: 'full', begun, sinceMs: begunAt, resolved: 0 } as const
       const now = { monotonicMs: endedAt, wallMs: endedAt }
-      const circumstances = { shrinkGuardMs: DAY_MS, now, observe: () => {}, serveOld: () => true }
+      const circumstances = { shrinkGuardMs: DAY_MS, maxAgeMs: 30_000, now, observe: () => {}, serveOld: () => 0 }
       return guard.judge(list, { ...read, complete: true, oneMoment: false }, circumstances).failure?.kind ?? 'ok'
     }
     expect(judged(1, 0, 100)).toBe('unconfirmed')

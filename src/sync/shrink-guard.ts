@@ -2,7 +2,7 @@ import type { Observe } from '../observe/observation.ts'
 import { type Sighting, countMissing } from './absence.ts'
 import { type Failure, type ReadKind, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import { type ListState, type ShrinkGuardSetting, type Shrunk, untilOf } from './served-list.ts'
+import { type ListState, type Shrunk, type ShrunkLimits, servedUntil } from './served-list.ts'
 import { type Moment, earlierBy, elapsedMs } from '../time/time.ts'
 
 /** A read to be judged. */
@@ -18,11 +18,11 @@ export interface Judged extends Sighting {
   readonly resolved: number
 }
 
-interface Circumstances extends ShrinkGuardSetting {
+interface Circumstances extends ShrunkLimits {
   readonly now: Moment
   readonly observe: Observe
-  /** Serves the old list if its age is known. Returns false if it is not. */
-  readonly serveOld: () => boolean
+  /** Serves the old list if its age is known. Returns the age in ms; `null` if it is unknown. */
+  readonly serveOld: () => number | null
 }
 
 /** The reads that can prove that the list is intact: at least as thorough as the one that was not believed. */
@@ -134,7 +134,7 @@ export class ShrinkGuard {
     { kind: { name }, served, kept, lostCount }: GuardedList,
     { kind, complete, begun }: Judged,
     seen: { readonly absent: number | null; readonly unreadable: number },
-    { observe, shrinkGuardMs, now, serveOld }: Circumstances,
+    circumstances: Circumstances,
   ): Failure {
     const { unreadable } = seen
     const absent = seen.absent ?? this.shrunk?.absent ?? 0
@@ -145,7 +145,9 @@ export class ShrinkGuard {
     if (this.#proof !== 'full' && proof !== 'any') this.#proof = proof
     const records = served + lostCount
     const faults = kept.faults.ranked()
-    const until = serveOld() ? new Date(untilOf(shrunk, shrinkGuardMs ?? 0, now)).toISOString() : null
+    const { observe, now, serveOld } = circumstances
+    const ageMs = serveOld()
+    const until = ageMs === null ? null : new Date(servedUntil(shrunk, ageMs, circumstances, now)).toISOString()
     if (!this.#isTold) observe({ kind: 'shrunk', list: name, absent, unreadable, records, faults, until })
     this.#isTold = true
     this.failure = failureOf('shrunk', shrunkMessage(name, shrunk, records, faults[0]?.column ?? null))
