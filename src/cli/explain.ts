@@ -83,7 +83,7 @@ async function fromCrm(
     venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
   }
   return {
-    told: onlyTold(explainId(id, options)),
+    told: onlyTold(await explainId(id, options)),
     from: `${noneAsked}the CRM was read now`,
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }

@@ -99,7 +99,7 @@ describe('the operations listener', () => {
 
   it('hands the id over as it was meant, slashes and per cent signs included', async () => {
     const asked: string[] = []
-    const explain: OperationsOptions['explain'] = (id) => {
+    const explain: OperationsOptions['explain'] = async (id) => {
       asked.push(id)
       return { id, kind: null, shown: false, steps: [], representations: [] }
     }

@@ -23,7 +23,8 @@ import type { Time } from '../time/time.ts'
 export interface OperationsOptions {
   readonly isReady: () => boolean
   readonly status: () => Status
-  readonly explain: (id: string) => Explanation
+  /** Returns the explanation of an id; `null` if too many searches are waiting. */
+  readonly explain: (id: string, signal: AbortSignal) => Promise<Explanation | null>
   /** Returns a page of the withheld rows; `null` if too many searches are waiting. */
   readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<unknown>
   /** Return the records of a name, and those that changed recently; `null` if too many searches are waiting. */
@@ -100,18 +101,20 @@ export function operationsOf(source: OperationsSource): Hono {
         ignoredColumns: (list) => history.ignoredColumns(list),
       })
     },
-    explain(id) {
-      const now = time.now()
-      const lists = served()
-      const cluster = reading().cluster?.status
-      return explainId(id, {
-        ...source,
-        lists,
-        now,
-        readBy: cluster?.role === 'follower' ? cluster.leader : null,
-        mayAnswer: (list) => mayAnswer(lists[list], settings(), now),
-      })
-    },
+    explain: (id, signal) =>
+      queue.run(() => {
+        const now = time.now()
+        const lists = served()
+        const cluster = reading().cluster?.status
+        return explainId(id, {
+          ...source,
+          lists,
+          now,
+          readBy: cluster?.role === 'follower' ? cluster.leader : null,
+          mayAnswer: (list) => mayAnswer(lists[list], settings(), now),
+          signal,
+        })
+      }),
     withheld: (query, signal) =>
       queue.run(() => searchWithheld(served()[query.list].list.withheldRows(), query, signal)),
     find: (text, signal) => queue.run(() => recordsNamed(served(), text, time.now(), signal)),
@@ -189,7 +192,9 @@ function addRoutes(
     return answerFound(context, await withheld(query, context.req.raw.signal))
   })
   // An id may contain anything, including line feeds, which `.` does not match.
-  app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
+  app.get('/explain/:id{[^]+}', async (context) =>
+    answerFound(context, await explain(context.req.param('id'), context.req.raw.signal)),
+  )
   app.post('/accept', async (context) => {
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
       const accepted = await accept()

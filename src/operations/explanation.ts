@@ -2,11 +2,13 @@ import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid } from '../domain/guid.ts'
 import type { ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
+import { inSlices } from '../time/waiting.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
-import type { RowFault, Withheld } from '../domain/withheld.ts'
+import type { RowFault, Withheld, WithheldRow } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../domain/body.ts'
+import type { PackedRows } from '../records/packed-withheld.ts'
 import type { HeldRow } from '../records/record-list.ts'
 
 /** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */
@@ -42,17 +44,21 @@ export interface ExplainOptions {
   readonly remarkOn: (list: ListName, id: Guid) => string | null
   /** Returns a venue's id as the CRM writes it; `null` if that is the id itself or unknown. */
   readonly venueText?: (id: Guid) => string | null
+  /** Ends a long search for which nobody waits any longer. */
+  readonly signal?: AbortSignal
 }
 
 /** Explains every step from the CRM's row to the answer for one id, in terms of the CRM. */
-export function explainId(asked: string, options: ExplainOptions): Explanation {
+export async function explainId(asked: string, options: ExplainOptions): Promise<Explanation> {
   const guid = parseGuid(asked)
   const own = options.idsOf?.(asked) ?? []
   const ids = guid === null ? own : [guid, ...own]
   const { events, venues } = options.lists
-  const [found, ...also] = [...new Set(ids)]
-    .flatMap((id) => [explainIn(events, id, asked, options), explainIn(venues, id, asked, options)])
-    .filter((explanation) => explanation !== null)
+  const explained = [...new Set(ids)].flatMap((id) => [
+    explainIn(events, id, asked, options),
+    explainIn(venues, id, asked, options),
+  ])
+  const [found, ...also] = (await Promise.all(explained)).filter((explanation) => explanation !== null)
   if (found !== undefined) return also.length === 0 ? found : { ...found, also }
   const [first] = ids
   if (first === undefined) return explainNoId(asked, options)
@@ -72,21 +78,41 @@ function idStep(id: Guid, asked: string): Step {
 const MOST_ROWS = 20
 
 /** Searches withheld rows whose id column holds the text, which need not be a valid id. */
-function explainNoId(asked: string, { lists }: ExplainOptions): Explanation {
+async function explainNoId(asked: string, options: ExplainOptions): Promise<Explanation> {
   const quoted = JSON.stringify(asked)
   const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
-  for (const { list } of [lists.events, lists.venues]) {
+  for (const { list } of [options.lists.events, options.lists.venues]) {
     for (const found of [quoted, asked]) {
-      for (const { withheld } of list.unidentified.holding(found)) {
-        if (withheld.fault !== 'no-id' || withheld.found !== found) continue
+      const isIt = ({ withheld }: WithheldRow): boolean => withheld.fault === 'no-id' && withheld.found === found
+      for (const { withheld } of await rowsHolding(list.unidentified, found, isIt, options)) {
         const { reason, remedy } = withheldWords(withheld)
         steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
-        if (steps.length > MOST_ROWS) break
       }
     }
   }
-  return notShown(asked, null, steps)
+  return notShown(asked, null, steps.slice(0, MOST_ROWS + 1))
+}
+
+/** Finds the first rows that hold a text and match, in slices between which requests run. */
+async function rowsHolding(
+  unidentified: PackedRows,
+  text: string,
+  isIt: (row: WithheldRow) => boolean,
+  { signal }: ExplainOptions,
+): Promise<readonly WithheldRow[]> {
+  const found: WithheldRow[] = []
+  const rest = inSlices()
+  for (const rows of unidentified.holding(text)) {
+    for (const row of rows) {
+      if (isIt(row)) found.push(row)
+      if (found.length === MOST_ROWS) return found
+    }
+    const pause = rest()
+    if (pause !== null) await pause
+    if (signal?.aborted === true) break
+  }
+  return found
 }
 
 function notListed({ lists, now }: ExplainOptions): Step {
@@ -110,7 +136,15 @@ function troubleOf<Item>({ list, lastFailure }: ServedList<Item>): string {
   return `The CRM's list of ${list.kind.name} cannot be read now, so Marquee does not know what is new in it: ${lastFailure.message}.`
 }
 
-function explainIn<Item>(from: ServedList<Item>, id: Guid, asked: string, options: ExplainOptions): Explanation | null {
+async function explainIn<Item>(
+  from: ServedList<Item>,
+  id: Guid,
+  asked: string,
+  options: ExplainOptions,
+): Promise<Explanation | null> {
+  if (from.list.inspect(id) === null) return null
+  const twins = await twinSteps(from.list.unidentified, id, options)
+  // The row may have changed during the search.
   const row = from.list.inspect(id)
   if (row === null) return null
   const kind = kindOf(from)
@@ -124,7 +158,7 @@ function explainIn<Item>(from: ServedList<Item>, id: Guid, asked: string, option
   const steps: Step[] = [
     idStep(id, asked),
     { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },
-    ...twinSteps(from, id),
+    ...twins,
   ]
   if (row.withheld !== null) return notShown(id, kind, [...steps, ...withheldSteps(kind, row.withheld)])
   return explainHeld(from, id, row, steps, options)
@@ -135,15 +169,12 @@ function kindOf<Item>({ list }: ServedList<Item>): ExplainedKind {
 }
 
 /** Describes the withheld rows with the same id, since the admin may have meant one of them. */
-function twinSteps<Item>({ list }: ServedList<Item>, id: Guid): readonly Step[] {
-  const steps: Step[] = []
-  for (const extra of list.unidentified.holding(id)) {
-    if (extra.id !== id) continue
-    const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give one of them another id.`
-    steps.push({ step: 'listed', ok: false, detail })
-    if (steps.length === MOST_ROWS) break
-  }
-  return steps
+async function twinSteps(unidentified: PackedRows, id: Guid, options: ExplainOptions): Promise<readonly Step[]> {
+  const twins = await rowsHolding(unidentified, id, (row) => row.id === id, options)
+  return twins.map(({ withheld: { where } }) => {
+    const detail = `A second row (${where}) has the same id and is left out: remove one of the two, or give one of them another id.`
+    return { step: 'listed', ok: false, detail }
+  })
 }
 
 /**

@@ -45,7 +45,7 @@ describe('packed withheld rows', () => {
         for (const { id, withheld: why } of rows) {
           for (const sought of [id, why.found]) {
             if (sought === null || sought === '') continue
-            const found = [...packed.holding(sought)]
+            const found = [...packed.holding(sought)].flatMap((chunk) => [...chunk])
             for (const one of rows) {
               if (one.id === sought || one.withheld.found === sought) expect(found).toContainEqual(one)
             }

@@ -137,10 +137,13 @@ export class PackedRows implements Iterable<WithheldRow> {
     for (const chunk of this.#chunks) yield* rowsIn(chunk)
   }
 
-  /** Yields all rows of each chunk that contains a text. Does not unpack other chunks. */
-  *holding(text: string): Generator<WithheldRow, void> {
+  /**
+   * Yields the rows of each chunk, chunk by chunk, so that the caller may pause in between: all rows of a chunk that
+   * contains a text, no row of others, which are not unpacked.
+   */
+  *holding(text: string): Generator<Iterable<WithheldRow>, void> {
     const bytes = Buffer.from(JSON.stringify(text).slice(1, -1))
-    for (const chunk of this.#chunks) if (chunk.includes(bytes)) yield* rowsIn(chunk)
+    for (const chunk of this.#chunks) yield chunk.includes(bytes) ? rowsIn(chunk) : []
   }
 }
 

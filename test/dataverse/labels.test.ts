@@ -17,8 +17,11 @@ async function loaded(labels = 1033): Promise<Rig> {
 }
 
 /** What `explain` says of how its columns could be read. */
-function mapped({ replica, crm }: Rig, number: number): { readonly ok?: boolean; readonly detail?: string } {
-  const told = explainId(idOf(number), {
+async function mapped(
+  { replica, crm }: Rig,
+  number: number,
+): Promise<{ readonly ok?: boolean; readonly detail?: string }> {
+  const told = await explainId(idOf(number), {
     lists: replica,
     now: environment.time.now(),
     mayAnswer: () => true,
@@ -40,7 +43,7 @@ describe('labels', () => {
     const english = await loaded()
     expect(eventIn(english, 1)?.Tags).toEqual(['Hiking', 'Mountain; Climbing', 'Skiing, alpine'])
     expect(eventIn(english, 2)?.Tags).toEqual([])
-    expect(mapped(english, 1)).toMatchObject({ ok: true })
+    expect(await mapped(english, 1)).toMatchObject({ ok: true })
     const german = await loaded(1031)
     expect(eventIn(german, 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
   })
@@ -113,14 +116,14 @@ describe('a code without a label', () => {
     expect(rig.observations.filter(({ kind }) => kind === 'labels-missing')).toEqual([
       { kind: 'labels-missing', table: 'msevtmgt_events', column: 'cr5_tags', codes: 1 },
     ])
-    expect(mapped(rig, 1).ok).toBe(false)
-    expect(mapped(rig, 1).detail).toContain('no label in the CRM, 77 in cr5_tags')
-    expect(mapped(rig, 2).detail).toBe('Every column could be read.')
+    expect((await mapped(rig, 1)).ok).toBe(false)
+    expect((await mapped(rig, 1)).detail).toContain('no label in the CRM, 77 in cr5_tags')
+    expect((await mapped(rig, 2)).detail).toBe('Every column could be read.')
     const warnings = (await rig.crm.examine?.())?.warnings ?? []
     expect(warnings.join()).toContain(`1 of the events, such as ${idOf(1)}, hold a code that has no label`)
     environment.events.change(idOf(1), { cr5_tags: '2' })
     await rig.replica.events.refresh.attempt()
-    expect(mapped(rig, 1).ok).toBe(true)
+    expect((await mapped(rig, 1)).ok).toBe(true)
     expect((await rig.crm.examine?.())?.warnings).toEqual([])
   })
 
@@ -164,7 +167,7 @@ describe('a code without a label', () => {
     expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking'])
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking', 'Diving'])
-    expect(mapped(rig, 1).ok).toBe(true)
+    expect((await mapped(rig, 1)).ok).toBe(true)
     const quiet = environment.standIn.reads.length
     await rig.replica.events.refresh.attempt()
     expect(environment.standIn.reads.length).toBe(quiet + 1)
