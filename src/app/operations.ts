@@ -49,7 +49,12 @@ export async function openOperations(
     served: reading.lists,
     reading: () => reading.status(),
     settings: () => running.configuration.freshness,
-    state: () => ({ page: pageIn(running), stopping: running.stopping, refused: running.refused }),
+    state: () => ({
+      page: pageIn(running),
+      stopping: running.stopping,
+      refused: running.refused,
+      hasLists: running.configuration.lists,
+    }),
     requests,
     reads,
     history,

@@ -81,6 +81,7 @@ async function fromCrm(
     idsOf,
     remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
     venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
+    hasLists: configuration.lists,
   }
   return {
     told: onlyTold(await explainId(id, options)),

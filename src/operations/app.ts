@@ -56,7 +56,7 @@ export interface OperationsSource
   readonly settings: () => RefreshSettings
   readonly reading: () => ReadingStatus
   readonly history: Pick<Telemetry['history'], 'reads' | 'ignoredColumns'>
-  readonly state: () => Pick<StatusOptions, 'page' | 'refused' | 'stopping'>
+  readonly state: () => Pick<StatusOptions, 'page' | 'refused' | 'stopping' | 'hasLists'>
 }
 
 /** Creates the operations listener of a service, and begins to take samples. */
@@ -112,6 +112,7 @@ export function operationsOf(source: OperationsSource): Hono {
           now,
           readBy: cluster?.role === 'follower' ? cluster.leader : null,
           mayAnswer: (list) => mayAnswer(lists[list], settings(), now),
+          hasLists: state().hasLists,
           signal,
         })
       }),

@@ -21,6 +21,7 @@ it('an explanation that looks through many rows lets requests pass meanwhile', a
     mayAnswer: () => true,
     idsOf: null,
     remarkOn: () => null,
+    hasLists: false,
   }
   const passed: string[] = []
   setImmediate(() => passed.push('a request'))

@@ -44,6 +44,8 @@ export interface ExplainOptions {
   readonly remarkOn: (list: ListName, id: Guid) => string | null
   /** Returns a venue's id as the CRM writes it; `null` if that is the id itself or unknown. */
   readonly venueText?: (id: Guid) => string | null
+  /** Whether `lists` is on. */
+  readonly hasLists: boolean
   /** Ends a long search for which nobody waits any longer. */
   readonly signal?: AbortSignal
 }
@@ -268,8 +270,8 @@ function represent<Item>({ list }: ServedList<Item>, id: Guid) {
 }
 
 /** Says whether the lists contain the record; empty if lists are off. */
-function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOptions): readonly string[] {
-  if (lists[`${kind}s`].list.order === null) return []
+function listDetail(kind: ExplainedKind, id: Guid, { lists, now, hasLists }: ExplainOptions): readonly string[] {
+  if (!hasLists) return []
   const event = kind === 'event' ? lists.events.list.get(id) : null
   if (event === null) return ['It is in /api/venues.']
   const end = isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? event.Finish : event.Start

@@ -109,6 +109,8 @@ export interface StatusOptions extends Pick<
   readonly lists: ServedLists
   readonly now: Moment
   readonly page: string | null
+  /** Whether `lists` is on. The calendars alone need the same index. */
+  readonly hasLists: boolean
   readonly cluster: ClusterStatus | null
   readonly refused: RefusedReload | null
   readonly connector: NonNullable<Status['connector']>
@@ -195,9 +197,12 @@ function shrunkStatus(shrunk: Shrunk, ageMs: number | null, settings: RefreshSet
 
 type ListStatus = ReturnType<typeof listStatus>
 
-function listStatus(told: EitherList, { now, settings, ignoredColumns, watched, hasOwnAvailability }: StatusOptions) {
+function listStatus(
+  told: EitherList,
+  { now, settings, ignoredColumns, watched, hasOwnAvailability, hasLists }: StatusOptions,
+) {
   const { list, freshness, drift, shrunk, isLoaded } = told
-  const index = indexOf(list)
+  const index = hasLists ? indexOf(list) : null
   const withheld = list.withheldInAll
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {

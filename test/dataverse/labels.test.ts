@@ -27,6 +27,7 @@ async function mapped(
     mayAnswer: () => true,
     idsOf: null,
     remarkOn: (list, id) => crm[list].remarkOn?.(id) ?? null,
+    hasLists: false,
   })
   return told.steps.find(({ step }) => step === 'mapped') ?? {}
 }
