@@ -10,6 +10,7 @@ function anApp(changes: Partial<OperationsOptions> = {}) {
   }
   const app = createOperations({
     isReady: () => true,
+    retryAfterS: () => 7,
     status: unexpected,
     explain: unexpected,
     withheld: async () => null,
@@ -44,6 +45,7 @@ describe('the operations listener', () => {
       expect(await (await ask('/live')).text()).toBe('live\n')
       const ready = await ask('/ready')
       expect([ready.status, await ready.text()]).toEqual(isReady ? [200, 'ready\n'] : [503, 'not ready\n'])
+      expect(ready.headers.get('retry-after')).toBe(isReady ? null : '7')
     }
   })
 
@@ -117,6 +119,7 @@ describe('the operations listener', () => {
   )
 
   it('says so where too many search at once', async () => {
-    expect((await anApp().ask('/withheld')).status).toBe(503)
+    const { status, headers } = await anApp().ask('/withheld')
+    expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   })
 })

@@ -22,6 +22,8 @@ import type { Time } from '../time/time.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean
+  /** The seconds until the next read that may make the service ready. */
+  readonly retryAfterS: () => number
   readonly status: () => Status
   /** Returns the explanation of an id; `null` if too many searches are waiting. */
   readonly explain: (id: string, signal: AbortSignal) => Promise<Explanation | null>
@@ -85,6 +87,11 @@ export function operationsOf(source: OperationsSource): Hono {
   return createOperations({
     ...source,
     isReady: ready,
+    retryAfterS() {
+      const { events, venues } = served()
+      const silent = [events, venues].filter((list) => !mayAnswer(list, settings(), time.now()))
+      return Math.max(1, ...silent.map(({ nextTryInMs }) => Math.ceil(nextTryInMs / 1000)))
+    },
     status() {
       const { snapshot, cluster } = reading()
       return statusOf({
@@ -153,7 +160,10 @@ export function createOperations(options: OperationsOptions): Hono {
     for (const [name, value] of Object.entries(HEADERS)) context.res.headers.set(name, value)
   })
   app.get('/live', (context) => context.text('live\n'))
-  app.get('/ready', (context) => (options.isReady() ? context.text('ready\n') : context.text('not ready\n', 503)))
+  app.get('/ready', (context) => {
+    if (options.isReady()) return context.text('ready\n')
+    return context.text('not ready\n', 503, { 'Retry-After': String(options.retryAfterS()) })
+  })
   app.use(async (context, next) => {
     if (token === null || holdsToken(context.req.header('authorization'), token)) return next()
     const sent = 'send it as Authorization: Bearer, or as the password of Basic\n'
@@ -171,14 +181,14 @@ export function createOperations(options: OperationsOptions): Hono {
 
 function addRoutes(
   app: Hono,
-  { status, explain, withheld, find, changes, samples, reads, metrics, accept }: OperationsOptions,
+  { status, retryAfterS, explain, withheld, find, changes, samples, reads, metrics, accept }: OperationsOptions,
 ): void {
   for (const { path, type, read } of PAGE_FILES) {
     app.get(path, (context) => context.body(read(), 200, { 'Content-Type': type }))
   }
   app.get('/status', (context) => {
     const now = status()
-    return context.json(now, now.ready ? 200 : 503)
+    return now.ready ? context.json(now) : context.json(now, 503, { 'Retry-After': String(retryAfterS()) })
   })
   app.get('/metrics', (context) => context.body(metrics(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/reads', (context) => context.json(reads()))
@@ -207,7 +217,8 @@ function addRoutes(
 }
 
 function answerFound(context: Context, found: unknown): Response {
-  return found === null ? context.text('too many searches at once; try again\n', 503) : context.json(found)
+  if (found !== null) return context.json(found)
+  return context.text('too many searches at once; try again\n', 503, { 'Retry-After': '1' })
 }
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']

@@ -146,7 +146,9 @@ describe.each(RUNTIMES)('the shrink guard on %s', (runtime) => {
       () => get(31),
       ({ status }) => status === 502,
     )
-    expect([(await ask('ready')).status, (await list()).shrunk?.absent]).toEqual([503, 26])
+    const ready = await ask('ready')
+    expect([ready.status, (await list()).shrunk?.absent]).toEqual([503, 26])
+    expect(ready.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
     directory.write('events', events(31))
     expect(await eventually(list, ({ shrunk }) => shrunk === null)).toMatchObject({ served: 31, answers: true })
     expect((await get(31)).status).toBe(200)
