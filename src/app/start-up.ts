@@ -24,6 +24,7 @@ export function startUp(
 ): void {
   const { isTerminal, env, out } = context
   const { basePath } = configuration.listen
+  const { staleIfErrorMs } = configuration.freshness
   const id = firstId(marquee)
   const link = id === null ? null : `${address}${basePath === '/' ? '' : basePath}/api/events/${id}`
   if (!isTerminal) {
@@ -36,6 +37,7 @@ export function startUp(
       version: VERSION,
       runtime: runtimeName(),
       ...(connector.length === 0 ? {} : { connector }),
+      ...(staleIfErrorMs === 0 ? {} : { staleIfErrorMs }),
     }
     out(JSON.stringify({ time: new Date(atMs).toISOString(), level: 'info', ...line, configuration: from }))
     return
@@ -48,6 +50,10 @@ export function startUp(
   out(`  ${strong(`Marquee ${VERSION}`)} ${quiet(`on ${runtimeName()}`)}`)
   out('')
   out(`  ${painter(env, said.isGood ? 32 : 33)('●')} ${printable(said.sentence)}`)
+  if (staleIfErrorMs > 0) {
+    const past = `${spanText(staleIfErrorMs)} past the maximum age`
+    out(`    ${quiet(`If the CRM fails, callers get answers for up to ${past}, then 502`)}`)
+  }
   out('')
   const open = configuration.describe ? ` ${quiet('open it in a browser')}` : ''
   out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}${open}`)
@@ -89,6 +95,12 @@ function standingOf({ reading }: Marquee, toldBy: string): { readonly isGood: bo
   const withheld = events.list.withheldInAll + venues.list.withheldInAll
   const rest = withheld === 0 ? '' : `; ${howMany(withheld, 'row')} withheld, ${toldBy}`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
+}
+
+/** Formats a configured duration: `12 h`, `90 min`, `30 s`. */
+function spanText(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`
 }
 
 function firstId({ reading }: Marquee): string | null {

@@ -21,6 +21,23 @@ it.each(['bun', 'node'] as Runtime[])(
   },
 )
 
+it('a start with staleIfError says what callers get if the CRM fails, to people and to programs', async () => {
+  const freshness = { maxAge: '1h', staleIfError: '12h' }
+  const directory = new FilesDirectory({ operations: null, freshness }, { events: '[]', venues: '[]' })
+  const { child, listening } = await serve('bun', directory.configuration)
+  expect(listening).toMatchObject({ staleIfErrorMs: 43_200_000 })
+  await child.stop()
+  const command = `exec ${programOf('bun')} src/main.ts serve --config ${directory.configuration}`
+  const terminal = new Child('script', ['-qec', command, '/dev/null'], { interactive: true })
+  await terminal.line((line) => line.includes('Press Ctrl-C'))
+  expect(terminal.stdout).toContain(
+    'If the CRM fails, callers get answers for up to 12 h past the maximum age, then 502',
+  )
+  terminal.type('\x03')
+  expect(await terminal.exited).toBe(0)
+  directory.remove()
+})
+
 /** Prints the URL of each module that is loaded. */
 const HOOK = `import { registerHooks } from 'node:module'
 registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.error(found.url); return found } })`
