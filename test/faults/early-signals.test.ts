@@ -98,11 +98,11 @@ it('no way to Node that is shipped lets a SIGUSR1 open its debugger', async () =
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
-  const container = readFileSync(join(ROOT, 'deploy/container/Containerfile.node'), 'utf8')
-  const starts = [...Object.values(scripts), ...container.split('\n')].filter((line) =>
-    /node\b.*src\/main\.ts/.test(line),
+  const launcher = readFileSync(join(ROOT, 'marquee'), 'utf8')
+  const starts = [...Object.values(scripts), ...launcher.split('\n')].filter((line) =>
+    /node\b.*(?:src\/main\.ts|"\$main")/.test(line),
   )
-  expect(starts).toHaveLength(3)
+  expect(starts).toHaveLength(2)
   for (const line of starts) expect(line).toMatch(/node"?,? "?--disable-sigusr1/)
   const folder = new FilesDirectory({}, { events: '[]', venues: '[]' })
   const args = ['--disable-sigusr1', 'src/main.ts', 'serve', '--config', folder.configuration]

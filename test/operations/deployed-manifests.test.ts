@@ -117,16 +117,18 @@ it('the Kubernetes manifest fits together, the image, and what kind: files needs
   expect(crm?.persistentVolumeClaim?.claimName).toBe(of('PersistentVolumeClaim').metadata.name)
   const [configurationAt, crmAt] = container.volumeMounts.map(({ mountPath }) => mountPath)
   const path = `${configurationAt}/marquee.yaml`
-  const instructions = CONTAINERFILES.flat().map(({ name, text }) => `${name} ${text}`)
-  expect(instructions.join('\n')).toContain(`MARQUEE_CONFIG=${path}`)
   expect(await mounted(path, of('ConfigMap').data['marquee.yaml'] ?? '')).toEqual({
     directory: crmAt ?? '',
     host: '0.0.0.0',
   })
   const { runAsUser, runAsGroup } = template.spec.securityContext
-  expect(instructions).toContain(`USER ${runAsUser}:${runAsGroup}`)
   const probe = JSON.stringify(container.readinessProbe.exec.command).replaceAll('","', '", "')
-  expect(instructions.join('\n')).toContain(`CMD ${probe}`)
+  for (const containerfile of CONTAINERFILES) {
+    const instructions = containerfile.map(({ name, text }) => `${name} ${text}`)
+    expect(instructions).toContain(`USER ${runAsUser}:${runAsGroup}`)
+    expect(instructions.join('\n')).toContain(`MARQUEE_CONFIG=${path}`)
+    expect(instructions.join('\n')).toContain(`CMD ${probe}`)
+  }
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(10)
 })
 
