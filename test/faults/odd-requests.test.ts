@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { requestText } from '../contract/over-http.ts'
 import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFront } from '../cluster/nginx.ts'
+import { startFront, startKubernetesFront } from '../cluster/nginx.ts'
 import type { Runtime } from '../support/child.ts'
 import { askHonestly } from './honest-caller.ts'
 import { ODD_EVENT, ODD_REQUESTS, ODD_VENUE, OTHER_METHODS } from './odd-requests.ts'
@@ -47,6 +47,7 @@ type StartProxy = (ports: readonly number[]) => Promise<Proxy>
 const PROXIES: readonly (readonly [file: string, isThere: boolean, start: StartProxy])[] = [
   ['nginx/marquee.conf', HAS_NGINX, startNginx],
   ['nginx/instances.conf', HAS_NGINX, startFront],
+  ['kubernetes/marquee.yaml', HAS_NGINX, startKubernetesFront],
   ['varnish/marquee.vcl', HAS_VARNISH, startVarnish],
 ]
 

@@ -87,6 +87,7 @@ interface Manifest {
         readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number }
         readonly containers: {
           readonly ports: { readonly name: string; readonly containerPort: number }[]
+          readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } }
           readonly readinessProbe: { readonly exec: { readonly command: string[] } }
           readonly volumeMounts: { readonly name: string; readonly mountPath: string }[]
         }[]
@@ -129,10 +130,13 @@ it('the Kubernetes manifest fits together, the image, and what kind: files needs
     expect(instructions.join('\n')).toContain(`MARQUEE_CONFIG=${path}`)
     expect(instructions.join('\n')).toContain(`CMD ${probe}`)
   }
-  expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(10)
+  const [wait, seconds] = container.lifecycle.preStop.exec.command
+  expect([wait, Number(seconds) >= 2]).toEqual(['sleep', true])
+  // `limits.drain`, and five seconds more.
+  expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + 10 + 5)
 })
 
-it('the Kubernetes manifest has nginx in front, with instances.conf and one address for all instances', () => {
+it('the Kubernetes manifest has nginx in front, with instances.conf and the Service as the address of all instances', () => {
   const manifests = parseAllDocuments(textOf('kubernetes/marquee.yaml')).map((document) => document.toJS() as Manifest)
   const of = (kind: string): Manifest =>
     manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === 'marquee-proxy') ??
