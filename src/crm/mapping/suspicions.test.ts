@@ -46,12 +46,15 @@ function suspicious(
   } as const
   const mapping = listMapping(EVENT_ROWS, setting, access, context)
   for (const [at, [Beginn, Ende, Preis]] of rows.entries()) {
-    const row = mapRow(mapping, { Id: idOf(at), Beginn, Ende, Preis }, () => `row ${at}`, 1)
+    const cells = { Id: idOf(at), Beginn, Ende, Preis, [BROKEN_NAME]: Preis }
+    const row = mapRow(mapping, cells, () => `row ${at}`, 1)
     expect(row.kind).toBe('record')
   }
   return suspicions.list(serves).map((found) => `${found.column} ${found.what} (${found.count}; ${found.example})`)
 }
 
+/** A column that its spreadsheet names on two lines. */
+const BROKEN_NAME = 'Preis\nin €'
 const PLAIN = ['2027-05-01T19:30Z', '2027-05-01T22:00Z', '12.50'] as const
 
 describe('suspicious, and served all the same (SURFACE: Further fields, conditions, ports)', () => {
@@ -94,5 +97,14 @@ describe('suspicious, and served all the same (SURFACE: Further fields, conditio
     expect(suspicious([PLAIN, none], { thorough: true, serves: (id) => id === idOf(0) })).toEqual([])
     const said = { ...fields, Price: { ...column('Preis'), whenBlank: '0' } }
     expect(suspicious([blank, PLAIN], { given: said })).toEqual([])
+  })
+
+  it('in a column whose name has a line break as in any other', () => {
+    const given = { ...fields, Price: column(BROKEN_NAME) }
+    const blank = [PLAIN[0], PLAIN[1], ' '] as const
+    expect(suspicious([blank], { given })).toEqual([])
+    expect(suspicious([blank, PLAIN], { given })).toEqual([
+      `${BROKEN_NAME} is blank and served as 0, though other rows have a price (1; row 0: ${BROKEN_NAME} is " ")`,
+    ])
   })
 })

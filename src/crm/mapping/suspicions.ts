@@ -80,7 +80,7 @@ export class Suspicions {
   current: readonly SuspiciousCell[] = NONE
   /** Whether the current row is suspicious or any row has notes, which mapping the row again may clear. */
   isWatching = false
-  readonly #rows = new Map<string, Map<Guid, string>>()
+  readonly #found = new Map<string, Omit<SuspiciousCell, 'found'> & { readonly rows: Map<Guid, string> }>()
   #hasSeparator = false
   #columns: Columns
   /** The counts of the last read that mapped every row. */
@@ -213,16 +213,17 @@ export class Suspicions {
 
   /** Replaces the notes on a row that can be served. */
   note(id: Guid, cells: readonly SuspiciousCell[], where: () => string): void {
-    for (const rows of this.#rows.values()) rows.delete(id)
+    for (const { rows } of this.#found.values()) rows.delete(id)
     for (const { column, what, found } of [...this.current, ...cells]) {
-      const key = `${column}\n${what}`
-      const rows = this.#rows.get(key) ?? new Map<Guid, string>()
-      this.#rows.set(key, rows)
+      const key = `${column} ${what}`
+      const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, string>() }
+      this.#found.set(key, suspicion)
+      const { rows } = suspicion
       if (rows.size >= MOST_ROWS && !this.thorough) continue
       rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
     }
     this.current = NONE
-    this.isWatching = this.#rows.values().some((rows) => rows.size > 0)
+    this.isWatching = this.#found.values().some(({ rows }) => rows.size > 0)
   }
 
   /**
@@ -259,8 +260,7 @@ export class Suspicions {
   /** Returns all suspicions in the rows that are served now. */
   list(serves: (id: Guid) => boolean): readonly Suspicion[] {
     const found: Suspicion[] = []
-    for (const [key, rows] of this.#rows) {
-      const [column = '', what = ''] = key.split('\n')
+    for (const { column, what, rows } of this.#found.values()) {
       if (what.startsWith(COMMA) && this.#hasSeparator) continue
       if (what === BLANK_PRICE && !this.#hasPrice) continue
       if (what === FAR_AHEAD && this.#isOfTheFuture) continue
