@@ -1,15 +1,22 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { Buffer } from 'node:buffer'
+import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
+import type { EventRecord } from '../../domain/event.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
+import { uuidV5 } from '../../domain/named-ids.ts'
+import { type Zone, openZone } from '../../domain/zone.ts'
 import type { Change } from '../../sync/port.ts'
+import { EVENT_ROWS } from '../mapping/map-row.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
-import { IgnoredColumns } from './list-file.ts'
+import { IgnoredColumns, listFile } from './list-file.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { jsonLines } from './json-rows.ts'
 import { FileBatch } from './batch.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
+const NAMESPACE = parseGuid('6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11') as Guid
+const utc = openZone('UTC') as Zone
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const
 
 /** Reads lines for a replica that holds these versions. */
@@ -27,6 +34,7 @@ function read(
     {
       suspicions: new Suspicions(),
       lines: { idColumn: 'Id', idColumns: ['Id'], isDerived: false, idOf: parseGuid, seed: 0 },
+      ids: () => () => null,
       mapper:
         () =>
         (_, __, version = Number.NaN) =>
@@ -83,6 +91,55 @@ describe('a line that was read before', () => {
   ])('is read in full where no id is found in it, or one in another place: %s', (line) => {
     const changes = read([line], new Map([[ID, 1]]))
     expect(changes.some(({ kind }) => kind === 'unchanged')).toBe(false)
+  })
+})
+
+const NR = columnSource('Nr')
+const SHOW_NR: FieldSource = { kind: 'join', columns: ['Show', 'Nr'], whenBlank: null }
+
+describe('a last line without an end, which may be cut short', () => {
+  /** Reads the line where only whole lines are taken: the ids whose records stay as they are. */
+  function kept(line: string, Id: FieldSource): readonly (Guid | null)[] {
+    const blocks = { block: { from: { file: 'events.ndjson', sheet: null }, fields: { Id }, texts: {} }, texts: null }
+    const settings = { events: blocks, venues: { block: null, texts: null }, idNamespace: NAMESPACE, timeZone: utc }
+    const list = listFile(EVENT_ROWS, settings, { showIn: utc, suspicions: new Suspicions(), further: [] })
+    const found = { name: 'events.ndjson', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 } as const
+    const rows = new FileBatch<EventRecord>(found, { monotonicMs: 0, wallMs: 0 }, false, 'whole-lines')
+    const take = jsonLines(list, rows, new IgnoredColumns(list.columns), { size: 0, version: () => Number.NaN })
+    rows.cut()
+    const bytes = Buffer.from(line)
+    expect(take(bytes, 0, bytes.length, 1)).toBeNull()
+    return rows.take(10).flatMap(({ changes }) => changes.map(({ kind, id }) => (kind === 'unchanged' ? id : null)))
+  }
+
+  it.each([
+    ['{"Nr":"a7","Name":"Ga', NR, 'a7'],
+    ['{"Nr":"a7"}', NR, 'a7'],
+    ['{"Nr":"a7"', NR, 'a7'],
+    ['{"Nr":7,"Na', NR, '7'],
+    ['{"Name" : "Gala" , "Nr" : "a\\u00e9 \\"7\\"\\\\", "Seats":', NR, 'aé "7"\\'],
+    ['{"Links":[{"Nr":"b"},[]],"Venue":{"Nr":"c"},"Nr":"a7","Tags":["x",', NR, 'a7'],
+    ['{"meta":{"Nr":"a7","x":1},"Name"', columnSource('meta.Nr'), 'a7'],
+    ['{"Nr":"b","meta":{"old":{},"Nr":"a7","x', columnSource('meta.Nr'), 'a7'],
+    ['{"Nr":7,"Show":"A","Name":"Ga', SHOW_NR, 'A 7'],
+    ['{"Show":"A"}', SHOW_NR, 'A'],
+  ] as const)('keeps what is served under its id: %s', (line, source, text) => {
+    expect(kept(line, source)).toEqual([uuidV5(NAMESPACE, `events.ndjson/${text}`)])
+  })
+
+  it.each([
+    ['{"Nr":"a', NR],
+    ['{"Nr":1', NR],
+    ['{"Venue":{"Nr":"b"},"Name":"', NR],
+    ['{"Links":[{"Nr":"b"}', NR],
+    ['{"Show":"A","Nr":1', SHOW_NR],
+    ['{"Nr":7,', SHOW_NR],
+    ['{"ids":["a7",', columnSource('ids.0')],
+    ['{"Name":"Gala"}}}', NR],
+    ['', NR],
+    ['["Nr"', NR],
+  ] as const)('keeps nothing if its id is not complete: %s', (line, source) => {
+    expect(kept(line, source)).toEqual([])
   })
 })
 

@@ -17,12 +17,13 @@ const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
  * parsed and mapped again. Most lists are nearly the same at each read.
  */
 export function jsonLines<Item>(
-  list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
+  list: Pick<ListFile<Item>, 'mapper' | 'ids' | 'lines' | 'suspicions'>,
   rows: FileBatch<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {
-  const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
+  const access = { cell: jsonCell, isThere: jsonHas }
+  const mapRow = list.mapper(access, 'native')
   const { seed, idOf, isDerived } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): BrokenSyntax | null {
     const where = (): string => rows.whereNext(line)
@@ -44,8 +45,8 @@ export function jsonLines<Item>(
   const idTextIn = held.size === 0 ? (): null => null : idTextFinder(list.lines)
   return (bytes, from, to, line) => {
     if (rows.isLeftOut) {
-      const cut = idTextFinder(list.lines)(bytes, from, to)
-      return rows.leaveOut(cut === null ? null : idOf(cut), line)
+      const row = cutRow(bytes.toString('utf8', from, to), list.lines)
+      return rows.leaveOut(row === null ? null : list.ids(access, 'native')(row), line)
     }
     if (to - from > LARGEST_ROW_BYTES) return rows.addTooLarge(line)
     const digest = digestOf(bytes, from, to, seed)
@@ -61,6 +62,35 @@ export function jsonLines<Item>(
     return null
   }
 }
+
+/** Parses a row that may be cut short; `null` if it has lost a column of its id. */
+function cutRow(text: string, { idColumns }: Pick<KnownLines, 'idColumns'>): CellObject | null {
+  const whole = parseCell(text)
+  const row = whole.ok ? whole : parseCell(closed(text))
+  if (!row.ok || !isObject(row.cell)) return null
+  const { cell } = row
+  return whole.ok || idColumns.every((column) => whereIs(cell, column) === 'there') ? cell : null
+}
+
+/** Ends an object after its last complete member. Leaves out a list that does not end: one of its items may be meant. */
+function closed(text: string): string {
+  let [objects, lists, end, open] = [0, 0, 0, 0]
+  for (const { 0: token, 1: colon, index } of text.matchAll(TOKEN)) {
+    if (token === '"') break
+    if (token === '{') objects++
+    else if (token === '[') lists++
+    else if (token === '}') objects--
+    else if (token === ']') lists--
+    const isEnd = token === '}' || token === ']' || colon !== undefined
+    if (lists > 0 || (!isEnd && token !== ',')) continue
+    end = isEnd ? index + token.length : index
+    open = objects
+  }
+  return text.slice(0, end) + '}'.repeat(Math.max(0, open))
+}
+
+/** Matches a text, with the colon before it if it is a value; a quote that is not closed; any other sign. */
+const TOKEN = /(:\s*)?"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/g
 
 const QUOTE = 0x22
 const COLON = 0x3a
