@@ -234,9 +234,11 @@ function insteadOfNumber(text: string, { kind, sign }: ExpectedNumber): string |
   if (sign !== null) {
     return hasCurrency && /^[+-]?\d[\d.,' \u00a0\u202f]*$/.test(bare) ? `write ${bare}, without the currency` : null
   }
-  const grouped = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})+$/.exec(bare)
-  if (grouped !== null && (kind === 'integer' || grouped[1] !== ',')) {
-    return `write ${bare.replaceAll(grouped[1] ?? '', '')}`
+  const [, mark = '', more = ''] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}((?:\1\d{3})*)$/.exec(bare) ?? []
+  const mayBeDecimal = kind === 'decimal' && more === '' && (mark === ',' || mark === '.')
+  if (mark !== '' && !(mayBeDecimal && /^[+-]?0/.test(bare))) {
+    const thousands = `write ${bare.replaceAll(mark, '')}`
+    return mayBeDecimal ? `${thousands} or ${bare.replace(',', '.')} (whichever is meant)` : thousands
   }
   if (/^[+-]?[\d. \u00a0']+,\d+$/.test(bare)) {
     return `write ${bare.replaceAll(/[. \u00a0']/g, '').replace(',', '.')}${hasCurrency ? ', without the currency' : ''}`

@@ -247,7 +247,7 @@ export function decimalSign(numbers: readonly string[]): {
     const marks = value.replaceAll(/[^.,]/g, '')
     if (marks === '') continue
     const last = marks.at(-1) === ',' ? ',' : '.'
-    const isGrouped = /^[+-]?\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+$/.test(value) && new Set(marks).size === 1
+    const isGrouped = /^[+-]?[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+$/.test(value) && new Set(marks).size === 1
     if (isGrouped && marks.length === 1) {
       ambiguous = value
       continue

@@ -37,8 +37,12 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   // A decimal point needs no key, unless commas group thousands.
   const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
   const decimal = isNews ? `set crm.texts.decimal: '${sign}'` : null
-  return [decimal, currency].filter((key) => key !== null).join(' and ') || null
+  // The numbers alone do not tell. A whole number with one separator groups thousands.
+  const open = sign === 'both' && expected.kind === 'decimal' ? DECIMAL_SIGN : null
+  return [decimal ?? open, currency].filter((key) => key !== null).join(' and ') || null
 }
+
+const DECIMAL_SIGN = 'set crm.texts.decimal to the decimal sign of the file'
 
 function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {
   const shapes = new Set(formats.map(shapeOf))

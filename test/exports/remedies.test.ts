@@ -11,16 +11,17 @@ interface Group {
 }
 
 const HEADER = 'Nr;Titel;Tag;Zeit;Ende;Preis;Web'
+const TEXTS = "decimal: ',', currency: ['€'], yes: [x, ja]"
 const GOOD = '1;Figaro;2027-06-21;19:30;2027-06-21 22:00;18,50 €;ja'
 
-function configuration({ from = 'Plan.csv', ids = true, price = 'Price' } = {}): string {
+function configuration({ from = 'Plan.csv', ids = true, price = 'Price', texts = TEXTS } = {}): string {
   return `operations: null
 timeZone: Europe/Berlin
 crm:
   kind: files
   directory: .
   ${ids ? 'idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11' : ''}
-  texts: { delimiter: ';', decimal: ',', currency: ['€'], yes: [x, ja] }
+  texts: { delimiter: ';', ${texts} }
   events:
     from: ${from}
     fields: { Id: Nr, Name: Titel, Start: { join: [Tag, Zeit] }, Finish: Ende, ${price}: Preis }
@@ -67,6 +68,32 @@ describe('what check says to do works when it is done to the letter', () => {
       price: 'TicketsAvailable',
     })
     expect(remedies(groups)).toEqual([expect.stringContaining(remedy) as never])
+  })
+
+  it.each([
+    [
+      '1,250',
+      'write 1250 or 1.250 (whichever is meant) for "1,250", or set crm.texts.decimal to the decimal sign of the file.',
+    ],
+    [
+      '1.250 €',
+      'write 1250 or 1.250 (whichever is meant) for "1.250 €", or set crm.texts.decimal to the decimal sign of the file and set crm.texts.currency: ["€"].',
+    ],
+    ['1,250,000', 'write 1250000 for "1,250,000", or set crm.texts.decimal: \'.\'.'],
+    ['0,250', 'write 0.250 for "0,250", or set crm.texts.decimal: \',\'.'],
+    ['18,50', 'write 18.50 for "18,50", or set crm.texts.decimal: \',\'.'],
+  ])('a price whose sign may separate thousands is told in both readings: %s', async (text, remedy) => {
+    const groups = await groupsOf([GOOD.replace('18,50 €', text)], { texts: '' })
+    expect(remedies(groups)).toEqual([`Correct Preis: ${remedy}`])
+  })
+
+  it.each([
+    ['1,250', '1250'],
+    ['1.250', '1250'],
+    ['1.250,000', '1250.000'],
+  ])('a number of seats has no fraction: %s is %s', async (text, meant) => {
+    const [group] = await groupsOf([GOOD.replace('18,50 €', text)], { texts: '', price: 'TicketCapacity' })
+    expect(group?.remedy).toStartWith(`Correct Preis: write ${meant} for `)
   })
 
   it('a price that is called free is 0', async () => {
