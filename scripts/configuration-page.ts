@@ -7,7 +7,7 @@ const INTRODUCTION = `# Configuration
 
 The configuration is one file in YAML, or JSON, in UTF-8, of at most 1 MB. Every command uses the file that \`--config\` names, otherwise the one that
 \`MARQUEE_CONFIG\` names, otherwise \`./marquee.yaml\`. Without a file, or with one that sets only \`listen\`, \`operations\` or both, Marquee serves the
-sample that ships with it.
+sample that ships with it. A \`./marquee.yaml\` that cannot be read, or is a link to a missing file, is an error: the sample is not served.
 
 \`--port\` and \`MARQUEE_LISTEN_PORT\` override \`listen.port\`; \`--operations-port\` and \`MARQUEE_OPERATIONS_LISTEN_PORT\` override
 \`operations.port\`. An option overrides a variable. Both also apply to the sample and to a reload.

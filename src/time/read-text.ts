@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { type Stats, constants } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { lstat, open, stat } from 'node:fs/promises'
+import { codeOf } from '../domain/system-error.ts'
 
 /** Reads a file until the limit aborts. Rejects with a system error, whose `code` selects the message. */
 export type ReadFile = (path: string, limit: AbortSignal) => Promise<Uint8Array>
@@ -21,15 +22,20 @@ const MOST_HANGING = 2
 /** Reads a regular file, up to one byte more than is allowed. */
 export const readSmallFile: ReadFile = (path, limit) => inTime(path, bytesOf, limit)
 
-/** Returns true if a file exists, or the file system does not answer: reading the file then reports that. */
+/**
+ * Returns false only if nothing has this name. A link to a missing file, or a directory that may not be searched, is
+ * something: reading the file then reports what is wrong.
+ */
 export async function mayExist(path: string): Promise<boolean> {
   try {
-    await inTime(path, stat, readingLimit())
+    await inTime(path, lstat, readingLimit())
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === TIMED_OUT
+    return !NOT_THERE.has(codeOf(error))
   }
 }
+
+const NOT_THERE: ReadonlySet<string | null> = new Set(['ENOENT', 'ENOTDIR'])
 
 async function inTime<Value>(path: string, work: (path: string) => Promise<Value>, limit: AbortSignal): Promise<Value> {
   if (limit.aborted || hanging.has(path) || hanging.size >= MOST_HANGING) throw withCode(TIMED_OUT)
@@ -50,7 +56,7 @@ async function inTime<Value>(path: string, work: (path: string) => Promise<Value
 
 async function bytesOf(path: string): Promise<Uint8Array> {
   // Opening a pipe blocks until something writes to it, and opening a device may have effects.
-  mustBeRegular(await stat(path))
+  mustBeRegular(await statOf(path))
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     mustBeRegular(await file.stat())
@@ -67,6 +73,19 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   }
 }
 
+async function statOf(path: string): Promise<Stats> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') {
+      // Rejects too, unless the path is a link.
+      await lstat(path)
+      throw withCode(DANGLING)
+    }
+    throw error
+  }
+}
+
 function mustBeRegular(stats: Stats): void {
   if (!stats.isFile()) throw withCode(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR)
 }
@@ -74,6 +93,7 @@ function mustBeRegular(stats: Stats): void {
 /** Error codes of this file, in addition to the system's. */
 const NOT_REGULAR = 'NOT_REGULAR'
 const TIMED_OUT = 'TIMED_OUT'
+const DANGLING = 'DANGLING'
 
 function withCode(code: string): Error {
   return Object.assign(new Error('a file cannot be read'), { code })
@@ -111,6 +131,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EFBIG', 'is larger than 1 MB'],
   ['ERR_FS_FILE_TOO_LARGE', 'is larger than 1 MB'],
   [NOT_REGULAR, 'is a pipe or a device: only regular files are read'],
+  [DANGLING, 'is a symbolic link to a file that does not exist'],
   [TIMED_OUT, `cannot be read: no response within ${LIMIT_MS / 1000} s`],
   ['ERR_INVALID_ARG_VALUE', 'cannot be read: its path is invalid'],
 ])

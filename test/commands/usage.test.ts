@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { symlinkSync, unlinkSync } from 'node:fs'
 import { runCommand, STACK } from './run-command.ts'
 import { CONFIGURATION, WorkFolder } from './work-folder.ts'
 
@@ -103,6 +104,23 @@ describe('a configuration that is not to be had ends every command alike, with 2
     )) {
       expect([status, stdout]).toEqual([2, ''])
       expect(stderr).toBe(`${folder.at('nope.yaml')}: does not exist (named by --config)\n`)
+    }
+  })
+
+  it('a marquee.yaml here that is a link to nothing, or to itself: the sample is not served in its place', async () => {
+    using folder = new WorkFolder()
+    for (const [target, says] of [
+      ['moved.yaml', 'is a symbolic link to a file that does not exist'],
+      ['marquee.yaml', 'cannot be read: it is a symbolic link to itself'],
+    ] as const) {
+      symlinkSync(target, folder.at('marquee.yaml'))
+      for (const { status, stdout, stderr } of await Promise.all(
+        each.map((args) => runCommand(args, { cwd: folder.path })),
+      )) {
+        expect([status, stdout]).toEqual([2, ''])
+        expect(stderr).toBe(`${folder.at('marquee.yaml')}: ${says} (found here)\n`)
+      }
+      unlinkSync(folder.at('marquee.yaml'))
     }
   })
 
