@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CrmSettings } from '../config/configuration.ts'
-import type { Guid } from '../domain/guid.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { printable } from '../domain/printable.ts'
 import type { FileTables } from '../proposal/table.ts'
@@ -117,7 +116,7 @@ async function lookAtAll(
   kind: string,
   from: readonly string[],
   { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
-  idNamespace: Guid | null,
+  idNamespace: string | null,
 ): Promise<WrittenProposal | string[]> {
   if (kind !== 'files') return [`--from only works with files: ./marquee init files --from FILE`]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']

@@ -1,7 +1,6 @@
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { readSmallFile, readText } from '../time/read-text.ts'
 import { namespaceIn } from '../config/read-configuration.ts'
-import type { Guid } from '../domain/guid.ts'
 import { codeOf } from '../domain/system-error.ts'
 
 /** A configuration file to be replaced. */
@@ -9,8 +8,8 @@ export interface ReplacedFile {
   /** The file that a link points to, or the path itself. */
   readonly path: string
   readonly mode: number
-  /** The file's `idNamespace`, which all ids are derived from. */
-  readonly idNamespace: Guid | null
+  /** The file's `idNamespace`, which all ids are derived from, as YAML. */
+  readonly idNamespace: string | null
 }
 
 /** Examines the file. If it cannot be replaced, returns why, as the end of a sentence that begins with its path. */

@@ -3,15 +3,15 @@
 // tree. docs/configuration.md is generated from the keys.
 import { resolve, dirname } from 'node:path'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
-import { type Problem, type FileProblems, renderProblem, PROBLEM, keyOf, Place, showName } from './config-problem.ts'
+import { type Problem, type FileProblems, renderProblem, PROBLEM, keyOf, Place } from './config-problem.ts'
 import { sampleDirectory } from './sample-directory.ts'
 import { type ReadFile, mayExist, readSmallFile, readingLimit, readText } from '../time/read-text.ts'
-import { type MapTree, type ReportProblem, type Tree, type Path, type ReferenceTree, parseYaml } from './tree.ts'
-import { type Guid, parseGuid } from '../domain/guid.ts'
+import { type MapTree, type ReportProblem, type Tree, parseYaml } from './tree.ts'
+import { parseGuid } from '../domain/guid.ts'
 import { NO_FURTHER } from '../domain/further.ts'
 import { declaredIn } from './general.ts'
 import { keyNamed, section } from './key.ts'
-import { type Reread, holdsPassword } from '../domain/secret.ts'
+import { isReference, resolveReferences } from './references.ts'
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
@@ -138,14 +138,25 @@ export function standOf(env: Whereabouts['env'], cwd: string): string {
   return start && (script === 'start' || script === 'start:node') ? start : cwd
 }
 
-/** Finds the `idNamespace` in the text of a configuration, by its line if the file is not valid YAML. */
-export function namespaceIn(text: string): Guid | null {
+/**
+ * Finds the `idNamespace` in the text of a configuration, by its line if the file is not valid YAML. Returns it as YAML:
+ * a UUID, or the reference to one.
+ */
+export function namespaceIn(text: string): string | null {
   const crm = parseYaml(text, () => {})?.entries.get('crm')
-  const said = crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined
-  const written =
-    said?.kind === 'scalar' ? String(said.value) : /^\s*idNamespace:\s*["']?([-\da-f]{36})/im.exec(text)?.[1]
-  return written === undefined ? null : parseGuid(written)
+  const line = parseYaml(NAMESPACE.exec(text)?.[1] ?? '', () => {})
+  const said = (crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined) ?? line?.entries.get('idNamespace')
+  if (said?.kind === 'map' && isReference(said)) {
+    const names = Array.from(said.entries, ([key, named]) => {
+      return `${key}: ${JSON.stringify(named.kind === 'scalar' ? named.value : null)}`
+    })
+    return `{ ${names.join(', ')} }`
+  }
+  return said?.kind === 'scalar' ? parseGuid(String(said.value)) : null
 }
+
+/** The key with its value, which may be a reference on the next line. */
+const NAMESPACE = /^[ \t]*(idNamespace:.*(?:\n[ \t]+(?:env|file):.*)?)/m
 
 export interface ConfigurationSource {
   /** The file. Paths in it are relative to its directory. */
@@ -301,99 +312,4 @@ function inOrder(problems: readonly Problem[]): readonly Problem[] {
   const message = `has ${sorted.length - MOST_PROBLEMS} more problems`
   const more: Problem = { file: sorted[0]?.file ?? '', key: '', line: null, found: null, message }
   return [...sorted.slice(0, MOST_PROBLEMS), more]
-}
-
-interface ReferenceContext {
-  /** The directory of the configuration file. */
-  readonly folder: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly readFile: ReadFile
-  /** The time limit for reading all files at a start; later reads have limits of their own. */
-  readonly limit: AbortSignal
-  readonly report: ReportProblem
-}
-
-/** Replaces each `{ env: NAME }` and `{ file: PATH }` in the tree by what it refers to. */
-async function resolveReferences(root: MapTree, around: ReferenceContext): Promise<MapTree> {
-  const crm = root.entries.get('crm')
-  const kind = crm?.kind === 'map' ? crm.entries.get('kind') : undefined
-  const isOfFiles = kind?.kind === 'scalar' && kind.value === 'files'
-
-  function report(path: Path, line: number, at: number, message: string): Tree {
-    around.report(at, message, path)
-    return { kind: 'reported', line }
-  }
-
-  async function resolved(here: Tree, path: Path): Promise<Tree> {
-    if (here.kind === 'scalar') {
-      if (typeof here.value !== 'string' || !holdsPassword(here.value)) return here
-      return report(path, here.line, here.line, `${NOT_HERE}: it is a URL with a password in it`)
-    }
-    if (here.kind === 'list') {
-      const items: Tree[] = []
-      for (const [index, item] of here.items.entries()) items.push(await resolved(item, [...path, index]))
-      return { ...here, items }
-    }
-    if (here.kind !== 'map') return here
-    return isReference(here) && !namesList(here, path) ? refer(here, path) : resolvedMap(here, path)
-  }
-
-  /** Returns true if the key names a list's file, whose form `{ file: NAME, sheet: NAME }` looks like a reference. */
-  function namesList({ entries }: MapTree, path: Path): boolean {
-    return isOfFiles && entries.has('file') && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
-  }
-
-  async function resolvedMap(here: MapTree, path: Path): Promise<MapTree> {
-    const entries = new Map<string, Tree>()
-    for (const [key, value] of here.entries) entries.set(key, await resolved(value, [...path, key]))
-    return { ...here, entries }
-  }
-
-  async function refer({ line, entries }: MapTree, path: Path): Promise<Tree> {
-    const env = entries.get('env')
-    const file = entries.get('file')
-    if (env !== undefined && file !== undefined)
-      return report(path, line, line, 'names both an env and a file; keep one')
-    const named = env ?? file
-    if (named?.kind !== 'scalar' || typeof named.value !== 'string' || named.value === '') {
-      const message = env === undefined ? 'must name a file: { file: PATH }' : `must name ${VARIABLE}`
-      return report(path, line, named?.line ?? line, message)
-    }
-    const read = env === undefined ? await fromFile(named.value) : fromEnv(named.value)
-    return 'text' in read ? { kind: 'reference', line, ...read } : report(path, line, named.line, read.message)
-  }
-
-  function fromEnv(name: string): Referred | { readonly message: string } {
-    // An invalid name is not shown: it may be the secret itself.
-    if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return { message: `must name ${VARIABLE}` }
-    const shown = `the environment variable ${name}`
-    const text = Object.hasOwn(around.env, name) ? around.env[name] : undefined
-    if (text === undefined) return { message: `needs ${shown}, which is not set` }
-    return text === '' ? { message: `needs ${shown}, which is empty` } : { text, name: shown, reread: null }
-  }
-
-  async function fromFile(name: string): Promise<Referred | { readonly message: string }> {
-    const shown = `the file ${showName(name)}`
-    const readOnce = async (limit?: AbortSignal): Promise<Reread> => {
-      const read = await readText(resolve(around.folder, name), around.readFile, limit)
-      if (!read.ok) return { ok: false, message: `needs ${shown}, which ${read.message}` }
-      const text = read.text.replace(/\r?\n$/, '')
-      return text === '' ? { ok: false, message: `needs ${shown}, which is empty` } : { ok: true, text }
-    }
-    const read = await readOnce(around.limit)
-    return read.ok ? { text: read.text, name: shown, reread: () => readOnce() } : read
-  }
-
-  return resolvedMap(root, [])
-}
-
-type Referred = Pick<ReferenceTree, 'text' | 'name' | 'reread'>
-
-const NOT_HERE = 'must not be written in the file; give { env: NAME } or { file: PATH }'
-const VARIABLE = 'an environment variable, of letters, digits and _: { env: NAME }'
-
-function isReference({ entries }: MapTree): boolean {
-  if (entries.size === 0) return false
-  for (const [key, value] of entries) if ((key !== 'env' && key !== 'file') || value.kind !== 'scalar') return false
-  return true
 }

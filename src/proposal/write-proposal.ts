@@ -3,7 +3,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import type { Guid } from '../domain/guid.ts'
 import { type Line, comment, OPEN, quoted, counted, example, byName, lineOf } from './line.ts'
 import { howMany } from '../domain/printable.ts'
 import type { RaggedRows } from './read-rows.ts'
@@ -28,8 +27,8 @@ export interface ProposalContext {
   readonly cwd: string
   /** Sentences about hidden sheets that were left out. */
   readonly hidden: readonly string[]
-  /** The namespace of the replaced configuration; `null` to generate one. */
-  readonly idNamespace: Guid | null
+  /** The namespace of the replaced configuration, as YAML; `null` to generate one. */
+  readonly idNamespace: string | null
 }
 
 /** Finds out how the tables have to be read, and writes it. */

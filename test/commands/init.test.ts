@@ -117,6 +117,22 @@ describe('marquee init (SURFACE: Commands)', () => {
     },
   )
 
+  it('--replace keeps the reference to an idNamespace, and does not draw another one', async () => {
+    using folder = new WorkFolder({ 'e.csv': 'Nr;Titel;Beginn;Ende\n1;A;2036-12-11 19:30;2036-12-11 22:00\n' })
+    for (const [written, kept] of [
+      ['{ env: OUR_IDS }', '{ env: "OUR_IDS" }'],
+      ['{ env: OUR_IDS }   # ours\n  }: broken', '{ env: "OUR_IDS" }'],
+      ['\n    file: ./our ids', '{ file: "./our ids" }'],
+      ['\n    file: "./our ids"\n  }: broken', '{ file: "./our ids" }'],
+    ] as const) {
+      folder.write('marquee.yaml', `crm:\n  kind: files\n  directory: .\n  idNamespace: ${written}\n`)
+      const args = ['init', 'files', '--from', 'e.csv', '--replace']
+      const { status, stderr } = await runCommand(args, { cwd: folder.path })
+      expect([status, stderr]).toEqual([0, ''])
+      expect(readFileSync(folder.at('marquee.yaml'), 'utf8')).toContain(`\n  idNamespace: ${kept}   # `)
+    }
+  })
+
   it('--replace leaves what is no file as it is, and writes where there is none', async () => {
     using folder = new WorkFolder({ 'marquee.yaml/x': '' })
     const { status, stderr } = await runCommand(['init', '--replace'], { cwd: folder.path })
