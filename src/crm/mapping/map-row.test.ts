@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { columnSource } from '../../config/crm/sources.ts'
 import { openZone } from '../../domain/zone.ts'
 import { jsonCell } from '../files/json-rows.ts'
 import { listFile } from '../files/list-file.ts'
@@ -88,6 +89,27 @@ describe('mapping a row (contract §2)', () => {
     })
     const long = mapEvent({ ...bad, Name: '😀'.repeat(100) }, () => 'here', 7)
     expect(long.kind === 'withheld' && long.withheld.name).toBe('😀'.repeat(40))
+  })
+
+  it('tells one fault of a column that two fields read', () => {
+    const fields = {
+      Id: columnSource('Id'),
+      TicketCapacity: columnSource('Seats'),
+      TicketsAvailable: { kind: 'subtract', columns: ['Seats', 'Sold'] },
+    } as const
+    const block = { from: null, fields, active: null, showOnWeb: null, texts: {} }
+    const events = { block, texts: null }
+    const map = listFile(EVENT_ROWS, { ...SETTINGS, events }, context).mapper<CellObject>({ cell: jsonCell }, 'native')
+    expect(map({ Id: 'x', Seats: 'many', Sold: 1 }, () => 'here', 7)).toMatchObject({
+      withheld: {
+        fault: 'no-id',
+        also: [
+          { fault: 'unreadable', column: 'Seats' },
+          { fault: 'missing', column: 'Start' },
+          { fault: 'missing', column: 'Finish' },
+        ],
+      },
+    })
   })
 
   it('tells no other fault of a row that is withheld on purpose; where there is no such column nobody meant it', () => {

@@ -2,6 +2,7 @@
 // says which column each field comes from. Out: records, or why a row is withheld.
 
 import { type EventRecord, EVENTS } from '../../domain/event.ts'
+import { faultKey } from '../../domain/fault-counts.ts'
 import { type RecordTable, blankRecord } from '../../domain/field.ts'
 import type { Extended, FurtherValue } from '../../domain/further.ts'
 import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
@@ -243,16 +244,21 @@ function withAllFaults<Row, Item>(
   mapped: MappedRow<never> & { readonly kind: 'withheld' },
 ): MappedRow<never> {
   const { readers, kind, suspicions, idText } = mapping
-  const { fault, column } = mapped.withheld
   const said = saidBy(mapping, row)
   const meant = meantBy(mapping, row, said)
   const all = meant.length > 0 ? meant : [...said, ...suspicions.again(() => reasonsIn(mapping, row))]
-  const also = all.length > 1 ? all.filter((other) => other.fault !== fault || other.column !== column) : []
+  const also = all.length > 1 ? othersThan(mapped.withheld, all) : []
   const title = kind.titleOf(readers, row)
   const name = typeof title === 'string' ? title.slice(0, LONGEST_NAME).toWellFormed() : ''
   const more = { ...(name === '' ? {} : { name }), ...(also.length === 0 ? {} : { also }) }
   const withheld = { ...mapped.withheld, ...more }
   return { ...mapped, withheld, ...(idText === null ? {} : { idText: idText(row) }) }
+}
+
+/** Returns the faults other than the first, each once: several fields may read the same column. */
+function othersThan(first: RowFault, all: readonly RowFault[]): readonly RowFault[] {
+  const known = new Set([faultKey(first.fault, first.column)])
+  return all.filter(({ fault, column }) => known.size < known.add(faultKey(fault, column)).size)
 }
 
 function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
