@@ -132,6 +132,9 @@ const BEYOND = [
   'crm: { kind: files, events: { from: "https://example.org/e.csv" } }',
   // A schema counts characters, and this limit is in bytes.
   `crm: { kind: postgres, url: postgres://u@h/d, listen: ${'é'.repeat(32)}, events: { from: e }, venues: { from: v } }`,
+  ...['ddMMyyyy HH:mm', 'YYYYMMDDTHHmmss', 'YYYYMMDDThhmmssZ'].map(
+    (format) => `crm: { kind: files, directory: x, venues: {}, events: {\n  texts: { dates: [${format}] } } }`,
+  ),
   'crm: { kind: files, directory: x, venues: {}, events: {\n  from: { url: "https://example.org/a", headers: { X-Api-Key: word } } } }',
   'crm: { kind: files, directory: x, venues: {}, events: {\n  from: { url: "https://example.org/a", headers: { Range: bytes=0 } } } }',
 ]

@@ -36,8 +36,14 @@ const STRANGE: ReadonlyMap<string, string> = new Map([
   ['a', 'AM and PM are A'],
 ])
 
+/** Matches a run of format letters alone, as in `YYYYMMDD`, and a letter of another program. */
+const ALONE = /^[YMDhmsA]+$|^([Hyda])\1*$/
+/** Matches the beginning of a run that begins with a number, and so is no word: `DDThhmmss`, `mmUhr`. */
+const NUMBER = /^(?:YYYY|yyyy|([MDhmsHd])\1)/
+
 /**
- * Parses a date format. Each letter counts once; a repeated letter and any other text are literals.
+ * Parses a date format. Each letter counts once; a repeated letter and any other text are literals. Beside other
+ * letters, only doubled letters count, and only in a run that begins with one: words contain format letters too.
  *
  * @example parseDateFormat('DD.MM.YYYY hh.mm Uhr')
  */
@@ -45,15 +51,14 @@ export function parseDateFormat(written: string): DateFormat | BadDateFormat {
   const parts: DatePart[] = []
   const seen = new Set<string>()
   for (const [run] of written.matchAll(/[A-Za-z]+|[^A-Za-z]+/g)) {
-    const letter = run.charAt(0)
-    const strange = /^([Hyda])\1*$/.test(run) ? STRANGE.get(letter) : undefined
-    if (strange !== undefined) return new BadDateFormat(`has ${run}: ${strange}`)
-    if (!/^[YMDhmsA]+$/.test(run)) {
-      parts.push({ kind: 'text', text: run })
+    const isAlone = ALONE.test(run)
+    if (!isAlone && !NUMBER.test(run)) {
+      addText(run, parts)
       continue
     }
+    if (/(?:hh|mm|ss)Z$/.test(run)) return new BadDateFormat('has Z: such dates are read in crm.timeZone, not as UTC')
     for (const [letters] of run.matchAll(/(.)\1*/g)) {
-      const fault = addLetters(letters, parts, seen)
+      const fault = isAlone || letters.length > 1 ? addLetters(letters, parts, seen) : addText(letters, parts)
       if (fault !== null) return fault
     }
   }
@@ -73,17 +78,20 @@ function isOpen(part: DatePart): boolean {
   return part.kind === 'number' && part.least !== part.most
 }
 
+function addText(text: string, parts: DatePart[]): null {
+  parts.push({ kind: 'text', text })
+  return null
+}
+
 function addLetters(letters: string, parts: DatePart[], seen: Set<string>): BadDateFormat | null {
   const letter = letters.charAt(0)
-  if (seen.has(letter)) {
-    parts.push({ kind: 'text', text: letters })
-    return null
-  }
+  const strange = STRANGE.get(letter)
+  if (strange !== undefined) return new BadDateFormat(`has ${letters}: ${strange}`)
+  if (seen.has(letter) || !/[YMDhmsA]/.test(letter)) return addText(letters, parts)
   seen.add(letter)
   if (letter === 'A') {
     parts.push({ kind: 'half' })
-    if (letters.length > 1) parts.push({ kind: 'text', text: letters.slice(1) })
-    return null
+    return letters.length > 1 ? addText(letters.slice(1), parts) : null
   }
   if (letter === 'Y' && letters.length < 4) return new BadDateFormat('has a year of fewer than four digits; write YYYY')
   if (letter === 'M' && letters.length > 2)
@@ -91,8 +99,7 @@ function addLetters(letters: string, parts: DatePart[], seen: Set<string>): BadD
   const width = letter === 'Y' ? 4 : Math.min(letters.length, 2)
   parts.push({ kind: 'number', at: NUMBER_LETTERS.indexOf(letter), least: width, most: Math.max(width, 2) })
   // `19h30` is written `hhhmm`: the third h is a literal.
-  if (letters.length > width) parts.push({ kind: 'text', text: letters.slice(width) })
-  return null
+  return letters.length > width ? addText(letters.slice(width), parts) : null
 }
 
 const NUMBER_LETTERS: readonly string[] = ['Y', 'M', 'D', 'h', 'm', 's']

@@ -302,12 +302,20 @@ const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false),
 /** Invalid parts of a list's section, and the expected problem. */
 const WEB_FILE = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
 
+const FORMATS =
+  'is a list; it must be a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
+const HOURS = 'hours are h or hh, also on a 24-hour clock'
+const NO_OFFSET = 'such dates are read in crm.timeZone, not as UTC'
+
 const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["fields: { Finish: { lasting: '?' } }", `fields.Finish.lasting ${OPEN}`],
   ["fields: { Finish: { join: [a, b], whenBlank: { lasting: '?' } } }", `fields.Finish.whenBlank.lasting ${OPEN}`],
   ["showOnWeb: '?'", `showOnWeb ${OPEN}`],
   ["texts: { decimal: '?' }", `texts.decimal ${OPEN}`],
   ["texts: { dates: ['?'] }", `texts.dates[0] ${OPEN}`],
+  ['texts: { dates: [ddMMyyyy HH:mm] }', `texts.dates ${FORMATS}; "ddMMyyyy HH:mm" has dd: days are D or DD`],
+  ['texts: { dates: [YYYYMMDDTHHmmss] }', `texts.dates ${FORMATS}; "YYYYMMDDTHHmmss" has HH: ${HOURS}`],
+  ['texts: { dates: [YYYYMMDDThhmmssZ] }', `texts.dates ${FORMATS}; "YYYYMMDDThhmmssZ" has Z: ${NO_OFFSET}`],
   ['from: "http://example.org/a.csv"', 'from must begin with https:; http: is only allowed to this machine'],
   ['from: "https://u@example.org/a.csv?sig=x"', 'from must be a URL without a user; name it in headers'],
   ['from: { url: "https://", sheet: x }', `from must be ${WEB_FILE}`],

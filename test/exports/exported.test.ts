@@ -114,6 +114,12 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     ['DD.MM.YYYY hh.mm Uhr', '24.12.2026 19.30 Uhr', '2026-12-24T19:30:00+01:00'],
     ['DD.MM.YYYY', '24.12.2026', '2026-12-24T00:00:00+01:00'],
     ['YYYYMMDDhhmmss', '20261224193059', '2026-12-24T19:30:59+01:00'],
+    ['YYYYMMDDThhmmss', '20261224T193059', '2026-12-24T19:30:59+01:00'],
+    ['DD-MM-YYYYThh:mm', '24-12-2026T19:30', '2026-12-24T19:30:00+01:00'],
+    ['DD.MM.YYYY hh:mmUhr', '24.12.2026 19:30Uhr', '2026-12-24T19:30:00+01:00'],
+    ['DD/MM/YYYY hhumm', '24/12/2026 19u30', '2026-12-24T19:30:00+01:00'],
+    // Words contain letters of formats.
+    ['Programm DD.MM.YYYY, Einlass hh:mm', 'Programm 24.12.2026, Einlass 19:30', '2026-12-24T19:30:00+01:00'],
     ['DD.MM.YYYY hh:mm', '2026-12-24T19:30Z', '2026-12-24T20:30:00+01:00'],
     // Clocks go forward over it, and back over it (RFC 5545 §3.3.5).
     ['DD.MM.YYYY hh:mm', '29.03.2026 02:30', '2026-03-29T03:30:00+02:00'],
