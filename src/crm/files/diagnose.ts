@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
+import { openDecoder } from '../../domain/encoding.ts'
 import type { Diagnosis } from '../../sync/port.ts'
 import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
 import { disguiseOf, utf16Of } from './content.ts'
@@ -72,7 +73,7 @@ function decoded(
 ): { readonly text: string; readonly otherwise: string | null } {
   if (isUtf8(bytes) && wide === null) return { text: new TextDecoder().decode(bytes), otherwise: null }
   return {
-    text: new TextDecoder(wide ?? 'windows-1252').decode(bytes),
+    text: openDecoder(wide ?? 'windows-1252', false)?.decode(bytes) ?? '',
     otherwise: wide?.toUpperCase() ?? 'Windows-1252',
   }
 }
