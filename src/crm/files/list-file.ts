@@ -114,7 +114,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
       seed: isStock ? 0 : seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
     mapper(access, lists) {
-      suspicions.begin()
+      suspicions.begin(true)
       const mapping = listMapping(kind, setting, accessTo(access), { ...rulesFor(lists), suspicions })
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },

@@ -135,3 +135,18 @@ describe('mapping a row (contract §2)', () => {
     expect(mapped({ ...good, [column]: cell })).toEqual([GUID, 'unreadable', column])
   })
 })
+
+it('keeps what is suspicious in the first row of an id, which a file serves, whatever a second one has', () => {
+  const suspicions = new Suspicions()
+  const list = listFile(EVENT_ROWS, SETTINGS, { ...context, suspicions })
+  const early: CellObject = { ...good, Finish: '2026-07-12T18:00Z' }
+  const told = (): readonly string[] => suspicions.list(() => true).map(({ example, count }) => `${count}: ${example}`)
+  for (const second of [good, { ...early, Finish: '2026-07-12T17:00Z' }]) {
+    const map = list.mapper<CellObject>({ cell: jsonCell }, 'native')
+    for (const [at, row] of [early, second].entries()) map(row, () => `row ${at}`)
+    expect(told()).toEqual(['1: row 0: Finish is 2026-07-12T18:00:00+00:00, and Start 2026-07-12T19:30:00+00:00'])
+  }
+  // The next read of the file finds the row corrected.
+  list.mapper<CellObject>({ cell: jsonCell }, 'native')(good, () => 'row 0')
+  expect(told()).toEqual([])
+})

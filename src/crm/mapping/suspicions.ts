@@ -81,6 +81,8 @@ export class Suspicions {
   /** Whether the current row is suspicious or any row has notes, which mapping the row again may clear. */
   isWatching = false
   readonly #found = new Map<string, Omit<SuspiciousCell, 'found'> & { readonly rows: Map<Guid, string> }>()
+  /** The ids of suspicious rows of the current read; `null` if a later row replaces an earlier one with its id. */
+  #firstNoted: Set<Guid> | null = null
   #hasSeparator = false
   #columns: Columns
   /** The counts of the last read that mapped every row. */
@@ -115,13 +117,17 @@ export class Suspicions {
     return this.thorough || columns.far < columns.near + MOST_FAR ? FAR_AHEAD : null
   }
 
-  /** Starts the counts of a new full read. */
-  begin(): void {
+  /**
+   * Starts the counts of a new full read.
+   * @param servesFirst whether the first of several rows with one id is served, so the notes on it stay
+   */
+  begin(servesFirst = false): void {
     if (!this.#isPartial) this.#before = this.#columns
     this.#isPartial = false
     this.#columns = noColumns(this.#time)
     this.#hasSeparator = false
     this.#blankPrices = 0
+    this.#firstNoted = servesFirst ? new Set() : null
     this.coverage.begin()
   }
 
@@ -213,16 +219,19 @@ export class Suspicions {
 
   /** Replaces the notes on a row that can be served. */
   note(id: Guid, cells: readonly SuspiciousCell[], where: () => string): void {
+    const all = [...this.current, ...cells]
+    this.current = NONE
+    if (this.#firstNoted?.has(id) === true) return
     for (const { rows } of this.#found.values()) rows.delete(id)
-    for (const { column, what, found } of [...this.current, ...cells]) {
+    for (const { column, what, found } of all) {
       const key = `${column} ${what}`
       const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, string>() }
       this.#found.set(key, suspicion)
       const { rows } = suspicion
       if (rows.size >= MOST_ROWS && !this.thorough) continue
       rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
+      this.#firstNoted?.add(id)
     }
-    this.current = NONE
     this.isWatching = this.#found.values().some(({ rows }) => rows.size > 0)
   }
 
