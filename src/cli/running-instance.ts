@@ -31,18 +31,24 @@ export async function askRunning(
   if (operations === null) {
     return { kind: 'not-found', message: 'its operations listener is switched off (operations: null)' }
   }
-  const { host, port, token } = operations
+  const { port, token } = operations
   if (port === 0) {
     const message =
       'the operations port is 0, so each start takes another one and prints it; repeat the command with --operations-port and that port'
     return { kind: 'not-found', message }
   }
-  const address = `http://${dialable(host)}:${port}`
+  const host = dialable(operations.host)
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const address = `http://${authority}`
   const { promise, resolve } = Promise.withResolvers<Reply>()
   const fail = (kind: 'not-running' | 'no-answer', why: string): void =>
     resolve({ kind, message: `${why} on ${address} (operations.host, operations.port)` })
-  const headers = token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }
-  const asked = request(new URL(path, address), { method, headers, agent: false }, (response) => {
+  // A zone (`fe80::1%eth0`) means something on this machine alone, and no URL can contain it.
+  const headers = {
+    Host: authority.replace(/%[^\]]+/, ''),
+    ...(token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }),
+  }
+  const asked = request({ host, port, path, method, headers, agent: false }, (response) => {
     const chunks: Buffer[] = []
     let length = 0
     response.on('data', (chunk: Buffer) => {
@@ -92,8 +98,7 @@ export function whyRefused({ status, address }: { readonly status: number; reado
 /** Returns the address to connect to for a listening address. */
 function dialable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
+  return host === '::' ? '::1' : host
 }
 
 function parse(text: string): unknown {

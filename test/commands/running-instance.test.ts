@@ -108,6 +108,14 @@ describe('the commands that ask the running instance (SURFACE: Commands)', () =>
 })
 
 describe('the commands that ask the running instance, where there is none to ask (SURFACE: Commands)', () => {
+  it.each(RUNTIMES)('%s: dials an address with a zone, which no URL can contain', async (runtime) => {
+    const operations = '{ host: "fe80::1%no-such-zone", token: { env: TOKEN } }'
+    using folder = new WorkFolder({ 'marquee.yaml': configuration(operations) })
+    const { status, stderr } = await runCommand(['ready'], { cwd: folder.path, env: { TOKEN: 'right' }, runtime })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^not ready: .* on http:\/\/\[fe80::1%no-such-zone\]:8081 \(operations\.host, .*\)\n$/)
+  })
+
   it('says why, and ends with 1', async () => {
     const unused = await freePort()
     const cases = [
