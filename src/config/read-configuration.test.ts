@@ -481,6 +481,22 @@ async function found(given: { option?: string; env?: Record<string, string>; fil
 
 const NPM_START = { npm_lifecycle_event: 'start', INIT_CWD: '/home/me' }
 
+it('takes the switches of a field by reference, as any value', async () => {
+  const url =
+    'url: https://a.example, tenant: 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34, clientId: 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
+  const said = 'events: { fields: { Name: { column: n, html: { env: YES }, label: { env: NO } } } }'
+  const text = `crm: { kind: dataverse, ${url}, clientSecret: { env: YES }, ${said} }`
+  const { crm } = await configured(text, { YES: 'true', NO: 'off' })
+  expect(crm.kind === 'dataverse' && crm.events.fields?.Name).toMatchObject({ html: true, label: false })
+})
+
+it('lets a list have no formats of dates, whatever all lists have', async () => {
+  const texts = 'texts: { dates: [DD.MM.YYYY] }'
+  const { crm } = await configured(`crm: { kind: files, directory: ., ${texts}, venues: { texts: { dates: [] } } }`)
+  const dates = crm.kind === 'files' ? [crm.events.texts?.dates.length, crm.venues.texts?.dates.length] : null
+  expect(dates).toEqual([1, 0])
+})
+
 describe('the configuration', () => {
   it('is the file of --config, before MARQUEE_CONFIG, before ./marquee.yaml, before the sample', async () => {
     const files = ['/app/marquee.yaml']

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, openZone } from '../domain/zone.ts'
-import { type Key, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, ValueProblem } from './key.ts'
+import { type Key, type Scalar, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, ValueProblem } from './key.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { Secret, IN_THE_FILE } from '../domain/secret.ts'
 import { isIP } from 'node:net'
@@ -95,20 +95,23 @@ function isDigits(written: string): boolean {
 }
 
 // The usual spellings come first, because editors propose them.
-const FLAG: ValueSchema = {
+export const FLAG: ValueSchema = {
   anyOf: [
     { enum: ['on', 'off', true, false] },
     textSchema(/^\s*(?:[Oo][Nn]|[Oo][Ff][Ff]|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])\s*$/),
   ],
 }
 
-/** A switch. YAML 1.2 treats `on` and `off` as text, so both forms are parsed here. */
+/** A switch. */
 export function flag(): Key<boolean> {
-  return leaf('on, off, true or false', FLAG, ({ value }) => {
-    const written = String(value).trim().toLowerCase()
-    if (written === 'on' || written === 'true') return true
-    return written === 'off' || written === 'false' ? false : null
-  })
+  return leaf('on, off, true or false', FLAG, flagIn)
+}
+
+/** Parses a switch; `null` if it is invalid. YAML 1.2 treats `on` and `off` as text, so both forms are parsed here. */
+export function flagIn({ value }: Scalar): boolean | null {
+  const written = String(value).trim().toLowerCase()
+  if (written === 'on' || written === 'true') return true
+  return written === 'off' || written === 'false' ? false : null
 }
 
 const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }))

@@ -19,7 +19,7 @@ import {
   PICKS,
   columnSource,
 } from './sources.ts'
-import { isName } from '../values.ts'
+import { flagIn, isName } from '../values.ts'
 import { type SourceType, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
@@ -170,13 +170,19 @@ function columnOf(node: Tree, further: readonly string[], lasts: boolean): Colum
   const entries = onlyEntries(node, ['column', 'whenBlank', 'pick', 'onlyWhere', ...further])
   const column = nameIn(entries?.get('column'))
   if (entries === null || column === null) return null
-  const label = entries.get('label')
-  const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
+  const label = switchIn(entries.get('label'))
   const rest = besidesOf(entries, lasts)
   const texts = textRulesOf(entries)
   const picked = pickedOf(entries)
-  if (typeof isLabel !== 'boolean' || rest === null || texts === null || picked === null) return null
-  return { kind: 'column', column, label: isLabel, ...rest, ...texts, ...picked }
+  if (label === null || rest === null || texts === null || picked === null) return null
+  return { kind: 'column', column, label, ...rest, ...texts, ...picked }
+}
+
+/** Parses a switch, which is off by default; `null` if it is invalid. */
+function switchIn(node: Tree | undefined): boolean | null {
+  if (node === undefined || isNull(node)) return false
+  const scalar = scalarOf(node)
+  return scalar === null ? null : flagIn(scalar)
 }
 
 /** Parses which cells of a column are read; `null` if that is invalid. */
@@ -190,8 +196,8 @@ function pickedOf(entries: MapTree['entries']): Pick<ColumnSource, 'pick' | 'onl
 
 /** Parses how to convert the texts of a column; `null` if it is invalid. */
 function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' | 'html'> | null {
-  const [said, html] = [entries.get('values'), scalarOf(entries.get('html'))?.value ?? false]
-  if (typeof html !== 'boolean') return null
+  const [said, html] = [entries.get('values'), switchIn(entries.get('html'))]
+  if (html === null) return null
   const isHtml = html ? { html } : {}
   if (said === undefined || isNull(said)) return isHtml
   const pairs = said.kind === 'map' ? [...said.entries] : []

@@ -57,22 +57,24 @@ const decimal = leaf<'.' | ','>("'.' or ','", { enum: ['.', ','] }, ({ value }) 
   value === '.' || value === ',' ? value : null,
 )
 
-/** A schema for one or more of these values, or of references to them. */
-function oneOrMore(item: ValueSchema): ValueSchema {
-  return { type: 'array', minItems: 1, items: orReference(item) }
+/** A schema for a list of these values, or of references to them. */
+function listOfValues(item: ValueSchema): ValueSchema {
+  return { type: 'array', items: orReference(item) }
 }
 
 const DATES = 'a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
 
-const dates = wholeKey<readonly DateFormat[]>(DATES, oneOrMore({ type: 'string', pattern: '^(?!\\?$)' }), (node) => {
-  if (node.kind !== 'list' || node.items.length === 0) return null
+const dates = wholeKey<readonly DateFormat[]>(DATES, listOfValues({ type: 'string', pattern: '^(?!\\?$)' }), (node) => {
+  if (node.kind !== 'list') return null
   const formats: DateFormat[] = []
   for (const item of node.items) {
-    const written = scalarOf(item)?.value
+    const { value: written, reference } = scalarOf(item) ?? {}
     if (typeof written !== 'string') return null
     const format = parseDateFormat(written.trim())
-    if (format instanceof BadDateFormat)
-      return new ValueProblem(`must be ${DATES}; ${JSON.stringify(written)} ${format.problem}`)
+    if (format instanceof BadDateFormat) {
+      const shown = reference?.name ?? JSON.stringify(written)
+      return new ValueProblem(`must be ${DATES}; ${shown} ${format.problem}`)
+    }
     formats.push(format)
   }
   return formats
@@ -80,8 +82,8 @@ const dates = wholeKey<readonly DateFormat[]>(DATES, oneOrMore({ type: 'string',
 
 /** A list of texts. Numbers and booleans of YAML count as texts. */
 function words(allowed: string): Key<readonly string[]> {
-  const schema = oneOrMore({ type: ['string', 'number', 'boolean'], minLength: 1 })
-  return wholeKey(allowed, { ...schema, minItems: 0 }, (node) => {
+  const schema = listOfValues({ type: ['string', 'number', 'boolean'], minLength: 1 })
+  return wholeKey(allowed, schema, (node) => {
     if (node.kind !== 'list') return null
     const found = node.items.map((item) => scalarOf(item)?.value)
     return found.every((value) => value !== undefined && value !== '') ? found.map(String) : null

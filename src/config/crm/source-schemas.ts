@@ -1,6 +1,6 @@
 import type { FieldType, LINKS } from '../../domain/field.ts'
 import { type ValueSchema, orReference, REFERENCE } from '../key.ts'
-import { NAME, textSchema } from '../values.ts'
+import { FLAG, NAME, textSchema } from '../values.ts'
 import { PICKS } from './sources.ts'
 
 /** The schema of a mapping with exactly these keys. */
@@ -31,13 +31,14 @@ const CONSTANTS: Partial<Record<SourceType, ValueSchema>> = {
   'date-time': textSchema(/\d{4}.*\d|^\s*$/),
 }
 
+const SWITCH: ValueSchema = { anyOf: [FLAG, REFERENCE, { type: 'null' }] }
 const TEXT_RULES = {
   values: {
     type: ['object', 'null'],
     minProperties: 1,
     additionalProperties: orReference({ type: ['string', 'number', 'boolean'] }),
   },
-  html: { type: ['boolean', 'null'] },
+  html: SWITCH,
 }
 
 /** The schema of an id's source. */
@@ -60,8 +61,8 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...(lasts ? [LASTING] : [])] }
   const zone = { wallTimeIn: { anyOf: [COLUMN, mappingOf({ column: COLUMN }, ['column'])] } }
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
-  const picked = { pick: { enum: [...PICKS] }, onlyWhere: CONDITION_SCHEMA }
-  const label = labels ? { label: { type: ['boolean', 'null'] } } : {}
+  const picked = { pick: orReference({ enum: [...PICKS] }), onlyWhere: CONDITION_SCHEMA }
+  const label = labels ? { label: SWITCH } : {}
   const texts = type === 'text' ? TEXT_RULES : {}
   return {
     anyOf: [
