@@ -83,6 +83,17 @@ describeWithPostgres('the encryption that the URL asks for', () => {
     expect(await connect(server, '?sslmode=verify-full', 'localhost', strangers.authority)).toMatch(REFUSED)
   })
 
+  it('sslrootcert=system trusts only the certificates of the runtime, and no server without TLS', async () => {
+    for (const query of ['?sslrootcert=system', '?sslmode=verify-full&sslrootcert=system']) {
+      expect(await connect(server, query)).toMatch(UNTRUSTED)
+      expect(await connect(server, query, 'localhost', certificates.authority)).toMatch(UNTRUSTED)
+      expect(await connect(plain, query)).toMatch(/^refused: .*offers no TLS/)
+    }
+    expect(await connect(server, '?sslmode=require&sslrootcert=system')).toMatch(
+      /^refused: crm\.url .* weaker than verify-full/,
+    )
+  })
+
   it('require verifies too where a root certificate is named, as libpq does', async () => {
     expect(await connect(server, `?sslmode=require&sslrootcert=${strangers.authority}`)).toMatch(REFUSED)
     expect(await connect(server, `?sslmode=require&sslrootcert=${certificates.authority}`, '127.0.0.1')).toBe('tls')

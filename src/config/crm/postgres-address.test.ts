@@ -29,6 +29,7 @@ describe('a URL of PostgreSQL', () => {
       { sslMode: 'verify-ca', sslRootCert: './ca.pem', sslCert: 'c.pem', sslKey: 'k.pem' },
     ],
     ['postgres://marquee@db.example.org/crm?application_name=web', { applicationName: 'web' }],
+    ['postgres://marquee@db.example.org/crm?sslrootcert=system', { sslMode: 'verify-full', sslRootCert: 'system' }],
     [' postgres://marquee@db.example.org/crm\n', {}],
     ['postgres:///crm?host=/var/run/postgresql&port=5433&user=marquee', { host: '/var/run/postgresql', port: 5433 }],
     ['postgres://db.example.org?user=marquee&password=a+b%26c&dbname=crm', { password: 'a+b&c' }],
@@ -64,6 +65,10 @@ describe('a URL of PostgreSQL', () => {
     [
       'postgres://marquee@db/crm?sslmode=verify_full',
       'has an unknown sslmode; did you mean verify-full? known: disable, allow, prefer, require, verify-ca, verify-full',
+    ],
+    [
+      'postgres://marquee@db/crm?sslmode=require&sslrootcert=system',
+      'must not have an sslmode weaker than verify-full with sslrootcert=system',
     ],
     ['postgres://marquee@db/crm?ssl_mode=require', 'has an unknown parameter; did you mean sslmode?'],
   ])('%s: %s', (url, message) => {

@@ -49,11 +49,16 @@ export function parsePostgresUrl(address: string): PostgresAddress | string {
   }
   // A parameter overrides the part before the `?`; an empty one is ignored.
   const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.get(name) || null
-  const sslMode = SSL_MODES.find((known) => known === (given('sslmode') ?? 'prefer'))
+  const sslRootCert = given('sslrootcert')
+  // Anyone can get a certificate that the system trusts, so libpq too demands that it is for the host.
+  const trustsSystem = sslRootCert === 'system'
+  const sslMode = SSL_MODES.find((known) => known === (given('sslmode') ?? (trustsSystem ? 'verify-full' : 'prefer')))
   if (sslMode === undefined) {
     const near = nearestName(given('sslmode') ?? '', SSL_MODES)
     return `has an unknown sslmode; ${near === null ? '' : `did you mean ${near}? `}known: ${SSL_MODES.join(', ')}`
   }
+  if (trustsSystem && sslMode !== 'verify-full')
+    return 'must not have an sslmode weaker than verify-full with sslrootcert=system'
   const user = given('user') ?? writtenUser
   if (user === '') return 'must name a user: postgres://user@host/database'
   if (database.includes('/')) return 'must name one database after the host'
@@ -70,7 +75,7 @@ export function parsePostgresUrl(address: string): PostgresAddress | string {
     password: given('password') ?? (writtenPassword || null),
     database: given('dbname') ?? (database || user),
     sslMode,
-    sslRootCert: given('sslrootcert'),
+    sslRootCert,
     sslCert: given('sslcert'),
     sslKey: given('sslkey'),
     applicationName: given('application_name'),

@@ -155,7 +155,7 @@ export interface PostgresAddress {
   readonly password: string | null
   readonly database: string
   readonly sslMode: SslMode
-  /** Paths as written in the URL; `system` stands for the system's certificates. */
+  /** Paths as written in the URL; `system` stands for the runtime's certificates. */
   readonly sslRootCert: string | null
   readonly sslCert: string | null
   readonly sslKey: string | null

@@ -183,7 +183,7 @@ interface OpenerSettings extends ConnectionSettings {
   readonly url: Secret
   /** Parses the URL. Returns the rest of a sentence if it is invalid. */
   readonly addressIn: (url: string) => PostgresAddress | string
-  /** The absolute path of additional trusted certificates; `null` to trust those that the URL names, or the runtime's. */
+  /** The absolute path of certificates to trust if the URL names none; `null` to trust the runtime's then. */
   readonly ca: string | null
   /** Resolves a path of the URL. */
   readonly absolute: (path: string) => string
@@ -230,7 +230,7 @@ export class Opener {
 
   #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | PostgresFailure {
     const { ca, absolute, descriptors = PLENTY } = this.settings
-    const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
+    const root = sslRootCert === null ? ca : sslRootCert === 'system' ? null : absolute(sslRootCert)
     const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
     const texts: (string | null)[] = []
     for (const path of paths) {
