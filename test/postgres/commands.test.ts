@@ -296,6 +296,19 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     await world.query('DROP VIEW crm.local')
   })
 
+  it('check says that a view writes, which no read may', async () => {
+    await world.query(`CREATE SEQUENCE crm.reads; GRANT USAGE ON SEQUENCE crm.reads TO marquee;
+      CREATE VIEW crm.counted AS SELECT * FROM crm.public_events WHERE nextval('crm.reads') > 0;
+      GRANT SELECT ON crm.counted TO marquee`)
+    const { status, report } = await check('bun', { crm: { events: { from: 'crm.counted' } } })
+    expect(status).toBe(2)
+    expect(report.problems.join()).toContain(
+      'the view writes or locks rows, which a read-only transaction does not allow (25006)',
+    )
+    expect(report.problems.join()).not.toContain('standby')
+    await world.query('DROP VIEW crm.counted; DROP SEQUENCE crm.reads')
+  })
+
   it('check ends with 2 where the stamp is no moment', async () => {
     const { status, report } = await check('bun', { crm: { events: { from: 'crm.public_events', updatedAt: 'name' } } })
     expect(status).toBe(2)

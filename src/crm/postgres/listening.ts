@@ -1,7 +1,7 @@
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import type { Connection } from './connection.ts'
-import { PostgresFailure } from './postgres-failure.ts'
+import { PostgresFailure, READ_ONLY } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { quote } from './list-table.ts'
 import type { Guid } from '../../domain/guid.ts'
@@ -71,7 +71,11 @@ export class Listening {
     if (!(listening instanceof PostgresFailure)) return this.hints.hint()
     if (this.#isRefused || listening.lost) return
     this.#isRefused = true
-    notice(`crm.listen: ${listening.failure.message}: changes are seen with the next refresh`)
+    const why =
+      listening.code === READ_ONLY
+        ? `${connection.where}: the server is a standby, which cannot LISTEN (${READ_ONLY})`
+        : listening.failure.message
+    notice(`crm.listen: ${why}: changes are seen with the next refresh`)
   }
 
   /** Sends a notification on a test channel between two connections, and reports if it does not arrive. */

@@ -21,6 +21,9 @@ export class PostgresFailure {
 /** `lost`: the server ends the connection after this error. */
 type Meaning = readonly [kind: FailureKind, message: string, ends?: 'lost']
 
+/** The SQLSTATE of a statement that a read-only transaction, or a standby, does not allow. */
+export const READ_ONLY = '25006'
+
 /** SQLSTATEs that an operator can act on (PostgreSQL documentation, appendix A). */
 const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['28P01', ['refused', 'the server refuses the password of crm.url', 'lost']],
@@ -42,7 +45,7 @@ const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['57P03', ['unreachable', 'the server is starting or stopping', 'lost']],
   ['57P05', ['unreachable', 'the server ended an idle connection', 'lost']],
   ['40001', ['unreachable', 'the standby cancelled the read to go on replaying']],
-  ['25006', ['misconfigured', 'the server is a standby, which cannot LISTEN']],
+  [READ_ONLY, ['misconfigured', 'the view writes or locks rows, which a read-only transaction does not allow']],
 ])
 
 const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
