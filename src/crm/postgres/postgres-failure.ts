@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg'
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
@@ -68,7 +69,8 @@ export function postgresFailureOf(error: unknown, where: string): PostgresFailur
     const fact = 'a pooler in statement mode does not allow transactions'
     return lost('refused', `${fact}: set its pool_mode to session or transaction`)
   }
-  if (code !== null && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
+  // Only the server's own errors have an SQLSTATE: EPERM and EPIPE look like one.
+  if (code !== null && error instanceof DatabaseError) {
     const [kind, message, ends] = STATES.get(code) ?? CLASSES.get(code.slice(0, 2)) ?? ['broken', 'the query failed']
     return new PostgresFailure(kind, `${where}: ${message} (${code})`, code, ends === 'lost')
   }
