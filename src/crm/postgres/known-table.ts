@@ -187,8 +187,7 @@ export class KnownTable<Item> {
   }
 
   #unknownZone({ code, lost }: PostgresFailure): PostgresFailure {
-    const key = `crm.${this.list.name}.updatedAtIn`
-    const message = `${key}: PostgreSQL does not know the time zone ${this.zone} (if ${key} is not set, it is timeZone)`
+    const message = `crm.${this.list.name}.updatedAtIn: PostgreSQL does not know the time zone ${this.zone}`
     return new PostgresFailure('misconfigured', message, code, lost)
   }
 
