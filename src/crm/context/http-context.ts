@@ -161,7 +161,7 @@ export class HttpRequests {
         signal,
         timeoutMs: limits.requestTimeoutMs,
         time,
-        beforeRetry: () => this.#untilAllowed(url, signal),
+        beforeRetry: () => this.#untilAllowed(url, signal).then(() => null),
       })
       if ('reply' in answered) return body === null ? this.#kept.settle(request, answered.reply) : answered.reply
       throw new FetchFault(answered.kind, answered.message)

@@ -85,17 +85,21 @@ export class DataverseClient {
     for (let isLast = false; ; isLast = true) {
       const token = await this.#settings.tokens.current()
       if (!token.ok) return unanswered(token.failure)
-      const closedForMs = this.#gate.closedForMs
-      if (closedForMs > 0) {
-        const message = 'Dataverse asked for a pause; Marquee sends no requests until it is over'
-        return unanswered(failureOf('throttled', message, closedForMs))
-      }
+      const paused = this.#paused
+      if (paused !== null) return unanswered(paused)
       const answered = await this.#send(url, prefer, token.text, signal)
       if (!('reply' in answered)) return unanswered(answered)
       // Retried once: a token can expire or be revoked while a list is being read.
       if (answered.reply.status !== 401 || isLast) return this.#gotOf(answered)
       this.#settings.tokens.refused(token.text)
     }
+  }
+
+  /** Why no request may be sent now; `null` if Dataverse asks for no pause. */
+  get #paused(): Failure | null {
+    const forMs = this.#gate.closedForMs
+    if (forMs === 0) return null
+    return failureOf('throttled', 'Dataverse asked for a pause; Marquee sends no requests until it is over', forMs)
   }
 
   #send(url: string, prefer: readonly string[], token: string, signal: AbortSignal): Promise<Answered | Failure> {
@@ -109,8 +113,17 @@ export class DataverseClient {
       authorization: `Bearer ${token}`,
     }
     if (prefer.length > 0) headers['prefer'] = prefer.join(',')
-    const timeoutMs = limits.requestTimeoutMs
-    return ask(web, { method: 'GET', url, headers, body: null, mostBytes: MOST_BYTES, signal, timeoutMs, time })
+    return ask(web, {
+      method: 'GET',
+      url,
+      headers,
+      body: null,
+      mostBytes: MOST_BYTES,
+      signal,
+      timeoutMs: limits.requestTimeoutMs,
+      time,
+      beforeRetry: async () => this.#paused,
+    })
   }
 
   #gotOf({ reply, begunAt }: Answered): Got {

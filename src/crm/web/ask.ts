@@ -19,8 +19,8 @@ export type AskOptions = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'
   /** The time limit of each of the two attempts, including the body. */
   readonly timeoutMs: number
   readonly time: Time
-  /** Waits until the second attempt may begin; absent if it may at once. */
-  readonly beforeRetry?: () => Promise<void>
+  /** Waits until the second attempt may begin, or returns why there is none; absent if it may begin at once. */
+  readonly beforeRetry?: () => Promise<Failure | null>
 }
 
 /**
@@ -30,8 +30,8 @@ export type AskOptions = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'
 export async function ask(web: HttpClient, options: AskOptions): Promise<Answered | Failure> {
   const first = await askOnce(web, options, false)
   if ('reply' in first || first.isCertain || options.signal.aborted) return first
-  await options.beforeRetry?.()
-  return askOnce(web, options, true)
+  const refusal = (await options.beforeRetry?.()) ?? null
+  return refusal ?? askOnce(web, options, true)
 }
 
 async function askOnce(
