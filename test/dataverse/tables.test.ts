@@ -57,6 +57,27 @@ describe('a table without change tracking', () => {
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
   })
 
+  it('shares the limits with the other one, and counts reads that fail', async () => {
+    const { standIn } = environment
+    environment.stoppedAt = environment.time.now()
+    environment.venues.changeTracking = false
+    fill(environment, 500)
+    standIn.query.largestPage = 10
+    const { events, venues } = (await loaded({ freshness: { maxAgeMs: 0 } })).replica
+    const throttled = { ok: false, failure: { kind: 'throttled' } }
+    expect(await venues.refresh.attempt()).toMatchObject(throttled)
+    environment.aheadMs = 20_000
+    let pages = 0
+    const isFor = (path: string): boolean => path.includes('skiptoken') && ++pages === 40
+    standIn.traps.push({ times: 1, isFor, fault: { kind: 'truncated' } })
+    // 41 requests, and the one for the venues: each costs 200 ms.
+    expect(await events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'broken', retryAfterMs: 8400 } })
+    expect(await events.refresh.attempt()).toMatchObject(throttled)
+    expect(await venues.refresh.attempt()).toEqual({ ok: true })
+    environment.aheadMs = 28_400
+    expect(await events.refresh.attempt()).toEqual({ ok: true })
+  })
+
   it('takes no rest after a read that was not believed', async () => {
     const rig = await loaded()
     environment.events.visible = new Set([idOf(1)])

@@ -124,20 +124,26 @@ export class EntitySource<Item> implements ListSource<Item> {
     const early = tracking.why === null ? null : await this.#tooEarly(cursor, signal)
     if (early !== null) return early
     const begunAt = time.now()
+    pace.begins(begunAt)
+    const onRequest = (): void => {
+      if (tracking.why !== null) pace.requests()
+    }
     const size = pageSize(reader.pageRows)
     let prefer = tracking.isAsked ? [TRACK_CHANGES, size] : [size]
+    onRequest()
     let first = await this.#firstOfAll(prefer, signal)
     if (first.kind === 'error' && first.error === 'not-tracked') {
       tracking.isOff('off')
       prefer = [size]
+      onRequest()
       first = await this.#firstOfAll(prefer, signal)
     }
     // Read after the first page has shown that the columns exist: labels of a missing column would only fail unclearly.
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
     if (unlabelled !== null) return { ok: false, failure: unlabelled }
     const { finds } = reader.table.labels
-    const ended = yield* streamPages(first, { reader, prefer, signal, isPatient: true })
-    if (!ended.ok) return ended
+    const ended = yield* streamPages(first, { reader, prefer, signal, isPatient: true, onRequest })
+    if (!ended.ok) return tracking.why === null ? ended : this.#untilAllowed(ended)
     this.#wasRead = true
     reader.table.labels.appliedTo(finds)
     tracking.wasReadInFull()
@@ -145,10 +151,13 @@ export class EntitySource<Item> implements ListSource<Item> {
     if (prefer.includes(TRACK_CHANGES) && tracking.isAsked) {
       if (ended.deltaLink === null) tracking.isOff('off')
       else if (reader.client.linkFault(ended.deltaLink) !== null) tracking.isOff('failing')
-      else tracking.began()
+      else {
+        tracking.began()
+        pace.tracked()
+      }
     }
     const link = tracking.why === null ? ended.deltaLink : null
-    const next = link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link)
+    const next = link === null ? pace.ended(begunAt) : cursorOf(link)
     return { ...ENDED, cursor: next, complete: true }
   }
 
@@ -173,6 +182,13 @@ export class EntitySource<Item> implements ListSource<Item> {
     // If the list is short, the second read, which confirms a large loss, follows at once.
     await sleep(waitMs, time, signal)
     return null
+  }
+
+  /** Delays the next try until the limits allow it: an earlier one would only report the limits, not this failure. */
+  #untilAllowed({ failure }: Failed): Failed {
+    const { waitMs } = this.#settings.pace
+    if (waitMs <= SHORT_WAIT_MS) return { ok: false, failure }
+    return { ok: false, failure: { ...failure, retryAfterMs: Math.max(waitMs, failure.retryAfterMs ?? 0) } }
   }
 
   async *#readChanges(request: ReadRequest): PageStream<Item> {

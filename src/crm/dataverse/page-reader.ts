@@ -188,6 +188,8 @@ interface StreamOptions<Item> {
   readonly valueMayBeMissing?: boolean
   /** Whether to wait out short outages between pages. */
   readonly isPatient?: boolean
+  /** Called before each further page is requested. */
+  readonly onRequest?: () => void
   /** Turns rows into changes, by default whole rows; returns `null` if a row cannot be understood. */
   readonly changesOf?: ChangesOf<Item>
 }
@@ -210,7 +212,7 @@ const MOST_PAGES = 20_000
 
 /** Streams pages from the first one on, in batches that the replica applies between two requests. */
 export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
-  const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false } = options
+  const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false, onRequest } = options
   const { changesOf = (rows, rest): ReturnType<ChangesOf<Item>> => rowChanges(rows, rest, reader.table) } = options
   const { from } = reader.table
   // Detects a cycle of links (Brent's algorithm): each link is compared with a kept one, that of page 1, 2, 4, 8, …
@@ -246,6 +248,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     if (nextLink === null) return { ok: true, deltaLink: page.deltaLink, requests, hasNameless }
     if (nextLink === kept.link || requests > MOST_PAGES) return failed('broken', `${from}: the pages have no end`)
     if (requests === kept.until) kept = { link: nextLink, until: 2 * requests }
+    onRequest?.()
     answer = await (isPatient ? reader.patientPage(nextLink, prefer, signal) : reader.page(nextLink, prefer, signal))
   }
 }

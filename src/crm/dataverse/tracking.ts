@@ -81,7 +81,7 @@ export function isUntracked(cursor: Cursor): boolean {
   return cursor.startsWith(UNTRACKED)
 }
 
-// Limits the full reads of one list to 1500 of the 6000 requests per 300 s that Dataverse grants a user per web server.
+// Limits full reads to 1500 of the 6000 requests per 300 s that Dataverse grants a user per web server.
 const MS_PER_REQUEST = 200
 
 export type Turn =
@@ -91,6 +91,9 @@ export type Turn =
   /** The last full read is too old, but the request limits do not allow another yet. */
   | { readonly kind: 'wait'; readonly waitMs: number }
 
+/** What a full read of each table without change tracking costs, in requests. */
+export type FullReadCosts = Map<FullReadPace, number>
+
 /**
  * Decides how often a table without change tracking is read in full: as often as the maximum age requires and the
  * limits allow.
@@ -98,33 +101,65 @@ export type Turn =
 export class FullReadPace {
   readonly #limits: Pick<CrmLimits, 'maxAgeMs'>
   readonly #time: Time
-  #last: { readonly begunAt: Moment; readonly requests: number; readonly cursor: Cursor } | null = null
+  readonly #costs: FullReadCosts
+  #last: { readonly begunAt: Moment; readonly cursor: Cursor } | null = null
   #count = 0
+  /** When the last full read began, whether it succeeded or not, and its requests so far. */
+  #begunAt: Moment | null = null
+  #requests = 0
 
-  constructor(limits: Pick<CrmLimits, 'maxAgeMs'>, time: Time) {
+  /** @param costs shared by the tables of an environment */
+  constructor(limits: Pick<CrmLimits, 'maxAgeMs'>, time: Time, costs: FullReadCosts) {
     this.#limits = limits
     this.#time = time
+    this.#costs = costs
   }
 
   /** @param cursor the replica's cursor; it differs from the last read's if the replica rejected that read */
   turn(cursor: Cursor | null): Turn {
     const last = this.#last
-    const { maxAgeMs } = this.#limits
-    if (last === null) return { kind: 'read' }
-    const ageMs = elapsedMs(last.begunAt, this.#time.now())
-    const leastMs = last.requests * MS_PER_REQUEST
-    if (ageMs < leastMs && (cursor !== last.cursor || ageMs >= maxAgeMs)) {
-      return { kind: 'wait', waitMs: leastMs - ageMs }
+    const { waitMs } = this
+    if (last !== null && cursor === last.cursor) {
+      const { maxAgeMs } = this.#limits
+      // Half the maximum age, so the next read ends before this one is too old.
+      const enoughMs = waitMs > 0 ? maxAgeMs : maxAgeMs / 2
+      if (elapsedMs(last.begunAt, this.#time.now()) < enoughMs) return { kind: 'rest', asOf: last.begunAt }
     }
-    // Half the maximum age, so the next read ends before this one is too old.
-    const rests = cursor === last.cursor && ageMs < Math.max(leastMs, maxAgeMs / 2)
-    return rests ? { kind: 'rest', asOf: last.begunAt } : { kind: 'read' }
+    return waitMs > 0 ? { kind: 'wait', waitMs } : { kind: 'read' }
+  }
+
+  /** Milliseconds until the limits allow another full read; 0 if they do now. */
+  get waitMs(): number {
+    if (this.#begunAt === null) return 0
+    // If each table waits for the requests of all, together they keep the limits.
+    let requests = this.#requests
+    for (const [pace, cost] of this.#costs) requests += pace === this ? 0 : cost
+    return Math.max(0, requests * MS_PER_REQUEST - elapsedMs(this.#begunAt, this.#time.now()))
+  }
+
+  /** Records that a full read begins. */
+  begins(begunAt: Moment): void {
+    this.#costs.set(this, this.#requests)
+    this.#begunAt = begunAt
+    this.#requests = 0
+  }
+
+  /** Counts a request of the full read that began last. */
+  requests(): void {
+    this.#requests++
+    this.#costs.set(this, Math.max(this.#costs.get(this) ?? 0, this.#requests))
   }
 
   /** Records a complete full read, and returns a cursor that stands for it. */
-  ended(begunAt: Moment, requests: number): Cursor {
+  ended(begunAt: Moment): Cursor {
     const cursor = cursorOf(`${UNTRACKED}${++this.#count}`)
-    this.#last = { begunAt, requests, cursor }
+    this.#last = { begunAt, cursor }
     return cursor
+  }
+
+  /** Records that the table has change tracking, so it is seldom read in full. */
+  tracked(): void {
+    this.#requests = 0
+    this.#costs.delete(this)
   }
 }
