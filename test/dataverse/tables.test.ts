@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'bun:test'
 import { containing } from './containing.ts'
 import { fill, idOf } from './environment.ts'
 import { eventIn, Fixture, load } from './fixture.ts'
-import { refusal } from './reply.ts'
+import { json, refusal } from './reply.ts'
 import type { Rig, RigOptions } from './rig.ts'
 import type { Trap } from './stand-in.ts'
 
@@ -184,6 +184,19 @@ describe('availability at its own pace', () => {
     const { path = '', headers } = environment.standIn.reads.at(-1) ?? {}
     expect(path).toContain('?$select=msevtmgt_eventid,msevtmgt_maximumeventcapacity,msevtmgt_registrationcount')
     expect(headers?.['prefer']).toBe('odata.maxpagesize=5000')
+  })
+
+  it('has pages of its own size, which is named and reduced if one is too large', async () => {
+    fill(environment, 20)
+    const { events } = (await loaded({ settings: { availability: { everyMs: 2000 } } })).replica
+    const reply = json({ value: [], padding: ' '.repeat(17_000_000) })
+    environment.standIn.trap('events', { kind: 'reply', reply })
+    const message = 'msevtmgt_events: a page of 5000 rows is too large; the next attempt requests pages of 500'
+    expect(await events.availability.attempt()).toMatchObject({ ok: false, failure: { kind: 'too-large', message } })
+    expect(await events.availability.attempt()).toEqual({ ok: true })
+    expect(await events.refresh.attempt()).toEqual({ ok: true })
+    const sizes = environment.standIn.reads.slice(-2).map(({ headers }) => headers['prefer'])
+    expect(sizes).toEqual(['odata.maxpagesize=500', 'odata.maxpagesize=1000'])
   })
 })
 

@@ -15,7 +15,7 @@ import { type EntityTable, type TableParts, entityTable } from './table-rows.ts'
 import { type NoTracking, type FullReadCosts, FullReadPace, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { PageReader } from './page-reader.ts'
-import { EntitySource } from './entity-source.ts'
+import { AVAILABILITY_ROWS, EntitySource } from './entity-source.ts'
 import { Tokens } from './tokens.ts'
 import { type ListSetting, mappedColumns } from '../mapping/list-setting.ts'
 
@@ -57,6 +57,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     const onOff = (why: NoTracking): void => observe({ kind: 'no-change-tracking', list, table: from, why })
     return new EntitySource({
       reader: new PageReader(client, table, time, onPause),
+      availabilityReader: new PageReader(client, table, time, onPause, AVAILABILITY_ROWS),
       tracking: new Tracking(time, onOff),
       pace: new FullReadPace(limits, time, costs),
       time,

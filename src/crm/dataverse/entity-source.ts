@@ -9,6 +9,7 @@ import {
   type ReadOutcome,
   type ReadRequest,
   type ListSource,
+  PAGE_ROWS,
   cursorOf,
   failed,
   failureOf,
@@ -19,6 +20,7 @@ import type { CellObject } from '../cells/cell.ts'
 import {
   type PageAnswer,
   type PageReader,
+  type PageWish,
   type RowChange,
   STEP,
   patienceWithWaits,
@@ -29,6 +31,7 @@ import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from '
 
 export interface EntitySourceSettings<Item> {
   readonly reader: PageReader<Item>
+  readonly availabilityReader: PageReader<Item>
   readonly tracking: Tracking
   readonly pace: FullReadPace
   readonly time: Time
@@ -38,9 +41,8 @@ export interface EntitySourceSettings<Item> {
 
 /** The longest pause that a read waits for itself; a longer one fails the read. */
 const SHORT_WAIT_MS = 1000
-// Rows of availability have three columns: five times as many are no larger than a page of whole rows.
-const SMALL_ROWS = 5
-const TRACK_CHANGES = 'odata.track-changes'
+/** Rows of availability have three columns: five times as many are no larger than a page of whole rows. */
+export const AVAILABILITY_ROWS: number = PAGE_ROWS * 5
 /**
  * The most rounds of one read of changes. A row that changes again while the changes are paged may be missing from all
  * pages, even with its first change; only the final link reports it. So the read follows that link, until one page
@@ -115,7 +117,7 @@ export class EntitySource<Item> implements ListSource<Item> {
   /** Requests one row, unless this process has read the table already. Returns why it cannot be read, or `null`. */
   async examine(): Promise<Failure | null> {
     if (this.#wasRead) return null
-    const first = await this.#firstOfAll([pageSize(1)], AbortSignal.timeout(this.patienceMs))
+    const first = await this.#firstOfAll({ rows: 1 }, AbortSignal.timeout(this.patienceMs))
     return first.kind === 'error' ? first.failure : null
   }
 
@@ -128,27 +130,26 @@ export class EntitySource<Item> implements ListSource<Item> {
     const onRequest = (): void => {
       if (tracking.why !== null) pace.requests()
     }
-    const size = pageSize(reader.pageRows)
-    let prefer = tracking.isAsked ? [TRACK_CHANGES, size] : [size]
+    let wish: PageWish = { rows: reader.pageRows, tracksChanges: tracking.isAsked }
     onRequest()
-    let first = await this.#firstOfAll(prefer, signal)
+    let first = await this.#firstOfAll(wish, signal)
     if (first.kind === 'error' && first.error === 'not-tracked') {
       tracking.isOff('off')
-      prefer = [size]
+      wish = { rows: wish.rows }
       onRequest()
-      first = await this.#firstOfAll(prefer, signal)
+      first = await this.#firstOfAll(wish, signal)
     }
     // Read after the first page has shown that the columns exist: labels of a missing column would only fail unclearly.
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
     if (unlabelled !== null) return { ok: false, failure: unlabelled }
     const { finds } = reader.table.labels
-    const ended = yield* streamPages(first, { reader, prefer, signal, isPatient: true, onRequest })
+    const ended = yield* streamPages(first, { reader, wish, signal, isPatient: true, onRequest })
     if (!ended.ok) return tracking.why === null ? ended : this.#untilAllowed(ended)
     this.#wasRead = true
     reader.table.labels.appliedTo(finds)
     tracking.wasReadInFull()
     reader.readInFull()
-    if (prefer.includes(TRACK_CHANGES) && tracking.isAsked) {
+    if (wish.tracksChanges === true && tracking.isAsked) {
       if (ended.deltaLink === null) tracking.isOff('off')
       else if (reader.client.linkFault(ended.deltaLink) !== null) tracking.isOff('failing')
       else {
@@ -161,11 +162,11 @@ export class EntitySource<Item> implements ListSource<Item> {
     return { ...ENDED, cursor: next, complete: true }
   }
 
-  #firstOfAll(prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+  #firstOfAll(wish: PageWish, signal: AbortSignal): Promise<PageAnswer> {
     const { reader } = this.#settings
     const { columns, readsChangeTime } = reader.table.rows
     const mapped = columns.map(({ column }) => column)
-    return reader.first(readsChangeTime ? [...mapped, CHANGE_TIME] : mapped, prefer, signal)
+    return reader.first(readsChangeTime ? [...mapped, CHANGE_TIME] : mapped, wish, signal)
   }
 
   /** Returns the outcome to report instead of a full read that comes too early; `null` if the read may start. */
@@ -198,13 +199,13 @@ export class EntitySource<Item> implements ListSource<Item> {
       return cursorRefused('there is no valid position to continue from')
     // A code that gets a label is not reported as a change of its rows, so all rows are read again.
     if (await reader.table.labels.haveGrown(signal)) return yield* this.#readFull(request)
-    const prefer = [pageSize(reader.pageRows)]
+    const wish = { rows: reader.pageRows }
     let link: string = cursor
     for (let round = 1; ; round++) {
-      const first = await reader.page(link, prefer, signal)
+      const first = await reader.page(link, wish, signal)
       const refusal = refusalOf(first)
       if (refusal !== null) return this.#linkRefused(refusal)
-      const ended = yield* streamPages(first, { reader, prefer, signal, valueMayBeMissing: true })
+      const ended = yield* streamPages(first, { reader, wish, signal, valueMayBeMissing: true })
       if (!ended.ok) return this.#changesFailed(ended.failure)
       // A served row is outdated, and only a full read can tell which one.
       if (ended.hasNameless) return cursorRefused('a changed or deleted row has no usable id')
@@ -241,11 +242,11 @@ export class EntitySource<Item> implements ListSource<Item> {
   }
 
   async *#readAvailability({ signal }: ReadRequest): PageStream<Item> {
-    const { reader } = this.#settings
+    const { availabilityReader: reader } = this.#settings
     const { availability } = reader.table
     if (availability === null) throw new Error('venues have no availability')
-    const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
-    const first = await reader.first(availability.columns, prefer, signal)
+    const wish = { rows: reader.pageRows }
+    const first = await reader.first(availability.columns, wish, signal)
     const changesOf = async (rows: readonly CellObject[], rest: Rest): Promise<readonly RowChange<Item>[]> => {
       const changes: RowChange<Item>[] = []
       for (const [index, row] of rows.entries()) {
@@ -255,13 +256,11 @@ export class EntitySource<Item> implements ListSource<Item> {
       }
       return changes
     }
-    const ended = yield* streamPages(first, { reader, prefer, signal, changesOf })
-    return ended.ok ? { ...ENDED, cursor: null } : ended
+    const ended = yield* streamPages(first, { reader, wish, signal, changesOf })
+    if (!ended.ok) return ended
+    reader.readInFull()
+    return { ...ENDED, cursor: null }
   }
-}
-
-function pageSize(rows: number): string {
-  return `odata.maxpagesize=${rows}`
 }
 
 function refusalOf(first: PageAnswer): string | null {

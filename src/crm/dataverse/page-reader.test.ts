@@ -12,10 +12,10 @@ it('a page size that shrank grows again with full reads that end well, later eac
     for (; reader.pageRows < rows && reads < 100; reads++) reader.readInFull()
     return reads
   }
-  await reader.page('https://crm/events', [], new AbortController().signal)
+  await reader.page('https://crm/events', { rows: reader.pageRows }, new AbortController().signal)
   expect(reader.pageRows).toBe(100)
   expect(readsUntil(200)).toBe(4)
-  await reader.page('https://crm/events', [], new AbortController().signal)
+  await reader.page('https://crm/events', { rows: reader.pageRows }, new AbortController().signal)
   expect(reader.pageRows).toBe(20)
   expect(readsUntil(40)).toBe(8)
   expect(readsUntil(1000)).toBeGreaterThan(8)

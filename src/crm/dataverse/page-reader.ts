@@ -32,6 +32,13 @@ export function patienceWithWaits(exchangeMs: number): number {
   return exchangeMs * (MOST_WAITS + 1) + LONGEST_WAIT_MS
 }
 
+/** What a read asks for with each of its pages: Dataverse refuses a page size that changes midway. */
+export interface PageWish {
+  readonly rows: number
+  /** Whether the last page is to have a link to the changes since. */
+  readonly tracksChanges?: boolean
+}
+
 /** Requests the pages of one table, and diagnoses refused requests. */
 export class PageReader<Item> {
   readonly client: DataverseClient
@@ -39,8 +46,9 @@ export class PageReader<Item> {
   readonly #time: Time
   readonly #onPause: (forMs: number) => void
   /** The number of rows per page, reduced once a page was too large. */
-  pageRows: number = PAGE_ROWS
-  /** The number of full reads until larger pages are tried again. It doubles after each page that was too large. */
+  pageRows: number
+  readonly #mostRows: number
+  /** The number of complete reads until larger pages are tried again. It doubles after each page that was too large. */
   #patience = 4
   #readsLeft = 0
   #definitionKnown = false
@@ -51,7 +59,9 @@ export class PageReader<Item> {
     table: EntityTable<Item>,
     time: Time,
     onPause: (forMs: number) => void = () => {},
+    mostRows: number = PAGE_ROWS,
   ) {
+    this.pageRows = this.#mostRows = mostRows
     this.client = client
     this.table = table
     this.#time = time
@@ -59,9 +69,9 @@ export class PageReader<Item> {
   }
 
   /** Requests the first page of a read of these columns. If a column is unknown, looks up its real name and retries. */
-  async first(columns: readonly string[], prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+  async first(columns: readonly string[], wish: PageWish, signal: AbortSignal): Promise<PageAnswer> {
     const { from, rows } = this.table
-    const answer = await this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), prefer, signal)
+    const answer = await this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), wish, signal)
     if (answer.kind === 'page') return answer
     if (answer.error === 'unknown-table') return this.#withTables(answer, signal)
     if (answer.error !== 'unknown-column') return this.#named(answer)
@@ -69,17 +79,17 @@ export class PageReader<Item> {
     if (rows.readsChangeTime && columns.includes(CHANGE_TIME) && (missing ?? CHANGE_TIME) === CHANGE_TIME) {
       rows.readsChangeTime = false
       const others = columns.filter((column) => column !== CHANGE_TIME)
-      return this.first(others, prefer, signal)
+      return this.first(others, wish, signal)
     }
     const before = rows.selectOf(columns)
     const failure = await this.#learnNames(answer, signal)
     if (failure !== null) return { ...answer, failure }
-    return rows.selectOf(columns) === before ? this.#named(answer) : this.first(columns, prefer, signal)
+    return rows.selectOf(columns) === before ? this.#named(answer) : this.first(columns, wish, signal)
   }
 
-  async page(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
-    const got = await this.client.get(url, prefer, signal)
-    if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
+  async page(url: string, wish: PageWish, signal: AbortSignal): Promise<PageAnswer> {
+    const got = await this.client.get(url, preferences(wish), signal)
+    if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got, wish) : got
     const { begunAt } = got
     if (got.kind === 'nothing') {
       return { kind: 'page', page: { rows: null, isDelta: true, nextLink: null, deltaLink: null }, begunAt }
@@ -92,10 +102,10 @@ export class PageReader<Item> {
   }
 
   /** Requests a further page of a long read. Waits out short outages, so the pages read so far are not lost. */
-  async patientPage(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+  async patientPage(url: string, wish: PageWish, signal: AbortSignal): Promise<PageAnswer> {
     let waitedMs = 0
     for (let waits = 0; ; waits++) {
-      const answer = await this.page(url, prefer, signal)
+      const answer = await this.page(url, wish, signal)
       if (answer.kind === 'page' || signal.aborted || waits === MOST_WAITS || !isPassing(answer.failure)) {
         return answer.kind === 'page' ? answer : this.#named(answer)
       }
@@ -107,19 +117,19 @@ export class PageReader<Item> {
     }
   }
 
-  /** Records a complete full read. After some of them, larger pages are tried again: the large rows may be gone. */
+  /** Records a complete read of all rows. After some, larger pages are tried again: the large rows may be gone. */
   readInFull(): void {
-    if (this.pageRows === PAGE_ROWS || --this.#readsLeft > 0) return
-    this.pageRows = Math.min(PAGE_ROWS, this.pageRows * 2)
+    if (this.pageRows === this.#mostRows || --this.#readsLeft > 0) return
+    this.pageRows = Math.min(this.#mostRows, this.pageRows * 2)
     this.#readsLeft = this.#patience
   }
 
-  #tooLarge(answer: Refused): Refused {
-    const before = this.pageRows
+  #tooLarge(answer: Refused, { rows }: PageWish): Refused {
     this.#readsLeft = this.#patience
     this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE)
-    this.pageRows = Math.max(1, Math.floor(before / 10))
-    const what = before === 1 ? 'a row' : `a page of ${before} rows`
+    // Another read may have reduced it meanwhile.
+    this.pageRows = Math.max(1, Math.min(this.pageRows, Math.floor(rows / 10)))
+    const what = rows === 1 ? 'a row' : `a page of ${rows} rows`
     const message = `${this.table.from}: ${what} is too large; the next attempt requests pages of ${this.pageRows}`
     return { ...answer, failure: { ...answer.failure, message } }
   }
@@ -175,14 +185,17 @@ export class PageReader<Item> {
   }
 }
 
+function preferences({ rows, tracksChanges = false }: PageWish): readonly string[] {
+  return [...(tracksChanges ? ['odata.track-changes'] : []), `odata.maxpagesize=${rows}`]
+}
+
 function isPassing({ kind }: Failure): boolean {
   return kind === 'throttled' || kind === 'unreachable' || kind === 'timeout'
 }
 
 interface StreamOptions<Item> {
   readonly reader: PageReader<Item>
-  /** Sent with every page: Dataverse refuses a page size that changes midway. */
-  readonly prefer: readonly string[]
+  readonly wish: PageWish
   readonly signal: AbortSignal
   /** Whether a page without `value` means no changes; otherwise it is a fault. */
   readonly valueMayBeMissing?: boolean
@@ -212,7 +225,7 @@ const MOST_PAGES = 20_000
 
 /** Streams pages from the first one on, in batches that the replica applies between two requests. */
 export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
-  const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false, onRequest } = options
+  const { reader, wish, signal, valueMayBeMissing = false, isPatient = false, onRequest } = options
   const { changesOf = (rows, rest): ReturnType<ChangesOf<Item>> => rowChanges(rows, rest, reader.table) } = options
   const { from } = reader.table
   // Detects a cycle of links (Brent's algorithm): each link is compared with a kept one, that of page 1, 2, 4, 8, …
@@ -249,7 +262,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     if (nextLink === kept.link || requests > MOST_PAGES) return failed('broken', `${from}: the pages have no end`)
     if (requests === kept.until) kept = { link: nextLink, until: 2 * requests }
     onRequest?.()
-    answer = await (isPatient ? reader.patientPage(nextLink, prefer, signal) : reader.page(nextLink, prefer, signal))
+    answer = await (isPatient ? reader.patientPage(nextLink, wish, signal) : reader.page(nextLink, wish, signal))
   }
 }
 
