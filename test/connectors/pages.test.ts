@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { HttpRequests } from '../../src/crm/context/http-context.ts'
 import type { Http, PagesOptions, Row } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
-import { systemTime } from '../../src/time/time.ts'
+import { type Time, systemTime } from '../../src/time/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
+import { ShiftedTime } from './own-crm.ts'
 
 let server: JsonServer
 let http: Http
@@ -20,10 +21,15 @@ beforeEach(async () => {
 
 afterEach(() => server.close())
 
-function open(budget: { most: number; perMs: number }, reading = new AbortController(), limits = {}): Http {
+function open(
+  budget: { most: number; perMs: number },
+  reading = new AbortController(),
+  limits = {},
+  time: Time = systemTime,
+): Http {
   return new HttpRequests({
     web: openHttpClient({ ca: [], proxyOf: () => null }),
-    time: systemTime,
+    time,
     limits: { requestTimeoutMs: 30_000, ...limits },
     origins: new Set([server.url]),
     allowInsecure: false,
@@ -431,6 +437,41 @@ describe('requests', () => {
     await http.get(`${server.url}/a`)
     await http.get(`${server.url}/b`)
     expect(performance.now() - begun).toBeGreaterThan(900)
+  })
+
+  it('stop until the time that an answer tells by its own clock, and not for one that is past', async () => {
+    const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 })
+    // The clock here is five minutes ahead.
+    const now = Math.floor(Date.now() / 1000) - 300
+    let reset = now - 60
+    server.answer = () => ({
+      json: [],
+      headers: {
+        date: new Date(now * 1000).toUTCString(),
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(reset),
+      },
+    })
+    await hasty.get(`${server.url}/a`)
+    reset = now + 100
+    await hasty.get(`${server.url}/b`)
+    expect(await faultOf(hasty.get(`${server.url}/c`))).toBe(
+      `throttled: 127.0.0.1:${server.port} asks for a pause (200): try again in 100 s`,
+    )
+    expect(server.asked).toHaveLength(2)
+  })
+
+  it('do not stop again for the limit that a kept answer told', async () => {
+    const time = new ShiftedTime()
+    const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 }, time)
+    const limit = { etag: '"1"', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '100' }
+    server.answer = ({ headers }) =>
+      headers['if-none-match'] === undefined ? { json: [], headers: limit } : { status: 304 }
+    await hasty.get(`${server.url}/a`)
+    expect(await faultOf(hasty.get(`${server.url}/a`))).toContain('asks for a pause (200)')
+    time.aheadMs = 100_000
+    for (let count = 0; count < 2; count++) expect(await faultOf(hasty.get(`${server.url}/a`))).toBe('no fault')
+    expect(server.asked).toHaveLength(3)
   })
 
   it('fail as throttled where the CRM asks for a pause again and again', async () => {

@@ -39,7 +39,8 @@ export class HttpRequests {
   readonly #budget: Budget
   readonly #kept: KeptAnswers
   #waitMs = FIRST_WAIT_MS
-  #pausedBy = 429
+  /** The status of the answer that asked for the last pause. */
+  #pausedBy = 0
 
   constructor(settings: HttpSettings) {
     this.#settings = settings
@@ -78,7 +79,6 @@ export class HttpRequests {
     const isLink = isAsWritten && Object.keys(options.query ?? {}).length === 0
     for (let tries = 1; ; tries++) {
       const reply = await this.#send(url, isLink ? target : url.href, options, signal)
-      this.#closeBeforeLimit(reply)
       if (reply.status !== 429 && reply.status !== 503) {
         this.#waitMs = FIRST_WAIT_MS
         return answerOf(url, reply, options)
@@ -103,19 +103,25 @@ export class HttpRequests {
     if (askedMs === null && closedMs > 0) return closedMs
     const pauseMs = askedMs ?? this.#waitMs
     if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
-    this.#gate.closeFor(pauseMs)
-    this.#pausedBy = reply.status
+    this.#closeFor(pauseMs, reply)
     return pauseMs
   }
 
   /** Holds requests back if the answer says that none are left. */
-  #closeBeforeLimit({ headers }: HttpReply): void {
-    const reset = Number(headers['x-ratelimit-reset'] ?? 'none')
-    if (headers['x-ratelimit-remaining'] !== '0' || !(reset > 0)) return
-    const { wallMs } = this.#settings.time.now()
-    // Some servers send seconds from now, others seconds since 1970: use whichever is nearer.
-    const waitMs = Math.min(reset * 1000, Math.abs(reset * 1000 - wallMs))
-    if (waitMs <= LONGEST_RESET_MS) this.#gate.closeFor(waitMs)
+  #closeBeforeLimit(reply: HttpReply): void {
+    const { headers } = reply
+    const resetMs = Number(headers['x-ratelimit-reset'] ?? 'none') * 1000
+    if (headers['x-ratelimit-remaining'] !== '0' || !(resetMs > 0)) return
+    // As for `Retry-After`, the server's own clock counts.
+    const leftMs = resetMs - (httpDateMs(headers['date'] ?? '') ?? this.#settings.time.now().wallMs)
+    // Some servers send seconds from now, others seconds since 1970: use whichever is nearer. It may be past.
+    const waitMs = Math.abs(leftMs) < resetMs ? leftMs : resetMs
+    if (waitMs <= LONGEST_RESET_MS) this.#closeFor(waitMs, reply)
+  }
+
+  #closeFor(ms: number, { status }: HttpReply): void {
+    if (ms >= this.#gate.closedForMs) this.#pausedBy = status
+    this.#gate.closeFor(ms)
   }
 
   #urlOf(target: string, query: RequestOptions['query']): URL {
@@ -163,8 +169,11 @@ export class HttpRequests {
         time,
         beforeRetry: () => this.#untilAllowed(url, signal).then(() => null),
       })
-      if ('reply' in answered) return body === null ? this.#kept.settle(request, answered.reply) : answered.reply
-      throw new FetchFault(answered.kind, answered.message)
+      if (!('reply' in answered)) throw new FetchFault(answered.kind, answered.message)
+      const { reply } = answered
+      // Before a kept answer adds its own fields: they tell of an earlier limit.
+      this.#closeBeforeLimit(reply)
+      return body === null ? this.#kept.settle(request, reply) : reply
     } finally {
       leave()
     }
