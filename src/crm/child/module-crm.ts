@@ -46,7 +46,10 @@ interface Alive {
   residentBytes: number
   /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
   pausedUntil: Moment
+  /** Why the service ended the process; `null` if it did not. */
   why: Failure | null
+  /** How the process has ended; `null` while it runs. */
+  ended: Failure | null
 }
 
 /** The interval of memory checks: short enough to notice a process before it is far over its limit. */
@@ -94,6 +97,12 @@ class ModuleHost implements RowHost {
 
   /** Starts the process if none is running. Returns what the connector declares about its lists. */
   async ready(): Promise<ConnectorOutline | Failure> {
+    const alive = this.#process()
+    return 'message' in alive ? alive : alive.ready
+  }
+
+  /** Returns the process, which is started if none is running; a failure if none may be started now. */
+  #process(): Alive | Failure {
     if (this.#isClosed) return failureOf('internal', 'the CRM is closed')
     const pauseMs = this.#alive === null ? this.#pauseMs : 0
     if (pauseMs > 0) {
@@ -101,7 +110,7 @@ class ModuleHost implements RowHost {
       return failureOf('unreachable', message, pauseMs)
     }
     this.#alive ??= this.#start()
-    return this.#alive.ready
+    return this.#alive
   }
 
   get #pauseMs(): number {
@@ -111,17 +120,19 @@ class ModuleHost implements RowHost {
   }
 
   async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
-    const ready = await this.ready()
+    const alive = this.#process()
+    if ('message' in alive) return { ok: false, failure: alive }
+    const ready = await alive.ready
     if ('message' in ready) return { ok: false, failure: ready }
     if (signal.aborted) return failed('internal', 'the read was given up')
     const read = ++this.#reads
-    this.#tell({ do: 'open', read, list, way, argument })
-    const giveUp = (): void => this.#giveUp(read)
+    tell(alive, { do: 'open', read, list, way, argument })
+    const giveUp = (): void => giveUpRead(alive, read)
     signal.addEventListener('abort', giveUp, { once: true })
     let isOver = false
     try {
       for (;;) {
-        const answer = await this.#next(read)
+        const answer = await this.#next(alive, read)
         isOver = !answer.ok || answer.head.is === 'end'
         if (!answer.ok) return answer
         const { head, rows } = answer
@@ -138,22 +149,14 @@ class ModuleHost implements RowHost {
     }
   }
 
-  #next(read: number): Promise<HostAnswer> {
-    const alive = this.#alive
-    if (alive === null) return Promise.resolve(failed('internal', `${this.name} has ended`))
+  #next(alive: Alive, read: number): Promise<HostAnswer> {
+    // A process that was started since does not know this read.
+    if (alive.ended !== null) return Promise.resolve({ ok: false, failure: alive.ended })
     const { promise, resolve } = Promise.withResolvers<HostAnswer>()
     alive.waiting.set(read, { since: this.#context.time.now(), settle: resolve })
     alive.watchClosely()
-    this.#tell({ do: 'next', read })
+    tell(alive, { do: 'next', read })
     return promise
-  }
-
-  #giveUp(read: number): void {
-    const waiting = this.#alive?.waiting.get(read)
-    this.#alive?.waiting.delete(read)
-    this.#alive?.closing.add(read)
-    waiting?.settle(failed('internal', 'the read was given up'))
-    this.#tell({ do: 'close', read })
   }
 
   get unfinished(): number {
@@ -163,7 +166,7 @@ class ModuleHost implements RowHost {
   /** Reads the secrets again, after the CRM has refused them. */
   async refreshSecrets(): Promise<boolean> {
     const hasChanged = await this.#given.refresh()
-    if (hasChanged) this.#tell({ do: 'settings', settings: this.#given.sent })
+    if (hasChanged && this.#alive !== null) tell(this.#alive, { do: 'settings', settings: this.#given.sent })
     return hasChanged
   }
 
@@ -179,11 +182,6 @@ class ModuleHost implements RowHost {
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#alive !== null) this.#kill(this.#alive, failureOf('internal', 'the CRM is closed'))
-  }
-
-  #tell(message: ToHost): void {
-    const stdin = this.#alive?.child.stdin
-    if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`)
   }
 
   #start(): Alive {
@@ -202,6 +200,7 @@ class ModuleHost implements RowHost {
       residentBytes: 0,
       pausedUntil: time.now(),
       why: null,
+      ended: null,
     }
     const frames = new FrameReader((frame) => this.#take(alive, frame, resolve))
     const channel = child.stdio[CHANNEL]
@@ -248,7 +247,7 @@ class ModuleHost implements RowHost {
       proxy: proxy?.reveal() ?? null,
       env: Object.fromEntries(named),
     }
-    child.stdin?.write(`${JSON.stringify(start)}\n`)
+    tell(alive, start)
     return alive
   }
 
@@ -311,7 +310,7 @@ class ModuleHost implements RowHost {
       }
       if (alive.pingedAt === null && alive.waiting.size > 0) {
         alive.pingedAt = now
-        this.#tell({ do: 'ping' })
+        tell(alive, { do: 'ping' })
       }
       cancel = plan()
     }
@@ -338,6 +337,7 @@ class ModuleHost implements RowHost {
   #ended(alive: Alive, how: string, ready: (told: Failure) => void): void {
     if (this.#alive === alive) this.#alive = null
     const failure = alive.why ?? failureOf('internal', `${this.name} ${how}`)
+    alive.ended = failure
     ready(failure)
     this.#deaths++
     this.#diedAt = this.#context.time.now()
@@ -348,6 +348,18 @@ class ModuleHost implements RowHost {
       this.#prints.notice(`${failure.message}; it is started again for the next read`)
     }
   }
+}
+
+function tell({ child: { stdin } }: Alive, message: ToHost): void {
+  if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`)
+}
+
+function giveUpRead(alive: Alive, read: number): void {
+  const waiting = alive.waiting.get(read)
+  alive.waiting.delete(read)
+  alive.closing.add(read)
+  waiting?.settle(failed('internal', 'the read was given up'))
+  tell(alive, { do: 'close', read })
 }
 
 function howEnded(code: number | null, signal: string | null): string {
