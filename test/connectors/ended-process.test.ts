@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, it } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assembleAlone } from '../../src/app/assemble.ts'
@@ -35,13 +35,14 @@ const connector = (lines: string): string => `export default {
 `
 
 /** Opens it. With this clock no pause passes, and no wait is too long. */
-async function open(lines: string): Promise<Crm> {
+async function open(lines: string, beforeStart: () => void = () => {}): Promise<Crm> {
   const now = systemTime.now()
   const stopped: Time = { ...systemTime, now: () => now }
   writeFileSync(file, connector(lines), { mode: 0o644 })
   const text = JSON.stringify({ operations: null, crm: { kind: 'module', path: './our-crm.mjs' } })
   const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  beforeStart()
   const assembled = await assembleAlone(loaded.configuration, stopped, (observation) => void observed.push(observation))
   crm = assembled.crm
   return crm
@@ -58,6 +59,30 @@ async function outcomeOf<Item>(pages: PageStream<Item>): Promise<ReadOutcome> {
     if (next.done === true) return next.value
   }
 }
+
+it('a process that ends again and again is paused for, and what ended it is said all the while', async () => {
+  const { events } = await open('process.exit(3)')
+  for (let death = 1; death <= 2; death++)
+    expect(await outcomeOf(read(events))).toMatchObject({
+      failure: { message: 'events: our-crm.mjs ended with status 3' },
+    })
+  const message = 'our-crm.mjs ended with status 3; the next try is in 1 s'
+  expect(await outcomeOf(read(events))).toEqual({
+    ok: false,
+    failure: { kind: 'internal', message, retryAfterMs: 1000 },
+  })
+})
+
+it('a file that was changed is a wrong configuration, also between two tries to start it', async () => {
+  const { events } = await open('yield []', () => appendFileSync(file, '// edited\n'))
+  const sentence = 'our-crm.mjs has changed since the service was started: restart Marquee to use the new file'
+  const outcome = await eventually(
+    () => outcomeOf(read(events)),
+    (seen) => !seen.ok && seen.failure.retryAfterMs !== null,
+  )
+  const message = `${sentence}; the next try is in 1 s`
+  expect(outcome).toMatchObject({ ok: false, failure: { kind: 'misconfigured', message } })
+})
 
 it('a read that began in a process that has ended fails with it, and asks nothing of the next one', async () => {
   const { events, venues } = await open(`setTimeout(() => process.exit(4), 20)

@@ -83,7 +83,7 @@ class ModuleHost implements RowHost {
   #reads = 0
   /** How many times the process has ended without a successful read. */
   #deaths = 0
-  #diedAt: Moment | null = null
+  #died: { readonly at: Moment; readonly failure: Failure } | null = null
   #isClosed = false
   #noted: Moment | null = null
 
@@ -104,19 +104,20 @@ class ModuleHost implements RowHost {
   /** Returns the process, which is started if none is running; a failure if none may be started now. */
   #process(): Alive | Failure {
     if (this.#isClosed) return failureOf('internal', 'the CRM is closed')
-    const pauseMs = this.#alive === null ? this.#pauseMs : 0
-    if (pauseMs > 0) {
-      const message = `${this.name} ended unexpectedly, and is started again in ${Math.ceil(pauseMs / 1000)} s`
-      return failureOf('unreachable', message, pauseMs)
-    }
+    const paused = this.#alive === null ? this.#paused : null
+    if (paused !== null) return paused
     this.#alive ??= this.#start()
     return this.#alive
   }
 
-  get #pauseMs(): number {
-    if (this.#diedAt === null || this.#deaths < 2) return 0
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#deaths - 2), LONGEST_PAUSE_MS)
-    return Math.max(0, pauseMs - elapsedMs(this.#diedAt, this.#context.time.now()))
+  /** How the process ended, if it is too early to start it again; `null` if it may be started. */
+  get #paused(): Failure | null {
+    if (this.#died === null || this.#deaths < 2) return null
+    const { at, failure } = this.#died
+    const forMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#deaths - 2), LONGEST_PAUSE_MS)
+    const leftMs = forMs - elapsedMs(at, this.#context.time.now())
+    if (leftMs <= 0) return null
+    return failureOf(failure.kind, `${failure.message}; the next try is in ${Math.ceil(leftMs / 1000)} s`, leftMs)
   }
 
   async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
@@ -340,7 +341,7 @@ class ModuleHost implements RowHost {
     alive.ended = failure
     ready(failure)
     this.#deaths++
-    this.#diedAt = this.#context.time.now()
+    this.#died = { at: this.#context.time.now(), failure }
     const wasIdle = alive.waiting.size === 0
     for (const { settle } of alive.waiting.values()) settle({ ok: false, failure })
     alive.waiting.clear()
