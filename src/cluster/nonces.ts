@@ -131,6 +131,8 @@ export class SeenNonces {
   take(nonces: ReadonlyMap<string, string>): readonly string[] {
     const now = this.#time.now()
     const dropped: string[] = []
+    // Verified nonces of instances that are gone.
+    let gone = 0
     let looks = 0
     for (const known of [this.#seen, this.#strange]) {
       for (const instance of known.keys()) if (!nonces.has(instance)) known.delete(instance)
@@ -142,7 +144,7 @@ export class SeenNonces {
         const mostMs = seen === undefined ? STANDS_STILL_MS : Math.max(STANDS_STILL_MS, 4 * seen.heartbeatMs)
         if (elapsedMs(before.movedAt, now) <= mostMs) continue
         dropped.push(instance)
-        this.#seen.delete(instance)
+        if (this.#seen.delete(instance)) gone++
         this.#strange.delete(instance)
         continue
       }
@@ -158,7 +160,7 @@ export class SeenNonces {
       if (isTooMuch) dropped.push(instance)
       this.#strange.set(instance, { text: isTooMuch ? '' : text, movedAt: now })
     }
-    this.strange = nonces.size - this.#seen.size
+    this.strange = nonces.size - this.#seen.size - gone
     // By the monotonic clock: setting the wall clock must not make an instance look silent.
     this.#living = [...this.#seen].filter(([, { movedAt, heartbeatMs }]) => {
       const longestMs = Math.max(LEAST_LIVING_MS, 4 * Math.max(heartbeatMs, this.#heartbeat.ms))
