@@ -151,8 +151,13 @@ export class Member {
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.#isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
-    // A leader drops another application's key here; without a leader, no nonce is needed.
-    await session.ask((store) => store.writeNonce(this.instance, nonce)).catch(onlyForeign)
+    await session
+      .ask((store) => store.writeNonce(this.instance, nonce))
+      .catch((cause: unknown) => {
+        // The leader drops the key of another application, and makes room in a full store; for that, it needs no nonce.
+        const fault = cause instanceof StoreFailure ? cause.fault : null
+        if (fault !== 'foreign' && !(fault === 'full' && this.publisher !== null)) throw cause
+      })
   }
 
   /** Notes a heartbeat that was written here, or applied to the lists. */
@@ -229,7 +234,7 @@ export class Member {
       position,
       dirtyRows: own.dirtyRows,
       nonces: new SeenNonces(signing, time, options.heartbeat),
-      trimsBefore: () => this.snapshots?.trimsBefore ?? null,
+      makeRoom: async (session) => this.snapshots?.makeRoom(session),
       isLogFull: () => this.snapshots?.isLogFull ?? false,
     })
     own.reportTo((observation) => publisher.note(observation))
@@ -326,10 +331,6 @@ export class Member {
       this.#state = { ...state, before: state.before.log }
     }
   }
-}
-
-function onlyForeign(cause: unknown): void {
-  if (!(cause instanceof StoreFailure) || cause.fault !== 'foreign') throw cause
 }
 
 /**

@@ -24,8 +24,8 @@ export interface PublisherOptions extends Pick<
   readonly position: LogPosition
   readonly dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly nonces: SeenNonces
-  /** The position before which the log may be trimmed to make room; `null` if it may not. */
-  readonly trimsBefore: () => LogPosition | null
+  /** Removes what no instance needs from a full store. */
+  readonly makeRoom: (session: Session) => Promise<void>
   /** Returns true if the log has its maximum length, so that rows wait for the snapshot. */
   readonly isLogFull: () => boolean
 }
@@ -260,9 +260,8 @@ export class Publisher {
   async #send(session: Session, entry: LogEntry, mayCreate = false): Promise<void> {
     const stored = encodeEntry(entry, this.#options.signing)
     const appended = await session.append(stored, mayCreate).catch(async (cause: unknown) => {
-      const cut = this.#options.trimsBefore()
-      if (!(cause instanceof StoreFailure) || cause.fault !== 'full' || cut === null) throw cause
-      await session.ask((store) => store.trimBefore(idOf(cut)))
+      if (!(cause instanceof StoreFailure) || cause.fault !== 'full') throw cause
+      await this.#options.makeRoom(session)
       return session.append(stored, mayCreate)
     })
     if (appended === 'refused') this.#refused = entry.position

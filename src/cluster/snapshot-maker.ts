@@ -64,11 +64,6 @@ export class SnapshotMaker {
     this.#begun = this.#lookedAt = options.time.now()
   }
 
-  /** The position before which no instance needs the log. */
-  get trimsBefore(): LogPosition | null {
-    return (this.#before ?? this.#last)?.from ?? null
-  }
-
   /** Whether the log has its maximum length until there is another snapshot. */
   get isLogFull(): boolean {
     return this.#isMaking !== 'log' && this.#logBytes > MOST_TIMES * this.#mostBytes
@@ -90,6 +85,21 @@ export class SnapshotMaker {
     this.#isEnded = true
   }
 
+  /** Removes what no instance needs from a full store: entries before the snapshots in use, and other snapshots. */
+  async makeRoom(session: Session): Promise<void> {
+    this.#forgetsBefore(this.#options.time.now())
+    const cut = (this.#before ?? this.#last)?.from
+    if (cut !== undefined) await session.ask((store) => store.trimBefore(idOf(cut)))
+    await this.#tidy(session)
+  }
+
+  /** Returns true once the snapshot before the last one need not be kept any longer. */
+  #forgetsBefore(now: Moment): boolean {
+    if (this.#switchedAt === null || elapsedMs(this.#switchedAt, now) <= KEPT_MS) return false
+    this.#switchedAt = this.#before = null
+    return true
+  }
+
   /** Starts a snapshot if one is due. */
   tick(session: Session): void {
     const { time, publisher } = this.#options
@@ -98,10 +108,7 @@ export class SnapshotMaker {
     const hasWaited = elapsedMs(this.#begun, now) > LEAST_PAUSE_MS
     // The session's next command reports its failures.
     if (elapsedMs(this.#lookedAt, now) > LOOK_EVERY_MS) this.#look(session, now).catch(() => {})
-    if (this.#switchedAt !== null && elapsedMs(this.#switchedAt, now) > KEPT_MS) {
-      this.#switchedAt = this.#before = null
-      this.#tidy(session).catch(() => {})
-    }
+    if (this.#forgetsBefore(now)) this.#tidy(session).catch(() => {})
     if (this.#isMaking !== null) return
     if (!this.#isDue(now, loaded.length) || loaded.length < (hasWaited ? 1 : LISTS.length)) return
     this.#isMaking = 'rows'

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { Replica } from '../../src/sync/replica.ts'
@@ -240,6 +241,30 @@ describe('a store that is lost', () => {
       await must(fleet, () => fleet.news['store-found'] === (before['store-found'] ?? 0) + 1, 2 * MAX_AGE_MS)
     },
   )
+})
+
+describe('a store that is full (instances: Without the store)', () => {
+  it('is trimmed and tidied by the leader, although it takes no nonce either', async () => {
+    const fleet = new Fleet({ ...token, fullReadEveryMs: 100 * MAX_AGE_MS }, 1)
+    const first = await begun(fleet)
+    await follower(fleet)
+    const { store } = fleet
+    store.blobs.delete('snapshot')
+    await must(fleet, () => fleet.news['snapshot-written'] === 2, 62_000)
+    await fleet.pass(31_000)
+    const [begins] = store.log ?? []
+    // A former leader left it.
+    store.snapshots.set('0-7', 1)
+    store.blobs.set('snapshot:0-7:0', Buffer.from('its only chunk'))
+    store.isFull = true
+    await must(fleet, () => !store.blobs.has('snapshot:0-7:0') && !store.snapshots.has('0-7'), 5 * token.heartbeatMs)
+    expect(store.log?.[0]?.id).not.toBe(begins?.id)
+    store.isFull = false
+    await must(fleet, () => first.cluster.isConnected && first.cluster.outbox === 0, MAX_AGE_MS)
+    expect(first.cluster.role).toBe('leader')
+    expect(fleet.answers(await follower(fleet))).toBeTrue()
+    expect(fleet.checker.wrong).toEqual([])
+  })
 })
 
 describe('a key that is not that of the others (instances: What a follower accepts)', () => {
