@@ -36,6 +36,7 @@ export class SnapshotMaker {
   readonly #options: SnapshotMakerOptions
   #last: Manifest | null
   #before: Manifest | null = null
+  /** When the last snapshot was made, or taken over from another leader. */
   #madeAt: Moment | null = null
   readonly #begun: Moment
   #bytesAt = 0
@@ -60,8 +61,11 @@ export class SnapshotMaker {
   constructor(options: SnapshotMakerOptions, last: Manifest | null) {
     this.#options = options
     this.#last = last
-    this.#isWanted = last === null
     this.#begun = this.#lookedAt = options.time.now()
+    // Leaders that follow quickly on one another continue with one snapshot, but not for long: each measures the log
+    // from its own beginning.
+    this.#isWanted = last === null || last.from.epoch < options.publisher.position.epoch - 1
+    if (last !== null) this.#madeAt = this.#begun
   }
 
   /** Whether the log has its maximum length until there is another snapshot. */
@@ -194,5 +198,7 @@ export class SnapshotMaker {
     })
     const cut = idOf((this.#before ?? manifest).from)
     await session.ask((store) => store.trimBefore(cut))
+    // Not only after a while: leaders may change more often, and the log may grow fast.
+    await this.#tidy(session).catch(() => {})
   }
 }

@@ -75,6 +75,27 @@ export const SNAPSHOT_SENTENCES: Readonly<Record<string, () => Promise<void>>> =
         assert.deepEqual(fleet.checker.wrong, [])
       }
     },
+  'a snapshot in the store is gone on with by the next leader; of leaders that follow quickly on one another, every second makes one':
+    async () => {
+      for (const seed of SEEDS) {
+        const fleet = new Fleet({ ...token, instances: 6, fullReadEveryMs: 100 * MAX_AGE_MS }, seed)
+        await begun(fleet)
+        await must(fleet, () => fleet.instances.every((one) => fleet.answers(one)), MAX_AGE_MS)
+        const written = (): number => fleet.news['snapshot-written'] ?? 0
+        const before = written()
+        for (let change = 0; change < 8; change++) {
+          const { leader } = fleet
+          if (leader === null) throw new Error('nobody reads')
+          fleet.end(leader)
+          fleet.start()
+          await must(fleet, () => fleet.leader !== null, MAX_AGE_MS)
+          await fleet.pass(8000)
+          assert.ok(fleet.store.snapshots.size <= 3)
+        }
+        assert.ok(written() - before <= 4)
+        assert.deepEqual(fleet.checker.wrong, [])
+      }
+    },
   'the snapshots in the store are two at most while a new one takes the place of the last, and one half a minute later':
     async () => {
       const fleet = new Fleet({ ...token, fullReadEveryMs: 2 * MAX_AGE_MS }, 1)
