@@ -96,7 +96,7 @@ export class TableSource<Item> implements ListSource<Item> {
     }
   }
 
-  /** Checks that the table and its columns exist, and collects warnings about them. */
+  /** Checks that the columns of the table can be read, and collects warnings about them. */
   async examine(): Promise<Examination> {
     const { list, time, limits } = this.#settings
     const { maxAgeMs } = limits
@@ -104,12 +104,15 @@ export class TableSource<Item> implements ListSource<Item> {
     if (opened instanceof PostgresFailure) return { problems: [opened.failure], warnings: [] }
     const warnings: string[] = []
     const warn = (warning: string): void => void warnings.push(warning)
-    let failed: PostgresFailure | null
+    let unread: PostgresFailure | null
+    let failed: PostgresFailure | null = null
     try {
-      failed = await examineTable(opened, list, { maxAgeMs, time, warn })
+      unread = await readFirst(opened)
+      if (unread === null) failed = await examineTable(opened, list, { maxAgeMs, time, warn })
     } finally {
       await opened.transaction.end()
     }
+    if (unread !== null) return { problems: [await this.#refreshes.explain(unread)], warnings: [] }
     if (failed !== null) warnings.push(`${list.table.written} could not be examined: ${failed.failure.message}`)
     return { problems: [], warnings }
   }
@@ -230,6 +233,15 @@ async function* scan<Item>(
     if (answer === null || answer instanceof PostgresFailure) return answer
     yield pageOf(answer)
     if (givesWay?.() === true) return new PostgresFailure('timeout', GAVE_WAY, null, false)
+  }
+}
+
+/** Reads one row as a full read does. The catalogue also names columns that the role may not read. */
+async function readFirst<Item>({ transaction, known }: Opened<Item>): Promise<PostgresFailure | null> {
+  const answers = transaction.scan(`${known.select()} LIMIT 1`, [], 'marquee_first')
+  for (;;) {
+    const { value: answer } = await answers.next()
+    if (answer === null || answer instanceof PostgresFailure) return answer
   }
 }
 

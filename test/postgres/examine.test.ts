@@ -1,0 +1,29 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
+import { describeWithPostgres } from './needs-postgres.ts'
+import { World } from './world.ts'
+
+let world: World
+
+describeWithPostgres('the examination of PostgreSQL', () => {
+  beforeAll(async () => {
+    world = await World.create()
+    await world.fill(3)
+  })
+
+  afterEach(() => world.stopAll())
+
+  afterAll(() => world.remove())
+
+  it.each(['updated_at', null])(
+    'reads a row of each list, so that a role without SELECT does not count as fit, with updatedAt: %p',
+    async (updatedAt) => {
+      const { marquee } = await world.begin({ crm: { events: { from: 'crm.public_events', updatedAt } } })
+      await world.query('REVOKE SELECT ON crm.public_events FROM marquee')
+      const { problems, warnings } = (await marquee.crm.examine?.()) ?? {}
+      expect(problems).toMatchObject([{ kind: 'refused', message: expect.stringContaining('42501') as string }])
+      expect(warnings?.filter((warning) => warning.includes('public_events'))).toEqual([])
+      await world.query('GRANT SELECT ON crm.public_events TO marquee')
+      expect((await marquee.crm.examine?.())?.problems).toEqual([])
+    },
+  )
+})
