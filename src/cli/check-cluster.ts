@@ -116,7 +116,8 @@ function problemsOf(info: ReadonlyMap<string, string>): string[] {
 function warningsOf(settings: ClusterSettings, info: ReadonlyMap<string, string>, recordBytes: number): string[] {
   const warnings: string[] = []
   const policy = info.get('maxmemory_policy') ?? 'noeviction'
-  if (policy.startsWith('allkeys-')) {
+  // All keys of Marquee expire, so the volatile policies evict them too.
+  if (policy !== 'noeviction') {
     warnings.push(
       `cluster.url: the store's maxmemory-policy is ${policy}, which may evict the snapshot; set it to noeviction`,
     )

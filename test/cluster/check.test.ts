@@ -126,12 +126,12 @@ describeWithRedis('check looks at the store that instances share', () => {
     }
   })
 
-  it('warns of a server that throws keys away', async () => {
-    redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  it.each(['allkeys-lru', 'volatile-ttl'])('warns of a server that throws keys away: %s', async (policy) => {
+    redis.ask('CONFIG', 'SET', 'maxmemory-policy', policy)
     const { status, problems, warnings } = await check(redis.url)
     expect([status, problems]).toEqual([0, []])
     expect(warnings).toEqual([
-      "cluster.url: the store's maxmemory-policy is allkeys-lru, which may evict the snapshot; set it to noeviction",
+      `cluster.url: the store's maxmemory-policy is ${policy}, which may evict the snapshot; set it to noeviction`,
     ])
   })
 
