@@ -85,7 +85,11 @@ export async function check(
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, found.configuration, context)
-    if (store.server !== null) out(printable(`Cluster store: ${store.server}, reachable, all rights granted.`))
+    if (store.server !== null) {
+      // The rights on a replica, or on a server that is too old, were not tried.
+      const rights = store.problems.length === 0 ? 'all rights granted' : 'but not usable'
+      out(printable(`Cluster store: ${store.server}, reachable, ${rights}.`))
+    }
     for (const told of readingLines(crm.readings, found.configuration)) out(told)
     for (const line of [notYetOverLine(crm), secretsLine(found.configuration)]) if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)

@@ -126,6 +126,24 @@ describeWithRedis('check looks at the store that instances share', () => {
     }
   })
 
+  it('says to a person that a replica is not usable, and of no right that it was granted', async () => {
+    const replica = await RedisServer.start(['--replicaof', '127.0.0.1', String(redis.port)])
+    const folder = new FilesDirectory({ snapshot: null, cluster: { url: { env: 'STORE' } } }, LISTS)
+    try {
+      const lines: string[] = []
+      for (const url of [redis.url, replica.url]) {
+        const args = ['src/main.ts', 'check', '--config', folder.configuration]
+        const child = new Child(programOf('bun'), args, { env: { STORE: url } })
+        await child.exited
+        lines.push(/^Cluster store: Redis [\d.]+, (.*)$/m.exec(child.stdout)?.[1] ?? '')
+      }
+      expect(lines).toEqual(['reachable, all rights granted.', 'reachable, but not usable.'])
+    } finally {
+      folder.remove()
+      await replica.remove()
+    }
+  })
+
   it.each(['allkeys-lru', 'volatile-ttl'])('warns of a server that throws keys away: %s', async (policy) => {
     redis.ask('CONFIG', 'SET', 'maxmemory-policy', policy)
     const { status, problems, warnings } = await check(redis.url)
