@@ -35,7 +35,8 @@ export class ClusterMember implements Reading {
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
   #keepsIndexes: boolean
   readonly #keepers = new WeakMap<Replica, SnapshotKeeper>()
-  #unfit = ''
+  /** Why the CRM could not be read from here when it was last examined. */
+  #unfit: ReadonlySet<string> = new Set()
 
   constructor(options: ReadingOptions, section: ClusterSettings) {
     this.#options = options
@@ -181,9 +182,10 @@ export class ClusterMember implements Reading {
   /** Checks if this instance can read what the configuration names. Reports each problem once. */
   async #examine(): Promise<boolean> {
     const problems = (await this.#options.crm.examine?.())?.problems ?? []
-    for (const { message } of problems) {
-      if (this.#unfit !== message) this.#observe({ kind: 'cluster-changed', what: 'unfit', detail: message })
-      this.#unfit = message
+    const before = this.#unfit
+    this.#unfit = new Set(problems.map(({ message }) => message))
+    for (const detail of this.#unfit) {
+      if (!before.has(detail)) this.#observe({ kind: 'cluster-changed', what: 'unfit', detail })
     }
     return problems.length === 0
   }
