@@ -127,9 +127,10 @@ function notListed({ lists, now }: ExplainOptions): Step {
   return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
 }
 
-/** Names the leader, which alone knows the values found in rows; empty if that is this instance. */
+/** Names the leader, which alone knows the values found in rows that it has read; empty if that is this instance. */
 function readBy({ readBy: instance = null }: ExplainOptions): string {
-  return instance === null ? '' : `Instance ${instance} read it, and knows the value that was found.`
+  if (instance === null) return ''
+  return `Instance ${instance} reads the CRM, and knows the value that was found; after a change of leader, once it has read the row itself, with its next full read at the latest.`
 }
 
 /** Says why a list cannot be read; empty if it can. */

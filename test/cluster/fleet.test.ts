@@ -96,7 +96,8 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     const [there, here] = [await ask(leader, broken), await ask(follower, broken)]
     expect(there?.text).toContain('a found value')
     expect(here?.text).not.toContain('a found value')
-    expect(here?.text).toContain(`Instance ${(await leader.status())?.cluster.instance} read it`)
+    expect(here?.text).toContain(`Instance ${(await leader.status())?.cluster.instance} reads the CRM`)
+    expect(here?.text).toContain('after a change of leader, once it has read the row itself')
     expect((await ask(leader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
     for (const instance of others(leader)) {
       expect((await ask(instance, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
