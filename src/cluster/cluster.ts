@@ -16,7 +16,7 @@ import { type StoreConnection, type StoredEntry, Session, StoreFailure, Traffic,
 import type { Leading } from './node-state.ts'
 import type { Leadership, Publisher } from './publisher.ts'
 
-/** A session that lived this long resets the back-off. */
+/** A session on which the store was used for this long resets the back-off. */
 const SETTLED_MS = 1000
 /** Within this many election times a candidate has claimed, which proves that the store accepts writes. */
 const PROVEN_TIMEOUTS = 4
@@ -134,7 +134,6 @@ export class Cluster {
   async #run(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
-      const begunMs = this.#time.now().monotonicMs
       let isRefused = false
       try {
         await this.#hold()
@@ -142,7 +141,6 @@ export class Cluster {
         this.#lost(cause)
         isRefused = cause instanceof StoreFailure && cause.fault === 'refused'
       }
-      if (this.#time.now().monotonicMs - begunMs > SETTLED_MS) this.#failures = 0
       if (!signal.aborted) await sleep(this.#backOffMs(isRefused), this.#time, signal)
     }
   }
@@ -164,6 +162,8 @@ export class Cluster {
         await (state.kind === 'leading' ? lead(member, state, session, signal) : follow(member, session, signal))
       }
     } finally {
+      // Before the failure is reported: the first attempt after a session is made at once.
+      if (session.isProven && this.#time.now().monotonicMs - session.openedAtMs > SETTLED_MS) this.#failures = 0
       this.#session = null
       session.close()
     }
@@ -184,7 +184,6 @@ export class Cluster {
   #lost(cause: unknown): void {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
-    // The first attempt after a session is made at once.
     if (this.isConnected && this.#failures === 0) return
     this.#connected(false)
     if (why === this.#toldLost) return

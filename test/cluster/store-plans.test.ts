@@ -199,6 +199,19 @@ describe('an instance that holds nothing any more', () => {
 })
 
 describe('a store that is lost', () => {
+  it('is not told of where a connection is cut now and then, and the next one works', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    await follower(fleet)
+    for (let cut = 0; cut < 3; cut++) {
+      await fleet.pass(MAX_AGE_MS)
+      fleet.store.breakConnections()
+    }
+    await fleet.pass(MAX_AGE_MS)
+    expect(fleet.news['store-lost']).toBeUndefined()
+    expect(fleet.checker.wrong).toEqual([])
+  })
+
   it('is told of once, and again where the reason is another', async () => {
     const fleet = new Fleet(token, 1)
     await begun(fleet)
