@@ -98,6 +98,7 @@ async function take(member: Member, session: Session, lists: FollowedLists, stor
   }
   tell(member, lists, entry)
   if (entry.head.kind === 'heartbeat') {
+    member.compareMaxAge(entry.head)
     member.noteHeartbeat(entry.head, lists)
     if (!session.isProven && member.wroteSince(session.openedAtMs, entry)) session.prove()
   }
@@ -107,17 +108,11 @@ async function take(member: Member, session: Session, lists: FollowedLists, stor
   return false
 }
 
-/** Reports an applied entry to the operator. */
-function tell({ options, cutOver, heartbeat }: Member, lists: FollowedLists, { head }: LogEntry): void {
-  if (head.kind === 'rows' && cutOver.served === lists) {
-    const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
-    if (delaysMs.length > 0) options.observe({ kind: 'changes-published', delaysMs })
-  }
-  if (head.kind !== 'heartbeat' || head.refreshEveryMs === heartbeat?.refreshEveryMs) return
-  const { maxAgeMs } = options.settings
-  if (maxAgeMs >= 2 * head.refreshEveryMs) return
-  const why = `it is ${maxAgeMs / 1000} s, but must be at least twice the interval at which the leader reads (${head.refreshEveryMs / 1000} s)`
-  options.observe({ kind: 'cluster-changed', what: 'max-age-too-short', detail: why })
+/** Reports how long the changes of an applied entry took to be served here. */
+function tell({ options, cutOver }: Member, lists: FollowedLists, { head }: LogEntry): void {
+  if (head.kind !== 'rows' || cutOver.served !== lists) return
+  const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
+  if (delaysMs.length > 0) options.observe({ kind: 'changes-published', delaysMs })
 }
 
 /** Returns true if this instance should claim the leadership. */

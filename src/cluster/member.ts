@@ -38,6 +38,8 @@ export class Member {
   readonly #nonces: OwnNonces
   #nonceAt: Moment | null = null
   #heartbeatAt: Moment
+  /** What was reported of a maximum age that is too short; `null` while it is long enough. */
+  #toldTooShort: string | null = null
   readonly #begun: Moment
   /** All lists that this instance follows refer to this object. */
   readonly #link = { isLost: false }
@@ -158,6 +160,17 @@ export class Member {
         const fault = cause instanceof StoreFailure ? cause.fault : null
         if (fault !== 'foreign' && !(fault === 'full' && this.publisher !== null)) throw cause
       })
+  }
+
+  /** Reports that the maximum age here is too short for the leader's reads, once until one of the two changes. */
+  compareMaxAge({ refreshEveryMs }: HeartbeatEntry): void {
+    const { settings, observe } = this.options
+    const { maxAgeMs } = settings
+    const isTooShort = maxAgeMs < 2 * refreshEveryMs
+    const why = `it is ${maxAgeMs / 1000} s, but must be at least twice the interval at which the leader reads (${refreshEveryMs / 1000} s)`
+    if (isTooShort && this.#toldTooShort !== why)
+      observe({ kind: 'cluster-changed', what: 'max-age-too-short', detail: why })
+    this.#toldTooShort = isTooShort ? why : null
   }
 
   /** Notes a heartbeat that was written here, or applied to the lists. */

@@ -152,6 +152,22 @@ describe('a maximum age that a reload made much shorter', () => {
   })
 })
 
+describe('a maximum age that is too short for the reads of the leader (instances: Who reads the CRM)', () => {
+  it('is told of once, also where a reload made it so', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    const second = await follower(fleet)
+    const { settings } = second.cluster.member.options
+    const told = () => fleet.log.filter((line) => line.includes('max-age-too-short'))
+    for (const maxAgeMs of [MAX_AGE_MS, 2 * token.refreshEveryMs - 1, MAX_AGE_MS, 2 * token.refreshEveryMs - 1]) {
+      Object.assign(settings, { maxAgeMs })
+      await fleet.pass(10 * token.heartbeatMs)
+    }
+    expect(told()).toHaveLength(2)
+    expect(told()[0]).toContain(`at which the leader reads (${token.refreshEveryMs / 1000} s)`)
+  })
+})
+
 describe('an instance with a smaller maximum age (instances: Who reads the CRM)', () => {
   it('leaves the reading to one whose heartbeats are longer than its own silence', async () => {
     for (const seed of SEEDS) {
