@@ -260,8 +260,12 @@ export class Member {
     observe({ kind: 'cluster-changed', what: 'became-leader', detail })
   }
 
+  /** Starts to read the CRM from the lists that are held here, although the log may not be followed from them. */
   #readHere(): OwnReading {
-    const own = new OwnReading(this.options, this.#reached)
+    const { served } = this.cutOver
+    // The shrink guard must know what is served: nothing is missing from lists that begin empty.
+    const held = served instanceof FollowedLists && served.isReached ? served : null
+    const own = new OwnReading(this.options, this.#reached ?? held)
     if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
     return own
   }

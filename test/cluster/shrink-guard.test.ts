@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { RUNTIMES } from '../support/depth.ts'
 import { RedisServer } from '../support/redis-server.ts'
-import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
+import { begun, MAX_AGE_MS, follower, hideMost, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import type { Instance } from './instance.ts'
 import { describeWithRedis } from './needs-redis.ts'
@@ -62,6 +62,34 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     garble(fleet)
     fleet.tables.events.garbled.clear()
     await must(fleet, () => second.cluster.served.events.shrunk === null && ageNow(second) >= 0, 2 * MAX_AGE_MS)
+  })
+
+  it('holds on an instance that cannot follow the log any further, and then reads for itself or takes over', async () => {
+    for (const isStoreLost of [true, false]) {
+      const fleet = new Fleet({ ...setting, readersWhenLost: Number.POSITIVE_INFINITY }, 4)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      fleet.history.end()
+      await fleet.pass(2 * MAX_AGE_MS)
+      const { served } = second.cluster.served.events.list
+      hideMost(fleet)
+      await must(fleet, () => second.cluster.served.events.shrunk !== null, 4 * MAX_AGE_MS)
+      const { member } = second.cluster
+      if (member.target === null) throw new Error('it follows')
+      if (isStoreLost) {
+        fleet.store.state = 'down'
+        fleet.store.breakConnections()
+      } else {
+        fleet.store.empty()
+        fleet.kill(first)
+      }
+      member.lose(member.target, 'the plan says so')
+      await must(fleet, () => second.cluster.role === (isStoreLost ? 'standalone' : 'leader'), 2 * MAX_AGE_MS)
+      await wait(fleet, 4 * MAX_AGE_MS)
+      expect(second.cluster.served.events.list.served).toBe(served)
+      expect(second.cluster.served.events.shrunk?.absent).toBe(served - 2)
+      expect(ageNow(second)).toBeGreaterThan(4 * MAX_AGE_MS)
+    }
   })
 
   it('lets a follower that hears nothing more of the leader go past the maximum age as ever', async () => {
