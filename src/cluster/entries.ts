@@ -207,7 +207,7 @@ interface RefusedEntry {
 }
 
 export const HEAD_CEILING: number = 64 * 1024
-/** The highest valid epoch: the next claim must still be a safe integer. */
+/** The highest valid epoch and number. */
 const HIGHEST = Number.MAX_SAFE_INTEGER - 1
 
 export const NO_BODY: Buffer = Buffer.alloc(0)
@@ -227,6 +227,11 @@ export function compareIds(
   right: Pick<LogPosition, 'epoch' | 'number'>,
 ): number {
   return left.epoch - right.epoch || left.number - right.number
+}
+
+/** Returns true if no claim can be above this position. Instances never get so far: another program was there. */
+export function isHighest({ epoch }: Pick<LogPosition, 'epoch'>): boolean {
+  return epoch >= HIGHEST
 }
 
 /** Returns true if an entry id in the store, possibly written by another program, is below a position. */

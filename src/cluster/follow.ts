@@ -1,6 +1,6 @@
 import { delaysOf } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
-import { type LogEntry, NO_BODY, compareIds, encodeEntry, idOf, isBelow, isSame } from './entries.ts'
+import { type LogEntry, NO_BODY, compareIds, encodeEntry, idOf, isBelow, isHighest, isSame } from './entries.ts'
 import type { FollowedLists } from './followed-lists.ts'
 import type { Member } from './member.ts'
 import { logOf } from './node-state.ts'
@@ -152,9 +152,14 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   await claim(member, session, top)
 }
 
+const EXHAUSTED = 'the log begins again, because no higher epoch was left'
+
 /** Sends a claim above the last entry of the log, if there is a basis for one. */
 async function claim(member: Member, session: Session, top: LogEntry | null): Promise<void> {
   const { instance, election, options, target, own } = member
+  if (top !== null && isHighest(top.position)) return member.log.isExhausted(top.position)
+  // The log that replaced an exhausted one begins below it.
+  if (top !== null && target !== null && isHighest(target.position)) return member.lose(target, EXHAUSTED)
   const held = own === null ? (target?.isReached === true ? target.position : null) : own.after
   // An instance without rows tries the snapshot in the store before it claims.
   if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return

@@ -1,4 +1,4 @@
-import { decodeEntry, idOf, isSame, type LogEntry, type LogPosition } from './entries.ts'
+import { decodeEntry, idOf, isHighest, isSame, type LogEntry, type LogPosition } from './entries.ts'
 import type { ElectionTimer } from './election.ts'
 import { drawName } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
@@ -48,9 +48,10 @@ export class LogReader {
     return this.#highestEpoch > 0
   }
 
-  /** Returns a position with an epoch above all that were ever seen. */
+  /** Returns a position with an epoch above all that were ever seen; after the highest one, above `top` alone. */
   nextClaim(top: LogPosition | null): LogPosition {
-    this.#highestEpoch = Math.max(this.#highestEpoch, top?.epoch ?? 0) + 1
+    const seen = isHighest({ epoch: this.#highestEpoch }) ? 0 : this.#highestEpoch
+    this.#highestEpoch = Math.max(seen, top?.epoch ?? 0) + 1
     return { epoch: this.#highestEpoch, number: 0, claimId: drawName(this.#options.draw) }
   }
 
@@ -151,6 +152,15 @@ export class LogReader {
       const isPrimary = await session.ask((store) => store.isPrimary())
       const top = await session.ask((store) => store.top())
       return isPrimary && top?.id === last?.id ? 'unusable' : 'usable'
+    })
+  }
+
+  /** Notes that no epoch is above the last entry of the log. */
+  isExhausted(last: LogPosition): void {
+    const id = idOf(last)
+    this.unusable.found(`the last entry of the log, ${id}, has the highest epoch that there is`, async (session) => {
+      const top = await session.ask((store) => store.top())
+      return top?.id === id ? 'unusable' : 'usable'
     })
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { NO_BODY, Signing, encodeEntry } from '../../src/cluster/entries.ts'
 import { commandLimitMs } from '../../src/cluster/store.ts'
 import { UnusableLog } from '../../src/cluster/unusable-log.ts'
 import { planSeeds } from '../support/depth.ts'
@@ -65,6 +66,27 @@ describe.each(Object.entries(MISCHIEF))('a log that %s (instances: What a follow
         await must(fleet, () => fleet.instances.every((one) => fleet.answers(one)), MAX_AGE_MS)
         expect(fleet.checker.wrong).toEqual([])
       }
+    }
+  })
+})
+
+describe('a log with a claim of an epoch above which there is none, or one more, that is not refused', () => {
+  it.each([1, 2])('is gone on from or replaced: %d below the highest safe integer', async (below) => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+      await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      const position = { epoch: Number.MAX_SAFE_INTEGER - below, number: 0, claimId: 'f'.repeat(16) }
+      const head = { kind: 'claim', instance: 'nobody', version: '0.1.0', newLog: false, after: null } as const
+      fleet.store.forge(encodeEntry({ position, head, body: NO_BODY }, new Signing('model', fleet.key)))
+      await must(fleet, () => fleet.leader === null, MAX_AGE_MS)
+      await must(fleet, () => fleet.leader !== null, MAX_AGE_MS)
+      await fleet.pass(2 * MAX_AGE_MS)
+      expect(fleet.instances.map(({ cluster }) => cluster.role).toSorted()).toEqual(['follower', 'leader'])
+      expect(second.cluster.position?.epoch).toBe(below === 1 ? 1 : Number.MAX_SAFE_INTEGER - 1)
+      expect(fleet.answers(await follower(fleet))).toBeTrue()
+      expect(fleet.checker.wrong).toEqual([])
     }
   })
 })
