@@ -30,6 +30,8 @@ export class Member {
   readonly cutOver: CutOver
   readonly accepting: Accepting
   #state: NodeState = NOTHING_FOLLOWED
+  /** The reading of a leader that has resigned; `null` once other lists are served. */
+  #resigned: OwnReading | null = null
   #isFit = false
   /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
   #restsUntilMs = Number.NEGATIVE_INFINITY
@@ -262,12 +264,21 @@ export class Member {
 
   /** Starts to read the CRM from the lists that are held here, although the log may not be followed from them. */
   #readHere(): OwnReading {
-    const { served } = this.cutOver
-    // The shrink guard must know what is served: nothing is missing from lists that begin empty.
-    const held = served instanceof FollowedLists && served.isReached ? served : null
-    const own = new OwnReading(this.options, this.#reached ?? held)
+    const own = this.#ownFrom(this.#reached, this.cutOver.served)
+    this.#resigned = null
     if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
     return own
+  }
+
+  /** The shrink guard must know what is served: nothing is missing from lists that begin empty. */
+  #ownFrom(reached: FollowedLists | null, served: ServedLists): OwnReading {
+    const resigned = this.#resigned
+    if (reached === null && resigned?.replica === served) {
+      resigned.goOn()
+      return resigned
+    }
+    const held = served instanceof FollowedLists && served.isReached ? served : null
+    return new OwnReading(this.options, reached ?? held)
   }
 
   /** Starts to make snapshots, if that has not started yet, with the snapshot in the store as predecessor. */
@@ -296,6 +307,7 @@ export class Member {
 
   /** Stops leading. Continues to serve its own lists until `CutOver` finds the new leader's lists to be later. */
   resign(why: string): void {
+    this.#resigned = this.own
     this.own?.end()
     this.snapshots?.end()
     this.#state = NOTHING_FOLLOWED
@@ -335,7 +347,9 @@ export class Member {
       if (own !== null) this.cutOver.offer(own.replica)
       return
     }
-    if (!this.cutOver.offer(lists) || own === null) return
+    if (!this.cutOver.offer(lists)) return
+    this.#resigned = null
+    if (own === null) return
     // The log is followed again, so this instance need not read the CRM.
     own.end()
     this.#followsAgain()

@@ -18,7 +18,7 @@ export class OwnReading {
   /** The rows changed since `after`, of the lists that were read in full by then. */
   readonly dirtyRows: Partial<Record<ListName, DirtyRows>> = {}
   /** The last entry of a log that these rows include. */
-  readonly after: LogPosition | null
+  after: LogPosition | null
   #note: (observation: Observation) => void = () => {}
 
   constructor({ newLists, newReplica }: Pick<ClusterOptions, 'newLists' | 'newReplica'>, from: FollowedLists | null) {
@@ -26,9 +26,12 @@ export class OwnReading {
     const resumeState = from === null ? null : { events: from.events.resumeState, venues: from.venues.resumeState }
     const lists = from?.lists ?? newLists()
     this.replica = newReplica(lists, resumeState, (observation) => this.#note(observation))
-    for (const list of [lists.venues, lists.events]) {
-      const { name } = list.kind
-      if (this.replica[name].reader.isLoaded) this.dirtyRows[name] = new DirtyRows(list)
+    this.#start()
+  }
+
+  #start(): void {
+    for (const { list, reader } of [this.replica.venues, this.replica.events]) {
+      if (reader.isLoaded) this.dirtyRows[list.kind.name] = new DirtyRows(list)
     }
     this.replica.start()
   }
@@ -42,6 +45,13 @@ export class OwnReading {
   end(): void {
     for (const dirtyRows of Object.values(this.dirtyRows)) dirtyRows.end()
     void this.replica.stop()
+  }
+
+  /** Reads on after an end. No log has exactly these rows, because changes were not reported in the meantime. */
+  goOn(): void {
+    this.after = null
+    this.#note = () => {}
+    this.#start()
   }
 }
 

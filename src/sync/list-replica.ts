@@ -69,13 +69,14 @@ export class ListReplica<Item> implements ServedList<Item> {
 
   start(): void {
     const { resumeState, source } = this.#options
-    const { failure = null, failures, shrunk = null } = resumeState ?? {}
+    const { failure = null, failures } = resumeState ?? {}
+    this.#stoppedAt = null
     const askedMs = failure?.retryAfterMs ?? 0
     this.refresh.start(0, failure, failures)
     // The previous reader's audits count: the next one is due when its own would have been; at once if it did not
     // believe the list.
     const auditedMs = this.freshness.auditedAgeMs(this.#time.now()) ?? 0
-    const auditInMs = shrunk === null ? this.#settings.fullReadEveryMs - auditedMs : 0
+    const auditInMs = this.shrunk === null ? this.#settings.fullReadEveryMs - auditedMs : 0
     this.audit.start(Math.max(askedMs, auditInMs))
     if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
     this.#endHints = source.onHint?.(() => {

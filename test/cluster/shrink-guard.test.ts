@@ -92,6 +92,26 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     }
   })
 
+  it('holds on a leader that resigned, and then reads for itself', async () => {
+    const fleet = new Fleet({ ...setting, readersWhenLost: Number.POSITIVE_INFINITY }, 4)
+    const { cluster } = await begun(fleet)
+    const first = fleet.leader
+    fleet.history.end()
+    await fleet.pass(2 * MAX_AGE_MS)
+    const { served } = cluster.served.events.list
+    hideMost(fleet)
+    await must(fleet, () => cluster.served.events.shrunk !== null, 4 * MAX_AGE_MS)
+    fleet.store.state = 'down'
+    fleet.store.breakConnections()
+    cluster.member.resign('the plan says so')
+    await must(fleet, () => cluster.role === 'standalone', MAX_AGE_MS)
+    await wait(fleet, 4 * MAX_AGE_MS)
+    expect(cluster.served.events.list.served).toBe(served)
+    const { shrunk } = cluster.served.events
+    expect([shrunk?.absent, shrunk?.heardAt ?? null]).toEqual([served - 2, null])
+    if (first !== null) expect(ageNow(first)).toBeGreaterThan(4 * MAX_AGE_MS)
+  })
+
   it('lets a follower that hears nothing more of the leader go past the maximum age as ever', async () => {
     const fleet = new Fleet({ ...setting, readersWhenLost: 1 }, 2)
     await begun(fleet)
