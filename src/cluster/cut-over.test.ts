@@ -8,7 +8,7 @@ import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import type { ReportedState } from './entries.ts'
 import { FollowedList, UNREAD } from './followed-lists.ts'
-import { CutOver } from './member.ts'
+import { CutOver } from './cut-over.ts'
 import { ListMaker } from '../records/row-records.ts'
 
 const WHOLE: ReportedState = { ...UNREAD, whole: true }
