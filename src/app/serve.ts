@@ -16,6 +16,7 @@ import { onHangUp } from './reload.ts'
 import { type Watched, OutageWatch } from './outage-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
+import { OTHERS, STOPS } from './early-signals.ts'
 import { type RequestWatch, traceIdOf } from '../http/call.ts'
 import { Telemetry } from '../observe/telemetry.ts'
 
@@ -31,15 +32,34 @@ interface Part {
   stop(): void | Promise<void>
 }
 
+/** What a stop must end: nothing before the configuration is read. */
+interface Started {
+  running: Running | null
+  readonly parts: Part[]
+  isStopping: boolean
+}
+
 /** Runs the service until a signal ends it; resolves with the exit status. */
 export async function serve(options: ConfigurationOptions, context: CommandContext): Promise<number> {
+  const { out, isTerminal } = context
+  const telemetry = new Telemetry({ out, isTerminal, now: () => Date.now() }, false)
+  const started: Started = { running: null, parts: [], isStopping: false }
+  const stopping = untilSignal(started, telemetry, context)
+  // A start that hangs does not hold up a stop.
+  return Promise.race([stopping.ended, run(options, context, telemetry, started, stopping)])
+}
+
+async function run(
+  options: ConfigurationOptions,
+  context: CommandContext,
+  telemetry: Telemetry,
+  started: Started,
+  { ended, stop }: ReturnType<typeof untilSignal>,
+): Promise<number> {
   const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
-  const telemetry = new Telemetry(
-    { out: context.out, isTerminal: context.isTerminal, now: () => Date.now() },
-    configuration.log.requests,
-  )
+  telemetry.logsRequests = configuration.log.requests
   const observers: Observe[] = [telemetry.observe]
   const observe: Observe = (observation) => {
     for (const note of observers) note(observation)
@@ -57,9 +77,11 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
     telemetry,
     watched,
     address: '',
-    stopping: false,
+    stopping: started.isStopping,
     refused: null,
   }
+  started.running = running
+  const isStopping = (): boolean => running.stopping
   const outages = new OutageWatch(() => watchedNow(running), telemetry.observe, systemTime)
   const lacks = lacksOf(running)
   observers.push(
@@ -80,22 +102,25 @@ export async function serve(options: ConfigurationOptions, context: CommandConte
   const listener = publicSide(running, runtime.listen, context)
   // The operations listener stops last, so that it can be asked until the end.
   const parts: readonly Part[] = [operations, reads, listener, outages]
-  for (const [at, part] of parts.entries()) {
+  for (const part of parts) {
+    if (isStopping()) break
+    started.parts.push(part)
     const why = await part.start()
-    if (why === null) continue
+    if (why === null || isStopping()) continue
     context.error(why)
-    await stopAll(parts.slice(0, at))
+    await stopAll(started.parts.slice(0, -1))
     return ANSWER_IS_NO
   }
+  if (isStopping()) return ended
   const listenedAtMs = Date.now()
-  const { ended, stop } = untilSignal(running, parts, observe)
   const hungUp = onHangUp(running, options, context, observe, (next) => listener.keepLimits(next))
   // Everything else waits briefly for the lists.
   const opened = await operations.opened
   await marquee.service.ready()
   await withTimeout(systemTime, FIRST_READ_MS, firstReads.promise)
+  const { startUp } = await import('./start-up.ts')
+  if (isStopping()) return ended
   if (lacks.messages.size === 0) {
-    const { startUp } = await import('./start-up.ts')
     const { address } = running
     const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
     const addresses = { address, operations: opened === null ? null : `${addressOf(opened)}/` }
@@ -231,7 +256,7 @@ function takeSignals(
   stop: (signal: string) => Promise<void>,
 ): void {
   const ignored = new Set<string>()
-  signals?.handTo((signal) => {
+  signals?.handTo(OTHERS, (signal) => {
     if (signal === 'SIGHUP') {
       void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop(signal) : null))
     } else if (!ignored.has(signal)) {
@@ -278,11 +303,11 @@ const LAST_ANSWERS_MS = 1000
 /** Signals within this time count as one: a terminal and npm both send Ctrl-C. */
 const SECOND_SIGNAL_MS = 1000
 
-/** Stops in order at the first signal, and immediately at one that follows a second or more later. */
+/** Stops in order at the first signal, also during the start, and immediately at one that follows a second or more later. */
 function untilSignal(
-  running: Running,
-  parts: readonly Part[],
-  observe: Observe,
+  started: Started,
+  { log, observe }: Telemetry,
+  { signals }: CommandContext,
 ): { readonly ended: Promise<number>; readonly stop: (signal: string) => Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<number>()
   let firstMs: number | null = null
@@ -297,13 +322,18 @@ function untilSignal(
       return
     }
     firstMs = nowMs
-    // From now on `/ready` answers 503.
-    running.stopping = true
-    const { drainMs } = running.configuration.limits
-    observe({ kind: 'stopping', signal, drainMs })
+    started.isStopping = true
+    // During the start, the lines so far are still held back.
+    log.begin()
+    const { running, parts } = started
+    if (running !== null) {
+      // From now on `/ready` answers 503.
+      running.stopping = true
+      observe({ kind: 'stopping', signal, drainMs: running.configuration.limits.drainMs })
+    }
     await stopAll(parts)
     end(FINE)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  signals?.handTo(STOPS, (signal) => void stop(signal))
   return { ended: promise, stop }
 }

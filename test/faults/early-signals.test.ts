@@ -7,7 +7,7 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import { BOTH_RUNTIMES } from '../support/depth.ts'
 
-const NUMBERS = { SIGHUP: 1, SIGUSR1: 10, SIGUSR2: 12 } as const
+const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGUSR1: 10, SIGUSR2: 12, SIGTERM: 15 } as const
 type Tried = keyof typeof NUMBERS
 
 /** Whether a process ignores a signal, or has a handler for it. */
@@ -44,6 +44,20 @@ describe.each(WAYS)('a start by %s', (_, start) => {
     const [first] = child.stdout.split('\n')
     expect(first).toContain('"event":"listening"')
     expect(await child.stop()).toBe(0)
+    directory.remove()
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 by %s from its first module on, and says so', async (signal) => {
+    const directory = new FilesDirectory({}, { events: '[]', venues: '[]' })
+    const child = start(directory.configuration)
+    await eventually(
+      // Node itself has handlers for both, which end it. Ours for SIGHUP comes after ours for these.
+      async () => survives(child, signal) && survives(child, 'SIGHUP'),
+      (does) => does,
+    )
+    child.signal(signal)
+    expect(await child.exited).toBe(0)
+    expect(child.stdout.trim().split('\n').at(-1)).toContain('"event":"stopped"')
     directory.remove()
   })
 
