@@ -268,6 +268,23 @@ describe('what a server answers instead of a list', () => {
     rig.aheadMs = 16_000
     expect((await readWeb(rig.crm.events, null, served)).failure).toBe('')
   })
+
+  it('a last line without an end is left out at first, and read once the file has not changed', async () => {
+    let body = CSV
+    const server = await serve(() => ({ body }))
+    const rig = await rigOf(`"${server.origin}/a.csv"`)
+    const first = await readWeb(rig.crm.events)
+    body = `${CSV}3,Oper,2036-07-14T19:30,2036-07-14T22:00`
+    rig.aheadMs = 11_000
+    const served: ServedRows = { count: 2, has: () => true, countMissing: () => 0, tooOldAtMs: performance.now() - 1 }
+    const second = await readWeb(rig.crm.events, first.cursor, served)
+    expect([second.failure, names(second)]).toEqual(['', ['Konzert', 'Lesung', 'unchanged']])
+    expect(second.cursor === null || rig.crm.events.travels?.(second.cursor)).toBe(false)
+    rig.aheadMs = 60_000
+    const third = await readWeb(rig.crm.events, second.cursor, served)
+    expect([third.failure, names(third)]).toEqual(['', ['Konzert', 'Lesung', 'Oper']])
+    expect((await readWeb(rig.crm.events, third.cursor, served)).outcome).toMatchObject({ ok: true, unchanged: true })
+  })
 })
 
 describe('a redirect', () => {

@@ -9,6 +9,7 @@ import {
   type ReadOutcome,
   type ReadRequest,
   type ServedRows,
+  cursorOf,
   failed,
   failureOf,
   heartbeat,
@@ -170,6 +171,21 @@ function failureIn<Item>(
   // Line 0 stands for the whole file.
   const place = fault.line === 0 ? name : `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
   return failureOf('broken', `${place}: ${fault.problem}`)
+}
+
+const UNSETTLED = ':unsettled'
+
+/**
+ * Returns the cursor of a file that may still change unnoticed, or whose last line was left out. No version has this
+ * cursor, so the file is read again even if it does not change.
+ */
+export function unsettled(id: string): Cursor {
+  return cursorOf(`${id}${UNSETTLED}`)
+}
+
+/** Returns true if a cursor identifies a version of the file, so any process can confirm the list by it. */
+export function namesVersion(cursor: Cursor): boolean {
+  return !cursor.endsWith(UNSETTLED)
 }
 
 export function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {

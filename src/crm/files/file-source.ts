@@ -4,7 +4,15 @@ import { cursorOf, failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { type Descriptors, patienceOf } from '../kit/crm-limits.ts'
 import { type FileFormat, contentOf } from './content.ts'
-import { type FileReadsSettings, type Interrupted, FileReads, endOf, tooOld } from './file-reads.ts'
+import {
+  type FileReadsSettings,
+  type Interrupted,
+  FileReads,
+  endOf,
+  namesVersion,
+  tooOld,
+  unsettled,
+} from './file-reads.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 
@@ -17,8 +25,6 @@ export interface FileSourceSettings<Item> extends FileReadsSettings<Item> {
 const MOST_ATTEMPTS = 5
 /** Some file systems record times in steps this coarse, so a change soon after another may leave no trace. */
 const SETTLING_MS = 2000
-/** Ends a cursor of a file that may still change unnoticed, so the file is read again. */
-const UNSETTLED = ':unsettled'
 /** Files up to this size are only applied after a complete read without changes to the file. */
 const HELD_BACK_BYTES = 8 * 1024 * 1024
 const PACKED = 8
@@ -101,7 +107,7 @@ export class FileSource<Item> implements ListSource<Item> {
 
   /** A cursor is the file's fingerprint, so any process can check it. */
   travels(cursor: Cursor): boolean {
-    return !cursor.endsWith(UNSETTLED)
+    return namesVersion(cursor)
   }
 
   async *#readFile(
@@ -160,7 +166,7 @@ export class FileSource<Item> implements ListSource<Item> {
     if (typeof read === 'string' || !read.ok) return read
     this.#hasLooked = true
     const isAll = isCurrent && isSettled && !read.isLeftOut
-    return endOf(cursorOf(isAll ? id : `${id}${UNSETTLED}`), asOf, true)
+    return endOf(isAll ? cursorOf(id) : unsettled(id), asOf, true)
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import {
+  type Cursor,
   type Failure,
   type PageStream,
   type ReadRequest,
@@ -12,7 +13,7 @@ import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download, type WebCopy } from './download.ts'
-import { FileReads, endOf, tooOld } from './file-reads.ts'
+import { FileReads, endOf, namesVersion, tooOld, unsettled } from './file-reads.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
 
@@ -141,12 +142,12 @@ class WebSource<Item> implements ListSource<Item> {
     const version = { file, found: { ...copy, name }, id, begunAt, readAtMs, isSmall: true, isSettled: true }
     const read = yield* this.#reads.read(version, request, isKnown)
     if (typeof read === 'string') throw new Error('a downloaded file does not change')
-    return read.ok ? endOf(id, begunAt, true) : read
+    return read.ok ? endOf(read.isLeftOut ? unsettled(id) : id, begunAt, true) : read
   }
 
   /** A cursor is the contents' digest, so any process can check it. */
-  travels(): boolean {
-    return true
+  travels(cursor: Cursor): boolean {
+    return namesVersion(cursor)
   }
 
   /** Explains that the server does not say how old the file is, although crm.maxFileAge limits that. */
