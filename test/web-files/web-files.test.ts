@@ -152,6 +152,16 @@ describe('a list by URL', () => {
     expect(server.seen.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined])
   })
 
+  it('is read again if the list has lost its cursor, and the file has not changed', async () => {
+    const server = await serve(() => ({ headers: { 'last-modified': OLD, date: OLD.replace('12', '13') }, body: CSV }))
+    const rig = await rigOf(`"${server.origin}/a.csv"`)
+    const { cursor } = await readWeb(rig.crm.events)
+    await readWeb(rig.crm.events, cursor)
+    const again = await readWeb(rig.crm.events)
+    expect([again.failure, names(again)]).toEqual(['', ['Konzert', 'Lesung']])
+    expect(rig.notices).toEqual([])
+  })
+
   it('has the headers that the configuration names, as secrets', async () => {
     const server = await serve(() => ({ body: CSV }))
     const { crm } = await rigOf(

@@ -101,7 +101,7 @@ export class Download {
       this.#answered = null
       return (this.#copy = { ...known, askedAt: got.begunAt, writtenAtMs: this.#writtenAtMs(got.reply, known) })
     }
-    const taken = await this.#take(got)
+    const taken = await this.#take(got, known)
     this.#answered = { at: got.begunAt, failure: 'cursor' in taken ? null : taken }
     return taken
   }
@@ -110,7 +110,8 @@ export class Download {
     return new URL(this.#url.reveal()).host
   }
 
-  async #take({ reply, begunAt, url }: Followed): Promise<WebCopy | Failure> {
+  /** @param known the version whose validators were sent; `null` if none were */
+  async #take({ reply, begunAt, url }: Followed, known: WebCopy | null): Promise<WebCopy | Failure> {
     if (reply.status !== 200) return this.#failureOf(reply)
     const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength)
     const about = { contentType: reply.headers['content-type'] ?? '', pathname: url.pathname, name: this.name }
@@ -118,8 +119,9 @@ export class Download {
     if (typeof format !== 'string') return format
     const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
     const { etag, 'last-modified': lastModified } = reply.headers
+    const isSame = known?.cursor === cursor
     // A server may send validators and ignore them: then each refresh downloads the file in full.
-    const isIgnored = Object.keys(this.#validators).length > 0 && this.#copy?.cursor === cursor
+    const isIgnored = isSame && Object.keys(this.#validators).length > 0
     const isSent = etag !== undefined || lastModified !== undefined
     const validators = isSent ? (isIgnored ? 'ignored' : 'sent') : 'none'
     const writtenAtMs = this.#writtenAtMs(reply, null)
@@ -131,7 +133,7 @@ export class Download {
       ...(lastModified === undefined || !isSettled ? {} : { 'if-modified-since': lastModified }),
     }
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
-    if (this.#copy?.cursor !== cursor || this.#bytes !== null || this.#copy === null) this.#bytes = bytes
+    if (!isSame || this.#bytes !== null) this.#bytes = bytes
     return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, validators })
   }
 
