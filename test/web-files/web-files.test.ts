@@ -51,6 +51,7 @@ function names({ changes }: { readonly changes: readonly { readonly kind: string
 }
 
 const OLD = 'Sat, 01 Nov 2036 12:00:00 GMT'
+const ago = (ms: number): string => new Date(Date.now() - ms).toUTCString()
 
 describe('a list by URL', () => {
   const XLSX = workbook([
@@ -150,6 +151,25 @@ describe('a list by URL', () => {
     rig.aheadMs = 11_000
     await readWeb(rig.crm.events, first.cursor)
     expect(server.seen.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined])
+  })
+
+  it('is asked by its ETag if its Last-Modified is always the current time, and told of without one', async () => {
+    let etag: Readonly<Record<string, string>> = { etag: '"a"' }
+    const server = await serve(() => ({ headers: { ...etag, 'last-modified': ago(0), date: ago(0) }, body: CSV }))
+    const rig = await rigOf(`"${server.origin}/a.csv"`)
+    const { cursor } = await readWeb(rig.crm.events)
+    for (rig.aheadMs of [11_000, 22_000]) await readWeb(rig.crm.events, cursor)
+    expect(server.seen.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"a"'])
+    expect(server.seen.map(({ headers }) => headers['if-modified-since'])).toEqual([undefined, undefined, undefined])
+    etag = {}
+    const other = await rigOf(`"${server.origin}/a.csv"`)
+    await readWeb(other.crm.events)
+    expect(other.notices).toEqual([])
+    other.aheadMs = 11_000
+    await readWeb(other.crm.events, cursor)
+    expect(other.notices.join()).toContain(
+      '/a.csv comes with a new Last-Modified in every answer, so it is downloaded in full every 10 s',
+    )
   })
 
   it('is read again if the list has lost its cursor, and the file has not changed', async () => {
@@ -372,8 +392,6 @@ describe('a redirect', () => {
 })
 
 describe('crm.maxFileAge', () => {
-  const ago = (ms: number): string => new Date(Date.now() - ms).toUTCString()
-
   it('fails a list whose Last-Modified is older, by the clock of its server', async () => {
     let headers: Record<string, string> = { 'last-modified': ago(30 * 3_600_000), date: ago(0) }
     const server = await serve(() => ({ headers, body: CSV }))

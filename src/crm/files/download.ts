@@ -30,8 +30,11 @@ export interface WebCopy {
   readonly askedAt: Moment
   /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
   readonly writtenAtMs: number
-  /** Whether the server sends an ETag or Last-Modified, and whether it has ignored one in a conditional request. */
-  readonly validators: 'sent' | 'none' | 'ignored'
+  /**
+   * Whether the server sends an ETag or Last-Modified. `ignored`: it has ignored one in a conditional request.
+   * `renewed`: the file has not changed since the previous download, and its Last-Modified is the current time again.
+   */
+  readonly validators: 'sent' | 'none' | 'ignored' | 'renewed'
 }
 
 /** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
@@ -51,6 +54,8 @@ export class Download {
   #copy: WebCopy | null = null
   #bytes: Buffer | null = null
   #validators: Readonly<Record<string, string>> = {}
+  /** The ETag of the last download. */
+  #etag: string | undefined
   /** The last answer, reused until the shortest interval has passed; `null` after a 304, or if there is none. */
   #answered: { readonly at: Moment; readonly failure: Failure | null } | null = null
 
@@ -120,18 +125,21 @@ export class Download {
     const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
     const { etag, 'last-modified': lastModified } = reply.headers
     const isSame = known?.cursor === cursor
-    // A server may send validators and ignore them: then each refresh downloads the file in full.
-    const isIgnored = isSame && Object.keys(this.#validators).length > 0
-    const isSent = etag !== undefined || lastModified !== undefined
-    const validators = isSent ? (isIgnored ? 'ignored' : 'sent') : 'none'
     const writtenAtMs = this.#writtenAtMs(reply, null)
     // Servers derive both from a time in whole seconds, so they may stay the same if the file changes twice within a
-    // second.
+    // second. Scripts send the current time as Last-Modified; an ETag that an earlier download had too is safe then.
     const isSettled = !(this.#settings.time.now().wallMs - writtenAtMs < SETTLING_MS)
+    const isEtagSettled = isSettled || (isSame && etag === this.#etag)
+    // A server may send validators and ignore them: then each refresh downloads the file in full.
+    const isIgnored = isSame && Object.keys(this.#validators).length > 0
     this.#validators = {
-      ...(etag === undefined || !isSettled ? {} : { 'if-none-match': etag }),
+      ...(etag === undefined || !isEtagSettled ? {} : { 'if-none-match': etag }),
       ...(lastModified === undefined || !isSettled ? {} : { 'if-modified-since': lastModified }),
     }
+    this.#etag = etag
+    const isRenewed = isSame && Object.keys(this.#validators).length === 0
+    const isSent = etag !== undefined || lastModified !== undefined
+    const validators = !isSent ? 'none' : isIgnored ? 'ignored' : isRenewed ? 'renewed' : 'sent'
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
     if (!isSame || this.#bytes !== null) this.#bytes = bytes
     return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, validators })

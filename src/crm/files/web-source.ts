@@ -93,11 +93,7 @@ class WebSource<Item> implements ListSource<Item> {
   get warning(): string | null {
     const { list, download, limits } = this.#settings
     if (download.copy === null || download.copy.validators === 'sent') return null
-    const why =
-      download.copy.validators === 'none'
-        ? 'comes without ETag and Last-Modified'
-        : 'is sent in full to conditional requests'
-    const fact = `${list.name}: ${download.name} ${why}, so it is downloaded in full every 10 s`
+    const fact = `${list.name}: ${download.name} ${UNCONDITIONAL[download.copy.validators]}, so it is downloaded in full every 10 s`
     return limits.maxAgeMs > LEAST_MAX_AGE_MS ? fact : `${fact}; freshness.maxAge must be longer than 20s then`
   }
 
@@ -158,6 +154,13 @@ class WebSource<Item> implements ListSource<Item> {
     return failureOf('misconfigured', `${fact}; remove crm.maxFileAge`)
   }
 }
+
+/** Why each refresh downloads the file in full. */
+const UNCONDITIONAL = {
+  none: 'comes without ETag and Last-Modified',
+  renewed: 'comes with a new Last-Modified in every answer',
+  ignored: 'is sent in full to conditional requests',
+} as const
 
 /** A file is downloaded at most every 10 s, and a read of it may take as long. */
 const LEAST_MAX_AGE_MS = 20_000
