@@ -45,12 +45,15 @@ export function writeProposal(
   const namespace: Line = {
     key: 'idNamespace',
     value: idNamespace ?? randomUUID(),
-    evidence: `the ids are not GUIDs; ${idNamespace === null ? 'keep this UUID' : 'this UUID was kept from the replaced file'}: ids are derived from it`,
+    evidence:
+      idNamespace === null
+        ? 'the ids are not GUIDs; keep this UUID: ids are derived from it'
+        : 'this UUID was kept from the replaced file: ids are derived from it',
   }
   const lines = [
     '  kind: files',
     ...(needsDirectory ? [`  directory: ${quoted(relative(cwd, directory) || '.')}`] : []),
-    ...(needsNamespace ? written([namespace], 2) : []),
+    ...(needsNamespace || idNamespace !== null ? written([namespace], 2) : []),
     ...(events === null ? [] : listLines('events', events, directory)),
     ...(venues === null ? [] : listLines('venues', venues, directory)),
   ]

@@ -113,6 +113,13 @@ describe('marquee init (SURFACE: Commands)', () => {
       // Also where somebody broke the file meanwhile.
       folder.write('marquee.yaml', `${readFileSync(folder.at('marquee.yaml'), 'utf8')}\n  }: broken\n`)
       expect(await proposed('--replace')).toBe(drawn)
+      // Also where the id is a question, as two rows have the same number.
+      folder.write(
+        'e.csv',
+        'Nr;Titel;Beginn;Ende\n1;A;2036-12-11 19:30;2036-12-11 22:00\n1;B;2036-12-12 19:30;2036-12-12 22:00\n',
+      )
+      expect(await proposed('--replace')).toBe(drawn)
+      expect(readFileSync(folder.at('marquee.yaml'), 'utf8')).toContain("Id: '?'")
       expect(readdirSync(folder.path).toSorted()).toEqual(['e.csv', 'marquee.yaml'])
     },
   )
