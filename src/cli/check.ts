@@ -68,9 +68,10 @@ export async function check(
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
   const noted = readingWarnings(crm.readings, found.configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
-  // Imported on demand: most lists have no unreadable cells.
+  // Imported on demand: most lists have no unreadable cells. Only those of files are texts that `crm.texts` describes.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
-  const keyFor: TextKeyFor = isClean ? () => null : (await import('../proposal/text-keys.ts')).textKeyFor
+  const hasTextKeys = !isClean && found.configuration.crm.kind === 'files'
+  const keyFor: TextKeyFor = hasTextKeys ? (await import('../proposal/text-keys.ts')).textKeyFor : () => null
   const { report: read, asides } = reportOf(
     crm,
     found.configuration,

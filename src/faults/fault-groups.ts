@@ -66,15 +66,9 @@ function groupOf(
     .slice(0, MOST_FOUND)
     .map(([value, times]) => ({ value, count: times }))
   const { column } = fault
-  const remedy = remedyOf(fault, found, IN_TEXT.test(examples[0]?.where ?? '') ? textKeyFor : noKey)
+  const remedy = remedyOf(fault, found, textKeyFor)
   return { kind, column, fault: fault.fault, count, found, examples, remedy }
 }
-
-const noKey: TextKeyFor = () => null
-/**
- * Matches the location of a row in a text file or workbook: only their cells are texts that `crm.texts` can describe.
- */
-const IN_TEXT = /\.(?:csv|tsv|txt|xlsx|json|ndjson), (?:line|row|item) \d+(?: \(line \d+\))?$/i
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'

@@ -4,17 +4,21 @@ import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { type WebServer, webServer } from './web-server.ts'
 import { RUNTIMES } from '../support/depth.ts'
+import { NAMESPACE } from './rig.ts'
 
 const EVENTS = `Nr;Titel;Ort;Beginn;Ende;Plätze;Frei;Preis
 1;Konzert;Halle;12.07.2036 19:30;12.07.2036 22:00;200;20;18,50 €
 2;Lesung;Halle;13.07.2036 19:30;13.07.2036 22:00;100;5;9,00 €
 `
+/** With a column that no field reads. */
+const PLAN = EVENTS.replace('Preis', 'Preis;Notiz').replaceAll('€', '€;privat')
 const VENUES = 'Name,Stadt\nHalle,Köln\n'
 let server: WebServer
 
 beforeAll(async () => {
   server = await webServer(({ path }) => {
     if (path.startsWith('/login')) return { headers: { 'content-type': 'text/html' }, body: '<html>Sign in' }
+    if (path.startsWith('/plan')) return { body: PLAN }
     return { headers: { 'content-type': 'text/csv' }, body: path.startsWith('/events') ? EVENTS : VENUES }
   })
 })
@@ -43,6 +47,18 @@ for (const runtime of RUNTIMES) {
         '/events comes without ETag and Last-Modified, so it is downloaded in full every 10 s',
       )
       expect(check.stdout + check.stderr).not.toMatch(/secret-word|other-word/)
+    })
+
+    it('have keys for their texts, which check names whatever the URL ends with', async () => {
+      using folder = new WorkFolder()
+      const url = `${server.origin}/plan`
+      folder.write(
+        'marquee.yaml',
+        `crm: { kind: files, directory: ., idNamespace: ${NAMESPACE}, texts: { delimiter: ';' }, events: { from: "${url}", fields: { Id: Nr, Start: Beginn, Finish: Ende }, showOnWeb: null, active: null } }`,
+      )
+      folder.write('venues.csv', 'Id\n')
+      const check = await runCommand(['check'], { cwd: folder.path, runtime })
+      expect(check.stdout).toContain('or add DD.MM.YYYY hh:mm to crm.texts.dates.')
     })
 
     it('are refused with a sentence where a login page answers, without the query', async () => {
