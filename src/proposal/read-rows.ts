@@ -164,6 +164,8 @@ class SheetRows {
   #first: { readonly row: number; readonly cells: readonly Cell[] }[] = []
   #headerRow = 1
   #names: readonly (string | null)[] | null = null
+  /** The number of columns up to the last one with a name. */
+  #named = 0
   readonly #isCsv: boolean
   #raggedRows: RaggedRows | null = null
 
@@ -208,11 +210,14 @@ class SheetRows {
     this.#headerRow = header?.row ?? 1
     this.#first = []
     this.#names = names
+    this.#named = names.findLastIndex((name) => name !== null) + 1
     for (const { cells, row } of below) this.#count(cells, names, row)
   }
 
   #count(cells: readonly Cell[], names: readonly (string | null)[], row: number): void {
-    if (this.#isCsv && cells.length !== names.length) {
+    // Blank cells in columns without a name may be missing or added.
+    const isWhole = cells.length >= this.#named && cells.slice(names.length).every(isBlank)
+    if (this.#isCsv && !isWhole) {
       const first = this.#raggedRows ?? { firstRow: row, cells: cells.length, headerCells: names.length, rows: 0 }
       this.#raggedRows = { ...first, rows: first.rows + 1 }
     }

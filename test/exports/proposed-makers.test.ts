@@ -140,6 +140,18 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
   })
 
   it.each([
+    ['blank cells beyond the header', EVENTS.replace('Genere', 'Genere;').replaceAll(/(?:Opera|Concerti)$/gm, '$&;;')],
+    ['blank cells in the header alone', EVENTS.replace('Genere', 'Genere;;')],
+    ['blank cells in rows alone', EVENTS.replaceAll('Opera', 'Opera;;')],
+  ])('says nothing of %s: such a file is served', async (_, rows) => {
+    const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
+    expect(said).not.toContain('refuses such a file')
+    expect(await checked(text.replaceAll(/'\?'/g, 'null'))).toContain(
+      '4 events and 2 venues would be served, 1 row would not.',
+    )
+  })
+
+  it.each([
     ['empty.csv', '', 'has zero bytes'],
     ['empty.json', '', 'has zero bytes'],
     ['nul.csv', '\0'.repeat(4096), 'contains U+0000, which no text does; most likely it is incomplete, or not a list'],
