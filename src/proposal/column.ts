@@ -242,10 +242,14 @@ export function decimalSign(numbers: readonly string[]): {
 } {
   let example = ''
   let ambiguous = ''
+  let spaced = ''
   const signs = new Set<'.' | ','>()
   for (const value of numbers.map(withoutCurrency)) {
     const marks = value.replaceAll(/[^.,]/g, '')
-    if (marks === '') continue
+    if (marks === '') {
+      if (GROUPED_BY_BLANKS.test(value)) spaced = value
+      continue
+    }
     const last = marks.at(-1) === ',' ? ',' : '.'
     const isGrouped = /^[+-]?[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+$/.test(value) && new Set(marks).size === 1
     if (isGrouped && marks.length === 1) {
@@ -259,8 +263,12 @@ export function decimalSign(numbers: readonly string[]): {
   const [sign] = signs
   if (sign !== undefined && signs.size === 1) return { sign, example }
   if (signs.size > 1) return { sign: 'both', example }
-  return ambiguous === '' ? { sign: null, example: '' } : { sign: 'both', example: ambiguous }
+  if (ambiguous !== '') return { sign: 'both', example: ambiguous }
+  // Where blanks group thousands, a comma is decimal.
+  return { sign: spaced === '' ? null : ',', example: spaced }
 }
+
+const GROUPED_BY_BLANKS = /^[+-]?[1-9]\d{0,2}([ \u00a0\u202f])\d{3}(?:\1\d{3})*$/
 
 const CURRENCY = /^(?:\p{Sc}|[A-Z]{3}(?=[ \u00a0\d]))|(?:\p{Sc}|(?<=[ \u00a0\d])[A-Z]{3})$/u
 

@@ -151,6 +151,19 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     )
   })
 
+  it.each([' ', '\u00a0', '\u202f'])('reads numbers whose thousands are grouped by %j', async (blank) => {
+    const rows = `Nr;Titre;Salle;Début;Fin;Capacité;Places restantes;Prix
+1;Tosca;Opéra;2036-12-11 19:30;2036-12-11 22:00;1${blank}250;1${blank}000;20
+2;Aïda;Opéra;2036-12-12 19:30;2036-12-12 22:00;900;0;30
+`
+    const { text } = await proposed({ 'Programme.csv': rows })
+    expect(text).toMatch(/decimal: ","   # blanks group thousands; e\.g\. 1.000/)
+    writeFileSync(join(folder, 'crm', 'venues.csv'), 'Id,Name\n')
+    expect(await checked(text.replaceAll(/'\?'/g, 'null'))).toContain('"TicketCapacity":1250,"TicketsAvailable":1000')
+    const unsaid = await checked(text.replaceAll(/'\?'/g, 'null').replace(/^ +decimal: .*$/m, ''))
+    expect(unsaid).toContain("or set crm.texts.decimal: ','")
+  })
+
   it.each([
     ['empty.csv', '', 'has zero bytes'],
     ['empty.json', '', 'has zero bytes'],
