@@ -63,6 +63,8 @@ const TIMES = [
   'hhmm',
   'h:mm A',
   'hh:mm A',
+  'h:mm:ss A',
+  'hh:mm:ss A',
   'hh:mm Uhr',
   'hh.mm Uhr',
   'h:mmA',

@@ -164,6 +164,15 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(unsaid).toContain("or set crm.texts.decimal: ','")
   })
 
+  it('knows the seconds of a time with AM or PM, as .NET and Google Sheets write it', async () => {
+    const rows = `Id;Title;Venue;Start;End
+1;Tosca;Opera;12/24/2036 7:30:00 PM;12/24/2036 10:00:00 PM
+2;Aida;Opera;1/5/2037 7:30:00 PM;1/5/2037 11:30:00 PM
+`
+    const { text } = await proposed({ 'Plan.csv': rows })
+    expect(text).toContain('dates: ["M/D/YYYY h:mm:ss A"]')
+  })
+
   it.each([
     ['empty.csv', '', 'has zero bytes'],
     ['empty.json', '', 'has zero bytes'],
