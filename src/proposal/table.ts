@@ -59,7 +59,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
   if (decoder === null) return `is encoded in ${label}, which this runtime does not support`
   if (format !== 'csv') {
     const rows = await jsonTable(bytes, decoder, format)
-    return typeof rows === 'string' ? rows : { tables: [{ ...about, isTyped: true, ...rows }], hidden: [] }
+    return typeof rows === 'string' ? rows : { tables: [{ ...about, isTyped: true, encoding, ...rows }], hidden: [] }
   }
   const head = openDecoder(label, false)?.decode(bytes.subarray(0, HEAD_BYTES)) ?? ''
   const said = /^"?sep=([,;\t|])"?[ \t]*\r?\n/i.exec(head)

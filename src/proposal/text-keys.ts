@@ -1,5 +1,6 @@
 import type { Expected } from '../domain/withheld.ts'
 import { type Column, columnOfTexts, currenciesOf, decimalSign } from './column.ts'
+import { recoded } from '../domain/encoding.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { type Line, quoted, example, OPEN } from './line.ts'
 import type { DateFormat } from '../domain/date-format.ts'
@@ -82,10 +83,14 @@ export function textLines(
       SIGNS.get(table.delimiter ?? ',') ?? quoted(table.delimiter ?? ','),
       `${howMany(table.columns.length, 'column')} in ${howMany(table.rows, 'row')}`,
     )
-    const { sure, candidates } = table.encoding
+  }
+  const { sure, candidates } = table.encoding
+  // A workbook has no encoding, and JSON is nearly always UTF-8.
+  if (!table.isWorkbook && (!table.isTyped || sure !== 'utf-8')) {
     if (sure === null) {
       const shown = candidates.map(({ label, word }) => `${label} gives ${word}`)
-      add('encoding', OPEN, `The bytes are not UTF-8. Which is right: ${shown.join(', ')}?`)
+      const question = `The bytes are not UTF-8. Which is right: ${shown.join(', ')}?`
+      add('encoding', OPEN, [question, ...otherNames(table)].join(' '))
     } else {
       const alike = candidates.slice(1, 3).map(({ label }) => label)
       const fact = `the bytes are not UTF-8; ${alike.join(' and ')} give the same text`
@@ -122,6 +127,21 @@ export function textLines(
   )
   if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags ?? { texts: [] }))
   return lines
+}
+
+const MOST_NAMES = 10
+
+/** Tells which names of columns depend on the encoding: the proposal writes them as the first candidate gives them. */
+function otherNames({ columns, encoding }: Table): readonly string[] {
+  const [first, ...others] = encoding.candidates
+  if (first === undefined) return []
+  return others.flatMap(({ label }) => {
+    const names = columns.flatMap(({ name }) => {
+      const other = recoded(name, first.label, label)
+      return other === name ? [] : [`${other} instead of ${name}`]
+    })
+    return names.length === 0 ? [] : [`With ${label}, also write ${names.slice(0, MOST_NAMES).join(', ')}.`]
+  })
 }
 
 /** The first format, and the first one with day and month swapped. */

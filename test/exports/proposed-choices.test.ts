@@ -220,6 +220,14 @@ describe('what init asks of bytes that are not UTF-8', () => {
     await expectRefused('crm.events.texts.encoding')
   })
 
+  it('tells which names of columns another answer changes', async () => {
+    // Název and Začátek, as Windows-1250 writes them.
+    const czech = Buffer.from('Id;N\xe1zev;Za\xe8\xe1tek;Konec\n1;A;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1')
+    const { text, said } = await proposed(czech)
+    expect(text).toContain('Which column is the start of events (Zaèátek, Konec)?')
+    expect(said).toContain('? With windows-1250, also write Začátek instead of Zaèátek. With windows-')
+  })
+
   it('asks nothing where all likely encodings give the same text', async () => {
     const { text } = await proposed(
       Buffer.from('Id;Name;Start;Finish\n1;Café Müller \x96 12 \x80;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1'),

@@ -173,6 +173,18 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(text).toContain('dates: ["M/D/YYYY h:mm:ss A"]')
   })
 
+  it.each(['json', 'ndjson'] as const)(
+    'says the encoding of %s that is UTF-16, as PowerShell writes it',
+    async (format) => {
+      const row = { nr: '7', title: 'Żeński', start: '2036-12-11 19:30', end: '2036-12-11 22:00' }
+      const content = format === 'json' ? JSON.stringify([row]) : `${JSON.stringify(row)}\n`
+      const { text } = await proposed({ [`Plan.${format}`]: Buffer.from(`\ufeff${content}`, 'utf16le') })
+      expect(text).toContain('    texts:\n      encoding: utf-16le   # all bytes are valid')
+      writeFileSync(join(folder, 'crm', 'venues.csv'), 'Id,Name\n')
+      expect(await checked(text.replaceAll(/'\?'/g, 'null'))).toContain('"Name":"Żeński"')
+    },
+  )
+
   it.each([
     ['empty.csv', '', 'has zero bytes'],
     ['empty.json', '', 'has zero bytes'],
