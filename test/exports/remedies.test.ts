@@ -96,6 +96,14 @@ describe('what check says to do works when it is done to the letter', () => {
     expect(group?.remedy).toStartWith(`Correct Preis: write ${meant} for `)
   })
 
+  it.each(['250,5', '9.999.999.999'])('of seats, %s is told by the decimal sign that is set', async (text) => {
+    const good = GOOD.replace('18,50 €', '1.250')
+    const groups = await groupsOf([good, good.replace('1;', '2;').replace('1.250;', `${text};`)], {
+      price: 'TicketCapacity',
+    })
+    expect(remedies(groups)).toEqual(['Correct Preis (expected: a whole number, such as 1.250 (crm.texts.decimal)).'])
+  })
+
   it('a price that is called free is 0', async () => {
     const groups = await groupsOf([GOOD, GOOD.replace('1;', '2;').replace('18,50 €', 'Eintritt frei')])
     expect(remedies(groups)).toEqual([expect.stringContaining('Correct Preis: write 0 for "Eintritt frei"') as never])

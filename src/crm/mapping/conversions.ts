@@ -236,7 +236,7 @@ function withSign<Value>(
     const [, digits = '', , fraction] = match
     const ungrouped = digits.replaceAll(/[^\d+-]/g, '')
     const value = convert(fraction === undefined ? ungrouped : `${ungrouped}.${fraction}`)
-    return value instanceof CellFault ? new CellFault(value.expected, cell) : value
+    return value instanceof CellFault ? new CellFault(expected, cell) : value
   }
 }
 
