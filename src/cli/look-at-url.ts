@@ -16,11 +16,11 @@ export async function lookAtUrl(
   try {
     const path = join(folder, `list.${fetched.format}`)
     await writeFile(path, fetched.bytes)
-    const looked = await lookAt(path)
+    const looked = await lookAt(path, fetched.name)
     if (typeof looked === 'string') return `${fetched.name} ${looked}`
     return {
       ...looked,
-      tables: looked.tables.map((table) => ({ ...table, path: url, file: fetched.name, isOnWeb: true })),
+      tables: looked.tables.map((table) => ({ ...table, path: url, isOnWeb: true })),
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

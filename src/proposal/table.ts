@@ -32,18 +32,21 @@ export interface FileTables {
   readonly hidden: readonly string[]
 }
 
-/** Examines a file, or explains why that is impossible, as the rest of a sentence that begins with its name. */
-export async function lookAt(path: string): Promise<FileTables | string> {
+/**
+ * Examines a file, or explains why that is impossible, as the rest of a sentence that begins with its name.
+ * @param file its name in messages
+ */
+export async function lookAt(path: string, file = basename(path)): Promise<FileTables | string> {
   if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx?)$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
   const bytes = await bytesOf(path)
   if (typeof bytes === 'string') return bytes
   const about = {
     path,
-    file: basename(path),
+    file,
     isOnWeb: false,
     isWorkbook: false,
     sheet: null,
-    title: basename(path),
+    title: file,
     isTyped: false,
     encoding: UTF_8,
     delimiter: null,

@@ -93,7 +93,7 @@ function raggedText({ rows, firstRow, cells, headerCells }: RaggedRows, delimite
 
 function rowsOf({ rows, isWorkbook, file }: Table): string {
   const count = howMany(rows, 'row')
-  return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; an Excel workbook despite its name` : count
+  return isWorkbook && /\.(?:csv|tsv|txt)$/i.test(file) ? `${count}; an Excel workbook despite its name` : count
 }
 
 function listLines(

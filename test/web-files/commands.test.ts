@@ -49,9 +49,12 @@ for (const runtime of RUNTIMES) {
       expect(check.stdout + check.stderr).not.toMatch(/secret-word|other-word/)
     })
 
-    it('have keys for their texts, which check names whatever the URL ends with', async () => {
+    it('are named by their URLs, and check names the keys for their texts, whatever the URL ends with', async () => {
       using folder = new WorkFolder()
       const url = `${server.origin}/plan`
+      const init = await runCommand(['init', 'files', '--from', url], { cwd: folder.path, runtime })
+      expect(init.stdout).toContain(`${new URL(url).host}/plan: not used: `)
+      expect(init.stdout).not.toContain('list.csv')
       folder.write(
         'marquee.yaml',
         `crm: { kind: files, directory: ., idNamespace: ${NAMESPACE}, texts: { delimiter: ';' }, events: { from: "${url}", fields: { Id: Nr, Start: Beginn, Finish: Ende }, showOnWeb: null, active: null } }`,
