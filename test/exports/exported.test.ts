@@ -321,6 +321,19 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     )
   })
 
+  it('refuses a repeated name and `sep=` in a list without a block, also if texts are configured', async () => {
+    const said = async (head: string): Promise<unknown> => {
+      write('events.csv', `${head}\n7;${DAY};yes;Figaro;Figaro\n`)
+      return eventIn(await read("texts: { delimiter: ';' }"), '7')
+    }
+    const head = 'Id;Start;Finish;ShowOnWeb;Name'
+    expect(await said(`${head};Name`)).toBe('events.csv, line 1: the header names "Name" twice')
+    expect(await said(`sep=;\n${head};Notes`)).toBe(
+      'events.csv, line 1: the line sep= is an instruction for Excel only; delete it',
+    )
+    expect(await said(`${head};Notes`)).toMatchObject({ Name: 'Figaro' })
+  })
+
   it('guesses no separator', async () => {
     write('Spielplan.csv', `Nr;Titel;Beginn;Ende\n7;Figaro;${DAY}\n`)
     expect(eventIn(await read(EVENTS), '7')).toBe(

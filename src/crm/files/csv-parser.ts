@@ -16,6 +16,7 @@ import { type OnCut, type RowParser, type BrokenSyntax, type Taken } from './row
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
   readonly #texts: TextSettings | null
+  readonly #isMapped: boolean
   readonly #onHeader: TakeHeader
   #onRow: TakeCsvRow | null = null
   /** Complete rows that are not handled yet, with the number of empty lines the parser has skipped so far. */
@@ -32,11 +33,17 @@ export class CsvParser implements RowParser {
   #delimiter = ','
   blankRows = 0
 
-  /** @param delimiter the separator if there are no `texts`, which name their own */
-  constructor(onHeader: TakeHeader, texts: TextSettings | null = null, delimiter = ',') {
+  /** @param isMapped whether the configuration has a block for the list: names may then repeat, and `sep=;` is read */
+  constructor(
+    onHeader: TakeHeader,
+    texts: TextSettings | null = null,
+    delimiter = texts?.delimiter ?? ',',
+    isMapped = false,
+  ) {
     this.#onHeader = onHeader
     this.#texts = texts
-    if (texts === null) this.#open(delimiter)
+    this.#isMapped = isMapped
+    if (!isMapped) this.#open(delimiter)
   }
 
   #open(delimiter: string): Parser {
@@ -175,7 +182,7 @@ export class CsvParser implements RowParser {
         header.push(null)
         continue
       }
-      if (this.#texts === null && names.has(name)) {
+      if (!this.#isMapped && names.has(name)) {
         return { line, problem: `the header names ${JSON.stringify(name.slice(0, 80))} twice` }
       }
       names.add(name)
@@ -183,7 +190,7 @@ export class CsvParser implements RowParser {
       this.#named = index + 1
     }
     const own = /^sep=(.?)/i.exec(header[0] ?? '')
-    if (own !== null && this.#texts === null) {
+    if (own !== null && !this.#isMapped) {
       return { line, problem: `the line ${own[0]} is an instruction for Excel only; delete it` }
     }
     const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined

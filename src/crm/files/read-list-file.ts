@@ -44,7 +44,7 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   }
   if (format === 'csv') {
     const { CsvParser, csvRows } = await import('./csv-parser.ts')
-    const parser = new CsvParser(csvRows(list, rows, columns), list.texts)
+    const parser = new CsvParser(csvRows(list, rows, columns), list.texts, undefined, list.isMapped)
     return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
   }
   const parser = new JSON_PARSERS[format](jsonLines(list, rows, columns, held))
