@@ -5,7 +5,7 @@ import { canBeInner, unfitWithin } from '../domain/inner-value.ts'
 import { type JsonValue, type JsonValues, valueAt } from '../domain/json-value.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Secret } from '../domain/secret.ts'
-import { batchRows, mappedBatches } from './batches.ts'
+import { mappedBatches } from './batches.ts'
 import { ClientToken } from './client-token.ts'
 import type {
   Batch,
@@ -111,10 +111,8 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
     ...(ids === null
       ? {}
       : {
-          async *ids(context: Context) {
-            for await (const batch of read(context, ids))
-              yield batchRows(batch).map((row) => [firstAt(row, [id]) ?? '', firstAt(row, stamps)] as const)
-          },
+          ids: (context) =>
+            mappedBatches(read(context, ids), (row) => [firstAt(row, [id]) ?? '', firstAt(row, stamps)]),
         }),
     ...(byId === null ? {} : { byId: (context, some) => stamped(read(context, byId, { ids: some })) }),
   }

@@ -46,13 +46,11 @@ export function odooConnector({ version, venues, columns }: OdooOptions): Connec
     // Odoo stores times more exactly than it sends them, so the filter includes equal times.
     since: (context, updatedAt) => read(context, [...base, ['write_date', '>=', updatedAt]]),
     byId: (context, ids) => read(context, [...base, ['id', 'in', ids.map(Number)]]),
-    async *ids(context) {
-      for await (const batch of search(context, model, base, ['write_date']))
-        yield batchRows(batch).map(({ id, write_date: stamp }) => [
-          Number(id),
-          typeof stamp === 'string' ? stamp : null,
-        ])
-    },
+    ids: (context) =>
+      mappedBatches(search(context, model, base, ['write_date']), ({ id, write_date: stamp }) => [
+        Number(id),
+        typeof stamp === 'string' ? stamp : null,
+      ]),
   })
   async function* events(context: Context, domain: Domain): AsyncGenerator<Batch> {
     for await (const batch of search(context, 'event.event', domain, [...EVENT, ...columns.events])) {

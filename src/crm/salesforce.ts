@@ -1,5 +1,5 @@
 import type { Batch, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
-import { batchRows } from './batches.ts'
+import { batchRows, mappedBatches } from './batches.ts'
 import { ClientToken } from './client-token.ts'
 
 /** One list: an object of the org, and the columns that are mapped. */
@@ -41,10 +41,11 @@ export function salesforceConnector({ apiVersion, events, venues }: SalesforceOp
         for await (const batch of query(context, gone, 'queryAll'))
           yield { rows: [], deleted: batchRows(batch).map(({ Id = null }) => textOf(Id)) }
       },
-      async *ids(context) {
-        for await (const batch of query(context, `SELECT Id, SystemModstamp FROM ${from} ORDER BY Id`))
-          yield batchRows(batch).map(({ Id = null, SystemModstamp: stamp = null }) => [textOf(Id), textOf(stamp)])
-      },
+      ids: (context) =>
+        mappedBatches(
+          query(context, `SELECT Id, SystemModstamp FROM ${from} ORDER BY Id`),
+          ({ Id = null, SystemModstamp: stamp = null }) => [textOf(Id), textOf(stamp)],
+        ),
       byId: (context, ids) => query(context, `${select} WHERE Id IN (${ids.filter(isId).map(quoted).join(', ')})`),
     }
   }

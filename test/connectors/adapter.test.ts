@@ -480,6 +480,71 @@ describe('a list with since and ids', () => {
     expect(reader.said).toContainEqual([1, 'behind'])
   })
 
+  it('is as old as the oldest answer, also one of ids, or one without changes', async () => {
+    const table = new Table()
+    const stream: Stream = {
+      ...table.stream,
+      async *ids() {
+        yield { rows: table.rows.map(({ id, changed }) => [id, changed] as const), lagMs: 300_000 }
+      },
+      async *since() {
+        yield { rows: [], lagMs: 60_000 }
+      },
+    }
+    const reader = new Reader((await openOwn(stream)).events)
+    await reader.full()
+    await reader.changes()
+    expect(reader.lagMs).toBe(60_000)
+    expect(await reader.changes({ mustConfirm: true })).toMatchObject({ ok: true, confirms: true })
+    expect(reader.lagMs).toBe(300_000)
+  })
+
+  it('is compared twice where served rows are missing, unless rows cannot have moved', async () => {
+    const table = new Table()
+    // Since gives only the newest row again.
+    table.change(1, '2026-11-02T00:00:00Z', 'newest')
+    let scans = 0
+    const stream = (stable: boolean): Stream => ({
+      ...table.stream,
+      async *ids() {
+        const pairs = table.rows.map(({ id, changed }) => [id, changed] as const)
+        // In every other scan the third row has moved from the second page to the first, which was read before.
+        const second = pairs.slice(2).filter((_, at) => scans % 2 === 1 || at > 0)
+        scans++
+        yield* [pairs.slice(0, 2), second].map((rows) => ({ rows, stable }))
+      },
+    })
+    const reader = new Reader((await openOwn(stream(false))).events)
+    await reader.full()
+    const served = reader.served()
+    expect(await reader.changes({ mustConfirm: true, served })).toMatchObject({ ok: true, complete: true })
+    expect([scans, served.countMissing()]).toEqual([2, 0])
+    // What both scans lack is gone.
+    table.rows = table.rows.slice(1)
+    await reader.changes({ mustConfirm: true, served })
+    expect([scans, served.countMissing()]).toEqual([4, 1])
+    table.change(2, '2026-11-02T00:00:00Z', 'newest')
+    const stable = new Reader((await openOwn(stream(true))).events)
+    await stable.full()
+    await stable.changes({ mustConfirm: true, served: stable.served() })
+    expect([scans, stable.served().countMissing()]).toEqual([5, 1])
+  })
+
+  it('fails where fewer ids came than the CRM told of', async () => {
+    const table = new Table()
+    const stream: Stream = {
+      ...table.stream,
+      async *ids() {
+        yield { rows: table.rows.slice(1).map(({ id, changed }) => [id, changed] as const), total: 4 }
+      },
+    }
+    const reader = new Reader((await openOwn(stream)).events)
+    await reader.full()
+    expect(message(await reader.changes({ mustConfirm: true }))).toBe(
+      'broken: events: the CRM says that there are 4 rows, but returned 3',
+    )
+  })
+
   it('fails where ids yields a Date, which would be another time at each scan', async () => {
     const table = new Table()
     const reader = new Reader(

@@ -270,6 +270,32 @@ describe('changes', () => {
     ])
   })
 
+  it('are as old as the answer with the ids, and fail if it lacks a row that the API counts', async () => {
+    const list = `${BY_PAGE.replace('size: 3', 'size: 3, total: total')}, rows: data, updatedAt: changed, since: { since: '{since}' }, ids: { i: 1 }, byId: { ids: '{ids}' }`
+    let rows = rowsUpTo(4)
+    const { crm } = await open(({ query }) => {
+      const page = Number(query.get('page'))
+      const asked = query.has('since') ? [] : query.has('i') ? rows : rowsUpTo(4)
+      const json = { data: asked.slice((page - 1) * 3, page * 3), total: query.has('since') ? 0 : 4 }
+      return { json, headers: query.has('i') ? { age: '300' } : {} }
+    }, list)
+    const { cursor } = await readList(crm.venues)
+    const compare = async (): Promise<{ lagMs: number; end: unknown }> => {
+      const held = { size: 4, version: () => Number.NaN }
+      const { signal } = new AbortController()
+      const reading = crm.venues.read({ kind: 'changes', cursor, held, mustConfirm: true, signal })
+      let lagMs = 0
+      let next = await reading.next()
+      for (; next.done !== true; next = await reading.next()) lagMs = Math.max(lagMs, next.value.sourceLagMs)
+      return { lagMs, end: next.value }
+    }
+    expect(await compare()).toMatchObject({ lagMs: 300_000, end: { ok: true, confirms: true } })
+    rows = rows.slice(1)
+    expect((await compare()).end).toMatchObject({
+      failure: { kind: 'broken', message: 'venues: the CRM says that there are 4 rows, but returned 3' },
+    })
+  })
+
   it('include deletions: the ids of all rows are compared', async () => {
     let rows = rowsUpTo(5)
     const { crm } = await open(

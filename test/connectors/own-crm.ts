@@ -141,6 +141,11 @@ export class Reader {
     }
   }
 
+  /** How far the source was behind in the last read. */
+  get lagMs(): number {
+    return Math.max(...this.pages.map(({ sourceLagMs }) => sourceLagMs))
+  }
+
   full(more: Partial<ReadRequest> = {}): Promise<ReadOutcome> {
     return this.read({ kind: 'full', ...more })
   }

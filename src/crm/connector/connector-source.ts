@@ -19,6 +19,7 @@ import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { RowKind } from '../mapping/map-row.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
 import {
+  type LateRow,
   type ReadParts,
   RowNotices,
   Tally,
@@ -193,7 +194,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       ;({ cursor } = began)
     }
     const stamps = new LookBack(null, time.now().wallMs)
-    const ended = yield* this.#readAll(request, parts, stamps)
+    const ended = yield* this.#seeAll(request, parts, (pass) => this.#readOnce(pass, stamps))
     if (!ended.ok) return ended
     if (shape.updatedAt !== null && stamps.read === 0 && stamps.unreadable !== null) {
       const found = JSON.stringify(stamps.unreadable.slice(0, 40))
@@ -207,17 +208,17 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     return { ...COMPLETE, cursor: cursor === null ? null : cursorOf(cursor) }
   }
 
-  /** Reads all rows. If served rows are missing, reads all rows again. */
-  async *#readAll(
+  /** Runs a read of all rows or ids. If served rows are missing, runs it again. */
+  async *#seeAll(
     { served = null, purpose }: Pick<ReadRequest, 'served' | 'purpose'>,
     parts: ReadParts<Item>,
-    stamps: LookBack,
+    read: (parts: ReadParts<Item>) => PageStream<Item, WholeEnd>,
   ): PageStream<Item, RowsEnd> {
-    const first = yield* this.#readOnce(parts, stamps)
+    const first = yield* read(parts)
     if (!first.ok || !first.mayHaveMoved || served === null || purpose === 'addition') return first
     if (served.countMissing() === 0) return first
     // A row may have moved between two pages. Only rows that are missing from both reads are gone.
-    return yield* this.#readOnce({ ...parts, pass: parts.pass + 1 }, stamps)
+    return yield* read({ ...parts, pass: parts.pass + 1 })
   }
 
   async *#readOnce(parts: ReadParts<Item>, stamps: LookBack): PageStream<Item, WholeEnd> {
@@ -288,7 +289,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const second = { ...parts, pass: 1 }
     const compared = ways.has('ids')
       ? yield* this.#scanIds(request, second, after)
-      : yield* this.#readAll(request, second, stamps)
+      : yield* this.#seeAll(request, second, (pass) => this.#readOnce(pass, stamps))
     if (!compared.ok) return compared
     if (request.purpose !== 'addition') this.#comparedAt = parts.begunAt
     return { ...COMPLETE, cursor: next }
@@ -312,11 +313,22 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
 
   /** Compares the version of every row with the known one, and reads the rows that differ. */
   async *#scanIds(request: ReadRequest, parts: ReadParts<Item>, after: string): PageStream<Item, RowsEnd> {
+    const late: LateRow[] = []
+    const ended = yield* this.#seeAll(request, parts, (pass) => this.#scanOnce(request, pass, after, late))
+    if (ended.ok) this.#notices.compared(late, after, parts.list.name)
+    return ended
+  }
+
+  async *#scanOnce(
+    request: ReadRequest,
+    parts: ReadParts<Item>,
+    after: string,
+    late: LateRow[],
+  ): PageStream<Item, WholeEnd> {
     const { stream } = this.#settings
     const { list, held, begunAt, pass } = parts
     const tally = new Tally()
     const wanted: string[] = []
-    const late: { text: string; stamp: string | null }[] = []
     let startsAnswer = true
     yield heartbeat(begunAt, pass)
     const ended = yield* batches(stream.open('ids', null, parts.signal), parts, async function* (batch): AsyncGenerator<
@@ -344,18 +356,20 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       return fault
     })
     if (!ended.ok) return ended
-    const { missing } = tally
+    const { missing, isUnstable } = tally
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
-    this.#notices.compared(late, after, list.name)
-    if (wanted.length === 0) return ended
-    if (!list.shape.ways.has('byId'))
-      return yield* this.#readAll(request, { ...parts, pass: pass + 1 }, new LookBack(after, 0))
+    if (wanted.length > 0 && !list.shape.ways.has('byId')) {
+      const stamps = new LookBack(after, 0)
+      const next = { ...parts, pass: pass + 1 }
+      const read = yield* this.#seeAll(request, next, (again) => this.#readOnce(again, stamps))
+      return read.ok ? { ...read, mayHaveMoved: false } : read
+    }
     for (let at = 0; at < wanted.length; at += MOST_IDS) {
       const rows = stream.open('byId', wanted.slice(at, at + MOST_IDS), parts.signal)
       const read = yield* batches(rows, parts, changesIn(parts, null))
       if (!read.ok) return read
     }
-    return ended
+    return { ...ended, mayHaveMoved: isUnstable }
   }
 }
 

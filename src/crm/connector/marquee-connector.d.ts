@@ -9,13 +9,13 @@ export type Value = string | number | boolean | null | readonly Value[] | { read
 export type Row = { readonly [column: string]: Value }
 
 /** The rows of one answer, alone or with facts about the answer. */
-export type Batch =
-  | readonly Row[]
+export type Batch<Item = Row> =
+  | readonly Item[]
   | {
-      readonly rows: readonly Row[]
+      readonly rows: readonly Item[]
       /** The CRM's ids of rows that are gone; only `changes` and `since` need them. */
       readonly deleted?: readonly string[]
-      /** How many rows the whole list has, if the CRM says so. A full read that brings fewer fails. */
+      /** How many rows the whole list has, if the CRM says so. A read of all rows or ids that brings fewer fails. */
       readonly total?: number
       /** How far behind its own data the CRM answered, in ms, for example the `Age` of a cached answer. */
       readonly lagMs?: number
@@ -24,6 +24,9 @@ export type Batch =
       /** Rows cannot move between the pages of this read: they come in the order of a key, or from one moment. */
       readonly stable?: boolean
     }
+
+/** The id of a row, and the time at which it changed. */
+export type IdPair = readonly [id: string | number, updatedAt: string | number | null]
 
 /** The module's default export: `export default { … } satisfies Connector`. */
 export interface Connector {
@@ -68,7 +71,7 @@ export interface Stream {
    */
   since?(context: Context, updatedAt: string): AsyncIterable<Batch>
   /** The id and `updatedAt` of every row. */
-  ids?(context: Context): AsyncIterable<readonly (readonly [id: string | number, updatedAt: string | number | null])[]>
+  ids?(context: Context): AsyncIterable<Batch<IdPair>>
   /** The rows with these ids, at most 100. Omit ids that no longer exist. */
   byId?(context: Context, ids: readonly string[]): AsyncIterable<Batch>
   /** Events only: all rows, with only the columns that Id, TicketCapacity and TicketsAvailable need. */

@@ -129,6 +129,9 @@ export async function* batches<Item extends { readonly Id: Guid }>(
       }
       if (count >= MOST_BATCHES)
         return failed('broken', `${list.name}: the pages do not end: ${MOST_BATCHES.toLocaleString('en')} came`)
+      const { lagMs } = next.value
+      // Said even if the batch has no rows: a cached answer without changes does not show that there are none.
+      if (lagMs > 0) yield heartbeat(parts.begunAt, parts.pass, lagMs)
       const fault = yield* onBatch(next.value)
       if (fault !== null) return failed('broken', `${list.name}: ${fault}`)
     }
@@ -223,6 +226,13 @@ export function changesPage<Item>(
 /** The number of consecutive id scans that must find late rows before it is reported. */
 const USUAL_AFTER = 3
 
+/** A changed row that an id scan found and the read by `updatedAt` had missed. */
+export interface LateRow {
+  /** The CRM's id. */
+  readonly text: string
+  readonly stamp: string | null
+}
+
 /** Warns the operator about rows that cannot be relied on: once, and again whenever their number has doubled. */
 export class RowNotices {
   readonly #comparedEveryMs: () => number
@@ -252,12 +262,8 @@ export class RowNotices {
     )
   }
 
-  /** Examines the changed rows that an id scan found and the read by `updatedAt` had missed. */
-  compared(
-    late: readonly { readonly text: string; readonly stamp: string | null }[],
-    after: string,
-    list: string,
-  ): void {
+  /** Reports late rows if several id scans in a row have found some. */
+  compared(late: readonly LateRow[], after: string, list: string): void {
     this.#lateScans = late.length === 0 ? 0 : this.#lateScans + 1
     const [first] = late
     if (this.#lateScans !== USUAL_AFTER || first === undefined) return

@@ -5,7 +5,7 @@ import { nearestName } from '../../domain/nearest-name.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import { failed } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
-import type { Batch, Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
+import type { Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
 import type { ConnectorOutline, ListOutline, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import { type CrmLimits, LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import type { HttpClient } from '../web/http-client.ts'
@@ -164,11 +164,6 @@ async function* runStream(
   argument: unknown,
   context: Context,
 ): AsyncGenerator<RowFrame, string | null, void> {
-  if (way === 'ids') {
-    for await (const ids of started(stream.ids?.(context), way))
-      yield* framesOf(plainBatch(ids.map((pair) => idPair(pair))))
-    return null
-  }
   if (way === 'changes') {
     const changes = started(stream.changes?.(context, typeof argument === 'string' ? argument : null), way)
     try {
@@ -181,12 +176,16 @@ async function* runStream(
       await changes.return('')
     }
   }
-  for await (const batch of started(rowsOf(stream, way, argument, context), way)) yield* framesOf(partsOf(batch, way))
+  for await (const batch of started(rowsOf(stream, way, argument, context), way)) {
+    const parts = partsOf(batch, way)
+    yield* framesOf(way === 'ids' ? { ...parts, rows: parts.rows.map(idPair) } : parts)
+  }
   return null
 }
 
-function rowsOf(stream: Stream, way: Way, argument: unknown, context: Context): AsyncIterable<Batch> | undefined {
+function rowsOf(stream: Stream, way: Way, argument: unknown, context: Context): AsyncIterable<unknown> | undefined {
   if (way === 'full') return stream.full(context)
+  if (way === 'ids') return stream.ids?.(context)
   if (way === 'since') return stream.since?.(context, String(argument))
   if (way === 'availability') return stream.availability?.(context)
   return stream.byId?.(context, Array.isArray(argument) ? argument.map(String) : [])
