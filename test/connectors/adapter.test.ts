@@ -530,6 +530,26 @@ describe('a list with since and ids', () => {
     expect([scans, stable.served().countMissing()]).toEqual([5, 1])
   })
 
+  it.each(['test-1', ' ', null])('skips the id %p, as a full read does, but fails where no id is usable', async (id) => {
+    const table = new Table()
+    let isAlone = false
+    const stream: Stream = {
+      ...table.stream,
+      async *ids() {
+        const pairs = table.rows.map((row) => [row.id, row.changed] as const)
+        yield [...(isAlone ? [] : pairs), [id as string, null] as const]
+      },
+    }
+    const reader = new Reader((await openOwn(stream)).events)
+    await reader.full()
+    expect(await reader.changes({ mustConfirm: true })).toMatchObject({ ok: true, complete: true, confirms: true })
+    expect(reader.said.filter(([, said]) => said === 'unchanged').length).toBe(4)
+    isAlone = true
+    expect(message(await reader.changes({ mustConfirm: true }))).toBe(
+      'broken: events: ids returned 1 row, but no usable id',
+    )
+  })
+
   it('fails where fewer ids came than the CRM told of', async () => {
     const table = new Table()
     const stream: Stream = {

@@ -35,6 +35,16 @@ describe('the examination of a connector', () => {
     expect(await findingsOf(GOOD, false)).toEqual([])
   })
 
+  it.each([null, ''])('looks for no row whose id is %p: it is withheld', async (id) => {
+    const nameless = {
+      full: () => pagesOf([{ ...eventRow(43), id }, ...ROWS]),
+      async *ids() {
+        yield [[id as string, null] as const, ...ROWS.map((row) => [row.id, row.changed] as const)]
+      },
+    }
+    expect(await findingsOf({ ...GOOD, ...nameless })).toEqual([])
+  })
+
   let reads = 0
   const planted: readonly (readonly [string, Partial<Stream>, string])[] = [
     [

@@ -141,7 +141,7 @@ class Examined {
         if (row === null) continue
         if (seen.sample.length < 200) seen.sample.push(row)
         const id = isList(row) ? null : shownText(idOf(row))
-        if (id !== null) seen.stamps.set(id, stampOf === null ? null : shownText(stampOf(row)))
+        if (id !== null && id !== '') seen.stamps.set(id, stampOf === null ? null : shownText(stampOf(row)))
       }
       seen.isCut = ++count >= mostBatches
       return !seen.isCut
@@ -195,7 +195,8 @@ class Examined {
     const ended = await this.#open('ids', null, ({ rows }) => {
       for (const bytes of rows) {
         const pair: unknown = JSON.parse(bytes.toString('utf8'))
-        if (Array.isArray(pair)) ids.add(String(pair[0]))
+        const id = Array.isArray(pair) ? String(pair[0] ?? '') : ''
+        if (id !== '') ids.add(id)
       }
     })
     if (!ended.ok) return this.#lost(`${ended.failure.message} (ids)`)

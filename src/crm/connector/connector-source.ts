@@ -1,5 +1,6 @@
 import { type CrmLimits, LONGEST_CURSOR, patienceOf } from '../kit/crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
+import { howMany } from '../../domain/printable.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type {
   Change,
@@ -336,12 +337,16 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       string | null,
       void
     > {
-      const before = tally.ids.size
+      const before = tally.ids.size + tally.nameless
       const unchanged: Change<Item>[] = []
       for (const bytes of batch.rows) {
         const known = list.knownId(bytes)
         if (known === null) return 'ids yielded something that is not [id, updatedAt]'
         const { id, text, stamp, version } = known
+        if (id === null) {
+          tally.nameless++
+          continue
+        }
         tally.ids.add(id)
         const heldVersion = held.version(id)
         if (heldVersion === version || heldVersion === REPEATED) unchanged.push({ kind: 'unchanged', id, idText: text })
@@ -356,8 +361,11 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       return fault
     })
     if (!ended.ok) return ended
-    const { missing, isUnstable } = tally
+    const { ids, nameless, missing, isUnstable } = tally
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
+    // A row without a usable id is withheld. If no row has one, the id is missing from what was asked for.
+    if (ids.size === 0 && nameless > 0 && held.size > 0)
+      return failed('broken', `${list.name}: ids returned ${howMany(nameless, 'row')}, but no usable id`)
     if (wanted.length > 0 && !list.shape.ways.has('byId')) {
       const stamps = new LookBack(after, 0)
       const next = { ...parts, pass: pass + 1 }

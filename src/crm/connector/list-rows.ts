@@ -45,7 +45,8 @@ export interface ConnectorRow<Item> {
 }
 
 export interface KnownId {
-  readonly id: Guid
+  /** `null` if the CRM's id is unusable. */
+  readonly id: Guid | null
   readonly text: string
   readonly stamp: string | null
   readonly version: number
@@ -154,15 +155,14 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     return id instanceof RowFault ? null : id
   }
 
+  /** Reads a pair of an id scan; `null` if it is not `[id, updatedAt]`. */
   knownId(bytes: Buffer): KnownId | null {
     const parsed = parseShallow(bytes.toString('utf8'))
     const pair = parsed.ok && isList(parsed.cell) ? parsed.cell : []
     const [cell = null, stampCell = null] = pair
-    const text = shownText(cell)
-    const id = this.idOf(cell)
-    if (pair.length !== 2 || text === null || id === null) return null
+    if (pair.length !== 2) return null
     const stamp = shownText(stampCell)
-    return { id, text, stamp, version: this.#versionAt(stamp) }
+    return { id: this.idOf(cell), text: shownText(cell) ?? '', stamp, version: this.#versionAt(stamp) }
   }
 
   /** The version of a row, made from its `updatedAt`. Any other time, even an earlier one, is another version. */
