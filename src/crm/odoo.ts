@@ -9,6 +9,8 @@ export interface OdooOptions {
   readonly venues: readonly Value[]
   /** Further columns that the configuration maps. */
   readonly columns: { readonly events: readonly string[]; readonly venues: readonly string[] }
+  /** Those of them that the separate read of the seats needs. */
+  readonly seats: readonly string[]
 }
 
 type Domain = readonly Value[]
@@ -34,7 +36,7 @@ const PAGING = { by: 'key', size: 200 } as const
  * Odoo's events, and the partners that are venues. Registrations do not move an event's `write_date`, so the seats are
  * read on their own.
  */
-export function odooConnector({ version, venues, columns }: OdooOptions): Connector {
+export function odooConnector({ version, venues, columns, seats }: OdooOptions): Connector {
   const search = version < 19 ? searchByRpc : searchByJson2
   const waysOf = (
     model: string,
@@ -87,7 +89,8 @@ export function odooConnector({ version, venues, columns }: OdooOptions): Connec
       },
       active: { active: [true] },
       showOnWeb: { is_published: [true] },
-      availability: (context) => mappedBatches(search(context, 'event.event', [], SEATS), withSeats),
+      availability: (context) =>
+        mappedBatches(search(context, 'event.event', [], [...new Set([...SEATS, ...seats])]), withSeats),
     },
     venues: {
       ...waysOf('res.partner', venues, (context, domain) =>

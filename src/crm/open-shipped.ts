@@ -44,7 +44,9 @@ function shippedConnector(settings: Settings): readonly [Connector, SettingValue
     case 'odoo': {
       const { url, database, key, user, version } = settings
       const own = { events: columns.events.map(firstStep), venues: columns.venues.map(firstStep) }
-      const connector = odooConnector({ version, venues: settings.venues.where, columns: own })
+      const { Id = null, TicketCapacity = null, TicketsAvailable = null } = events?.fields ?? {}
+      const seats = columnsOf({ fields: { Id, TicketCapacity, TicketsAvailable } }).map(firstStep)
+      const connector = odooConnector({ version, venues: settings.venues.where, columns: own, seats })
       return [connector, { url, database, key, ...(version < 19 ? { user: user ?? '' } : {}) }]
     }
     case 'salesforce': {

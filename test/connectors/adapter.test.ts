@@ -645,6 +645,27 @@ describe('a list with availability', () => {
   })
 })
 
+describe('a list with availability that no row can be read of', () => {
+  it.each([
+    { seats: 100 },
+    { seats: 100, sold: 'many' },
+  ])('fails: the tickets that are served would be confirmed without being read (%p)', async (columns) => {
+    const stream = listOf(() => [asBatch(rowsFrom(1, 1))], {
+      async *availability() {
+        yield [{ id: idNumbered(1), ...columns }]
+      },
+    })
+    const reader = new Reader((await openOwn(stream)).events)
+    await reader.full()
+    expect(message(await reader.read({ kind: 'availability', served: reader.served() }))).toBe(
+      'misconfigured: events: none of 1 row of availability has usable id, seats, sold',
+    )
+    // As long as no event is served, its row may be withheld for the same reason.
+    reader.versions.clear()
+    expect(await reader.read({ kind: 'availability', served: reader.served() })).toMatchObject({ ok: true })
+  })
+})
+
 describe('a list with watch', () => {
   it('hints at changes until it is told to end', async () => {
     const watching = { hint: (): void => {}, isOver: false }

@@ -83,6 +83,15 @@ describe('the examination of a connector', () => {
       'warning: events: byId returned 39 rows that were not requested',
     ],
     [
+      'availability that lacks a column',
+      {
+        async *availability() {
+          yield ROWS.map(({ id, seats }) => ({ id, seats: seats ?? null }))
+        },
+      },
+      'loses rows: events: no row of availability has sold',
+    ],
+    [
       'changes that give all',
       {
         async *changes(_: Context, cursor: string | null) {

@@ -209,6 +209,23 @@ describe('Odoo 19', () => {
     ])
   })
 
+  it('reads the seats from the columns that the configuration maps', async () => {
+    const seats = ['seats_limited', 'seats_max', 'seats_available', 'seats_taken']
+    const fields = [...EVENT, 'seats_max', 'seats_taken']
+    const { crm, odoo } = await open(
+      [
+        search('event.event', [['id', '>', 0]], seats, [{ id: 1, seats_limited: true, seats_max: 50, seats_taken: 4 }]),
+        search('event.event', [['id', '>', 1]], seats, []),
+        search('event.event', [['id', '>', 0]], fields, []),
+      ],
+      'events: { fields: { TicketsAvailable: { subtract: [seats_max, seats_taken] } } }',
+    )
+    await readList(crm.events)
+    const { failure, changes } = await readList(crm.events, 'availability')
+    expect([failure, odoo.unknown]).toEqual(['', []])
+    expect(changes).toMatchObject([{ kind: 'availability', TicketCapacity: 50, TicketsAvailable: 46 }])
+  })
+
   it('keeps all promises that users’ connectors are examined for', async () => {
     const companies = [['is_company', '=', true]]
     const partners = recorded('odoo-19/venue2.json') as readonly Record<string, unknown>[]
@@ -231,7 +248,12 @@ describe('Odoo 19', () => {
     }
     const events = waysOf('event.event', [], EVENT, EVENTS)
     const venues = waysOf('res.partner', companies, VENUE, partners)
-    const { crm, odoo } = await open([...FULL, ...VENUES, ...events, ...venues])
+    const columns = ['seats_limited', 'seats_max', 'seats_available']
+    const seats = [
+      search('event.event', [['id', '>', 0]], columns, EVENTS),
+      search('event.event', [['id', '>', 2]], columns, []),
+    ]
+    const { crm, odoo } = await open([...FULL, ...VENUES, ...events, ...venues, ...seats])
     // The time that lies ahead is that of the test.
     const replayed = odoo.server.answer
     let isHeeded = true

@@ -2,7 +2,8 @@ import type { ListName } from '../../domain/field.ts'
 import { type Finding, failureOf } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
-import { type Cell, type CellObject, DecimalText, cellAt, isList, shownText } from '../cells/cell.ts'
+import { type Cell, type CellObject, DecimalText, cellAt, isList, shownText, whereIs } from '../cells/cell.ts'
+import { mappedColumns } from '../mapping/list-setting.ts'
 import { rowIn } from './list-rows.ts'
 import type { RowsEnd, StreamBatch, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
@@ -72,6 +73,7 @@ class Examined {
     }
     if (!isThorough) return this.#findings
     if (ways.has('ids')) await this.#checkIds(first)
+    if (ways.has('availability')) await this.#checkAvailability()
     if (cursor !== null) await this.#checkChanges(cursor, first)
     const second = await this.#read('full', null)
     if (second !== null) this.#checkSame(first, second)
@@ -208,6 +210,17 @@ class Examined {
       )
     if (more.length > 0)
       this.#lose(`full lacks ${more.length} of ${ids.size} rows of ids, such as ${String(more[0]).slice(0, 80)}`)
+  }
+
+  async #checkAvailability(): Promise<void> {
+    const { Id = null, TicketCapacity = null, TicketsAvailable = null } = this.#shape.fields
+    const counted = { fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
+    const lacking = new Set(mappedColumns(counted).map(({ column }) => column))
+    const seen = await this.#read('availability', null)
+    if (seen === null || seen.sample.length === 0) return
+    for (const column of lacking)
+      if (seen.sample.some((row) => whereIs(row, column) !== 'nowhere')) lacking.delete(column)
+    if (lacking.size > 0) this.#lose(`no row of availability has ${[...lacking].join(', ')}`)
   }
 
   /**

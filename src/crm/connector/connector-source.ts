@@ -129,7 +129,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     if (shape === TIMED_OUT) return overtime(this.#settings.kind.table.list, around, signal)
     if ('message' in shape) return { ok: false, failure: shape }
     const parts = { ...around, list: this.#listOf(shape), held }
-    if (request.kind === 'availability') return yield* this.#readAvailability(parts)
+    if (request.kind === 'availability') return yield* this.#readAvailability(request, parts)
     if (request.kind === 'full' || cursor === null) return yield* this.#readFull(request, parts)
     if (shape.ways.has('since')) return yield* this.#readSince(cursor, request, parts)
     return yield* this.#readChanges(cursor, parts)
@@ -169,17 +169,29 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     return this.#rows
   }
 
-  async *#readAvailability(parts: ReadParts<Item>): PageStream<Item> {
+  async *#readAvailability({ served }: ReadRequest, parts: ReadParts<Item>): PageStream<Item> {
     const { list, signal, begunAt, pass } = parts
     if (!list.shape.ways.has('availability'))
       return failed('misconfigured', `${list.name}: crm.availability needs the method availability of the connector`)
     const rows = this.#settings.stream.open('availability', null, signal)
+    let [came, usable] = [0, 0]
     const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<Page<Item>, null, void> {
       const changes = batch.rows.map((bytes) => list.availabilityIn(bytes)).filter((change) => change !== null)
+      came += batch.rows.length
+      usable += changes.length
       yield changesPage(changes, list.name, batch.lagMs, begunAt, pass)
       return null
     })
-    return ended.ok ? { ...REPORTED, cursor: null } : ended
+    if (!ended.ok) return ended
+    // The tickets of the served rows would be confirmed without having been read.
+    if (came > 0 && usable === 0 && (served?.count ?? 0) > 0) {
+      const needed = [...list.availabilityColumns].join(', ')
+      return failed(
+        'misconfigured',
+        `${list.name}: none of ${howMany(came, 'row')} of availability has usable ${needed}`,
+      )
+    }
+    return { ...REPORTED, cursor: null }
   }
 
   async *#readFull(request: ReadRequest, parts: ReadParts<Item>): PageStream<Item> {

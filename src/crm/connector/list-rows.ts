@@ -136,6 +136,11 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     return { change: isKept ? change : { ...change, version: Number.NaN }, stamp, idText }
   }
 
+  /** The columns that a row of the separate read of availability must have. */
+  get availabilityColumns(): ReadonlySet<string> {
+    return new Set(this.#availability?.columns)
+  }
+
   /** Reads a row of the separate read of availability; `null` if it lacks a column. */
   availabilityIn(bytes: Buffer): Change<Item> | null {
     const row = rowIn(bytes)
