@@ -11,6 +11,7 @@ import type {
   Batch,
   Connector,
   Context,
+  IdPair,
   PagesOptions,
   RequestOptions,
   Row,
@@ -22,7 +23,7 @@ type List = CrmSettings<'http'>['venues']
 type Access = Pick<RequestOptions, 'bearer' | 'headers' | 'query'>
 
 /** What `since` and `byId` put into a request. */
-type Given = { readonly since?: string; readonly ids?: readonly string[] }
+type Given = { readonly since?: string | number; readonly ids?: readonly (string | number)[] }
 
 /** The column of the first time that is not null, if the configuration names several. */
 const FIRST_STAMP = 'the first updatedAt'
@@ -84,7 +85,8 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
 
   function read(context: Context, more: JsonValues = {}, given: Given = {}): AsyncIterable<Batch> {
     const proof = access(context)
-    if (hasInnerIds(more) && given.ids?.every(canBeInner) === false) context.fail('broken', unfitWithin('ids'))
+    if (hasInnerIds(more) && given.ids?.every((one) => canBeInner(String(one))) === false)
+      context.fail('broken', unfitWithin('ids'))
     const added = filled(more, given)
     const isPost = list.post !== null
     const query = queryOf({ ...list.query, ...(isPost ? {} : added) })
@@ -98,8 +100,20 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
   }
 
   const stamps = updatedAt ?? []
+  // The kit has ids and times as texts. Requests have them as the API writes them, as numbers or as texts. Until there
+  // was an answer, a time of digits is taken for a number.
+  let [hasNumericIds, hasNumericTimes] = [false, true]
+  function pairOf(row: Row): IdPair {
+    const pair = [firstAt(row, [id]) ?? '', firstAt(row, stamps)] as const
+    hasNumericIds ||= typeof pair[0] === 'number'
+    if (pair[1] !== null) hasNumericTimes = typeof pair[1] === 'number'
+    return pair
+  }
   const stamped = (batches: AsyncIterable<Batch>): AsyncIterable<Batch> =>
-    stamps.length < 2 ? batches : mappedBatches(batches, (row) => ({ ...row, [FIRST_STAMP]: firstAt(row, stamps) }))
+    mappedBatches(batches, (row) => {
+      const [, time] = pairOf(row)
+      return stamps.length < 2 ? row : { ...row, [FIRST_STAMP]: time }
+    })
   const [stamp] = stamps
   return {
     fields: { Id: id },
@@ -107,14 +121,21 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
     full: (context) => stamped(read(context)),
     ...(since === null
       ? {}
-      : { since: (context, after) => stamped(read(context, since, { since: writtenAs(after, sinceAs) })) }),
-    ...(ids === null
+      : {
+          since(context, after) {
+            const time = sinceAs === 'asGiven' ? asNumberIf(hasNumericTimes, after) : writtenAs(after, sinceAs)
+            return stamped(read(context, since, { since: time }))
+          },
+        }),
+    ...(ids === null ? {} : { ids: (context) => mappedBatches(read(context, ids), pairOf) }),
+    ...(byId === null
       ? {}
       : {
-          ids: (context) =>
-            mappedBatches(read(context, ids), (row) => [firstAt(row, [id]) ?? '', firstAt(row, stamps)]),
+          byId(context, some) {
+            const wanted = some.map((text) => asNumberIf(hasNumericIds, text))
+            return stamped(read(context, byId, { ids: wanted }))
+          },
         }),
-    ...(byId === null ? {} : { byId: (context, some) => stamped(read(context, byId, { ids: some })) }),
   }
 }
 
@@ -139,7 +160,12 @@ function pagingOf({ errorAt, refusedAs }: CrmSettings<'http'>, list: List): Omit
   }
 }
 
-/** Puts times and ids into a request. Alone in a text, ids stay a list. */
+/** A text as a number, if it is one and the API writes numbers. */
+function asNumberIf(isNumeric: boolean, text: string): string | number {
+  return isNumeric && String(Number(text)) === text ? Number(text) : text
+}
+
+/** Puts times and ids into a request. Alone in a text, a time keeps its type and ids stay a list. */
 function filled(values: JsonValues, given: Given): JsonValues {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filledValue(value, given)]))
 }
@@ -147,7 +173,8 @@ function filled(values: JsonValues, given: Given): JsonValues {
 function filledValue(value: JsonValue, given: Given): JsonValue {
   if (typeof value === 'string') {
     if (value === '{ids}') return given.ids ?? []
-    return value.replaceAll('{since}', given.since ?? '').replaceAll('{ids}', (given.ids ?? []).join(','))
+    if (value === '{since}') return given.since ?? ''
+    return value.replaceAll('{since}', String(given.since ?? '')).replaceAll('{ids}', (given.ids ?? []).join(','))
   }
   if (typeof value !== 'object' || value === null) return value
   return isList(value) ? value.map((item) => filledValue(item, given)) : filled(value, given)
@@ -195,13 +222,12 @@ function firstAt(row: Row, paths: readonly string[]): string | number | null {
 }
 
 /** Writes the time of the newest row as the API wants it. */
-function writtenAs(after: string, as: List['sinceAs']): string {
-  if (as === 'asGiven') return after
+function writtenAs(after: string, as: List['sinceAs']): string | number {
   // A time without an offset is in UTC.
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(after) ? after : `${after.replace(' ', 'T')}Z`
   const ms = /^\d+$/.test(after) ? Number(after) * (after.length > 11 ? 1 : 1000) : Date.parse(zoned)
   if (Number.isNaN(ms)) return after
-  if (as === 'epochMs') return String(ms)
-  if (as === 'epochSeconds') return String(Math.floor(ms / 1000))
+  if (as === 'epochMs') return ms
+  if (as === 'epochSeconds') return Math.floor(ms / 1000)
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
