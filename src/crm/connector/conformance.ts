@@ -4,7 +4,7 @@ import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
 import { type Cell, type CellObject, DecimalText, cellAt, isList, shownText, whereIs } from '../cells/cell.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
-import { rowIn } from './list-rows.ts'
+import { rowIn, stampText } from './list-rows.ts'
 import type { RowsEnd, StreamBatch, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
 import { farAheadLike, isNotBefore } from './stamps.ts'
@@ -143,7 +143,7 @@ class Examined {
         if (row === null) continue
         if (seen.sample.length < 200) seen.sample.push(row)
         const id = isList(row) ? null : shownText(idOf(row))
-        if (id !== null && id !== '') seen.stamps.set(id, stampOf === null ? null : shownText(stampOf(row)))
+        if (id !== null && id !== '') seen.stamps.set(id, stampOf === null ? null : stampText(stampOf(row)))
       }
       seen.isCut = ++count >= mostBatches
       return !seen.isCut

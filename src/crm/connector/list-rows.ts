@@ -12,6 +12,7 @@ import {
   type RowAccess,
   CellFault,
   cellAt,
+  isBlank,
   isList,
   isObject,
   rowPaths,
@@ -121,7 +122,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const idCell = this.#idCell(cells)
     const idText = shownText(idCell)
     const where = (): string => (idText === null ? whereUnknown : `${this.name}, id ${idText.slice(0, 80)}`)
-    const stamp = this.#stampOf === null ? null : shownText(this.#stampOf(cells))
+    const stamp = this.#stampOf === null ? null : stampText(this.#stampOf(cells))
     const version = this.#stampOf === null ? digestOf(bytes, 0, bytes.length, this.#seed) : this.#versionAt(stamp)
     if (this.#stampOf === null) {
       const id = this.idOf(idCell)
@@ -152,7 +153,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   stampIn(bytes: Buffer): string | null {
     const row = rowIn(bytes)
-    return row === null || this.#stampOf === null ? null : shownText(this.#stampOf(row))
+    return row === null || this.#stampOf === null ? null : stampText(this.#stampOf(row))
   }
 
   idOf(cell: Cell): Guid | null {
@@ -166,7 +167,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const pair = parsed.ok && isList(parsed.cell) ? parsed.cell : []
     const [cell = null, stampCell = null] = pair
     if (pair.length !== 2) return null
-    const stamp = shownText(stampCell)
+    const stamp = stampText(stampCell)
     return { id: this.idOf(cell), text: shownText(cell) ?? '', stamp, version: this.#versionAt(stamp) }
   }
 
@@ -201,6 +202,11 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const has = [...there].slice(0, MOST_SHOWN).join(', ')
     return printable(`${this.name}: no row has ${[...new Set(lacking)].join(', ')}; rows have ${has}`, 4000)
   }
+}
+
+/** An `updatedAt` as the CRM writes it; `null` if it is blank. */
+export function stampText(cell: Cell): string | null {
+  return isBlank(cell) ? null : shownText(cell)
 }
 
 /** Parses a row; `null` if it is not a JSON object, or too large. */
