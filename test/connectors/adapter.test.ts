@@ -197,6 +197,13 @@ describe('a full read fails', () => {
     expect(fault).toContain('"place.ID" (events.fields.VenueId; did you mean "place.id"?)')
   })
 
+  it('unless a later row of the first page has it: some APIs leave out what is blank', async () => {
+    const rows = rowsFrom(1, 500).map((row, at) => (at === 400 ? { ...row, note: 'seats only' } : row))
+    const stream = { ...listOf(() => [asBatch(rows)]), fields: { ...fields, Tags: 'note' } }
+    expect(await faultOf(stream)).toBe('no fault')
+    expect(await faultOf({ ...stream, fields: { ...fields, Tags: 'notice' } })).toContain('no row has "notice"')
+  })
+
   it.each([
     [{ at: new Date(0) }, 'a row holds at, which is a Date: use toISOString()'],
     [{ deep: { price: Number.NaN } }, 'a row holds deep.price, which is NaN'],

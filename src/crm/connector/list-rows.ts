@@ -182,17 +182,19 @@ export class ListRows<Item extends { readonly Id: Guid }> {
    * Some APIs omit blank values, so with few rows only a likely misspelling counts.
    */
   lackingIn(first: readonly Buffer[]): string | null {
-    const rows = first
-      .slice(0, ROWS_LOOKED_AT)
-      .map(rowIn)
-      .filter((row) => row !== null)
-    if (rows.length === 0) return null
+    const rows: CellObject[] = []
     const { updatedAt } = this.shape
-    const named = [...this.#columns, ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }])]
-    const there = new Set(rows.flatMap(rowPaths))
-    const lacking = named.flatMap(({ column, key }) => {
-      const found = new Set(rows.map((row) => whereIs(row, column)))
-      if (found.has('there') || !found.has('nowhere')) return []
+    let sought = [...this.#columns, ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }])]
+    for (const bytes of first) {
+      const row = rowIn(bytes)
+      if (row === null) continue
+      rows.push(row)
+      sought = sought.filter(({ column }) => whereIs(row, column) !== 'there')
+      if (sought.length === 0) return null
+    }
+    const there = new Set(rows.slice(0, ROWS_WITH_PATHS).flatMap(rowPaths))
+    const lacking = sought.flatMap(({ column, key }) => {
+      if (!rows.some((row) => whereIs(row, column) === 'nowhere')) return []
       const near = nearestName(column, there)
       if (near === null && rows.length < ENOUGH_ROWS && key !== 'fields.Id') return []
       const hint = meantHint(near)
@@ -215,6 +217,6 @@ export function rowIn(bytes: Buffer): CellObject | null {
   return parsed?.ok === true && isObject(parsed.cell) ? parsed.cell : null
 }
 
-const ROWS_LOOKED_AT = 100
+const ROWS_WITH_PATHS = 100
 const ENOUGH_ROWS = 10
 const MOST_SHOWN = 40
