@@ -621,6 +621,11 @@ describe('requests', () => {
     expect([api.asked.length, performance.now() - begun > 900]).toEqual([4, true])
   })
 
+  it('may have a budget for as long as the configuration allows', async () => {
+    const { crm } = await open(() => ({ json: rowsUpTo(1) }), ALL, 'requests: { most: 100000, per: 576h },')
+    expect((await readList(crm.venues)).failure).toBe('')
+  })
+
   it('go to no other origin, unless only path and query of links count', async () => {
     const list = 'get: /venues, rows: data, paging: { by: next, at: next'
     const answer = ({ path }: Asked): Answer =>

@@ -127,7 +127,7 @@ export function budgetOf({ requests }: Connector): Pick<HttpSettings, 'atOnce' |
   if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > 20)
     return 'requests.atOnce must be a whole number from 1 to 20'
   if (most === undefined) return { atOnce, budget: USUAL_BUDGET }
-  const [, digits = '', unit = ''] = /^(\d{1,6})(s|m|h)$/.exec(per) ?? []
+  const [, digits = '', unit = ''] = /^(\d{1,7})(s|m|h)$/.exec(per) ?? []
   const perMs = Number(digits) * (UNITS[unit] ?? 0)
   if (!Number.isInteger(most) || most < 1 || perMs <= 0) return "requests must be such as { most: 60, per: '1m' }"
   return { atOnce, budget: { most, perMs } }
