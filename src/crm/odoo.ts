@@ -1,3 +1,4 @@
+import type { ListName } from '../domain/field.ts'
 import type { Batch, Connector, Context, Row, Stream, Value } from './connector/marquee-connector.d.ts'
 import { mappedBatches, batchRows } from './batches.ts'
 
@@ -8,7 +9,9 @@ export interface OdooOptions {
   /** Which partners are venues, as an Odoo domain. */
   readonly venues: readonly Value[]
   /** Further columns that the configuration maps. */
-  readonly columns: { readonly events: readonly string[]; readonly venues: readonly string[] }
+  readonly columns: Readonly<Record<ListName, readonly string[]>>
+  /** Those of them in which `false` is a value, and not a blank. */
+  readonly flags: Readonly<Record<ListName, readonly string[]>>
   /** Those of them that the separate read of the seats needs. */
   readonly seats: readonly string[]
 }
@@ -36,8 +39,9 @@ const PAGING = { by: 'key', size: 200 } as const
  * Odoo's events, and the partners that are venues. Registrations do not move an event's `write_date`, so the seats are
  * read on their own.
  */
-export function odooConnector({ version, venues, columns, seats }: OdooOptions): Connector {
+export function odooConnector({ version, venues, columns, flags, seats }: OdooOptions): Connector {
   const search = version < 19 ? searchByRpc : searchByJson2
+  const [eventFlags, venueFlags] = [new Set([...FLAGS, ...flags.events]), new Set([...FLAGS, ...flags.venues])]
   const waysOf = (
     model: string,
     base: Domain,
@@ -60,7 +64,7 @@ export function odooConnector({ version, venues, columns, seats }: OdooOptions):
       const tags = [...new Set(rows.flatMap((row) => itemsOf(row['tag_ids'])))]
       const tickets = await linked(context, 'event.event.ticket', 'event_id', rows.map(idOf), 'price')
       const names = await linked(context, 'event.tag', 'id', tags, 'name')
-      yield* mappedBatches([batch], (row) => eventRow(row, tickets, names))
+      yield* mappedBatches([batch], (row) => blanked(eventRow(row, tickets, names), eventFlags))
     }
   }
   /** The rows of another model that belong to these ids. */
@@ -94,7 +98,9 @@ export function odooConnector({ version, venues, columns, seats }: OdooOptions):
     },
     venues: {
       ...waysOf('res.partner', venues, (context, domain) =>
-        mappedBatches(search(context, 'res.partner', domain, [...VENUE, ...columns.venues]), venueRow),
+        mappedBatches(search(context, 'res.partner', domain, [...VENUE, ...columns.venues]), (row) =>
+          blanked(venueRow(row), venueFlags),
+        ),
       ),
       fields: {
         Id: 'id',
@@ -157,7 +163,7 @@ function eventRow(row: Row, tickets: readonly Row[], tags: readonly Row[]): Row 
   const own = tickets.filter((ticket) => itemsOf(ticket['event_id'])[0] === row['id'])
   const prices = own.map(({ price = null }) => price).toSorted((left, right) => Number(left) - Number(right))
   const names = itemsOf(row['tag_ids']).map((id) => tags.find((tag) => tag['id'] === id)?.['name'] ?? null)
-  return { ...blanked(withSeats(row)), price: prices[0] ?? null, tags: names }
+  return { ...withSeats(row), price: prices[0] ?? null, tags: names }
 }
 
 /** An event without a limit has 0 seats and 0 left, whatever limit it once had. */
@@ -168,15 +174,15 @@ function withSeats(row: Row): Row {
 /** A partner that was never located is at 0 and 0. */
 function venueRow(row: Row): Row {
   const isPlaced = Number(row['partner_latitude']) !== 0 || Number(row['partner_longitude']) !== 0
-  return blanked(isPlaced ? row : { ...row, partner_latitude: null, partner_longitude: null })
+  return isPlaced ? row : { ...row, partner_latitude: null, partner_longitude: null }
 }
 
 const FLAGS = new Set(['active', 'is_published', 'seats_limited'])
 
 /** Odoo writes `false` for a text, a date or a link that is blank. */
-function blanked(row: Row): Row {
+function blanked(row: Row, flags: ReadonlySet<string>): Row {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, value === false && !FLAGS.has(name) ? null : value]),
+    Object.entries(row).map(([name, value]) => [name, value === false && !flags.has(name) ? null : value]),
   )
 }
 

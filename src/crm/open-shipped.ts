@@ -3,6 +3,7 @@
 
 import { type SaidList, columnSource } from '../config/crm/sources.ts'
 import type { CrmSettings } from '../config/configuration.ts'
+import { type FurtherField, NO_FURTHER } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Crm } from '../sync/port.ts'
 import { civicrmConnector } from './civicrm.ts'
@@ -24,7 +25,7 @@ export function openShipped(settings: Settings | CrmSettings<'http'>, context: S
     const lists = { events: mappingIn(settings.events), venues: mappingIn(settings.venues) }
     return openShippedCrm(connector, values, { ...others, ...lists, kind }, context)
   }
-  const [connector, values] = shippedConnector(settings)
+  const [connector, values] = shippedConnector(settings, context.further)
   // In these CRMs a text, such as the picklist of several values, may hold several tags.
   return openShippedCrm(connector, values, { ...settings, lists: 'text' }, context)
 }
@@ -37,7 +38,7 @@ function mappingIn({ fields, active, showOnWeb }: Pick<SaidList, 'fields' | 'act
   }
 }
 
-function shippedConnector(settings: Settings): readonly [Connector, SettingValues] {
+function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [Connector, SettingValues] {
   const { events, venues } = settings
   const columns = { events: columnsOf(events), venues: columnsOf(venues) }
   switch (settings.kind) {
@@ -46,7 +47,8 @@ function shippedConnector(settings: Settings): readonly [Connector, SettingValue
       const own = { events: columns.events.map(firstStep), venues: columns.venues.map(firstStep) }
       const { Id = null, TicketCapacity = null, TicketsAvailable = null } = events?.fields ?? {}
       const seats = columnsOf({ fields: { Id, TicketCapacity, TicketsAvailable } }).map(firstStep)
-      const connector = odooConnector({ version, venues: settings.venues.where, columns: own, seats })
+      const flags = { events: flagColumns(events, further.events), venues: flagColumns(venues, further.venues) }
+      const connector = odooConnector({ version, venues: settings.venues.where, columns: own, flags, seats })
       return [connector, { url, database, key, ...(version < 19 ? { user: user ?? '' } : {}) }]
     }
     case 'salesforce': {
@@ -69,6 +71,21 @@ function columnsOf(said: SaidList | null): readonly string[] {
   const { fields = {}, active = null, showOnWeb = null, updatedAt = null } = said ?? {}
   const columns = mappedColumns({ fields, active, showOnWeb }).map(({ column }) => column)
   return [...new Set(updatedAt === null ? columns : [...columns, updatedAt])]
+}
+
+/** Returns the columns in which a condition looks for true or false, and those of further fields that are flags. */
+function flagColumns(said: SaidList | null, further: readonly FurtherField[]): readonly string[] {
+  const { fields = {}, active, showOnWeb } = said ?? {}
+  const sources = Object.entries(fields).flatMap(([name, source]) =>
+    source?.kind === 'column' ? [{ name, ...source }] : [],
+  )
+  const conditions = [active, showOnWeb, ...sources.map(({ onlyWhere }) => onlyWhere)].flatMap((parts) => parts ?? [])
+  const compared = conditions.filter((part) => {
+    const values = 'oneOf' in part ? part.oneOf : 'noneOf' in part ? part.noneOf : []
+    return values.some((value) => /^(?:true|false)$/i.test(String(value)))
+  })
+  const flags = sources.filter(({ name }) => further.some((field) => field.name === name && field.type === 'flag'))
+  return [...compared, ...flags].map(({ column }) => column)
 }
 
 /** Adds the stock mapping of Name, unless the configuration has another source for it. */

@@ -117,10 +117,10 @@ const VENUES: readonly Exchange[] = [
   ),
 ]
 
-async function open(exchanges: readonly Exchange[], more = ''): Promise<{ crm: Crm; odoo: Replay }> {
+async function open(exchanges: readonly Exchange[], more = '', rest = ''): Promise<{ crm: Crm; odoo: Replay }> {
   const odoo = await replay(exchanges)
   const crm = await openConfigured(
-    `crm: { kind: odoo, url: "${odoo.origin}", database: demo, key: { env: KEY }, idNamespace: ${NAMESPACE}, venues: { where: [[is_company, '=', true]] }, ${more} }`,
+    `crm: { kind: odoo, url: "${odoo.origin}", database: demo, key: { env: KEY }, idNamespace: ${NAMESPACE}, venues: { where: [[is_company, '=', true]] }, ${more} }${rest}`,
     { KEY: 'secret-word' },
   )
   left.push(crm, odoo.server)
@@ -292,6 +292,23 @@ describe('Odoo 19', () => {
     expect((await readList(other.events)).failure).toMatch(
       /^misconfigured: events: 127\.0\.0\.1:\d+ refuses the request to \/json\/2\/event\.event\/search_read \(500 builtins\.ValueError\); see/,
     )
+  })
+
+  it('takes false as a value where a condition or a flag has it, and as a blank everywhere else', async () => {
+    const { crm, odoo } = await open(
+      FULL.slice(2),
+      'events: { active: { x_cancelled: [false] }, fields: { Note: x_note, SoldOut: x_sold_out } }',
+      '\nrepresentation: { further: { events: { Note: text, SoldOut: flag } } }',
+    )
+    const replayed = odoo.server.answer
+    const rows = EVENTS.map((event, at) => ({ ...event, x_cancelled: at === 1, x_note: false, x_sold_out: false }))
+    odoo.server.answer = (asked) => {
+      if (!asked.path.includes('/event.event/')) return replayed(asked)
+      return { json: JSON.stringify(asked.body).includes('["id",">",0]') ? rows : [] }
+    }
+    const { failure, changes } = await readList(crm.events)
+    expect(failure).toBe('')
+    expect(changes).toMatchObject([{ record: { Further: [null, false] } }, { withheld: { fault: 'inactive' } }])
   })
 
   it('asks for further columns that the configuration maps', async () => {

@@ -53,8 +53,9 @@ export async function openConfigured(
 ): Promise<Crm> {
   const loaded = await loadConfiguration({ path: '/tmp/m.yaml', text, env, readFile })
   if (!loaded.ok) throw new Error(loaded.problems.map(renderProblem).join('\n'))
-  const { crm, timeZone } = loaded.configuration
+  const { crm, timeZone, representation } = loaded.configuration
   return openCrm(crm, {
+    further: representation.further,
     showIn: timeZone,
     limits: { requestTimeoutMs: 30_000, maxAgeMs: 30_000 },
     time: systemTime,
