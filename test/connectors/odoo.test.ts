@@ -311,6 +311,11 @@ describe('Odoo 19', () => {
     expect(changes).toMatchObject([{ record: { Further: [null, false] } }, { withheld: { fault: 'inactive' } }])
   })
 
+  it('takes no other time of change than write_date, by which it asks for changes', async () => {
+    const opened = open([], 'events: { updatedAt: x_changed }')
+    expect(await opened.catch(String)).toContain('crm.events.updatedAt is not a known key')
+  })
+
   it('asks for further columns that the configuration maps', async () => {
     const fields = [...EVENT, 'x_price']
     const { crm, odoo } = await open(

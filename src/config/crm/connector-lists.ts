@@ -30,6 +30,12 @@ const ofVenues = {
 /** The keys of each list. */
 export const listKeys = { events: ofEvents, venues: ofVenues }
 
+const { updatedAt: _ofEvents, ...eventsByOwnTime } = ofEvents
+const { updatedAt: _ofVenues, ...venuesByOwnTime } = ofVenues
+
+/** The keys of each list of a CRM whose rows all have the same time of change: requests ask by it. */
+export const keysByOwnTime = { events: eventsByOwnTime, venues: venuesByOwnTime }
+
 /** The keys that every connector has, besides its own and its lists. */
 export const commonKeys = {
   idNamespace: guid()

@@ -3,7 +3,7 @@ import { type Place, PROBLEM } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, section } from '../key.ts'
 import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word, guid, path, proxyUrl } from '../values.ts'
-import { listKeys, settingsOfConnector, connectorKeys } from './connector-lists.ts'
+import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector } from './connector-lists.ts'
 import type { JsonValue, JsonValues } from '../../domain/json-value.ts'
 
 /** The keys of every connector that ships with Marquee and asks a web API. */
@@ -68,9 +68,12 @@ export const odoo = section({
     .says('The version of Odoo. Marquee uses JSON-RPC for 17 and 18, and JSON-2 for later ones.'),
   user: text('the login of a user', /^\S+$/).optional('required for 17 and 18').says('The user whose API key it is.'),
   ...keysWithIds,
+  events: section(keysByOwnTime.events)
+    .optional('the connector’s own')
+    .says('Settings that override the connector’s own for events.'),
   venues: section({
     where: domain.says('Which partners are venues, as an Odoo domain.'),
-    ...listKeys.venues,
+    ...keysByOwnTime.venues,
   }).says('The partners that are venues, and what differs from the usual mapping.'),
 })
   .says('Events of Odoo (docs/crm/odoo.md).')
@@ -87,8 +90,8 @@ export const salesforce = section({
     .default('v64.0')
     .says('The version of the REST API.'),
   ...keysWithIds,
-  events: section({ from: object.says('The object of events.'), ...listKeys.events }).says('The events.'),
-  venues: section({ from: object.says('The object of venues.'), ...listKeys.venues }).says('The venues.'),
+  events: section({ from: object.says('The object of events.'), ...keysByOwnTime.events }).says('The events.'),
+  venues: section({ from: object.says('The object of venues.'), ...keysByOwnTime.venues }).says('The venues.'),
 })
   .says('Two objects of a Salesforce org (docs/crm/salesforce.md).')
   .map(settingsOfConnector(({ url }) => ({ url })))
