@@ -13,6 +13,8 @@ const READING: ListReading = {
   isEndEmpty: true,
   total: 250,
   budget: { most: 600, perMs: 60_000 },
+  requests: new Map(),
+  availabilityEveryMs: null,
 }
 const freshness = { maxAgeMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 900_000 }
 
@@ -21,15 +23,32 @@ describe('how a list is read', () => {
     [['full'], 'in full every 5 s, about 2,880 requests an hour'],
     [
       ['full', 'since', 'ids'],
-      'by changes of changed, all ids every 15 s, in full every 15 min, about 1,696 requests an hour',
+      'by changes of changed, all ids every 15 s, in full every 15 min, about 2,416 requests an hour',
     ],
-    [['full', 'since'], 'by changes of changed, in full every 15 s, about 1,696 requests an hour'],
+    [['full', 'since'], 'by changes of changed, in full every 15 s, about 2,416 requests an hour'],
     [['full', 'changes'], 'by the changes that the CRM reports, in full every 15 min, about 736 requests an hour'],
   ])('is told for %j, with what it costs', (ways, how) => {
     const [line] = readingLines([{ ...READING, ways: new Set(ways), updatedAt: 'changed' }], { freshness })
     expect(line).toBe(
       `The events are read ${how}: 250 rows, 3 pages, 100 rows on page 1; the CRM counts 250; the list ended with an empty page.`,
     )
+  })
+
+  it('costs what was counted: requests for linked rows, for deletions and for the tickets', () => {
+    const lineOf = (reading: Partial<ListReading>, others: readonly ListReading[] = []): string => {
+      const ways = new Set(['full', 'since', 'ids'])
+      return readingLines([{ ...READING, pages: 1, ways, ...reading }, ...others], { freshness })[0] ?? ''
+    }
+    // Odoo: a page of events, then its tickets and its tags, each with an empty page.
+    const odoo = new Map(Object.entries({ full: 6, since: 1 }))
+    expect(lineOf({ requests: odoo })).toContain('in full every 15 min, about 4,824 requests an hour: ')
+    expect(lineOf({ requests: odoo, availabilityEveryMs: 5000 })).toContain(
+      'in full every 15 min, the tickets every 5 s, about 6,264 requests an hour: ',
+    )
+    // Salesforce: the rows, and those in the recycle bin. Since was tried on the other list.
+    const other = { ...READING, requests: new Map([['since', 2]]) }
+    const salesforce = { isEndEmpty: false, requests: new Map([['full', 1]]) }
+    expect(lineOf(salesforce, [other])).toContain('about 1,684 requests an hour: ')
   })
 
   it('costs nothing that Marquee could count if the connector sends its requests by itself', () => {

@@ -225,9 +225,11 @@ export function readingLines(readings: readonly ListReading[], { freshness }: Ti
   return readings.map((reading) => {
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
     const told = total === null ? '' : `; the CRM counts ${grouped(total)}`
-    const read = `The ${list} are read ${howRead(reading, freshness)}`
+    const { availabilityEveryMs } = reading
+    const tickets = availabilityEveryMs === null ? '' : `, the tickets every ${span(availabilityEveryMs)}`
+    const read = `The ${list} are read ${howRead(reading, freshness)}${tickets}`
     if (budget === null) return `${read}: ${howMany(rows, 'row')}${told}.`
-    const cost = `about ${grouped(requestsAnHour(reading, freshness))} requests an hour`
+    const cost = `about ${grouped(requestsAnHour(reading, readings, freshness))} requests an hour`
     const paged = pages < 2 ? 'one page' : `${grouped(pages)} pages, ${grouped(pageRows)} rows on page 1`
     const end = isEndEmpty ? 'with an empty page' : 'without a next page'
     return `${read}, ${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the list ended ${end}.`
@@ -253,7 +255,7 @@ export function readingWarnings(readings: readonly ListReading[], timed: Timed):
 function budgetWarnings(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
   const [budget] = readings.flatMap((reading) => reading.budget ?? [])
   if (budget === undefined) return []
-  const needed = readings.reduce((sum, reading) => sum + requestsAnHour(reading, freshness), 0)
+  const needed = readings.reduce((sum, reading) => sum + requestsAnHour(reading, readings, freshness), 0)
   const allowed = Math.floor((budget.most * HOUR_MS) / budget.perMs)
   const { maxAgeMs } = freshness
   return [
@@ -294,13 +296,24 @@ function howRead({ ways, updatedAt }: ListReading, freshness: Freshness): string
   return `in full every ${span(freshness.refreshEveryMs)}`
 }
 
-function requestsAnHour({ ways, pages, isEndEmpty }: ListReading, freshness: Freshness): number {
-  const full = pages + Number(isEndEmpty)
+/** Estimates the requests for a list from those that `check` sent; what it did not count follows from the pages. */
+function requestsAnHour(reading: ListReading, readings: readonly ListReading[], freshness: Freshness): number {
+  const { ways, pages, isEndEmpty, requests, availabilityEveryMs } = reading
+  const pass = pages + Number(isEndEmpty)
+  const full = requests.get('full') ?? pass
   const refreshes = HOUR_MS / freshness.refreshEveryMs
+  const tickets =
+    availabilityEveryMs === null ? 0 : (HOUR_MS / availabilityEveryMs) * (requests.get('availability') ?? pass)
   const inFull = (HOUR_MS / freshness.fullReadEveryMs) * full
-  const isBySince = ways.has('since')
-  const compared = isBySince ? (HOUR_MS / comparedEveryMs(freshness)) * full : 0
-  return Math.round(isBySince || ways.has('changes') ? refreshes + compared + inFull : refreshes * full)
+  if (!ways.has('since')) return Math.round((ways.has('changes') ? refreshes + inFull : refreshes * full) + tickets)
+  // The examination tries `since` on one list only, and without rows. The newest rows come again at each refresh: one
+  // page of rows, with the requests for rows that are linked to them.
+  const [empty = 1] = [reading, ...readings].flatMap((one) => one.requests.get('since') ?? [])
+  const withRows = pages === 0 ? 0 : (full - Number(isEndEmpty)) / pages - Number(!isEndEmpty)
+  const compared = ways.has('ids') ? (requests.get('ids') ?? pass) : full
+  return Math.round(
+    refreshes * (empty + withRows) + (HOUR_MS / comparedEveryMs(freshness)) * compared + inFull + tickets,
+  )
 }
 
 /** Returns the interval of comparing all rows of a list that is read by changes: half the maximum age. */

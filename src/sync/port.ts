@@ -60,6 +60,10 @@ export interface ListReading {
   readonly total: number | null
   /** The most requests that both lists may send; `null` if the connector sends them by itself. */
   readonly budget: { readonly most: number; readonly perMs: number } | null
+  /** The number of requests of a read in each way, as far as it was counted. */
+  readonly requests: ReadonlyMap<string, number>
+  /** The interval of separate reads of the availability; `null` if there are none. */
+  readonly availabilityEveryMs: number | null
 }
 
 /** A fault of a connector: a sentence, and whether rows are lost because of it. */

@@ -79,6 +79,14 @@ describe('one page taken for the whole list', () => {
     expect((await readList(crm.venues)).failure).toStartWith('broken: venues: ')
   })
 
+  it('is not suspected by offset: a second request has shown the end', async () => {
+    const { crm } = await open((asked) => ({ json: rowsUpTo(3).slice(offsetOf(asked)) }), BY_OFFSET)
+    await readList(crm.venues)
+    const [reading] = crm.readings ?? []
+    expect(reading).toMatchObject({ list: 'venues', pages: 1, isFirstFull: true, isEndEmpty: true })
+    expect(reading?.requests.get('full')).toBe(2)
+  })
+
   it('is impossible: the link to the next page is found where OData writes it', async () => {
     const { crm } = await open(
       ({ query }) =>

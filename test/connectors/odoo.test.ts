@@ -157,6 +157,7 @@ describe('Odoo 19', () => {
       },
       { Name: 'Great Reno Ballon Race', TicketCapacity: 0, TicketsAvailable: 0, Price: '0', Tags: ['Sport', 'Race'] },
     ])
+    expect(crm.readings?.[0]?.requests.get('full')).toBe(FULL.length)
     expect(
       odoo.server.asked.every(
         ({ headers }) => headers['authorization'] === 'Bearer secret-word' && headers['x-odoo-database'] === 'demo',

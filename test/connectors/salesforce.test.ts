@@ -93,6 +93,7 @@ describe('Salesforce', () => {
     const crm = await openAt(org)
     const { failure, records } = await readList(crm.venues)
     expect([failure, org.unknown]).toEqual(['', []])
+    expect(crm.readings?.[0]?.requests.get('full')).toBe(2)
     expect(records.map(({ Name, AddressCity }) => [Name, AddressCity])).toEqual([
       ['Hall 1', 'Bristol'],
       ['Hall 2', 'Bristol'],

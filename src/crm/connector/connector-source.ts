@@ -259,7 +259,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     if (!ended.ok) return ended
     const { missing, isUnstable } = tally
     this.#notices.cameTwice(tally.twice, list.name)
-    this.reading = tally.readingOf(list, this.#settings.stream.budget)
+    const { budget, requests } = this.#settings.stream
+    this.reading = tally.readingOf(list, { budget, requests, availabilityEveryMs: this.availabilityEveryMs })
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
     return { ...ended, mayHaveMoved: isUnstable }
   }

@@ -32,8 +32,16 @@ export interface StreamBatch {
   readonly goesOn: boolean
 }
 
-/** How a read of rows ended. The next read of changes begins at `cursor`; `null` if the connector gave none. */
-export type RowsEnd = { readonly ok: true; readonly cursor: string | null } | Failed
+/** How a read of rows ended. */
+export type RowsEnd =
+  | {
+      readonly ok: true
+      /** Where the next read of changes begins; `null` if the connector gave none. */
+      readonly cursor: string | null
+      /** The number of requests that the read sent; absent if they were not counted. */
+      readonly requests?: number
+    }
+  | Failed
 
 export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
 

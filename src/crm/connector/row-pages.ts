@@ -74,7 +74,10 @@ export class Tally {
     return isOld ? `page ${this.answers} has only rows of earlier pages; is paging.by right?` : null
   }
 
-  readingOf({ name, shape }: Pick<ListRows<never>, 'name' | 'shape'>, budget: ListReading['budget']): ListReading {
+  readingOf(
+    { name, shape }: Pick<ListRows<never>, 'name' | 'shape'>,
+    costs: Pick<ListReading, 'budget' | 'requests' | 'availabilityEveryMs'>,
+  ): ListReading {
     const isEndEmpty = this.lastRows === 0
     return {
       list: name,
@@ -86,7 +89,7 @@ export class Tally {
       isFirstFull: this.isFirstFull,
       isEndEmpty,
       total: this.total,
-      budget,
+      ...costs,
     }
   }
 

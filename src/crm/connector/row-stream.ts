@@ -12,6 +12,8 @@ export class RowStream {
   known: StreamShape | null = null
   readonly name: ListName
   budget: ListReading['budget'] = null
+  /** The number of requests of the last read in each way that was read to its end and counted. */
+  readonly requests: Map<Way, number> = new Map()
   readonly #host: RowHost
   readonly #configured: SaidList | null
   readonly #further: FurtherFields
@@ -68,7 +70,10 @@ export class RowStream {
         }
         isOver = true
         const ended = next.value
-        if (ended.ok) return ended
+        if (ended.ok) {
+          if (ended.requests !== undefined) this.requests.set(way, ended.requests)
+          return ended
+        }
         const isRefused = ended.failure.kind === 'refused'
         const isReplaced = isRefused && (await this.#host.refreshSecrets())
         if (!isReplaced || !isUntouched || tries > 1) {

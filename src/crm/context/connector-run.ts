@@ -5,7 +5,7 @@ import { nearestName } from '../../domain/nearest-name.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import { failed } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
-import type { Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
+import type { Connector, Context, Http, Stream, Value } from '../connector/marquee-connector.d.ts'
 import type { ConnectorOutline, ListOutline, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import { type CrmLimits, LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import type { HttpClient } from '../web/http-client.ts'
@@ -76,10 +76,13 @@ export class ConnectorRun {
     signal: AbortSignal,
   ): AsyncGenerator<RowFrame, RowsEnd, void> {
     try {
-      const context = this.#context(signal)
+      let requests = 0
+      const bound = this.#context(signal)
+      const context = { ...bound, http: countingHttp(bound.http, () => requests++) }
       const connector = this.#connector
       const rows = way === 'check' ? runCheck(connector, context) : runStream(connector[list], way, argument, context)
-      return { ok: true, cursor: yield* rows }
+      const cursor = yield* rows
+      return { ok: true, cursor, requests }
     } catch (cause) {
       // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
       // row, so only its place is shown.
@@ -110,6 +113,26 @@ export class ConnectorRun {
         throw new FetchFault(known ?? 'broken', told)
       },
     }
+  }
+}
+
+/** Counts the requests for rows. A form, which has a text as its body, asks for a token that later reads use as well. */
+function countingHttp(http: Http, count: () => void): Http {
+  return {
+    get(url, options) {
+      count()
+      return http.get(url, options)
+    },
+    post(url, options) {
+      if (typeof options.body !== 'string') count()
+      return http.post(url, options)
+    },
+    async *pages(url, options) {
+      for await (const batch of http.pages(url, options)) {
+        count()
+        yield batch
+      }
+    },
   }
 }
 

@@ -55,8 +55,7 @@ async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pag
   let before: readonly Row[] | null = null
   for (let page = first; ; page++) {
     const { rows, batch } = await read({ page })
-    // Nothing can have moved into the page after the last one.
-    if (rows.length === 0) return yield { ...batch, stable: true }
+    if (rows.length === 0) return yield withoutRows(batch)
     if (before !== null && before.length < size) {
       // Some servers give their last page for every number after it.
       if (isDeepStrictEqual(rows, before))
@@ -89,13 +88,14 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       known = ids
       // A single row may be the whole list, or the most that the server gives at once.
       offset = rows.length === 1 ? 1 : rows.length - 1
-      if (rows.length === 1 && (await read({ offset })).rows.length > 0)
-        throw new FetchFault(
-          'broken',
-          'the CRM returns one row a page; by offset needs at least two, because pages overlap by a row',
-        )
-      if (rows.length === 1) return
-      continue
+      if (rows.length > 1) continue
+      const next = await read({ offset })
+      yield withoutRows(next.batch)
+      if (next.rows.length === 0) return
+      throw new FetchFault(
+        'broken',
+        'the CRM returns one row a page; by offset needs at least two, because pages overlap by a row',
+      )
     }
     const before = new Set(known)
     const isOverlapping = ids.some((id) => before.has(id))
@@ -106,7 +106,10 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       offset += rows.length - 1
       continue
     }
-    if (isOverlapping && rows.length === 1) return
+    if (isOverlapping && rows.length === 1) {
+      yield withoutRows(batch)
+      return
+    }
     if (isOverlapping && ids.length === known.length && ids.every((id, at) => id === known[at])) {
       throw new FetchFault('broken', 'a page has only rows of the previous page; does the API know {offset}?')
     }
@@ -114,6 +117,11 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       throw new FetchFault('broken', 'rows move between the pages: sort them by something that does not change')
     offset = isOverlapping ? offset + rows.length - 1 : Math.max(0, offset - Math.max(1, known.length - 1))
   }
+}
+
+/** The answer that shows the end of the list. Nothing can have moved into it. */
+function withoutRows(batch: Page['batch']): Batch {
+  return { ...batch, rows: [], stable: true }
 }
 
 function keyOf(row: Row, key: string): string {
