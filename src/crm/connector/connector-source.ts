@@ -3,7 +3,6 @@ import type { Guid } from '../../domain/guid.ts'
 import { howMany } from '../../domain/printable.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type {
-  Change,
   Cursor,
   Failed,
   Failure,
@@ -15,9 +14,10 @@ import type {
   RepeatedId,
   ListSource,
 } from '../../sync/port.ts'
-import { REPEATED, cursorOf, failed, failureOf, heartbeat } from '../../sync/port.ts'
+import { cursorOf, failed, failureOf, heartbeat } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { RowKind } from '../mapping/map-row.ts'
+import { IdComparison } from './id-comparison.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
 import {
   type LateRow,
@@ -33,7 +33,7 @@ import {
 } from './row-pages.ts'
 import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
-import { LookBack, farAheadLike, isNotBefore } from './stamps.ts'
+import { LookBack, farAheadLike, isNotBefore, sinceCursor, sinceIn } from './stamps.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
@@ -186,10 +186,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     // The tickets of the served rows would be confirmed without having been read.
     if (came > 0 && usable === 0 && (served?.count ?? 0) > 0) {
       const needed = [...list.availabilityColumns].join(', ')
-      return failed(
-        'misconfigured',
-        `${list.name}: none of ${howMany(came, 'row')} of availability has usable ${needed}`,
-      )
+      const sentence = `none of ${howMany(came, 'row')} of availability has usable ${needed}`
+      return failed('misconfigured', `${list.name}: ${sentence}`)
     }
     return { ...REPORTED, cursor: null }
   }
@@ -340,45 +338,15 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     late: LateRow[],
   ): PageStream<Item, WholeEnd> {
     const { stream } = this.#settings
-    const { list, held, begunAt, pass } = parts
-    const tally = new Tally()
-    const wanted: string[] = []
-    let startsAnswer = true
+    const { list, begunAt, pass } = parts
+    const comparison = new IdComparison(parts)
     yield heartbeat(begunAt, pass)
-    const ended = yield* batches(stream.open('ids', null, parts.signal), parts, async function* (batch): AsyncGenerator<
-      Page<Item>,
-      string | null,
-      void
-    > {
-      const before = tally.ids.size + tally.nameless
-      const unchanged: Change<Item>[] = []
-      for (const bytes of batch.rows) {
-        const known = list.knownId(bytes)
-        if (known === null) return 'ids yielded something that is not [id, updatedAt]'
-        const { id, text, stamp, version } = known
-        if (id === null) {
-          tally.nameless++
-          continue
-        }
-        tally.ids.add(id)
-        const heldVersion = held.version(id)
-        if (heldVersion === version || heldVersion === REPEATED) unchanged.push({ kind: 'unchanged', id, idText: text })
-        else {
-          if (!Number.isNaN(heldVersion)) late.push({ text, stamp })
-          wanted.push(text)
-        }
-      }
-      if (unchanged.length > 0) yield changesPage(unchanged, list.name, batch.lagMs, begunAt, pass)
-      const fault = tally.count(batch, before, startsAnswer)
-      startsAnswer = !batch.goesOn
-      return fault
-    })
+    const pairs = stream.open('ids', null, parts.signal)
+    const ended = yield* batches(pairs, parts, (batch) => comparison.take(batch))
     if (!ended.ok) return ended
-    const { ids, nameless, missing, isUnstable } = tally
-    if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
-    // A row without a usable id is withheld. If no row has one, the id is missing from what was asked for.
-    if (ids.size === 0 && nameless > 0 && held.size > 0)
-      return failed('broken', `${list.name}: ids returned ${howMany(nameless, 'row')}, but no usable id`)
+    const { wanted, fault, mayHaveMoved } = comparison
+    if (fault !== null) return failed('broken', `${list.name}: ${fault}`)
+    late.push(...comparison.late)
     if (wanted.length > 0 && !list.shape.ways.has('byId')) {
       const stamps = new LookBack(after, 0)
       const next = { ...parts, pass: pass + 1 }
@@ -390,7 +358,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       const read = yield* batches(rows, parts, changesIn(parts, null))
       if (!read.ok) return read
     }
-    return { ...ended, mayHaveMoved: isUnstable }
+    return { ...ended, mayHaveMoved }
   }
 }
 
@@ -415,16 +383,4 @@ async function* nothing(): AsyncGenerator<never, null, void> {
 function cursorFault(cursor: string | null): string | null {
   if (cursor === null) return 'changes returned no cursor'
   return cursor.length > LONGEST_CURSOR ? `changes returned a cursor of more than ${LONGEST_CURSOR} characters` : null
-}
-
-function sinceCursor(after: string): string {
-  return JSON.stringify({ after })
-}
-
-function sinceIn(cursor: Cursor): string | null {
-  if (!cursor.startsWith('{')) return null
-  const said: unknown = JSON.parse(cursor)
-  return typeof said === 'object' && said !== null && 'after' in said && typeof said.after === 'string'
-    ? said.after
-    : null
 }

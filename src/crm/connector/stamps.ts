@@ -1,3 +1,5 @@
+import type { Cursor } from '../../sync/port.ts'
+
 interface Stamp {
   readonly ms: number
   readonly text: string
@@ -109,4 +111,18 @@ export class LookBack {
     this.#newest = this.#newest.toSorted((left, right) => right.ms - left.ms).slice(0, FEW_ROWS + 1)
     this.#floor = this.#newest[FEW_ROWS]?.ms ?? -Infinity
   }
+}
+
+/** Makes the cursor from which the next read by `since` goes on. */
+export function sinceCursor(after: string): string {
+  return JSON.stringify({ after })
+}
+
+/** Returns the time in a cursor; `null` if it is not a cursor of reads by `since`. */
+export function sinceIn(cursor: Cursor): string | null {
+  if (!cursor.startsWith('{')) return null
+  const said: unknown = JSON.parse(cursor)
+  return typeof said === 'object' && said !== null && 'after' in said && typeof said.after === 'string'
+    ? said.after
+    : null
 }
