@@ -92,7 +92,8 @@ export async function check(
       out(printable(`Cluster store: ${store.server}, reachable, ${rights}.`))
     }
     for (const told of readingLines(crm.readings, found.configuration)) out(told)
-    for (const line of [notYetOverLine(crm), secretsLine(found.configuration)]) if (line !== null) out(line)
+    for (const line of [notYetOverLine(crm, found.configuration), secretsLine(found.configuration)])
+      if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
     for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
@@ -115,8 +116,8 @@ async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly
 }
 
 /** Describes how many events `/api/events` lists; `null` if lists are off or the events could not be read. */
-function notYetOverLine({ lists, failures }: CrmRead): string | null {
-  if (failures.some(({ list }) => list === 'events')) return null
+function notYetOverLine({ lists, failures }: CrmRead, { lists: areOn }: Configuration): string | null {
+  if (!areOn || failures.some(({ list }) => list === 'events')) return null
   const { list } = lists.events
   const index = indexOf(list)
   if (index === null) return null

@@ -49,8 +49,10 @@ export function odooConnector({ version, venues, columns, flags, seats }: OdooOp
   ): Pick<Stream, 'updatedAt' | 'full' | 'since' | 'ids' | 'byId'> => ({
     updatedAt: 'write_date',
     full: (context) => read(context, base),
-    // Odoo stores times more exactly than it sends them, so the filter includes equal times.
-    since: (context, updatedAt) => read(context, [...base, ['write_date', '>=', updatedAt]]),
+    // Odoo stores times more exactly than it sends them, so the filter includes equal times. The time of an empty list
+    // is in ISO 8601, which Odoo does not read.
+    since: (context, updatedAt) =>
+      read(context, [...base, ['write_date', '>=', updatedAt.replace('T', ' ').slice(0, 19)]]),
     byId: (context, ids) => read(context, [...base, ['id', 'in', ids.map(Number)]]),
     ids: (context) =>
       mappedBatches(search(context, model, base, ['write_date']), ({ id, write_date: stamp }) => [

@@ -267,8 +267,11 @@ describe('Odoo 19', () => {
     expect((await crm.conform?.(true))?.map(({ losesRows }) => losesRows)).toContain(true)
   })
 
-  it('is asked by write_date for what changed, and for the ids of all rows', async () => {
-    const { crm, odoo } = await open(FULL)
+  it.each([
+    ['with rows', FULL],
+    ['without a row', FULL.map((exchange) => ({ ...exchange, json: [] }))],
+  ])('is asked by write_date, as Odoo writes times, for what changed: %s', async (_, exchanges) => {
+    const { crm, odoo } = await open(exchanges)
     const held = { size: 0, version: () => Number.NaN }
     const signal = new AbortController().signal
     const full = crm.events.read({ kind: 'full', cursor: null, held, served: null, signal })

@@ -16,13 +16,17 @@ const overRow = {
 
 describe('where lists are on', () => {
   it('check says how many events are not yet over, and nothing of it where they are off', async () => {
-    using folder = new WorkFolder({ 'on.yaml': `lists: on\n${CONFIGURATION}`, 'off.yaml': CONFIGURATION })
+    const calendar = `feeds: { calendar: on }\n${CONFIGURATION}`
+    using folder = new WorkFolder({
+      'on.yaml': `lists: on\n${CONFIGURATION}`,
+      'off.yaml': CONFIGURATION,
+      'calendar.yaml': calendar,
+    })
     folder.copySample('crm')
-    const line = /^\/api\/events lists 31 of 31: the events that are not over\.$/m
-    expect((await runCommand(['check', '--config', 'on.yaml'], { cwd: folder.path })).stdout).toMatch(line)
-    expect((await runCommand(['check', '--config', 'off.yaml'], { cwd: folder.path })).stdout).not.toContain(
-      'Not yet over',
-    )
+    const told = async (config: string): Promise<string> =>
+      (await runCommand(['check', '--config', config], { cwd: folder.path })).stdout
+    expect(await told('on.yaml')).toMatch(/^\/api\/events lists 31 of 31: the events that are not over\.$/m)
+    for (const config of ['off.yaml', 'calendar.yaml']) expect(await told(config)).not.toContain('/api/events lists')
   })
 
   it('explain says whether a record is in the list, and until when', async () => {
