@@ -26,6 +26,8 @@ describe('a path spelt like our own links', () => {
     `http://h/x/api/events/${ID}`,
     `http://h?/api/events/${ID}`,
     `http://h/?/api/events/${ID}`,
+    `/http://h/api/events/${ID}`,
+    `//h/http://h/api/events/${ID}`,
     `h/api/events/${ID}`,
     `/API/events/${ID}`,
     '/api/events/00000000-0000-0000-0000-000000000000',
@@ -54,7 +56,12 @@ describe('a path spelt like our own links', () => {
     const spelt = fc.oneof(fc.constantFrom('/api/events/', '/api/venues/', '/Sub/api/events/'), fc.string())
     const target = fc.oneof(
       fc.array(part, { maxLength: 6 }).map((parts) => parts.join('')),
-      fc.tuple(fc.constantFrom('', 'http://', 'http://h', 'x'), fc.array(part, { maxLength: 2 }), spelt, part),
+      fc.tuple(
+        fc.constantFrom('', 'http://', 'http://h', '/http://h', 'x'),
+        fc.array(part, { maxLength: 2 }),
+        spelt,
+        part,
+      ),
     )
     fc.assert(
       fc.property(target, fc.constantFrom('/', '/Sub'), (given, basePath) => {

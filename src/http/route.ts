@@ -84,7 +84,9 @@ const GUID_LENGTH = 36
 /** Returns where the path of an absolute URL begins; -1 if the text is not one or contains a query. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')
-  return scheme === -1 || url.includes('?') ? -1 : url.indexOf('/', scheme + 3)
+  // In the target `/http://h/x`, `://` is part of the path.
+  const isAbsolute = scheme !== -1 && scheme < url.indexOf('/')
+  return isAbsolute && !url.includes('?') ? url.indexOf('/', scheme + 3) : -1
 }
 
 /** Returns true if `word` (in lower case) occurs at `at` in any case. */

@@ -22,6 +22,7 @@ const NOT_OURS = [
   `/xevents/${EVENT}`,
   `/api//events/${EVENT}`,
   `//api/events/${EVENT}`,
+  `/http://x/api/events/${EVENT}`,
   `/api/events/${EVENT}/`.concat('/'),
   `/api/venues/${VENUE}//`,
   '/api/events///',
