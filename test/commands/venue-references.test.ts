@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { IdTexts } from '../../src/crm/mapping/suspicions.ts'
+import { IdTexts } from '../../src/crm/mapping/id-texts.ts'
 import { unmatchedVenues } from '../../src/faults/venue-references.ts'
 import { guidOf } from '../model/records.ts'
 import { Rig, tables } from '../snapshot/rig.ts'

@@ -74,6 +74,15 @@ export class FieldCoverage {
     this.#sources = fields
   }
 
+  /** The columns of the fields that `missed` reports if no row has them. */
+  get needed(): ReadonlySet<string> {
+    const fields = this.#table === null ? [] : NEEDED[this.#table.kind].flatMap(([names]) => names)
+    const sources = Object.entries(this.#sources)
+    const declared = this.#further.map(({ name }) => name)
+    const isNeeded = (name: string): boolean => declared.includes(name) || fields.some((field) => field === name)
+    return new Set(sources.flatMap(([name, source]) => (isNeeded(name) ? columnsOf(source) : [])))
+  }
+
   /** Returns a counter to be called with each row. Only `check` uses it, because it is too slow for serving. */
   counter<Row>(access: RowAccess<Row>): (row: Row) => void {
     const fields = Object.entries(this.#sources).flatMap(([name, source]) => {

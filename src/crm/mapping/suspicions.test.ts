@@ -108,3 +108,34 @@ describe('suspicious, and served all the same (SURFACE: Further fields, conditio
     ])
   })
 })
+
+describe('a column that rows may omit', () => {
+  const sparse: RowAccess<CellObject> = { ...access, isThere: (name) => (row) => name in row }
+  const context = { idNamespace: null, venuesFrom: 'venues', zone: utc, showIn: utc, lists: 'native' } as const
+  const setting = { from: 'events', fields: { ...fields, Name: column('Titel') }, active: null, showOnWeb: null }
+
+  /** The suspicions after a read of this many rows, of which only `later` and all after it have a name and a price. */
+  function afterRead(rows: number, later: number): Suspicions {
+    const suspicions = new Suspicions(false, { now: () => ({ monotonicMs: 0, wallMs: NOW }) })
+    const mapping = listMapping(EVENT_ROWS, setting, sparse, { ...context, suspicions })
+    for (let at = 0; at < rows; at++) {
+      const [Beginn, Ende, Preis] = PLAIN
+      const row = { Id: idOf(at), Beginn, Ende, ...(at < later ? {} : { Titel: 'A', Preis }) }
+      mapRow(mapping, row, () => `row ${at}`, 1)
+    }
+    suspicions.judge(rows)
+    return suspicions
+  }
+
+  it.each([0, 63, 64, 999])('is read, even if only row %d and those after it have it', (later) => {
+    const suspicions = afterRead(1000, later)
+    expect(suspicions.readsPrice).toBe(true)
+    expect(suspicions.list(() => true).filter(({ what }) => what.startsWith('is read from no column'))).toEqual([])
+  })
+
+  it('is read from no column if all omit it', () => {
+    const suspicions = afterRead(1000, 1000)
+    expect(suspicions.readsPrice).toBe(false)
+    expect(suspicions.list(() => true).map(({ column: name }) => name)).toContain('Price')
+  })
+})

@@ -5,6 +5,7 @@ import { type Time, systemTime } from '../../time/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cells/cell.ts'
 import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
+import { IdTexts } from './id-texts.ts'
 
 interface SuspiciousCell {
   readonly column: string
@@ -39,7 +40,7 @@ const MOST_BLANK_PRICES = 10_000
 const YEAR_SECONDS = 365.25 * 86_400
 /** Starts far ahead are noted until they outnumber the other starts by this many. */
 const MOST_FAR = 1000
-/** If a column is in none of the first rows, Marquee stops looking for it after this many. */
+/** If a column is in none of the first rows, Marquee stops looking for it after this many, unless its field is needed. */
 const ROWS_TO_APPEAR = 64
 
 /** Counts of one read of all rows. */
@@ -243,24 +244,32 @@ export class Suspicions {
     let rows = 0
     const { updatedAt } = this
     const all = new Set(updatedAt === null ? columns : [...columns, updatedAt])
+    const { needed } = this.coverage
     let probes = Array.from(all, (column) => ({
       column,
       cell: access.cell(column),
       // Some APIs omit blank values, and without its time no change of a row is seen.
       isThere: (column === updatedAt ? undefined : access.isThere?.(column)) ?? ((): boolean => true),
     }))
+    let absent = probes
     return (row) => {
       const { there, held } = this.#columns
       this.#columns.rows++
-      if (++rows <= ROWS_TO_APPEAR) for (const { column, isThere } of probes) if (isThere(row)) there.add(column)
-      let isChanged = rows === ROWS_TO_APPEAR
+      let isChanged = ++rows === ROWS_TO_APPEAR
+      for (const { column, isThere } of absent) {
+        if (!isThere(row)) continue
+        there.add(column)
+        isChanged = true
+      }
       for (const { column, cell } of probes) {
         if (isBlank(cell(row))) continue
         held.add(column)
         isChanged = true
       }
       if (isChanged) {
-        probes = probes.filter(({ column }) => !held.has(column) && (rows < ROWS_TO_APPEAR || there.has(column)))
+        const mayAppear = (column: string): boolean => rows < ROWS_TO_APPEAR || needed.has(column)
+        probes = probes.filter(({ column }) => !held.has(column) && (there.has(column) || mayAppear(column)))
+        absent = probes.filter(({ column }) => !there.has(column))
       }
       return probes.length > 0
     }
@@ -293,13 +302,12 @@ export class Suspicions {
   }
 
   /**
-   * Whether prices of events are read: some row has a column that Price is mapped to. `null` while this process has
-   * read no row, as in followers.
+   * Whether a row of the last full read, or a row read since, has a column that Price is mapped to. `null` if no mapped
+   * row has one, but not all rows were mapped.
    */
   get readsPrice(): boolean | null {
-    const columns = this.#isPartial || this.#columns.rows === 0 ? this.#before : this.#columns
-    const { rows, there, held } = columns
-    return rows === 0 ? null : this.coverage.reads('Price', (column) => there.has(column) || held.has(column))
+    if (this.coverage.reads('Price', (column) => this.#wasThere(column))) return true
+    return this.#isPartial || this.#columns.rows === 0 ? null : false
   }
 
   /** The column that each field is read from, with counts if the rows were mapped thoroughly. */
@@ -308,8 +316,8 @@ export class Suspicions {
   }
 
   #wasThere(column: string): boolean {
-    const { there, held } = this.#isPartial ? this.#before : this.#columns
-    return there.has(column) || held.has(column)
+    const isIn = ({ there, held }: Columns): boolean => there.has(column) || held.has(column)
+    return isIn(this.#columns) || (this.#isPartial && isIn(this.#before))
   }
 
   /** The number of dates without an offset, read as wall times, by column. */
@@ -352,49 +360,4 @@ export type ListSuspicions = Readonly<Record<ListName, Suspicions>>
 
 export function listSuspicions(thorough = false): ListSuspicions {
   return { events: new Suspicions(thorough), venues: new Suspicions(thorough) }
-}
-
-/** An id as the CRM writes it, and the rows that contain it. */
-interface IdText {
-  readonly text: string
-  /** The locations of some of these rows, by row id. */
-  readonly rows: Map<Guid, string>
-}
-
-const MOST_TEXTS = 10_000
-const MOST_PLACES = 10
-const LONGEST = 80
-
-/**
- * Venue ids as the CRM writes them: the rows' own ids in the list of venues, the ids of their venues in the list of
- * events.
- */
-export class IdTexts {
-  /** The CRM's name for the column. */
-  column = ''
-  readonly #texts = new Map<Guid, IdText>()
-
-  note(id: Guid, textOf: () => string | null, row: Guid, where: () => string): void {
-    let known = this.#texts.get(id)
-    if (known === undefined) {
-      const text = this.#texts.size < MOST_TEXTS ? textOf() : null
-      if (text === null) return
-      known = { text: text.length > LONGEST ? `${text.slice(0, LONGEST - 1).toWellFormed()}…` : text, rows: new Map() }
-      this.#texts.set(id, known)
-    }
-    const { rows } = known
-    if (rows.size < MOST_PLACES || rows.has(row)) rows.set(row, where())
-  }
-
-  get(id: Guid): IdText | undefined {
-    return this.#texts.get(id)
-  }
-
-  forget(id: Guid): void {
-    this.#texts.delete(id)
-  }
-
-  [Symbol.iterator](): MapIterator<[Guid, IdText]> {
-    return this.#texts.entries()
-  }
 }
