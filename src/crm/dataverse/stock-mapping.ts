@@ -10,7 +10,6 @@ export const ZONE_CODES: ReadonlyMap<string, string> = new Map([[ZONE_NAME, 'mse
 
 const CAPACITY = 'msevtmgt_maximumeventcapacity'
 const ACTIVE = [{ column: 'statecode', oneOf: [0] }]
-const ZERO: FieldSource = { kind: 'value', value: '0' }
 
 const wallTime = (column: string): FieldSource => ({
   ...columnSource(column),
@@ -28,8 +27,8 @@ export function eventsSetting(said: CrmSettings<'dataverse'>['events'], further:
       TicketsAvailable: { kind: 'subtract', columns: [CAPACITY, 'msevtmgt_registrationcount'] },
       Start: wallTime('msevtmgt_eventstartdate'),
       Finish: wallTime('msevtmgt_eventenddate'),
-      // Dynamics has prices of passes, not of events.
-      Price: ZERO,
+      // Dynamics has prices of passes, not of events. With 0 here, search engines would be told that each event is free.
+      Price: null,
       Tags: null,
       Links: null,
     },
@@ -55,8 +54,8 @@ export function venuesSetting(said: CrmSettings<'dataverse'>['venues'], further:
       AddressState: columnSource('msevtmgt_stateprovince'),
       AddressCountry: columnSource('msevtmgt_country'),
       // Dynamics has no coordinates of venues.
-      Longitude: ZERO,
-      Latitude: ZERO,
+      Longitude: null,
+      Latitude: null,
       Telephone: columnSource('msevtmgt_telephone1'),
       Description: columnSource('msevtmgt_description'),
       Website: columnSource('msevtmgt_website'),
