@@ -123,7 +123,14 @@ describe('further fields of files (contract §7)', () => {
       '-',
       'a',
     ])
-    expect(await read({ type: 'integer', source: '{ subtract: [Cell, Other] }', cells: ['9,4', ','] })).toEqual([5, 0])
+    const left = '{ subtract: [Cell, Other] }'
+    expect(await read({ type: 'integer', source: left, cells: ['9,4', '9,', '4,9', ',4', ','] })).toEqual([
+      5,
+      9,
+      0,
+      null,
+      null,
+    ])
     expect(await read({ type: 'flag', source: "{ value: 'yes' }", cells: [','] })).toEqual([true])
     const zone = '{ column: Cell, wallTimeIn: America/New_York }'
     expect(await read({ type: 'date-time', source: zone, cells: ['2036-07-12 18:00,'] })).toEqual([

@@ -294,6 +294,21 @@ function differenceReader<Row>(
   }
 }
 
+/** As `differenceReader`, but `null` if the first cell is blank: what is left of an unknown number is unknown. */
+function furtherDifferenceReader<Row>(
+  columns: readonly string[],
+  access: RowAccess<Row>,
+  int32In: (column: string) => Conversions['int32'],
+): Reader<Row, number | null> {
+  const [first = ''] = columns
+  const cellOf = access.cell(first)
+  const read = differenceReader(columns, access, int32In)
+  return (row) => {
+    const rest = read(row)
+    return rest instanceof RowFault || !isBlank(cellOf(row)) ? rest : null
+  }
+}
+
 type Convert = (cell: Cell) => FurtherValue | CellFault
 
 /** Returns the readers of the further fields, in the order of their declaration (contract §7). */
@@ -315,7 +330,7 @@ export function furtherReadersOf<Row>(
       text: () => cellReader(origin, furtherText(textConversion(source, htmlText)), 'unreadable', furtherText(toText)),
       integer: () =>
         source.kind === 'subtract'
-          ? differenceReader(source.columns, access, () => conversions.int32)
+          ? furtherDifferenceReader(source.columns, access, () => conversions.int32)
           : read(conversions.int32, toInt32),
       decimal: () => read(conversions.decimal, toDecimal),
       'date-time': () => {
