@@ -118,12 +118,16 @@ export function openApi(instance: Instance): JsonObject {
   const paths = pathsOf(instance)
   const detailOf = (refusal: Refusal): string =>
     refusal === 'no-such-path' ? nothingHere(basePath, lists) : REFUSALS[refusal].detail
-  const refusals = paths.flatMap((each) =>
-    refusedBy(each).map((those): readonly [string, JsonObject] => [
-      those.join('-or-'),
-      refused(those, each.path.replace('{id}', examples.id(kindOf(each))), detailOf),
-    ]),
-  )
+  const prefix = basePath === '/' ? '' : basePath
+  const refusals = new Map<string, JsonObject>()
+  for (const each of paths) {
+    const asked = `${prefix}${each.path.replace('{id}', examples.id(kindOf(each)))}`
+    for (const those of refusedBy(each)) {
+      const name = refusedName(each, those)
+      // The example of a shared answer is of the first path that gives it.
+      if (!refusals.has(name)) refusals.set(name, refused(those, asked, detailOf, !isCalendar(each)))
+    }
+  }
   const operations = paths.map((each): readonly [string, JsonObject] => [
     each.path,
     { get: operation(each, instance, examples) },
@@ -186,7 +190,7 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
     [200, found200(path, instance, examples)],
     ...(conditionalRequests ? [[304, unchanged(list !== null)] as const] : []),
     ...refusedBy(path).map(
-      (those) => [commonStatus(those), { $ref: `#/components/responses/${those.join('-or-')}` }] as const,
+      (those) => [commonStatus(those), { $ref: `#/components/responses/${refusedName(path, those)}` }] as const,
     ),
   ]
   return {
@@ -197,12 +201,21 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
   }
 }
 
-function found200({ list, found: resource }: Path, instance: Instance, examples: Examples): JsonObject {
+function isCalendar({ found: resource }: Path): boolean {
+  return resource === 'calendar' || resource === 'event-calendar'
+}
+
+function refusedName(path: Path, those: readonly Refusal[]): string {
+  return `${isCalendar(path) ? 'calendar-' : ''}${those.join('-or-')}`
+}
+
+function found200(path: Path, instance: Instance, examples: Examples): JsonObject {
+  const { list, found: resource } = path
   if (list === null) return described(resource)
-  const isCalendar = resource === 'calendar'
-  if (isCalendar || resource === 'event-calendar') {
-    const description = isCalendar ? 'A calendar of these events.' : 'A calendar of this event.'
-    return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isCalendar) })
+  if (isCalendar(path)) {
+    const isOfMany = resource === 'calendar'
+    const description = isOfMany ? 'A calendar of these events.' : 'A calendar of this event.'
+    return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isOfMany) })
   }
   const further = resource === 'event' ? feedContent(instance, examples) : {}
   return found(list, resource === 'events' || resource === 'venues', further)

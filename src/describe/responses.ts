@@ -112,10 +112,12 @@ export function commonStatus([first]: readonly Refusal[]): number {
   return REFUSALS[first].status
 }
 
+/** @param isXmlToo whether a client can choose XML; `.ics` paths answer problems in JSON alone (contract §6) */
 export function refused(
   refusals: readonly Refusal[],
   instance: string,
   detailOf: (refusal: Refusal) => string,
+  isXmlToo: boolean,
 ): JsonObject {
   const status = commonStatus(refusals)
   const details = refusals.map(detailOf)
@@ -126,6 +128,10 @@ export function refused(
         return [refusal, { summary: detailOf(refusal), value: value(text) }]
       }),
     )
+  const xml = {
+    schema: { type: 'string', description: 'The same members as XML (RFC 9457, appendix B).' },
+    examples: examplesAs(problemXml, (text) => text),
+  }
   const retry = status === 502 || status === 429 ? { 'Retry-After': 'RetryAfter' } : {}
   return {
     description: details.join(' '),
@@ -135,10 +141,7 @@ export function refused(
         schema: referTo('Problem'),
         examples: examplesAs(problemJson, (text) => new WrittenJson(text)),
       },
-      'application/problem+xml': {
-        schema: { type: 'string', description: 'The same members as XML (RFC 9457, appendix B).' },
-        examples: examplesAs(problemXml, (text) => text),
-      },
+      ...(isXmlToo ? { 'application/problem+xml': xml } : {}),
     },
   }
 }

@@ -54,6 +54,28 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     for (const path of records) expect(Object.keys(document.paths[path]?.get.responses ?? {})).not.toContain('304')
   })
 
+  it('describes problems as they come: in JSON alone at calendars, and with the base path', () => {
+    const feeds = { calendar: true, jsonLd: false }
+    const withFeeds = documentOf({ feeds, basePath: '/v1' })
+    const [JSON_PROBLEM, XML_PROBLEM] = ['application/problem+json', 'application/problem+xml'] as const
+    for (const [path, status, types] of [
+      ['/api/events', 400, [JSON_PROBLEM, XML_PROBLEM]],
+      ['/api/events/{id}', 404, [JSON_PROBLEM, XML_PROBLEM]],
+      ['/api/events/{id}.ics', 404, [JSON_PROBLEM]],
+      ['/api/events.ics', 400, [JSON_PROBLEM]],
+      ['/api/events.ics', 429, [JSON_PROBLEM]],
+      ['/api/events.ics', 502, [JSON_PROBLEM]],
+    ] as const) {
+      const { content = {} } = responseIn(withFeeds, path, status)
+      expect([path, status, Object.keys(content)]).toEqual([path, status, [...types]])
+    }
+    for (const path of ['/api/events/{id}', '/api/events/{id}.ics']) {
+      const example = JSON.stringify(responseIn(withFeeds, path, 404).content?.[JSON_PROBLEM])
+      const id = String(JSON.parse(EVENTS.fields[0].example))
+      expect(example).toContain(`"instance":"/v1${path.replace('{id}', id)}"`)
+    }
+  })
+
   it('says which types Accept can choose, the feeds that are on among them, as the page does', () => {
     const six = MEDIA_TYPES.join(', ')
     for (const [feeds, types] of [
