@@ -3,7 +3,7 @@ import { NO_FURTHER } from '../domain/further.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { type EventMeanings, meaningsOf } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
-import { calendarEvent, calendarOf, placeLines } from './icalendar.ts'
+import { WRITABLE_MS, calendarEvent, calendarOf, placeLines } from './icalendar.ts'
 import { jsonLd } from './json-ld.ts'
 import { Resources } from './resource.ts'
 
@@ -19,6 +19,8 @@ export interface FeedSettings extends FormatSettings {
 
 /** Turns events and their venues into calendars and JSON-LD: a pure function of both records and the settings. */
 export class FeedFormatter {
+  /** An event that starts before the first of these, or ends after the second, epoch ms, has no VEVENT. */
+  readonly writableMs: readonly [startMs: number, endMs: number] = WRITABLE_MS
   readonly #settings: FeedSettings
   readonly #resources: Resources
   readonly #meaningsOf: (event: EventRecord) => EventMeanings

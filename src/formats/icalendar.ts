@@ -177,6 +177,12 @@ interface CalendarEventSettings extends EventMeanings {
   readonly page: string | null
 }
 
+/** The earliest start and the latest end, epoch ms, that iCalendar can write: the years 1 to 9999 in UTC. */
+export const WRITABLE_MS: readonly [startMs: number, endMs: number] = [
+  Date.parse('0001-01-01T00:00:00Z'),
+  Date.parse('9999-12-31T23:59:59.999Z'),
+]
+
 /** Returns the VEVENT of an event; `null` if its year in UTC is not from 1 to 9999, which iCalendar cannot write. */
 export function calendarEvent(
   event: EventRecord,

@@ -135,7 +135,8 @@ export class Feeds {
     const { list } = served().events
     const index = indexOf(list)
     if (index === null) throw new Error('the events are in no order')
-    const { rows, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
+    const from = query.from ?? { ms: nowMs, ticks: 0 }
+    const { rows, goodUntilMs } = scan(index, { ...query, from, within: this.#formatter.writableMs })
     let turnEndsAt = performance.now() + TURN_MS
     const placeOf = this.#placesNow()
     // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in

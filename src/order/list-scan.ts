@@ -18,6 +18,8 @@ export interface Wanted {
   /** Rows after this position; `null` for the first page. */
   readonly after: ListPosition | null
   readonly limit: number
+  /** Rows that start before the first of these or end after the second, epoch ms, are excluded; absent for no limit. */
+  readonly within?: readonly [startMs: number, endMs: number]
 }
 
 export interface Scanned {
@@ -29,10 +31,12 @@ export interface Scanned {
   readonly goodUntilMs: number
 }
 
+const ALWAYS = [-Infinity, Infinity] as const
 const NOTHING: Scanned = { rows: [], hasMore: false, goodUntilMs: Infinity }
 
 /** Returns the rows of one page. Scans columns of numbers, skips events that are over, and reads hardly any record. */
-export function scan(index: ListIndex, { from, to, venues, tags, available, after, limit }: Wanted): Scanned {
+export function scan(index: ListIndex, wanted: Wanted): Scanned {
+  const { from, to, venues, tags, available, after, limit, within = ALWAYS } = wanted
   const filter = filterOf(index, { from, venues, tags, available })
   if (filter === null) return NOTHING
   const rows: number[] = []
@@ -47,8 +51,9 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
     for (let at = isOpen ? nextFit(block, first, until, filter) : until; at < until && rows.length <= limit;) {
       const row = block.rows[at] ?? 0
       const endMs = block.ends[at] ?? 0
+      const isWithin = (block.starts[at] ?? 0) >= within[0] && endMs <= within[1]
       // Ends are rounded down to milliseconds. If `from` falls within that millisecond, the record decides.
-      if (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(row), from)) {
+      if (isWithin && (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(row), from))) {
         rows.push(row)
         goodUntilMs = Math.min(goodUntilMs, endMs)
       }

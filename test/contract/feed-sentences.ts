@@ -241,6 +241,28 @@ export function feedSentences(start: Start): void {
     })
   })
 
+  describe('an event that ends after the year 9999 in UTC (contract §6)', () => {
+    it('has no calendar, and takes no place in the limit of another', async () => {
+      const row = { Name: 'A', Start: '2036-01-01T10:00', Finish: '2036-01-01T11:00', ShowOnWeb: true }
+      const [endless, first, second] = [EVENT, WITHOUT_VENUE, NEVER]
+      const events = [
+        { ...row, Id: endless, Finish: '9999-12-31T23:59:59' },
+        { ...row, Id: first, Start: '2036-01-01T10:01' },
+        { ...row, Id: second, Start: '2036-01-01T10:02' },
+      ]
+      const settings = { ...FEEDS, lists: 'on', timeZone: 'America/New_York' }
+      const subject = await start(settings, { events: JSON.stringify(events), venues: '[]' })
+      try {
+        expect((await subject.ask(`/api/events/${endless}.ics`)).status).toBe(404)
+        const { body } = await subject.ask('/api/events.ics?limit=1')
+        expect([...body.matchAll(/^UID:(.{36})/gm)].map(([, id]) => id)).toEqual([first])
+        expect((await subject.ask('/api/events?limit=1')).body).toContain(endless)
+      } finally {
+        await subject.stop()
+      }
+    })
+  })
+
   describe('feeds with conditional requests, and as records change (contract §6)', () => {
     it('answer 304, under another ETag once the event or its venue has changed', async () => {
       const settings = { ...FEEDS, conditionalRequests: true, listen: { basePath: '/on' }, freshness: { maxAge: '0s' } }
