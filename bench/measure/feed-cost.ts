@@ -47,7 +47,6 @@ const newFeeds = (): Feeds =>
     },
     switches: { calendar: true, jsonLd: true },
     zone,
-    hasPrice: () => true,
     pause: async () => {
       longestTurnMs = Math.max(longestTurnMs, performance.now() - turnBeganAt)
       await pause()

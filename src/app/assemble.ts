@@ -19,9 +19,6 @@ import { SlowSteps } from './slow-steps.ts'
 import { usualReadyBytes } from './usable-memory.ts'
 import type { Guid } from '../domain/guid.ts'
 import { crmIds } from '../domain/named-ids.ts'
-import type { EventRecord } from '../domain/event.ts'
-import { ZERO } from '../domain/number.ts'
-import type { RecordList } from '../records/record-list.ts'
 
 /** A running Marquee without its listeners. */
 export interface Marquee {
@@ -139,12 +136,10 @@ async function assembleWith<R extends Reading>(
   const { lists: served } = reading
   const admissions = new Admissions(freshness, limits, time)
   const serviceOf = async (settings: Configuration): Promise<Service> => {
-    const { crm: mapping, feeds } = settings
-    const prices = new HeldPrices()
+    const { feeds } = settings
     const feedsOn = {
       settings: { basePath: listen.basePath, ...settings.representation, calendarName: feeds.calendarName },
       switches: feeds,
-      hasPrice: () => mapping.mapsPrice() && (suspicions.events.readsPrice ?? prices.heldBy(served().events.list)),
       pause: yieldToEventLoop,
     }
     const options = {
@@ -311,39 +306,4 @@ export function idsOf(crm: Configuration['crm']): IdsOf | null {
   const { idNamespace } = crm
   const conversions = names.map((from) => crmIds(idNamespace, from))
   return (crmId) => conversions.map((idOf) => idOf(crmId))
-}
-
-/** The most events examined for a price. */
-const MOST_LOOKED_AT = 1000
-/** The most rows examined to find those events: a list may withhold nearly all of its rows, and a request waits. */
-const MOST_ROWS = 10_000
-
-/**
- * Checks if held events have prices, for a process that has not read the CRM itself. An event is called free only if
- * some other event has a price.
- */
-export class HeldPrices {
-  #list: RecordList<EventRecord> | null = null
-  #changes = 0
-  #hasPrice = false
-
-  heldBy(list: RecordList<EventRecord>): boolean {
-    if (this.#list === list && (this.#hasPrice || this.#changes === list.changes)) return this.#hasPrice
-    this.#list = list
-    this.#changes = list.changes
-    this.#hasPrice = pricedIn(list)
-    return this.#hasPrice
-  }
-}
-
-function pricedIn(list: RecordList<EventRecord>): boolean {
-  let looked = 0
-  let rows = 0
-  for (const row of list.rows()) {
-    if (++rows > MOST_ROWS) return false
-    if (!list.isServed(row)) continue
-    if (list.get(list.idOf(row))?.Price !== ZERO) return true
-    if (++looked >= MOST_LOOKED_AT) return false
-  }
-  return false
 }

@@ -18,6 +18,7 @@ const READ = {
   unidentified: [0, 1],
   shrunk: null,
   lost: 0,
+  readsPrice: true,
   accepting: false,
   lastError: 'down',
   waiting: false,

@@ -5,7 +5,7 @@ import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { Admissions } from '../sync/served-list.ts'
 import { ListMaker } from '../records/row-records.ts'
 import { type Ages, type Head, type ReportedState, NO_BODY, Signing } from './entries.ts'
-import { FollowedLists, UNREAD } from './followed-lists.ts'
+import { FollowedList, FollowedLists, UNREAD } from './followed-lists.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
 
 const POSITION = { epoch: 1, number: 1, claimId: '00' }
@@ -71,4 +71,14 @@ it('turns nobody away for a read that failed before it has taken the heartbeat t
   following.help()
   await refused
   expect(answered).toBeFalse()
+})
+
+it('tells of a list what its leader tells: whether prices are read, which the rows do not say', () => {
+  const time = new VirtualTime(1)
+  const lists = new ListMaker(formatter).make()
+  const link = { isLost: false }
+  const followed = new FollowedList(lists.events, { ...WELL, readsPrice: true }, time, { ms: 500 }, link)
+  expect([lists.events.readsPrice, followed.resumeState.readsPrice]).toEqual([true, true])
+  followed.tell(WELL)
+  expect([lists.events.readsPrice, followed.resumeState.readsPrice]).toEqual([false, false])
 })

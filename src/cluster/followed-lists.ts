@@ -8,7 +8,6 @@ import { type Moment, type Time, earlierBy, elapsedMs } from '../time/time.ts'
 import { type Ages, type LogEntry, type LogPosition, type ReportedState, compareIds, isSame } from './entries.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { Heartbeat } from './election.ts'
-import { PackedRows } from '../records/packed-withheld.ts'
 import { failureOf } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
 
@@ -60,7 +59,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#told = this.#heardAt = time.now()
     this.#heldSince = this.#heldSinceNow(null)
     this.#heartbeat = heartbeat
-    list.unidentified = PackedRows.counted(state.unidentified)
+    list.adopt(state)
   }
 
   get state(): ReportedState {
@@ -69,7 +68,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   tell(state: ReportedState): void {
     this.#state = state
-    this.list.unidentified = PackedRows.counted(state.unidentified)
+    this.list.adopt(state)
     this.#told = this.#time.now()
     this.#heldSince = this.#heldSinceNow(this.#heldSince)
   }
@@ -187,6 +186,7 @@ export const UNREAD: ReportedState = {
   unidentified: [],
   shrunk: null,
   lost: 0,
+  readsPrice: false,
   accepting: false,
   lastError: null,
   waiting: false,

@@ -167,8 +167,9 @@ export class Outbox {
    * changes.
    */
   #newsOf(list: ListName): { readonly isNews: boolean; readonly text: string } {
-    const { whole, shrunk, accepting, lastError } = stateOf(this.#replica, list, this.#time.now())
-    return { isNews: lastError !== null, text: JSON.stringify([whole, shrunk !== null, accepting, lastError]) }
+    const { whole, shrunk, readsPrice, accepting, lastError } = stateOf(this.#replica, list, this.#time.now())
+    const text = JSON.stringify([whole, shrunk !== null, readsPrice, accepting, lastError])
+    return { isNews: lastError !== null, text }
   }
 
   /**

@@ -350,8 +350,6 @@ export interface CrmTraits {
   readonly shaping: () => unknown
   /** What precedes the CRM's ids in the names of UUIDs, for events and for venues; `null` if its ids are GUIDs. */
   readonly idNames: () => readonly [events: string, venues: string] | null
-  /** Returns true if the configuration maps Price. */
-  readonly mapsPrice: () => boolean
 }
 
 /** The settings of a kind of CRM, which are a function of the general ones. */

@@ -21,12 +21,13 @@ export async function openCrm(settings: CrmSettings, context: CrmContext): Promi
   const { events, venues } =
     settings.kind === 'files' ? { events: settings.events.block, venues: settings.venues.block } : settings
   const html = await htmlReader([events ?? {}, venues ?? {}])
-  const { trace, loadWeb } = context
+  const { trace, loadWeb, suspicions } = context
   const loadTraced = async (): Promise<OpenHttpClient> => {
     const openHttpClient = await loadWeb()
     return trace === undefined ? openHttpClient : tracedClient(openHttpClient, () => secretsIn(settings), trace)
   }
   const crm = await open(settings, { ...context, ...html, loadWeb: loadTraced })
+  if (suspicions !== undefined) crm.events.readsPrice = () => suspicions.events.readsPrice
   // The Dataverse connector counts its own requests: one read of a list takes many.
   if (settings.kind === 'dataverse') return crm
   countReads(crm.events, context.observe)

@@ -40,8 +40,6 @@ export interface FeedsOptions {
   readonly settings: FeedSettings
   readonly switches: FeedSwitches
   readonly zone: Zone
-  /** Returns true if the mapping reads prices from the CRM. */
-  readonly hasPrice: () => boolean
   /** Lets other requests run. */
   readonly pause: () => Promise<void>
 }
@@ -82,23 +80,23 @@ export class Feeds {
   event(type: FeedType, id: Guid): ReadyPage | null {
     const { events } = this.#options.served()
     const changes = this.#changes()
-    const hasPrice = this.#options.hasPrice()
-    const key = `${type} ${hasPrice} ${id}`
+    const { readsPrice } = events.list
+    const key = `${type} ${readsPrice} ${id}`
     const ready = this.#single.read(key, changes, 0)
     if (ready !== null) return ready
     const event = events.list.get(id)
-    const text = event && this.#textOf(type, event, hasPrice)
+    const text = event && this.#textOf(type, event, readsPrice)
     if (text === null) return null
     const page = pageOf(text, changes, null, Infinity)
     this.#single.keep(key, page)
     return page
   }
 
-  #textOf(type: FeedType, event: EventRecord, hasPrice: boolean): string | null {
+  #textOf(type: FeedType, event: EventRecord, readsPrice: boolean): string | null {
     const formatter = this.#formatter
     const { served } = this.#options
     const venue = event.VenueId === EMPTY_GUID ? null : served().venues.list.get(event.VenueId)
-    if (type === 'application/ld+json') return formatter.jsonLd(event, venue, hasPrice)
+    if (type === 'application/ld+json') return formatter.jsonLd(event, venue, readsPrice)
     const component = formatter.component(event, formatter.place(venue))
     return component === null ? null : formatter.calendar(component)
   }

@@ -69,6 +69,13 @@ function placeOf(row: number, shape: Shape): number {
   return slotOf(row) * SHAPES.length + SHAPES.indexOf(shape)
 }
 
+/** What a process knows of a list besides its rows. */
+interface KnownElsewhere {
+  readonly unidentified: readonly number[]
+  readonly lost: number
+  readonly readsPrice: boolean
+}
+
 /** The rows of one list in memory (docs/decisions/0001-records-in-memory.md). */
 export class RecordList<Item> {
   readonly kind: ListKind<Item>
@@ -87,6 +94,8 @@ export class RecordList<Item> {
    */
   readonly lost: Set<number> = new Set()
   lostElsewhere = 0
+  /** Whether Price is read from the CRM: its rows have the column. Without it, a price of 0 does not mean free. */
+  readsPrice = false
   /** Incremented by each change to the served rows. */
   changes = 0
   /** The index behind the lists; `null` if lists are off. */
@@ -117,6 +126,13 @@ export class RecordList<Item> {
     let bytes = this.unidentified.sizeBytes + (this.order?.sizeBytes ?? 0) + this.kept.sizeBytes
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
+  }
+
+  /** Adopts what another process knows of the list besides its rows. */
+  adopt({ unidentified, lost, readsPrice }: KnownElsewhere): void {
+    this.unidentified = PackedRows.counted(unidentified)
+    this.lostElsewhere = lost
+    this.readsPrice = readsPrice
   }
 
   /** Returns the served record; `null` if the id is not served. */

@@ -18,7 +18,7 @@ import type { ListState } from '../sync/served-list.ts'
 /**
  * Incremented if the format of row records, chunks or heads changes. Instances only read and write their own format.
  */
-export const SNAPSHOT_FORMAT = 2
+export const SNAPSHOT_FORMAT = 3
 
 /** The size and the checksum of a chunk, known before the chunk is read. */
 export interface ChunkSum {
@@ -236,6 +236,7 @@ export function listStateOf(given: JsonFields): ListState {
       unreadable: countAt(shrunk, 'unreadable'),
     },
     lost: countAt(given, 'lost'),
+    readsPrice: given['readsPrice'] === true,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Freshness } from './served-list.ts'
-import { type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
+import { type ListSource, type ReadEnd, type ReadKind, type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
 import { type RecordList, rowOf } from '../records/record-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 
@@ -136,4 +136,15 @@ export function forgetVersions<Item>(list: RecordList<Item>, since: number): voi
       list.setVersion(rowOf(shard.number, slot), Number.NaN)
     }
   }
+}
+
+/** Notes whether Price is read. Only a read of all rows proves that none has a column for it. */
+export function notePrice<Item>(
+  { list, source }: { readonly list: RecordList<Item>; readonly source: ListSource<Item> },
+  kind: ReadKind,
+  { complete, unchanged }: Pick<ReadEnd, 'complete' | 'unchanged'>,
+): void {
+  const readsPrice = source.readsPrice?.() ?? null
+  const sawAll = kind === 'full' && complete && !unchanged
+  if (readsPrice !== null && (readsPrice || sawAll)) list.readsPrice = readsPrice
 }

@@ -42,6 +42,25 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
   })
 
+  it('knows that prices are read once a row has the column, until no row of a full read has it', async () => {
+    const told: { readsPrice: boolean | null } = { readsPrice: null }
+    const { refresh, audit, list, reader, time } = scene({ readsPrice: () => told.readsPrice })
+    const readsPriceAfter = async (readsPrice: boolean | null, read: () => Promise<Attempt>): Promise<boolean> => {
+      told.readsPrice = readsPrice
+      await read()
+      expect(reader.stateAt(time.peek()).readsPrice).toBe(list.readsPrice)
+      return list.readsPrice
+    }
+    const changes = (): Promise<Attempt> => refresh({})
+    const all = (): Promise<Attempt> => audit({ pages: [rows(ids)] })
+    expect(await readsPriceAfter(false, () => refresh({ pages: [rows(ids)] }))).toBe(false)
+    expect(await readsPriceAfter(true, changes)).toBe(true)
+    expect(await readsPriceAfter(false, changes)).toBe(true)
+    expect(await readsPriceAfter(null, all)).toBe(true)
+    expect(await readsPriceAfter(false, () => audit({ pages: [rows(ids)], end: DOWN }))).toBe(true)
+    expect(await readsPriceAfter(false, all)).toBe(false)
+  })
+
   it('withdraws nothing after a read that failed half-way, and reads on from where it was', async () => {
     const { asked, refresh, list, ageMs } = scene()
     await refresh({ pages: [rows(ids)] })

@@ -1,11 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { absentIds, forgetVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
+import { absentIds, forgetVersions, hasOlderAvailability, notePrice, removeAbsent, servedRows } from './absence.ts'
 import { Barrier } from './barrier.ts'
 import type { Attempt } from './poller.ts'
 import { Drift } from './drift.ts'
 import { HeldCursor } from './held-cursor.ts'
-import { PackedRows } from '../records/packed-withheld.ts'
 import { Pages } from './pages.ts'
 import type { Failure, Page, ReadEnd, ReadKind, ReadPurpose, ListSource } from './port.ts'
 import { failed } from './port.ts'
@@ -110,6 +109,7 @@ export class ListReader<Item> {
       unidentified: [...list.unidentified.counts],
       shrunk: this.guard.toldAt(now),
       lost: list.lostCount,
+      readsPrice: list.readsPrice,
     }
   }
 
@@ -127,14 +127,13 @@ export class ListReader<Item> {
   }
 
   /** Continues from what another process knew of the rows in the list, which reads must confirm. */
-  #resume({ cursor, unidentified, lost, shrunk }: ListState, asOf: Moment): void {
+  #resume(state: ListState, asOf: Moment): void {
     const { list, time } = this.#options
-    list.unidentified = PackedRows.counted(unidentified)
-    list.lostElsewhere = lost
+    list.adopt(state)
     this.confirmSince(time.now())
-    if (shrunk !== null) this.guard.resume(list, shrunk, asOf)
+    if (state.shrunk !== null) this.guard.resume(list, state.shrunk, asOf)
     // Changes prove nothing about a list that is not believed, so it is read in full until it is loaded.
-    this.#cursor.take(this.isLoaded || shrunk === null ? cursor : null)
+    this.#cursor.take(this.isLoaded || state.shrunk === null ? state.cursor : null)
   }
 
   #load(): void {
@@ -312,6 +311,7 @@ export class ListReader<Item> {
       const failure = await this.#settle(read, outcome)
       if (failure !== null) return { ok: false, failure }
     }
+    notePrice(this.#options, kind, outcome)
     const isConfirmed = this.#confirm(kind, begun, applier, outcome)
     if (!this.isLoaded && (outcome.complete || isConfirmed)) this.#load()
     // A row that a refresh has seen since the audit began stays. Only the older cursor will report its deletion, so

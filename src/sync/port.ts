@@ -103,6 +103,11 @@ export interface ListSource<Item> {
   hasChanged?(): Promise<boolean>
   /** Returns true if another process may continue from the cursor. Without this method none may. */
   travels?(cursor: Cursor): boolean
+  /**
+   * Returns whether the rows that were read have a column for Price: `true` if any has. `null` if none has, but not all
+   * rows of the list were read.
+   */
+  readsPrice?(): boolean | null
   /** Returns a sentence for the admin about a row that is served; `null` if there is nothing to say. */
   remarkOn?(id: Guid): string | null
 }

@@ -338,6 +338,8 @@ export interface ListState {
   readonly shrunk: (Pick<Shrunk, 'absent' | 'unreadable'> & { readonly forMs: number }) | null
   /** The number of records withdrawn as unreadable since the last full read that was believed. */
   readonly lost: number
+  /** Whether Price is read from the CRM; false for venues. */
+  readonly readsPrice: boolean
 }
 
 /** By the wall clock, for a process that starts later. */

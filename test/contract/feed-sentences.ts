@@ -292,12 +292,17 @@ export function feedSentences(start: Start): void {
   describe('JSON-LD where nothing reads Price (contract §6)', () => {
     it('has no offer, so that nobody is told that it is free', async () => {
       const row = { Id: EVENT, Name: 'A', Start: '2036-01-01T10:00Z', Finish: '2036-01-01T10:00Z', ShowOnWeb: true }
-      for (const [price, isOffered] of [
-        [{}, false],
-        [{ Price: null }, true],
-        [{ Price: '0' }, true],
+      const mapped = (fields: object): object => ({ crm: { kind: 'files', directory: './crm', events: { fields } } })
+      for (const [price, isOffered, settings] of [
+        [{}, false, {}],
+        [{ Price: null }, true, {}],
+        [{ Price: '0' }, true, {}],
+        [{ Price: '0' }, true, mapped({ Tags: null })],
+        [{ Price: '0' }, false, mapped({ Price: null })],
+        [{}, false, mapped({ Tags: null })],
       ] as const) {
-        const subject = await start(FEEDS, { events: JSON.stringify([{ ...row, ...price }]), venues: '[]' })
+        const events = JSON.stringify([{ ...row, ...price }])
+        const subject = await start({ ...FEEDS, ...settings }, { events, venues: '[]' })
         try {
           const { body } = await subject.ask(`/api/events/${EVENT}`, accept(JSON_LD))
           expect([price, body.includes('"offers"'), body.includes('isAccessibleForFree')]).toEqual([

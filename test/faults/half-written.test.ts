@@ -308,6 +308,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
       unidentified: [],
       shrunk: null,
       lost: 0,
+      readsPrice: false,
       accepting: false,
       failure: null,
       failures: 0,

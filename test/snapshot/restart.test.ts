@@ -101,6 +101,23 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
     expect(changedRows(third)).toBe(1)
   })
 
+  it('sends the JSON-LD of a free event that it sent before, though no row is mapped again', async () => {
+    const feeds = { feeds: { jsonLd: 'on' }, representation: { currency: 'GBP' } }
+    const service = await serviceOf({ freshness: OFTEN, crm: FILES, ...feeds })
+    writeEvents(service.folder, 1)
+    writeFileSync(join(service.folder, 'crm', 'events.ndjson'), eventLine(1, 'Free').replace('12.5', '0'))
+    const bodies: string[] = []
+    for (const event of ['snapshot-written', 'snapshot-read']) {
+      const child = service.spawn(runtime)
+      await service.untilAnswered(`/api/events/${hex(1)}`)
+      await untilSaid(child, event)
+      bodies.push((await service.ask(`/api/events/${hex(1)}`, 'application/ld+json')).body)
+      expect(await child.stop()).toBe(0)
+    }
+    expect(bodies[0]).toContain('"isAccessibleForFree":true')
+    expect(bodies[1]).toBe(bodies[0] ?? '')
+  })
+
   it('tells what is suspicious and ignored in a file that has not changed since the snapshot', async () => {
     const service = await serviceOf({ freshness: OFTEN, crm: FILES })
     mkdirSync(join(service.folder, 'crm'))

@@ -66,9 +66,9 @@ export class Service {
   }
 
   /** Status 0 where nobody listens. */
-  async ask(path: string): Promise<{ readonly status: number; readonly body: string }> {
+  async ask(path: string, accept = '*/*'): Promise<{ readonly status: number; readonly body: string }> {
     try {
-      const response = await fetch(`http://127.0.0.1:${this.#port}${path}`)
+      const response = await fetch(`http://127.0.0.1:${this.#port}${path}`, { headers: { Accept: accept } })
       return { status: response.status, body: await response.text() }
     } catch {
       return { status: 0, body: '' }

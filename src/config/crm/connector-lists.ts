@@ -88,8 +88,6 @@ export function settingsOfConnector<Block extends ConnectorBlock>(
       ...zone,
       shaping: () => ({ kind, ...ownShaping(block), idNamespace, events, venues, ...zone }),
       idNames: () => ['events', 'venues'],
-      // A connector may map it by itself.
-      mapsPrice: () => events?.fields?.Price !== null,
     }
   }
 }

@@ -62,7 +62,6 @@ export const dataverse = section({
     const traits: CrmTraits = {
       shaping: () => ({ kind, url, labels, events, venues, timeZone }),
       idNames: () => null,
-      mapsPrice: () => events.fields.Price !== null,
     }
     return { ...block, timeZone, ...traits }
   })

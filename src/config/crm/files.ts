@@ -305,10 +305,6 @@ export const files = section({
         return { kind, directory, idNamespace, ...lists, ...zone, ...(urls.length === 0 ? {} : { urls }) }
       },
       idNames: () => [fileNamed(block.events, 'events'), fileNamed(block.venues, 'venues')],
-      mapsPrice() {
-        const fields = block.events?.fields
-        return fields === undefined || (fields.Price !== undefined && fields.Price !== null)
-      },
     }
     return { ...block, ...lists, ...traits, ...zone }
   })

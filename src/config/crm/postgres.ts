@@ -179,7 +179,6 @@ export const postgres = section({
         return { kind, host, port, database, idNamespace, events, venues, ...zone }
       },
       idNames: () => [events.from, venues.from],
-      mapsPrice: () => events.fields.Price !== null,
     }
     return {
       ...block,

@@ -25,7 +25,7 @@ export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> 
 }
 
 /** The settings, without what they say of themselves. */
-export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNames' | 'mapsPrice'>
+export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNames'>
 
 export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
