@@ -42,6 +42,34 @@ export interface FeedsOptions {
   readonly zone: Zone
   /** Lets other requests run. */
   readonly pause: () => Promise<void>
+  readonly maxAgeMs: number
+}
+
+/** A calendar of many events. */
+interface Calendar extends ReadyPage {
+  /** The latest moment, monotonic ms, as of which the calendar is known to be right. */
+  asOfMs: number
+}
+
+/** A calendar that waits or is being written. */
+interface Writing {
+  /** The lists' count of changes when writing began; `null` while it waits: it will show later changes too. */
+  readonly shows: { changes: number | null }
+  readonly page: Promise<Calendar>
+}
+
+/** When a calendar is requested: by the wall clock, and by the monotonic one. */
+interface RequestTime {
+  readonly nowMs: number
+  readonly monotonicMs: number
+  /** The age of the lists. */
+  readonly ageMs: number
+}
+
+/** A calendar, and the age of what it shows. */
+export interface CalendarAnswer {
+  readonly page: ReadyPage
+  readonly ageMs: number
 }
 
 /** Serves the feeds: JSON-LD of an event, and calendars of one event or of many (contract §6). */
@@ -51,14 +79,14 @@ export class Feeds {
   readonly #formatter: FeedFormatter
   readonly #negotiate: (accept: string | null) => MediaType | FeedType
   #single = new ReadyPages(ROOM)
-  #subscriptions = new ReadyPages(ROOM, true)
+  #subscriptions = new ReadyPages<Calendar>(ROOM, true)
   #components = new KeptTexts(COMPONENTS_ROOM)
   #places = new KeptTexts(COMPONENTS_ROOM / 4)
   /** The lists from which the kept bodies were made. */
   #madeOf: readonly unknown[] = []
   readonly #queue = new CalendarQueue()
   /** Calendars that are waiting or being written, by query. */
-  readonly #writing = new Map<string, { readonly changes: number; readonly page: Promise<ReadyPage> }>()
+  readonly #writing = new Map<string, Writing>()
 
   constructor(options: FeedsOptions) {
     const types = feedTypes(options.switches)
@@ -107,28 +135,46 @@ export class Feeds {
   }
 
   /**
-   * Returns the calendar of the events that a query selects, as of `nowMs`, epoch ms: `null` while the index of the
-   * events is not complete, `too-many` if too many other calendars are waiting.
+   * Returns the calendar of the events that a query selects: `null` while the index of the events is not complete,
+   * `too-many` if too many calendars are waiting or were written lately, and this one was not.
    */
-  calendar(query: ListQuery, nowMs: number): ReadyPage | Promise<ReadyPage> | 'too-many' | null {
+  calendar(query: ListQuery, at: RequestTime): CalendarAnswer | Promise<CalendarAnswer> | 'too-many' | null {
     const index = indexOf(this.#options.served().events.list)
     if (index === null || !index.isWhole) return null
+    const { nowMs, monotonicMs, ageMs } = at
+    const asOfMs = monotonicMs - ageMs
     const changes = this.#changes()
-    const ready = this.#subscriptions.read(query.named, changes, nowMs)
-    if (ready !== null) return ready
-    const writing = this.#writing.get(query.named)
-    if (writing?.changes === changes) return writing.page
-    const queued = this.#queue.write(() => this.#write(query, this.#changes(), nowMs))
-    if (queued === null) return 'too-many'
-    const page = queued.finally(() => {
-      if (this.#writing.get(query.named)?.page === page) this.#writing.delete(query.named)
+    const last = this.#subscriptions.last(query.named)
+    const page = this.#subscriptions.read(query.named, changes, nowMs)
+    if (page !== null) {
+      page.asOfMs = Math.max(page.asOfMs, asOfMs)
+      return { page, ageMs }
+    }
+    const before = this.#writing.get(query.named)
+    if (before !== undefined && (before.shows.changes ?? changes) === changes) return answerLater(before.page, ageMs)
+    const shows: Writing['shows'] = { changes: null }
+    const queued = this.#queue.write(() => {
+      shows.changes = this.#changes()
+      return this.#write(query, shows.changes, { nowMs, asOfMs })
     })
-    this.#writing.set(query.named, { changes, page })
-    return page
+    if (queued === null) {
+      // The lists change faster than a large calendar can be written. Its last version serves until it is too old.
+      const lastAgeMs = last === null ? Infinity : monotonicMs - last.asOfMs
+      return last !== null && lastAgeMs <= this.#options.maxAgeMs ? { page: last, ageMs: lastAgeMs } : 'too-many'
+    }
+    const written = queued.finally(() => {
+      if (this.#writing.get(query.named)?.page === written) this.#writing.delete(query.named)
+    })
+    this.#writing.set(query.named, { shows, page: written })
+    return answerLater(written, ageMs)
   }
 
   /** Writes the calendar in slices, from the records as they are now. */
-  async #write(query: ListQuery, changes: number, nowMs: number): Promise<ReadyPage> {
+  async #write(
+    query: ListQuery,
+    changes: number,
+    { nowMs, asOfMs }: { readonly nowMs: number; readonly asOfMs: number },
+  ): Promise<Calendar> {
     const { served, pause } = this.#options
     const { list } = served().events
     const index = indexOf(list)
@@ -159,7 +205,7 @@ export class Feeds {
       components.push(component)
     }
     const text = this.#formatter.subscription(components)
-    const page = pageOf(text, changes, query.from === null ? nowMs : null, goodUntilMs)
+    const page = { ...pageOf(text, changes, query.from === null ? nowMs : null, goodUntilMs), asOfMs }
     if (this.#madeOf[0] === list) this.#subscriptions.keep(query.named, page)
     return page
   }
@@ -185,13 +231,20 @@ export class Feeds {
     if (this.#madeOf[0] !== events.list || this.#madeOf[1] !== venues.list) {
       this.#madeOf = [events.list, venues.list]
       this.#single = new ReadyPages(ROOM)
-      this.#subscriptions = new ReadyPages(ROOM, true)
+      this.#subscriptions = new ReadyPages<Calendar>(ROOM, true)
       this.#components = new KeptTexts(COMPONENTS_ROOM)
       this.#places = new KeptTexts(COMPONENTS_ROOM / 4)
       this.#writing.clear()
     }
     return events.list.changes + venues.list.changes
   }
+}
+
+/** @param ageMs the age of the lists now: what is written later shows them as they are then, or newer */
+async function answerLater(written: Promise<Calendar>, ageMs: number): Promise<CalendarAnswer> {
+  const begunAt = performance.now()
+  const page = await written
+  return { page, ageMs: ageMs + Math.max(0, performance.now() - begunAt) }
 }
 
 /** @param fromMs the time from which the text is valid, epoch ms; `null` if it does not depend on the time */
@@ -224,7 +277,7 @@ class CalendarQueue {
   #written: { readonly atMs: number; readonly bytes: number }[] = []
 
   /** Writes a calendar when its turn comes. Returns `null` if too many are waiting or were written lately. */
-  write(write: () => Promise<ReadyPage>): Promise<ReadyPage> | null {
+  write(write: () => Promise<Calendar>): Promise<Calendar> | null {
     const nowMs = performance.now()
     this.#written = this.#written.filter(({ atMs }) => atMs > nowMs - WINDOW_MS)
     const bytes = this.#written.reduce((sum, each) => sum + each.bytes, 0)

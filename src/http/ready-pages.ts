@@ -24,9 +24,9 @@ interface PagesRoom {
 }
 
 /** Recently requested pages. The least recently requested are dropped first. */
-export class ReadyPages {
+export class ReadyPages<Page extends ReadyPage = ReadyPage> {
   readonly #room: PagesRoom
-  readonly #pages = new Map<string, ReadyPage>()
+  readonly #pages = new Map<string, Page>()
   #bytes = 0
 
   /** Whether the latest page is kept however large it is. */
@@ -38,16 +38,21 @@ export class ReadyPages {
   }
 
   /** Returns the page of a key; `null` if there is none or its contents would be different now. */
-  read(key: string, changes: number, nowMs: number): ReadyPage | null {
+  read(key: string, changes: number, nowMs: number): Page | null {
     const page = this.#pages.get(key)
     if (page === undefined) return null
-    this.#drop(key, page)
     if (page.changes !== changes || nowMs < page.goodFromMs || nowMs > page.goodUntilMs) return null
+    this.#drop(key, page)
     this.#add(key, page)
     return page
   }
 
-  keep(key: string, page: ReadyPage): void {
+  /** Returns the page of a key, even if its contents would be different now. */
+  last(key: string): Page | null {
+    return this.#pages.get(key) ?? null
+  }
+
+  keep(key: string, page: Page): void {
     const before = this.#pages.get(key)
     if (before !== undefined) this.#drop(key, before)
     if (!this.#keepsLatest && page.body.length > this.#room.pagesBytes * LARGEST_SHARE) return
@@ -58,12 +63,12 @@ export class ReadyPages {
     }
   }
 
-  #add(key: string, page: ReadyPage): void {
+  #add(key: string, page: Page): void {
     this.#pages.set(key, page)
     this.#bytes += sizeOf(key, page)
   }
 
-  #drop(key: string, page: ReadyPage): void {
+  #drop(key: string, page: Page): void {
     this.#pages.delete(key)
     this.#bytes -= sizeOf(key, page)
   }

@@ -24,7 +24,7 @@ import {
   OPTIONS_FIELDS,
 } from './call.ts'
 import { type DescriptionTexts, type Written, Description, DESCRIPTION_UNCHANGED } from './description.ts'
-import type { Feeds, FeedsOptions } from './feeds.ts'
+import type { CalendarAnswer, Feeds, FeedsOptions } from './feeds.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './list-pages.ts'
 import { createNegotiator } from './negotiation.ts'
@@ -57,7 +57,7 @@ export interface ServiceSwitches {
   readonly zone: Zone
   readonly lists: boolean
   /** `null` if no feed is on. */
-  readonly feeds: Omit<FeedsOptions, 'served' | 'zone'> | null
+  readonly feeds: Omit<FeedsOptions, 'served' | 'zone' | 'maxAgeMs'> | null
   /** Makes the texts of the description; `null` if `describe` is off. */
   readonly describe: (() => Promise<DescriptionTexts>) | null
 }
@@ -107,13 +107,13 @@ export class Service {
 
   /** Creates a service with the parts that are switched on. Importing only these makes start-up faster. */
   static async open(options: ServiceOptions, switches: ServiceSwitches): Promise<Service> {
-    const { served, basePath } = options
+    const { served, basePath, maxAgeMs } = options
     const { formatter, zone, describe } = switches
     const { Lists: OpenLists } = switches.lists ? await import('./list-pages.ts') : { Lists: null }
     const { Feeds: OpenFeeds } = switches.feeds === null ? { Feeds: null } : await import('./feeds.ts')
     return new Service(options, {
       lists: OpenLists && new OpenLists(served, formatter, zone),
-      feeds: OpenFeeds && switches.feeds && new OpenFeeds({ ...switches.feeds, served, zone }),
+      feeds: OpenFeeds && switches.feeds && new OpenFeeds({ ...switches.feeds, served, zone, maxAgeMs }),
       description: describe && new Description(basePath, describe),
     })
   }
@@ -197,15 +197,14 @@ export class Service {
   }
 
   #subscription(call: Call, feeds: Feeds, query: ListQuery, ageMs: number): Answer | Promise<Answer> {
-    const begunAt = performance.now()
-    const page = feeds.calendar(query, Math.floor(this.#options.time.now().wallMs))
+    const { wallMs, monotonicMs } = this.#options.time.now()
+    const calendar = feeds.calendar(query, { nowMs: Math.floor(wallMs), monotonicMs, ageMs })
     // The feed was switched on a moment ago, and the index is not complete.
-    if (page === null) return this.#unavailable(call, 0)
-    if (page === 'too-many') return this.#later(call, 'too-many-calendars', BUSY_MS)
-    if (!(page instanceof Promise)) return this.#found(call, 'text/calendar', page, ageMs)
-    return page.then((later) =>
-      this.#found(call, 'text/calendar', later, ageMs + Math.max(0, performance.now() - begunAt)),
-    )
+    if (calendar === null) return this.#unavailable(call, 0)
+    if (calendar === 'too-many') return this.#later(call, 'too-many-calendars', BUSY_MS)
+    const found = ({ page, ageMs: itsAgeMs }: CalendarAnswer): Answer =>
+      this.#found(call, 'text/calendar', page, itsAgeMs)
+    return calendar instanceof Promise ? calendar.then(found) : found(calendar)
   }
 
   #routeOfDescription(call: Call): Route | null {
