@@ -303,7 +303,7 @@ export const GENERAL = {
     drain: duration()
       .default('10s')
       .says(
-        'How long requests in progress may take after a stop signal; a second signal ends at once, with exit status 1.',
+        'How long requests in progress may take after a stop signal; a second signal, at least a second later, ends at once, with exit status 1.',
       ),
     memory: size()
       .default('2GB')

@@ -255,7 +255,7 @@ export const files = section({
   directory: path('the directory that holds events and venues')
     .optional('required, unless both lists have a URL')
     .says(
-      'The directory of `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or of the files that their `from` names.',
+      'The directory of `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or as `.xlsx` if the list has a block, or of the files that their `from` names.',
     ),
   timeZone: timeZone().optional('the `timeZone` above').says('The time zone of dates without an offset.'),
   idNamespace: guid()

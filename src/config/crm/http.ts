@@ -265,7 +265,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     ...columns,
     updatedAt: updatedAtPaths
       .optional('none')
-      .says('The path of the time of a row’s last change; of several, the first that is not null counts.'),
+      .says('The path of the time of a row’s last change; of several, the first that is not blank counts.'),
   }).map((given, place) => {
     // Conditions between several keys.
     const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
