@@ -91,6 +91,8 @@ const NO_SLOT = -1
 const NO_KEYS = new Uint32Array(0)
 const NO_BUCKETS = new Int32Array(0)
 const NONE_FREE: ReadonlySet<number> = new Set()
+/** The most slots of which none is given back. */
+const LITTLE_ROOM = 32
 
 /**
  * Maps GUIDs to slots: an open-addressing hash table of numbers, with linear probing, at most half full. Slots are
@@ -190,14 +192,15 @@ export class GuidTable {
     if (this.#free.length === 0 && slots > this.capacity) this.#resize(slots)
   }
 
-  /** Gives back the room after the last slot in use, if it is more than half. Returns true if it was. */
+  /** Gives back the room after the last slot in use, if it is much. Returns true if it was. */
   trim(): boolean {
-    // Asked of every table after each read of all rows: most have few free slots.
-    if ((this.slots - this.#free.length) * 2 >= this.capacity) return false
+    // Asked of every table after each read of all rows, which may have reserved some room beyond them.
+    const isMuch = (used: number): boolean => this.capacity > LITTLE_ROOM && used * 2 < this.capacity
+    if (!isMuch(this.slots - this.#free.length)) return false
     const free = new Set(this.#free)
     let { slots } = this
     while (free.delete(slots - 1)) slots--
-    if (slots * 2 >= this.capacity) return false
+    if (!isMuch(slots)) return false
     this.slots = slots
     this.#free.splice(0, this.#free.length, ...free)
     this.#resize(slots, free)

@@ -12,6 +12,9 @@ export function resized<Column extends Uint8Array | Uint32Array | Float64Array>(
   return to
 }
 
+/** The largest buffer of which nothing is given back. */
+const LITTLE_BYTES = 4096
+
 /** Scratch space to encode texts for comparison. Grows for an unusually large text. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
 
@@ -81,6 +84,11 @@ export class PackedTexts {
     this.#ascii[slot] = isAscii(text) ? 1 : 0
     this.#used += length
     this.#live += length
+  }
+
+  /** Gives back the room of removed texts, if it is much. */
+  trim(): void {
+    if (this.#bytes.length > LITTLE_BYTES && this.#live * 5 < this.#bytes.length) this.#compact(0)
   }
 
   remove(slot: number): void {

@@ -69,9 +69,10 @@ export class Shard {
     if (this.ids.capacity > this.state.length) this.#resize(this.ids.capacity)
   }
 
-  /** Gives back the room after the last row, if it is more than half. */
+  /** Gives back the room of removed rows, if it is much. */
   trim(): void {
     if (this.ids.trim()) this.#resize(this.ids.capacity)
+    else this.#texts.trim()
   }
 
   remove(slot: number): void {

@@ -17,8 +17,11 @@ export class InsertedRows {
     for (let at = this.#rows.length - 1; at >= 0; at--) {
       const row = this.#rows[at] ?? -1
       const { seenIn, auditedIn } = list.shardAt(row)
-      // Another read may have removed the row, and then used its number again.
-      if (((audit ? auditedIn : seenIn)[slotOf(row)] ?? 0) >= number && list.isHeld(row)) list.remove(row)
+      const [own, others] = audit ? [auditedIn, seenIn] : [seenIn, auditedIn]
+      // Another read may have removed the row, and used its number again. Or it has seen the row too: its cursor is
+      // past it.
+      const isOwn = (own[slotOf(row)] ?? 0) >= number && others[slotOf(row)] === 0
+      if (isOwn && list.isHeld(row)) list.remove(row)
       if (at % 1000 === 0) await pause()
     }
     this.#rows.length = 0

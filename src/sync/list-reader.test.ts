@@ -88,9 +88,9 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     await refresh({ pages: [rows(ids)] })
     const mostBytes = list.sizeBytes * 2
     limit.isExceeded = () => list.sizeBytes > mostBytes
-    const many = Array.from({ length: 5000 }, (_, index) => guidOf(index + 1))
+    const many = Array.from({ length: 40_000 }, (_, index) => guidOf(index + 1))
     for (const read of [refresh, audit]) {
-      const attempt = await read({ pages: [rows(many.slice(0, 2500), 'B'), rows(many.slice(2500), 'B')] })
+      const attempt = await read({ pages: [rows(many.slice(0, 20_000), 'B'), rows(many.slice(20_000), 'B')] })
       expect(attempt).toMatchObject({ ok: false, failure: { kind: 'too-large' } })
       expect([list.served, list.sizeBytes <= mostBytes]).toEqual([30, true])
     }

@@ -18,6 +18,7 @@ export class ListReplica<Item> implements ServedList<Item> {
   readonly availability: Poller
   readonly #options: ListReaderOptions<Item>
   #endHints: (() => void) | undefined
+  #isNew = true
   #stoppedAt: Moment | null = null
   /** Wakes each caller that waits for reads. */
   readonly #waiting = new Set<() => void>()
@@ -67,9 +68,11 @@ export class ListReplica<Item> implements ServedList<Item> {
     this.#usual = source.availabilityEveryMs === null ? [this.refresh] : [this.refresh, this.availability]
   }
 
+  /** Starts reading, or goes on after a stop. */
   start(): void {
     const { resumeState, source } = this.#options
-    const { failure = null, failures } = resumeState ?? {}
+    const { failure = null, failures = 0 } = this.#isNew ? (resumeState ?? {}) : this.#ownFailure
+    this.#isNew = false
     this.#stoppedAt = null
     const askedMs = failure?.retryAfterMs ?? 0
     this.refresh.start(0, failure, failures)
@@ -83,6 +86,12 @@ export class ListReplica<Item> implements ServedList<Item> {
       this.refresh.hint()
       this.reader.hint()
     })
+  }
+
+  /** The last failure of a read here, with what is left of a pause that the CRM asked for. */
+  get #ownFailure(): { readonly failure: Failure | null; readonly failures?: number } {
+    const { lastFailure, askedMs } = this.refresh
+    return { failure: lastFailure === null ? null : { ...lastFailure, retryAfterMs: askedMs } }
   }
 
   /** Resumes from a snapshot whose rows are already in the list. */

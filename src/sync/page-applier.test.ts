@@ -185,6 +185,22 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     },
   )
 
+  it('removes what a later page of the request deleted, although pages of further requests come before the end', () => {
+    const { apply, shown, read, clock } = scene()
+    apply(10, 20, [record('known')])
+    const applier = read({ begunAt: 25, postponeRemovals: true })
+    for (const [begunMs, atMs, changes] of [
+      [25, 30, [record('first')]],
+      [25, 31, [deleted]],
+      [32, 40, []],
+    ] as const) {
+      clock.ms = atMs
+      applier.apply(pageOf(begunMs, changes))
+    }
+    applier.removePostponed()
+    expect([shown(), applier.ignored]).toEqual(['none', 0])
+  })
+
   it('lets a later page of a request change nothing that a newer request wrote in between', () => {
     const { apply, shown, read, clock } = scene()
     const applier = read({ begunAt: 25 })

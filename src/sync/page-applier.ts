@@ -5,15 +5,14 @@ import { PackedRows } from '../records/packed-withheld.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
 import { slotOf } from '../records/record-list.ts'
 import { InsertedRows } from './inserted-rows.ts'
-import { type PageApplierContext, PageMoments } from './page-context.ts'
+import { type PageApplierContext, type PageMoments, NO_PAGE, isOlder, momentsOf } from './page-context.ts'
 
 type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
 type Row<Item> = AnyRow<Item> & { readonly id: Guid }
 
 interface Released<Item> {
   readonly change: Row<Item>
-  readonly readAt: number
-  readonly now: number
+  readonly page: PageMoments
 }
 
 /**
@@ -42,7 +41,8 @@ export class PageApplier<Item> {
   readonly #inserted = new InsertedRows()
   #pass = 0
   #passNumber: number
-  readonly #moments = new PageMoments()
+  /** The moments of the page that is being applied. */
+  #page: PageMoments = NO_PAGE
 
   constructor(context: PageApplierContext<Item>) {
     this.#context = context
@@ -63,7 +63,7 @@ export class PageApplier<Item> {
     if (rowsInAll !== undefined) this.#context.list.reserve(rowsInAll)
     if (pass !== this.#pass) this.#passNumber = this.#context.nextNumber()
     this.#pass = pass
-    this.#moments.begin(page, this.#context.now())
+    this.#page = momentsOf(page, this.#context.now(), this.#page)
     page.changes.forEach((change, index) => {
       const { changed } = this
       // The later row of an id wins over an earlier deletion.
@@ -101,14 +101,14 @@ export class PageApplier<Item> {
 
   /** The full read is believed: serves former duplicate ids that it met only once, and writes reserved rows. */
   release(): void {
-    for (const { change, readAt, now } of this.#released.values()) {
-      Object.assign(this.#moments, { readAt, now })
+    for (const { change, page } of this.#released.values()) {
+      this.#page = page
       const row = this.#context.list.find(change.id)
       if (row !== -1) this.#write(row, change)
     }
     this.#released.clear()
-    for (const { change, readAt, now } of this.#reserved.splice(0)) {
-      Object.assign(this.#moments, { readAt, now })
+    for (const { change, page } of this.#reserved.splice(0)) {
+      this.#page = page
       const row = this.#context.list.find(change.id)
       this.#write(row === -1 ? this.#insert(change.id) : row, change)
     }
@@ -125,7 +125,7 @@ export class PageApplier<Item> {
       return
     }
     if (row !== -1) this.#see(row)
-    this.#reserved.push({ change, readAt: this.#moments.readAt, now: this.#moments.now })
+    this.#reserved.push({ change, page: this.#page })
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {
@@ -167,7 +167,7 @@ export class PageApplier<Item> {
     const { id } = change
     const row = list.find(id)
     if (row === -1) {
-      if (this.#moments.isOlder(tombstones.absentSince(id))) {
+      if (isOlder(this.#page, tombstones.absentSince(id))) {
         this.ignored++
         return -1
       }
@@ -181,7 +181,7 @@ export class PageApplier<Item> {
     }
     if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
     this.#see(row)
-    if (kind === 'full') this.#released.set(id, { change, readAt: this.#moments.readAt, now: this.#moments.now })
+    if (kind === 'full') this.#released.set(id, { change, page: this.#page })
     return -1
   }
 
@@ -209,7 +209,7 @@ export class PageApplier<Item> {
   }
 
   /** Records when the row was seen. The time only moves forward, because sources may lag differently. */
-  #see(row: number, now: number = this.#moments.now): void {
+  #see(row: number, now: number = this.#page.now): void {
     const shard = this.#context.list.shardAt(row)
     const slot = slotOf(row)
     shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, now)
@@ -222,8 +222,8 @@ export class PageApplier<Item> {
     this.#see(row)
     const { packing, withAvailability } = list.kind
     const isServed = list.isServed(row)
-    const detailsAreOlder = this.#moments.isOlder(list.knownAt(row))
-    const availabilityIsOlder = this.#moments.isOlder(shard.availabilityAt[slot] ?? 0)
+    const detailsAreOlder = isOlder(this.#page, list.knownAt(row))
+    const availabilityIsOlder = isOlder(this.#page, shard.availabilityAt[slot] ?? 0)
     if (detailsAreOlder) this.ignored++
     if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
     const before = isServed ? shard.read(slot) : null
@@ -235,10 +235,10 @@ export class PageApplier<Item> {
     if (list.serve(row, packed)) this.#changedNow(row)
     if (!detailsAreOlder) {
       list.kept.drop(row)
-      shard.detailsAt[slot] = this.#moments.now
+      shard.detailsAt[slot] = this.#page.now
       list.setVersion(row, version)
     }
-    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#moments.now
+    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#page.now
   }
 
   /** Withholds an id that several rows have, regardless of how new the held data is. */
@@ -247,17 +247,17 @@ export class PageApplier<Item> {
     this.#released.delete(id)
     this.#see(row)
     const withheld = rowRepeated(change, this.#context.idColumn, where)
-    this.#withhold(row, id, withheld, REPEATED, Number.POSITIVE_INFINITY)
+    this.#withhold(row, id, withheld, REPEATED, { ...this.#page, readAt: Number.POSITIVE_INFINITY })
   }
 
-  #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#moments.readAt): void {
+  #withhold(row: number, id: Guid, withheld: Withheld, version: number, page = this.#page): void {
     const { list, audit, keepsFaults } = this.#context
-    if (this.#moments.isOlder(list.knownAt(row), readAt)) {
+    if (isOlder(page, list.knownAt(row))) {
       this.#see(row)
       this.ignored++
       return
     }
-    const now = this.#moments.now
+    const { now } = page
     // The row is not marked as seen: if the read fails, an audit must still be able to remove it.
     if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
       list.kept.keep(row, { withheld, version, at: now, audit })
@@ -268,7 +268,7 @@ export class PageApplier<Item> {
       const held = list.find(id)
       const shard = list.shardAt(held)
       const slot = slotOf(held)
-      if (held === -1 || this.#moments.isOlder(shard.detailsAt[slot] ?? 0, readAt, now)) {
+      if (held === -1 || isOlder(page, shard.detailsAt[slot] ?? 0)) {
         this.ignored++
         return
       }
@@ -317,7 +317,7 @@ export class PageApplier<Item> {
     const shard = list.shardAt(row)
     const slot = slotOf(row)
     newlyWithheld.add(withheld, 1)
-    this.#moments.now = at
+    this.#page = { ...this.#page, now: at }
     this.#noteDrift(row, list.idOf(row), shard.read(slot), null, version)
     this.#changedNow(row)
     list.withhold(row, withheld)
@@ -329,11 +329,10 @@ export class PageApplier<Item> {
 
   #delete(id: Guid): void {
     const { list, tombstones } = this.#context
-    const readAt = this.#moments.readAt
-    const now = this.#moments.now
+    const page = this.#page
     const remove = (): void => {
       const row = list.find(id)
-      if (row !== -1 && this.#moments.isOlder(list.knownAt(row), readAt, now)) {
+      if (row !== -1 && isOlder(page, list.knownAt(row))) {
         this.ignored++
         return
       }
@@ -341,7 +340,7 @@ export class PageApplier<Item> {
         list.remove(row)
         this.changed++
       }
-      tombstones.bury(id, now)
+      tombstones.bury(id, page.now)
     }
     this.#remove(id, remove)
   }
@@ -357,21 +356,21 @@ export class PageApplier<Item> {
     const row = list.find(id)
     const shard = list.shardAt(row)
     const slot = slotOf(row)
-    if (!list.isServed(row) || this.#moments.isOlder(shard.availabilityAt[slot] ?? 0)) return
+    if (!list.isServed(row) || isOlder(this.#page, shard.availabilityAt[slot] ?? 0)) return
     const held = packing.unpack(id, shard.read(slot))
     const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
     if (list.serve(row, packed)) this.#changedNow(row)
-    shard.availabilityAt[slot] = this.#moments.now
+    shard.availabilityAt[slot] = this.#page.now
   }
 
   #changedNow(row: number): void {
-    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#moments.now
+    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#page.now
     this.changed++
   }
 
   #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
     const { audit, drift, list } = this.#context
-    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#moments.now })
+    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#page.now })
   }
 }
 

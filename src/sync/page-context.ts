@@ -30,26 +30,31 @@ export interface PageApplierContext<Item> {
   readonly now: () => number
 }
 
-/** The moments of the page that is being applied, monotonic ms in the source's time. */
-export class PageMoments {
+/** The moments of a page, monotonic ms in the source's time. */
+export interface PageMoments {
   /** What the page shows is at least as new as this. */
-  readAt = 0
+  readonly readAt: number
   /** When it is applied. */
-  now = 0
-  #begunAt = Number.NaN
-  /** When the pages of the same request were applied: what was written then is older than the present page. */
-  readonly #appliedAt = new Set<number>()
+  readonly now: number
+  /** When the request for it began, not shifted by a lag. */
+  readonly begunAt: number
+  /** When the pages of the same request are applied: what was written then is older than a later page. */
+  readonly appliedAt: Set<number>
+}
 
-  begin({ begunAt: { monotonicMs }, sourceLagMs }: Page<unknown>, nowMs: number): void {
-    this.readAt = monotonicMs - sourceLagMs
-    this.now = nowMs - sourceLagMs
-    if (monotonicMs !== this.#begunAt) this.#appliedAt.clear()
-    this.#begunAt = monotonicMs
-    this.#appliedAt.add(this.now)
-  }
+export const NO_PAGE: PageMoments = { readAt: 0, now: 0, begunAt: Number.NaN, appliedAt: new Set() }
 
-  /** Returns true if the page is older than what was written at `writtenAt`. */
-  isOlder(writtenAt: number, readAt: number = this.readAt, now: number = this.now): boolean {
-    return readAt < writtenAt && !(now >= writtenAt && this.#appliedAt.has(writtenAt))
-  }
+/** @param before the page that was applied before */
+export function momentsOf(page: Page<unknown>, nowMs: number, before: PageMoments): PageMoments {
+  const { sourceLagMs } = page
+  const begunAt = page.begunAt.monotonicMs
+  const now = nowMs - sourceLagMs
+  const appliedAt = begunAt === before.begunAt ? before.appliedAt : new Set<number>()
+  appliedAt.add(now)
+  return { readAt: begunAt - sourceLagMs, now, begunAt, appliedAt }
+}
+
+/** Returns true if the page is older than what was written at `writtenAt`. */
+export function isOlder({ readAt, now, appliedAt }: PageMoments, writtenAt: number): boolean {
+  return readAt < writtenAt && !(now >= writtenAt && appliedAt.has(writtenAt))
 }

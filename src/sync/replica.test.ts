@@ -128,6 +128,21 @@ describe('Replica (architecture: The port to a CRM)', () => {
     expect([...new Set(seen)].filter((pair) => pair !== '-V')).toEqual(['--', 'EV'])
   })
 
+  it('goes on after a stop with the pause that the CRM had asked for', async () => {
+    const { time, events, replica } = await scene()
+    events.failure = { kind: 'throttled', message: 'later', retryAfterMs: 600_000 }
+    await time.pass(6000)
+    const before = events.reads
+    void replica.stop()
+    await time.pass(1000)
+    replica.start()
+    await time.pass(500_000)
+    expect([events.reads, replica.events.refresh.lastFailure?.message]).toEqual([before, 'later'])
+    events.failure = null
+    await time.pass(110_000)
+    expect([events.reads > before, replica.events.refresh.lastFailure]).toEqual([true, null])
+  })
+
   it('looks up a missing venue once, not with every page that refers to it', async () => {
     const { time, events, venues } = await scene()
     events.changes = [eventAt('E')]
