@@ -78,6 +78,20 @@ describe('a table without change tracking', () => {
     expect(await events.refresh.attempt()).toEqual({ ok: true })
   })
 
+  it('is read again soon after a failure, however large the other one is', async () => {
+    const { standIn } = environment
+    environment.stoppedAt = environment.time.now()
+    environment.venues.changeTracking = false
+    fill(environment, 500)
+    standIn.query.largestPage = 10
+    const { venues } = (await loaded({ freshness: { maxAgeMs: 0 } })).replica
+    environment.aheadMs = 60_000
+    standIn.traps.push({ times: 1, isFor: (path) => path.includes('venue'), fault: { kind: 'truncated' } })
+    const attempt = await venues.refresh.attempt()
+    expect(attempt).toMatchObject({ ok: false, failure: { kind: 'broken' } })
+    expect(attempt.ok ? null : attempt.failure.retryAfterMs).toBeNull()
+  })
+
   it('takes no rest after a read that was not believed', async () => {
     const rig = await loaded()
     environment.events.visible = new Set([idOf(1)])

@@ -107,6 +107,7 @@ export class FullReadPace {
   /** When the last full read began, whether it succeeded or not, and its requests so far. */
   #begunAt: Moment | null = null
   #requests = 0
+  #hasEnded = false
 
   /** @param costs shared by the tables of an environment */
   constructor(limits: Pick<CrmLimits, 'maxAgeMs'>, time: Time, costs: FullReadCosts) {
@@ -134,6 +135,8 @@ export class FullReadPace {
     // If each table waits for the requests of all, together they keep the limits.
     let requests = this.#requests
     for (const [pace, cost] of this.#costs) requests += pace === this ? 0 : cost
+    // A read that failed early need not wait for a whole read of a larger table.
+    if (!this.#hasEnded) requests = Math.min(requests, this.#requests * this.#costs.size)
     return Math.max(0, requests * MS_PER_REQUEST - elapsedMs(this.#begunAt, this.#time.now()))
   }
 
@@ -142,6 +145,7 @@ export class FullReadPace {
     this.#costs.set(this, this.#requests)
     this.#begunAt = begunAt
     this.#requests = 0
+    this.#hasEnded = false
   }
 
   /** Counts a request of the full read that began last. */
@@ -154,6 +158,7 @@ export class FullReadPace {
   ended(begunAt: Moment): Cursor {
     const cursor = cursorOf(`${UNTRACKED}${++this.#count}`)
     this.#last = { begunAt, cursor }
+    this.#hasEnded = true
     return cursor
   }
 
