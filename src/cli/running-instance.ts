@@ -92,6 +92,7 @@ export function whyRefused({ status, address }: { readonly status: number; reado
   if (status === 401) return `${address} refused the token: operations.token must be what the instance was started with`
   if (status === 403)
     return `${address} refused to answer: it was started without operations.token, and answers only requests with a loopback Host`
+  if (status === 503) return `${address} is busy with other searches: try again`
   return `${address} answered ${status}: that is not the operations listener of this Marquee (operations.port)`
 }
 

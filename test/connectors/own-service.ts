@@ -149,11 +149,11 @@ export class OwnService {
     this.#process.child.signal('SIGHUP')
   }
 
-  /** The process of the connector; null if there is none at the moment. */
+  /** The process of the connector; null if there is none at the moment. One that was ended may take long to be gone. */
   get childPid(): number | null {
     const { pid } = this.#process.child
-    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-    return first === undefined || first === '' ? null : Number(first)
+    const newest = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').at(-1)
+    return newest === undefined || newest === '' ? null : Number(newest)
   }
 
   async stop(): Promise<unknown> {
