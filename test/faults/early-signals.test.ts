@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
@@ -9,6 +9,11 @@ import { BOTH_RUNTIMES } from '../support/depth.ts'
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGUSR1: 10, SIGUSR2: 12, SIGTERM: 15 } as const
 type Tried = keyof typeof NUMBERS
+
+/** Whether the launcher's shell, which handles signals of its own at times, has become the runtime. */
+function isRuntime({ pid }: Child): boolean {
+  return /\/(?:bun|node)[^/]*$/.test(readlinkSync(`/proc/${pid}/exe`))
+}
 
 /** Whether a process ignores a signal, or has a handler for it. */
 function survives({ pid }: Child, signal: Tried): boolean {
@@ -52,7 +57,7 @@ describe.each(WAYS)('a start by %s', (_, start) => {
     const child = start(directory.configuration)
     await eventually(
       // Node itself has handlers for both, which end it. Ours for SIGHUP comes after ours for these.
-      async () => survives(child, signal) && survives(child, 'SIGHUP'),
+      async () => isRuntime(child) && survives(child, signal) && survives(child, 'SIGHUP'),
       (does) => does,
     )
     child.signal(signal)
@@ -65,7 +70,7 @@ describe.each(WAYS)('a start by %s', (_, start) => {
     const directory = new FilesDirectory({}, { events: '[]', venues: '[]' })
     const child = start(directory.configuration)
     await eventually(
-      async () => survives(child, signal) && survives(child, 'SIGHUP'),
+      async () => isRuntime(child) && survives(child, signal) && survives(child, 'SIGHUP'),
       (does) => does,
     )
     child.signal(signal)
