@@ -144,7 +144,11 @@ const plan = values.release
 const [busy, waiting, alone] = [[...plan.busy], [...plan.waiting], [...plan.alone]]
 lanes.push(busy, waiting, alone)
 await Promise.all([
-  ...Array.from({ length: availableParallelism() }, (_, core) => runLane(busy, core + 1)),
+  ...Array.from({ length: availableParallelism() }, async (_, core) => {
+    await runLane(busy, core + 1)
+    // Files that mostly wait are left on a fast machine.
+    await runLane(waiting, core + 1)
+  }),
   ...Array.from({ length: WAITING_LANES }, (_, lane) => runLane(waiting, availableParallelism() + 1 + lane)),
 ])
 await runLane(alone, 0)
