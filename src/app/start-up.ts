@@ -1,5 +1,5 @@
 import { type Configuration, ownCode } from '../config/configuration.ts'
-import { howMany, printable } from '../domain/printable.ts'
+import { howMany, printable, spanText } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'
 import { commandLine } from './command-context.ts'
@@ -95,12 +95,6 @@ function standingOf({ reading }: Marquee, toldBy: string): { readonly isGood: bo
   const withheld = events.list.withheldInAll + venues.list.withheldInAll
   const rest = withheld === 0 ? '' : `; ${howMany(withheld, 'row')} withheld, ${toldBy}`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
-}
-
-/** Formats a configured duration: `12 h`, `90 min`, `30 s`. */
-function spanText(ms: number): string {
-  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
-  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`
 }
 
 function firstId({ reading }: Marquee): string | null {

@@ -1,7 +1,7 @@
 import { indexOf } from '../order/list-index.ts'
 import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../domain/body.ts'
-import { howMany, printable } from '../domain/printable.ts'
+import { howMany, printable, spanText } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-error.ts'
 import type { Configuration } from '../config/configuration.ts'
 import {
@@ -68,7 +68,7 @@ export async function check(
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
   const noted = readingWarnings(crm.readings, found.configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
-  // Imported on demand: most lists have no unreadable cells. Only those of files are texts that `crm.texts` describes.
+  // Imported on demand, because most lists have no unreadable cells. `crm.texts` describes only the cells of files.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const hasTextKeys = !isClean && found.configuration.crm.kind === 'files'
   const keyFor: TextKeyFor = hasTextKeys ? (await import('../proposal/text-keys.ts')).textKeyFor : () => null
@@ -227,7 +227,7 @@ export function readingLines(readings: readonly ListReading[], { freshness }: Ti
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
     const told = total === null ? '' : `; the CRM counts ${grouped(total)}`
     const { availabilityEveryMs } = reading
-    const tickets = availabilityEveryMs === null ? '' : `, the tickets every ${span(availabilityEveryMs)}`
+    const tickets = availabilityEveryMs === null ? '' : `, the tickets every ${spanText(availabilityEveryMs)}`
     const read = `The ${list} are read ${howRead(reading, freshness)}${tickets}`
     if (budget === null) return `${read}: ${howMany(rows, 'row')}${told}.`
     const cost = `about ${grouped(requestsAnHour(reading, readings, freshness))} requests an hour`
@@ -289,12 +289,12 @@ type Freshness = Pick<Configuration['freshness'], 'maxAgeMs' | 'refreshEveryMs' 
 type Timed = { readonly freshness: Freshness }
 
 function howRead({ ways, updatedAt }: ListReading, freshness: Freshness): string {
-  const full = `in full every ${span(freshness.fullReadEveryMs)}`
-  const compared = span(comparedEveryMs(freshness))
+  const full = `in full every ${spanText(freshness.fullReadEveryMs)}`
+  const compared = spanText(comparedEveryMs(freshness))
   if (ways.has('since') && ways.has('ids')) return `by changes of ${updatedAt}, all ids every ${compared}, ${full}`
   if (ways.has('since')) return `by changes of ${updatedAt}, in full every ${compared}`
   if (ways.has('changes')) return `by the changes that the CRM reports, ${full}`
-  return `in full every ${span(freshness.refreshEveryMs)}`
+  return `in full every ${spanText(freshness.refreshEveryMs)}`
 }
 
 /** Estimates the requests for a list from those that `check` sent; what it did not count follows from the pages. */
@@ -320,9 +320,4 @@ function requestsAnHour(reading: ListReading, readings: readonly ListReading[], 
 /** Returns the interval of comparing all rows of a list that is read by changes: half the maximum age. */
 function comparedEveryMs({ maxAgeMs, refreshEveryMs }: Freshness): number {
   return Math.max(maxAgeMs / 2, refreshEveryMs)
-}
-
-function span(ms: number): string {
-  if (ms < 120_000) return `${ms / 1000} s`
-  return ms < 2 * HOUR_MS ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / HOUR_MS)} h`
 }

@@ -36,3 +36,9 @@ export function bugPlace(cause: unknown): string {
     .map((line) => line.trim().replace(/(?:file:\/\/)?\/[^\s()]*\/(src|node_modules)\//, '$1/'))
   return [cause.name, ...frames].join(' ')
 }
+
+/** Formats a configured duration exactly: `12 h`, `90 min`, `7.5 s`. */
+export function spanText(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`
+}
