@@ -61,7 +61,7 @@ describe('the echoed nonce (instances: How old)', () => {
       expect(seen.take(nonces)).toEqual([])
       time.ms += 1
       expect(seen.take(nonces)).toEqual([own.instance])
-      // It was verified, so nobody is told of a stranger.
+      // The nonce was verified before, so it does not count as a stranger's.
       expect([seen.size, seen.strange]).toEqual([0, 0])
     }
   })

@@ -39,7 +39,7 @@ export async function resolveReferences(root: MapTree, around: ReferenceContext)
     return isReference(here) && !namesList(here, path) ? refer(here, path) : resolvedMap(here, path)
   }
 
-  /** Returns true if the key names a list's file, whose form `{ file: NAME, sheet: NAME }` looks like a reference. */
+  /** Returns true if the key is the file of a list. `{ file: NAME, sheet: NAME }` only looks like a reference there. */
   function namesList({ entries }: MapTree, path: Path): boolean {
     return isOfFiles && entries.has('file') && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
   }

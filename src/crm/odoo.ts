@@ -10,9 +10,9 @@ export interface OdooOptions {
   readonly venues: readonly Value[]
   /** Further columns that the configuration maps. */
   readonly columns: Readonly<Record<ListName, readonly string[]>>
-  /** Those of them in which `false` is a value, and not a blank. */
+  /** The mapped columns in which `false` is a value. In all others it stands for a blank. */
   readonly flags: Readonly<Record<ListName, readonly string[]>>
-  /** Those of them that the separate read of the seats needs. */
+  /** The mapped columns that the separate read of the seats needs. */
   readonly seats: readonly string[]
 }
 

@@ -73,7 +73,7 @@ function columnsOf(said: SaidList | null): readonly string[] {
   return [...new Set(updatedAt === null ? columns : [...columns, updatedAt])]
 }
 
-/** Returns the columns in which a condition looks for true or false, and those of further fields that are flags. */
+/** Returns the columns in which `false` is a value: a condition names true or false, or a further field is a flag. */
 function flagColumns(said: SaidList | null, further: readonly FurtherField[]): readonly string[] {
   const { fields = {}, active, showOnWeb } = said ?? {}
   const sources = Object.entries(fields).flatMap(([name, source]) =>

@@ -353,8 +353,8 @@ export class ListReader<Item> {
   }
 
   /**
-   * Serves the rows that the shrink guard keeps. Those of a snapshot have the age that it names. Returns the age in ms;
-   * `null` if it is unknown: no instance that knew it is left, and no two machines' clocks are compared.
+   * Serves the rows that the shrink guard keeps. Returns their age in ms. Rows of a snapshot have the age that the
+   * snapshot names. `null` if the age is unknown, because no instance that knew it is left.
    */
   #serveOld(): number | null {
     const now = this.#options.time.now()

@@ -210,9 +210,9 @@ export function servedUntil(
 }
 
 /**
- * Returns the state of a list, including what the shrink guard allows: its limit counts for a list that is not believed,
- * even if `staleIfError` is longer. A follower whose last news of the guard is older than the maximum age does not rely
- * on it.
+ * Returns the state of a list, including what the shrink guard allows. While the list is not believed, the guard's limit
+ * applies, even if `staleIfError` is longer. A follower ignores what it last heard of the guard once that is older than
+ * the maximum age.
  */
 export function listStanding(list: EitherList, ageLimits: AnswerAgeLimits, now: Moment): Standing {
   const { shrunk } = list

@@ -33,7 +33,7 @@ export const listKeys = { events: ofEvents, venues: ofVenues }
 const { updatedAt: _ofEvents, ...eventsByOwnTime } = ofEvents
 const { updatedAt: _ofVenues, ...venuesByOwnTime } = ofVenues
 
-/** The keys of each list of a CRM whose rows all have the same time of change: requests ask by it. */
+/** The keys of each list, without `updatedAt`: the connector's requests use a fixed column for the time of a change. */
 export const keysByOwnTime = { events: eventsByOwnTime, venues: venuesByOwnTime }
 
 /** The keys that every connector has, besides its own and its lists. */

@@ -115,7 +115,7 @@ export class Download {
     return new URL(this.#url.reveal()).host
   }
 
-  /** @param known the version whose validators were sent; `null` if none were */
+  /** @param known the version whose `ETag` and time were sent; `null` if the request was not conditional */
   async #take({ reply, begunAt, url }: Followed, known: WebCopy | null): Promise<WebCopy | Failure> {
     if (reply.status !== 200) return this.#failureOf(reply)
     const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength)

@@ -176,8 +176,8 @@ function failureIn<Item>(
 const UNSETTLED = ':unsettled'
 
 /**
- * Returns the cursor of a file that may still change unnoticed, or whose last line was left out. No version has this
- * cursor, so the file is read again even if it does not change.
+ * Returns a cursor that never equals a version of the file, so the file is read again even if it does not change. Used
+ * if a change might go unnoticed, or if the last line was left out.
  */
 export function unsettled(id: string): Cursor {
   return cursorOf(`${id}${UNSETTLED}`)

@@ -98,7 +98,7 @@ const NR = columnSource('Nr')
 const SHOW_NR: FieldSource = { kind: 'join', columns: ['Show', 'Nr'], whenBlank: null }
 
 describe('a last line without an end, which may be cut short', () => {
-  /** Reads the line where only whole lines are taken: the ids whose records stay as they are. */
+  /** Reads the line as the cut end of a file. Returns the ids whose records stay unchanged. */
   function kept(line: string, Id: FieldSource): readonly (Guid | null)[] {
     const blocks = { block: { from: { file: 'events.ndjson', sheet: null }, fields: { Id }, texts: {} }, texts: null }
     const settings = { events: blocks, venues: { block: null, texts: null }, idNamespace: NAMESPACE, timeZone: utc }
