@@ -100,9 +100,10 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
   }
 
   const stamps = updatedAt ?? []
-  // The kit has ids and times as texts. Requests have them as the API writes them, as numbers or as texts. Until there
-  // was an answer, a time of digits is taken for a number.
-  let [hasNumericIds, hasNumericTimes] = [false, true]
+  // The kit has ids and times as texts. Requests have them as the API writes them, as numbers or as texts.
+  let hasNumericIds = false
+  /** `null` until a row has shown it. */
+  let hasNumericTimes: boolean | null = null
   function pairOf(row: Row): IdPair {
     const pair = [firstAt(row, [id]) ?? '', firstAt(row, stamps)] as const
     hasNumericIds ||= typeof pair[0] === 'number'
@@ -122,9 +123,13 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
     ...(since === null
       ? {}
       : {
-          since(context, after) {
-            const time = sinceAs === 'asGiven' ? asNumberIf(hasNumericTimes, after) : writtenAs(after, sinceAs)
-            return stamped(read(context, since, { since: time }))
+          async *since(context, after) {
+            // After a restart, the first page shows how the API writes times: a strict API refuses the other way.
+            const isUnknown = list.post !== null && sinceAs === 'asGiven' && hasNumericTimes === null
+            if (isUnknown && asNumberIf(true, after) !== after)
+              for await (const _ of stamped(read(context))) if (hasNumericTimes !== null) break
+            const time = sinceAs === 'asGiven' ? asNumberIf(hasNumericTimes === true, after) : writtenAs(after, sinceAs)
+            yield* stamped(read(context, since, { since: time }))
           },
         }),
     ...(ids === null ? {} : { ids: (context) => mappedBatches(read(context, ids), pairOf) }),

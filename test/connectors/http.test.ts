@@ -345,22 +345,27 @@ describe('changes', () => {
     ['numbers', { id: 1, changed: 1_763_632_984 }, '', 'number', 'number'],
     ['texts', { id: '1', changed: '1763632984' }, '', 'string', 'string'],
     ['seconds', { id: '1', changed: '2025-11-20T10:03:04Z' }, 'sinceAs: epochSeconds,', 'number', 'string'],
-  ])('ask for times and ids alone in a body as the API writes them: %s', async (_, row, as, ofSince, ofIds) => {
-    const { crm, api } = await open(
-      ({ body }) => ({ json: Object.hasOwn(body as object, 'after') ? [] : [{ ...row, name: 'Hall' }] }),
-      `post: /venues, paging: { by: none, whole: true }, updatedAt: changed, ${as} since: { after: '{since}' }, ids: { only: id }, byId: { some: '{ids}' }`,
-    )
-    const { cursor } = await readList(crm.venues)
-    const held = { size: 0, version: () => Number.NaN }
-    const { signal } = new AbortController()
-    const reading = crm.venues.read({ kind: 'changes', cursor, held, mustConfirm: true, signal })
-    let next = await reading.next()
-    while (next.done !== true) next = await reading.next()
-    expect(next.value).toMatchObject({ ok: true })
-    const bodies = api.asked.map(({ body }) => body as { after?: unknown; some?: unknown })
-    const types = [bodies.flatMap(({ after }) => after ?? []), bodies.flatMap(({ some }) => some ?? [])]
-    expect(types.map((given) => [...new Set(given.map((one): string => typeof one))])).toEqual([[ofSince], [ofIds]])
-  })
+  ])(
+    'ask for times and ids alone in a body as the API writes them, after a restart too: %s',
+    async (_, row, as, ofSince, ofIds) => {
+      const opened = () =>
+        open(
+          ({ body }) => ({ json: Object.hasOwn(body as object, 'after') ? [] : [{ ...row, name: 'Hall' }] }),
+          `post: /venues, paging: { by: none, whole: true }, updatedAt: changed, ${as} since: { after: '{since}' }, ids: { only: id }, byId: { some: '{ids}' }`,
+        )
+      const { cursor } = await readList((await opened()).crm.venues)
+      const { crm, api } = await opened()
+      const held = { size: 0, version: () => Number.NaN }
+      const { signal } = new AbortController()
+      const reading = crm.venues.read({ kind: 'changes', cursor, held, mustConfirm: true, signal })
+      let next = await reading.next()
+      while (next.done !== true) next = await reading.next()
+      expect(next.value).toMatchObject({ ok: true })
+      const bodies = api.asked.map(({ body }) => body as { after?: unknown; some?: unknown })
+      const types = [bodies.flatMap(({ after }) => after ?? []), bodies.flatMap(({ some }) => some ?? [])]
+      expect(types.map((given) => [...new Set(given.map((one): string => typeof one))])).toEqual([[ofSince], [ofIds]])
+    },
+  )
 
   it('go by the first of several times that is not null', async () => {
     const rows = rowsUpTo(2).map((row) => ({ ...row, changed: null, created: row.changed }))
