@@ -83,9 +83,9 @@ describe('what a service costs Dataverse', () => {
       await eventually(look, (made) => made > count)
       return least
     }
-    await leastMegabytesUntil(150)
-    const settled = await leastMegabytesUntil(400)
-    const later = await leastMegabytesUntil(800)
+    await leastMegabytesUntil(400)
+    const settled = await leastMegabytesUntil(700)
+    const later = await leastMegabytesUntil(1100)
     const peak = megabytesOf('VmHWM')
     const sizes = environment.standIn.reads.map(({ headers }) => headers['prefer'])
     await running.child.stop()
