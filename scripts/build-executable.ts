@@ -1,9 +1,8 @@
 /**
  * Builds one executable: `npm run executable [-- FILE]`, `dist/marquee` by default; for another platform with `--target
  * bun-linux-arm64 --runtime FILE`, that platform's Bun (scripts/build-executables.ts has it). It embeds the files that
- * the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
+ * the source otherwise reads from its folders: the dashboard, the page for browsers, what `init` writes, and the sample CRM.
  */
-import { OUR_CRM, OUR_PROGRAM } from '../src/cli/connector-files.ts'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,9 +17,9 @@ const outfile = resolve(positionals[0] ?? join(ROOT, 'dist/marquee'))
 const { target, runtime } = values
 if (target !== undefined && !isTarget(target)) throw new Error(`${target} is not a target of Bun`)
 
-/** Generates a module that contains the texts of the files in a folder. */
-const reading = (folder: string, name: string): string => `
-const files = ${JSON.stringify(textsIn(join(ROOT, folder), /\.(?:html|css|js|svg)$/))}
+/** Generates a module that contains the texts of the files in a folder, and of others. */
+const reading = (folder: string, name: string, others: Record<string, string> = {}): string => `
+const files = ${JSON.stringify({ ...textsIn(join(ROOT, folder), /\.(?:html|css|js|svg|yaml|py|txt)$/), ...others })}
 export function ${name}(name) {
   const text = files[name]
   if (text === undefined) throw new Error(\`there is no \${name}\`)
@@ -40,16 +39,10 @@ export function sampleDirectory() {
   return folder
 }`
 
-const CONNECTOR_TYPES = readFileSync(join(ROOT, 'src/crm/connector/marquee-connector.d.ts'), 'utf8')
-const CONNECTOR_FILES = `
-export const OUR_CRM = ${JSON.stringify(OUR_CRM)}
-export const OUR_PROGRAM = ${JSON.stringify(OUR_PROGRAM)}
-export function connectorTypes() {
-  return ${JSON.stringify(CONNECTOR_TYPES)}
-}`
+const CONNECTOR_TYPES = textsIn(join(ROOT, 'src/crm/connector'), /^marquee-connector\.d\.ts$/)
 
 const EMBEDDED = new Map([
-  [join(ROOT, 'src/cli/connector-files.ts'), CONNECTOR_FILES],
+  [join(ROOT, 'src/cli/templates/read-template.ts'), reading('src/cli/templates', 'readTemplate', CONNECTOR_TYPES)],
   [join(ROOT, 'src/operations/page/read-page-file.ts'), reading('src/operations/page', 'readPageFile')],
   [join(ROOT, 'src/describe/page/read-part.ts'), reading('src/describe/page', 'readPart')],
   [join(ROOT, 'src/config/sample-directory.ts'), SAMPLE],
@@ -59,7 +52,7 @@ const replaced = new Set<string>()
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
-    build.onLoad({ filter: /(?:read-page-file|read-part|sample-directory|connector-files)\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /(?:read-page-file|read-part|sample-directory|read-template)\.ts$/ }, ({ path }) => {
       const contents = EMBEDDED.get(path)
       if (contents === undefined) throw new Error(`nothing is known of ${path}`)
       replaced.add(path)

@@ -20,7 +20,7 @@ if (status !== 0) {
   rmSync(folder, { recursive: true })
   throw new Error(`the compiler ended with ${status}: ${stdout}${stderr}`)
 }
-for (const name of globSync('**/*.{html,css,js,svg,LICENSE,d.ts}', { cwd: join(ROOT, 'src') })) {
+for (const name of globSync('**/*.{html,css,js,svg,yaml,py,txt,LICENSE,d.ts}', { cwd: join(ROOT, 'src') })) {
   cpSync(join(ROOT, 'src', name), join(folder, 'src', name))
 }
 rmSync(target, { recursive: true, force: true })

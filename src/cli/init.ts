@@ -10,6 +10,7 @@ import type { FileTables } from '../proposal/table.ts'
 import type { WrittenProposal } from '../proposal/write-proposal.ts'
 import { commandLine } from '../app/command-context.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { readTemplate } from './templates/read-template.ts'
 
 const FILE = 'marquee.yaml'
 
@@ -45,7 +46,7 @@ export async function init(
     error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
     return WRONG_USAGE
   }
-  const known = preset === undefined ? null : await presetFor(kind, preset)
+  const known = preset === undefined ? null : presetFor(kind, preset)
   if (Array.isArray(known)) {
     for (const problem of known) error(problem)
     return WRONG_USAGE
@@ -76,13 +77,10 @@ export async function init(
   }
   out(printable(`Wrote ${path}.`))
   if (kind === 'module' || kind === 'command') {
-    const { OUR_CRM, OUR_PROGRAM, connectorTypes } = await import('./connector-files.ts')
-    const beside =
-      kind === 'module'
-        ? { 'our-crm.ts': OUR_CRM, 'marquee-connector.d.ts': connectorTypes() }
-        : { 'our_crm.py': OUR_PROGRAM }
-    for (const [name, content] of Object.entries(beside)) {
-      const isThere = await writeFile(resolve(cwd, name), content, { flag: 'wx', mode: 0o644 }).then(
+    const beside = kind === 'module' ? ['our-crm.ts.txt', 'marquee-connector.d.ts'] : ['our_crm.py']
+    for (const source of beside) {
+      const name = source.replace(/\.txt$/, '')
+      const isThere = await writeFile(resolve(cwd, name), readTemplate(source), { flag: 'wx', mode: 0o644 }).then(
         () => false,
         () => true,
       )
@@ -143,15 +141,14 @@ async function lookAtAll(
   )
 }
 
+/** The known APIs of `http`, whose whole configurations are in templates/. Nothing about them is hidden in the program. */
+export const PRESETS: readonly string[] = ['directus', 'strapi', 'airtable', 'the-events-calendar']
+
 /** Returns the configuration of a known API, or the problems. */
-async function presetFor(kind: string, preset: string): Promise<string | string[]> {
+function presetFor(kind: string, preset: string): string | string[] {
   if (kind !== 'http') return ['--preset only works with http: ./marquee init http --preset NAME']
-  const { HTTP_PRESETS } = await import('./http-presets.ts')
-  return (
-    HTTP_PRESETS.get(preset) ?? [
-      `there is no preset called ${JSON.stringify(preset.slice(0, 80))}; known: ${[...HTTP_PRESETS.keys()].join(', ')}`,
-    ]
-  )
+  if (PRESETS.includes(preset)) return readTemplate(`${preset}.yaml`)
+  return [`there is no preset called ${JSON.stringify(preset.slice(0, 80))}; known: ${PRESETS.join(', ')}`]
 }
 
 function isUrl(file: string): boolean {

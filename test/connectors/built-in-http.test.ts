@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'bun:test'
-import { HTTP_PRESETS } from '../../src/cli/http-presets.ts'
+import { PRESETS } from '../../src/cli/init.ts'
+import { readTemplate } from '../../src/cli/templates/read-template.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { type Asked, JsonServer } from './json-server.ts'
 import { type ApiLists, PRESET_SERVERS, presetLists } from './preset-servers.ts'
@@ -26,7 +27,7 @@ async function open(preset: string, events = 230, venues = 120): Promise<Opened>
   const answer = PRESET_SERVERS.get(preset)
   if (answer === undefined) throw new Error(`no server answers as ${preset} does`)
   const server = await JsonServer.open((asked) => answer(lists, asked, server.url))
-  const text = (HTTP_PRESETS.get(preset) ?? '').replace('NAMESPACE', NAMESPACE)
+  const text = readTemplate(`${preset}.yaml`).replace('NAMESPACE', NAMESPACE)
   const crm = await openConfigured(`crm:\n${text.replace(/url: https:\/\/[^/\s]+/, `url: ${server.url}`)}`, TOKENS)
   left.push(crm, server)
   return { crm, server, lists }
@@ -37,10 +38,10 @@ async function findingsOf({ crm }: Opened): Promise<readonly string[]> {
 }
 
 it('is asked of each preset that init offers', () => {
-  expect([...PRESET_SERVERS.keys()].toSorted()).toEqual([...HTTP_PRESETS.keys()].toSorted())
+  expect([...PRESET_SERVERS.keys()].toSorted()).toEqual(PRESETS.toSorted())
 })
 
-describe.each([...HTTP_PRESETS.keys()])('the preset %s, examined as a connector of one’s own', (preset) => {
+describe.each(PRESETS)('the preset %s, examined as a connector of one’s own', (preset) => {
   it('reads all pages of both lists', async () => {
     const { crm, server } = await open(preset)
     const [events, venues] = [await readList(crm.events), await readList(crm.venues)]

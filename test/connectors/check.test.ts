@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import { OUR_CRM } from '../../src/cli/connector-files.ts'
+import { readTemplate } from '../../src/cli/templates/read-template.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 import { idNumbered } from './own-crm.ts'
 import { ConnectorFolder, SECRET } from './own-service.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
+const OUR_CRM = readTemplate('our-crm.ts.txt')
 let server: JsonServer
 
 const event = (number: number): Record<string, unknown> => ({

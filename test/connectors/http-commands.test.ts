@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { HTTP_PRESETS } from '../../src/cli/http-presets.ts'
+import { PRESETS } from '../../src/cli/init.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { markedByEditor } from '../config/editor-schema.ts'
@@ -92,7 +92,7 @@ for (const runtime of RUNTIMES) {
 }
 
 describe('init http', () => {
-  it.each([...HTTP_PRESETS.keys()])('writes the preset %s as a whole file that editors accept', async (preset) => {
+  it.each(PRESETS)('writes the preset %s as a whole file that editors accept', async (preset) => {
     using folder = new WorkFolder()
     expect((await runCommand(['init', 'http', '--preset', preset], { cwd: folder.path })).status).toBe(0)
     const text = readFileSync(folder.at('marquee.yaml'), 'utf8')

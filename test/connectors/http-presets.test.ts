@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'bun:test'
-import { HTTP_PRESETS } from '../../src/cli/http-presets.ts'
+import { readTemplate } from '../../src/cli/templates/read-template.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { type Asked, JsonServer } from './json-server.ts'
 import { openConfigured, readList } from './replay.ts'
@@ -24,7 +24,7 @@ async function open(
     if (known === undefined) unknown.push(key)
     return known === undefined ? { status: 500, json: {} } : { json: known }
   })
-  const text = (HTTP_PRESETS.get(preset) ?? '').replace('NAMESPACE', NAMESPACE)
+  const text = readTemplate(`${preset}.yaml`).replace('NAMESPACE', NAMESPACE)
   const crm = await openConfigured(
     `timeZone: Europe/London\ncrm:\n${text.replace(/url: https:\/\/[^/\s]+/, `url: ${server.url}`)}`,
     TOKENS,

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'bun:test'
-import { HTTP_PRESETS } from '../../src/cli/http-presets.ts'
+import { PRESETS } from '../../src/cli/init.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { ROOT } from '../support/child.ts'
@@ -14,12 +14,12 @@ const SYSTEMS = ['postgres', 'dataverse', 'odoo', 'salesforce', 'civicrm']
 
 describe('how a connector was tested', () => {
   it('is told for each system that ships, each preset, and http', () => {
-    expect([...told.keys()].toSorted()).toEqual([...SYSTEMS, 'http', ...HTTP_PRESETS.keys()].toSorted())
+    expect([...told.keys()].toSorted()).toEqual([...SYSTEMS, 'http', ...PRESETS].toSorted())
   })
 
   it.each([
     ...SYSTEMS.map((kind) => [kind, ['init', kind]] as const),
-    ...Array.from(HTTP_PRESETS.keys(), (preset) => [preset, ['init', 'http', '--preset', preset]] as const),
+    ...PRESETS.map((preset) => [preset, ['init', 'http', '--preset', preset]] as const),
   ])('is the same in the page and in what init writes: %s', async (name, args) => {
     using folder = new WorkFolder()
     expect((await runCommand(args, { cwd: folder.path })).status).toBe(0)

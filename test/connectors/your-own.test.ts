@@ -2,13 +2,14 @@ import { describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OUR_CRM, OUR_PROGRAM } from '../../src/cli/connector-files.ts'
+import { readTemplate } from '../../src/cli/templates/read-template.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { readSmallFile } from '../../src/time/read-text.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { ROOT } from '../support/child.ts'
 
+const OUR_CRM = readTemplate('our-crm.ts.txt')
 const PAGE = readFileSync(join(ROOT, 'docs/crm/your-own.md'), 'utf8')
 const PYTHON = readFileSync(join(ROOT, 'docs/examples/our_crm.py'), 'utf8')
 
@@ -22,7 +23,7 @@ if (!hasJq) console.warn('SKIPPED: jq is missing, so the Singer tap is not run')
 describe('docs/crm/your-own.md', () => {
   it('shows the connector and the program in Python that init writes', () => {
     expect(blocks('ts')).toContain(OUR_CRM)
-    expect([blocks('python'), PYTHON]).toEqual([[OUR_PROGRAM], OUR_PROGRAM])
+    expect([blocks('python'), PYTHON]).toEqual([[PYTHON], readTemplate('our_crm.py')])
     expect(PYTHON.trimEnd().split('\n').length).toBeLessThanOrEqual(26)
   })
 
