@@ -12,9 +12,7 @@ if (args[0] === 'connector-host') {
   await import('./app/connector-main.ts')
   await new Promise(() => {})
 }
-// Options, some with a value, may precede the command.
-const isValue = (at: number): boolean => /^--(?:config|port|operations-port)$/.test(args[at - 1] ?? '')
-const isService = args.find((arg, at) => !arg.startsWith('-') && !isValue(at)) === 'serve'
+const isService = args[0] === 'serve'
 const signals = new EarlySignals((signal, listener) => process.on(signal, listener), isService)
 keepCompiled()
 const { ANSWER_IS_NO, internalError } = await import('./app/command-context.ts')

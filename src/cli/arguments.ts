@@ -11,11 +11,6 @@ type JsonOption = ConfigurationOptions & { readonly json?: boolean }
 
 /** Runs the command that the arguments name, or prints help. Resolves with the exit status. */
 export async function runTyped(args: readonly string[], context: CommandContext): Promise<number> {
-  const ordered = commandFirst(args)
-  if (ordered === null) {
-    context.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
-    return WRONG_USAGE
-  }
   let status = FINE
   const program = new Command('marquee')
     .description('Publishes the events and venues of a CRM to the web, read-only.')
@@ -69,11 +64,11 @@ export async function runTyped(args: readonly string[], context: CommandContext)
       const { explain } = await import('./explain.ts')
       status = await explain(id, options, context)
     })
-  const { kinds } = await import('./init.ts')
+  const { kinds, PRESETS } = await import('./init.ts')
   command('init')
     .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
     .option('--from <file>', 'examine a file and propose how to read it; repeat it for each file', everyFile, [])
-    .option('--preset <name>', 'for the kind http: directus, strapi, airtable or the-events-calendar')
+    .option('--preset <name>', `for the kind http: ${PRESETS.slice(0, -1).join(', ')} or ${PRESETS.at(-1)}`)
     .option('--replace', 'overwrite an existing marquee.yaml; with --from, keep its idNamespace')
     .action(async (kind: string, options: InitOptions) => {
       const { init } = await import('./init.ts')
@@ -86,7 +81,7 @@ export async function runTyped(args: readonly string[], context: CommandContext)
     })
   }
   try {
-    await program.parseAsync(ordered, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' })
     return status
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : WRONG_USAGE
@@ -130,31 +125,10 @@ function oneSentence(text: string, help: string): string {
   return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}see \`${help}\``)
 }
 
-const WITH_VALUE: ReadonlySet<string> = new Set(['--config', '--port', '--operations-port'])
-
-/**
- * Moves options of the command from before its name to behind it. `null` if there are such options and no command.
- * @example ['--config', 'x', 'check'] becomes ['check', '--config', 'x']
- */
-export function commandFirst(args: readonly string[]): readonly string[] | null {
-  let at = 0
-  for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
-    if (WITH_VALUE.has(arg)) at += 2
-    else if (arg === '--json' || WITH_VALUE.has(arg.slice(0, Math.max(0, arg.indexOf('='))))) at += 1
-    // The program's own options and all operands keep their place.
-    else return args
-  }
-  const command = args[at]
-  if (command === undefined) return at === 0 ? args : null
-  return [command, ...args.slice(0, at), ...args.slice(at + 1)]
-}
-
-/** The text below a command's options in `--help`. */
 export interface CommandHelp {
   readonly summary: string
   readonly teaches: string
   readonly examples: readonly (readonly [command: string, does: string])[]
-  /** The meaning of each exit status. */
   readonly status: string
 }
 
@@ -224,14 +198,12 @@ const HELP: Readonly<Record<CommandName, CommandHelp>> = {
   },
 }
 
-/** Returns the text below the options in a command's `--help`. */
 function helpAfter({ examples, status }: CommandHelp): string {
   const width = Math.max(...examples.map(([command]) => command.length))
   const lines = examples.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`)
   return `\nFor example:\n${lines.join('\n')}\n\nExit status: ${status}`
 }
 
-/** The text below the commands in `./marquee --help`. */
 const FIRST_STEPS = `
 First steps:
   ./marquee serve       serves a sample, and prints a link to try

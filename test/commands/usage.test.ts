@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { symlinkSync, unlinkSync } from 'node:fs'
 import { runCommand, STACK } from './run-command.ts'
-import { CONFIGURATION, WorkFolder } from './work-folder.ts'
+import { WorkFolder } from './work-folder.ts'
 
 const COMMANDS = ['serve', 'check', 'explain', 'init', 'accept', 'ready']
 
@@ -41,8 +41,7 @@ describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
     [['toString', 'x'], /unknown command 'toString'/],
     [[''], /unknown command ''/],
     [['\u001b[31mred'], /unknown command '\\u001b\[31mred'/],
-    [['--config', 'x'], /a command is missing, such as `\.\/marquee serve`/],
-    [['--json'], /a command is missing/],
+    [['--config', 'x', 'check'], /unknown option '--config'; see `\.\/marquee --help`/],
     [['--verbose'], /unknown option '--verbose'/],
     [['check', '--config'], /argument missing; see `\.\/marquee check --help`/],
     [['check', '--config', ''], /The name of a file is expected/],
@@ -79,16 +78,6 @@ describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
       expect(end?.stderr).toMatch(/^[^\n]+\n$/)
       expect(end?.stderr).not.toMatch(STACK)
     }
-  })
-
-  it('takes --config and --json before the command too', async () => {
-    using folder = new WorkFolder({ 'other.yaml': CONFIGURATION })
-    folder.copySample('crm')
-    const { status, stdout, stderr } = await runCommand(['--config', 'other.yaml', '--json', 'check'], {
-      cwd: folder.path,
-    })
-    expect([status, stderr]).toEqual([0, ''])
-    expect(JSON.parse(stdout)).toMatchObject({ ok: true, events: 31, venues: 8 })
   })
 })
 
