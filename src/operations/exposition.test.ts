@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { Buckets } from '../observe/telemetry.ts'
-import { expose } from './metrics.ts'
+import { distribution, expose } from './metrics.ts'
 
 describe("Prometheus' text format", () => {
   it('escapes the values of labels, which may be names of columns in a CRM', () => {
@@ -13,7 +13,7 @@ describe("Prometheus' text format", () => {
   it('adds up the buckets of a histogram', () => {
     const buckets = new Buckets([0.5, 1])
     for (const value of [0.25, 0.5, 1, 3]) buckets.add(value)
-    const text = expose([{ name: 'h', help: 'Why.', type: 'histogram', series: () => [{ buckets }] }])
+    const text = expose([{ name: 'h', help: 'Why.', type: 'histogram', samples: () => distribution(buckets) }])
     expect(text).toContain('h_bucket{le="0.5"} 2\nh_bucket{le="1"} 3\nh_bucket{le="+Inf"} 4\nh_sum 4.75\nh_count 4\n')
   })
 })

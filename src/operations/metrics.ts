@@ -1,5 +1,5 @@
 import { WHOLE_ROW } from '../domain/field.ts'
-import type { Telemetry } from '../observe/telemetry.ts'
+import type { Buckets, Telemetry } from '../observe/telemetry.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
@@ -10,66 +10,50 @@ import { readdirSync } from 'node:fs'
 type Labels = Readonly<Record<string, string>>
 
 interface Sample {
+  /** What follows the metric's name, in a histogram. */
+  readonly suffix?: string
   readonly labels?: Labels
   readonly value: number
-}
-
-interface Series {
-  readonly labels?: Labels
-  readonly buckets: {
-    /** Ascending. One more bucket counts values above the last. */
-    readonly bounds: readonly number[]
-    readonly counts: Float64Array
-    readonly sum: number
-  }
 }
 
 /** The samples of a metric, or its only value if it has no labels. */
 type Values = () => number | Iterable<Sample>
 
 /** A metric. Its values are read at each scrape, so requests do not pay for it. */
-type Metric = { readonly name: string; readonly help: string } & (
-  | { readonly type: 'gauge' | 'counter'; readonly samples: Values }
-  | { readonly type: 'histogram'; readonly series: () => Iterable<Series> }
-)
-
-function gauge(name: string, help: string, samples: Values): Metric {
-  return { name, help, type: 'gauge', samples }
+interface Metric {
+  readonly name: string
+  readonly help: string
+  readonly type: 'gauge' | 'counter' | 'histogram'
+  readonly samples: Values
 }
 
-function counter(name: string, help: string, samples: Values): Metric {
-  return { name, help, type: 'counter', samples }
+function metric(type: Metric['type']): (name: string, help: string, samples: Values) => Metric {
+  return (name, help, samples) => ({ name, help, type, samples })
 }
 
-function histogram(name: string, help: string, series: () => Iterable<Series>): Metric {
-  return { name, help, type: 'histogram', series }
-}
+const [gauge, counter, histogram] = [metric('gauge'), metric('counter'), metric('histogram')]
 
 /** Formats metrics as Prometheus' text format 0.0.4. */
 export function expose(metrics: readonly Metric[]): string {
   let text = ''
-  for (const metric of metrics) {
-    const { name, help, type } = metric
+  for (const { name, help, type, samples } of metrics) {
     text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
-    if (metric.type === 'histogram') for (const series of metric.series()) text += histogramLines(name, series)
-    else for (const { labels = {}, value } of samplesOf(metric.samples())) text += line(name, labels, value)
+    const values = samples()
+    for (const { suffix = '', labels = {}, value } of typeof values === 'number' ? [{ value: values }] : values)
+      text += line(`${name}${suffix}`, labels, value)
     text += '\n'
   }
   return text
 }
 
-function samplesOf(values: ReturnType<Values>): Iterable<Sample> {
-  return typeof values === 'number' ? [{ value: values }] : values
-}
-
-function histogramLines(name: string, { labels = {}, buckets: { bounds, counts, sum } }: Series): string {
-  let lines = ''
+/** Returns the samples of a histogram. Its last bucket counts values above all bounds. */
+export function distribution({ bounds, counts, sum }: Buckets, labels: Labels = {}): readonly Sample[] {
   let cumulative = 0
-  for (const [index, count] of counts.entries()) {
+  const buckets = Array.from(counts, (count, index) => {
     cumulative += count
-    lines += line(`${name}_bucket`, { ...labels, le: String(bounds[index] ?? '+Inf') }, cumulative)
-  }
-  return `${lines}${line(`${name}_sum`, labels, sum)}${line(`${name}_count`, labels, cumulative)}`
+    return { suffix: '_bucket', labels: { ...labels, le: String(bounds[index] ?? '+Inf') }, value: cumulative }
+  })
+  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: cumulative }]
 }
 
 function line(name: string, labels: Labels, value: number): string {
@@ -82,7 +66,6 @@ function escaped(character: string): string {
 }
 
 export interface MetricsOptions {
-  /** Returns the lists that are served now. */
   readonly served: () => ServedLists
   readonly requests: Telemetry['requests']
   readonly reads: Telemetry['reads']
@@ -101,7 +84,6 @@ export interface MetricsOptions {
   readonly runtime: string
 }
 
-/** Returns all metrics of `/metrics`. */
 export function metricsOf(options: MetricsOptions): readonly Metric[] {
   const { isReady, waiting, droppedLines, version, runtime } = options
   return [
@@ -154,12 +136,18 @@ function readyBodiesMetrics({ readyBodies }: MetricsOptions): readonly Metric[] 
   ]
 }
 
+/** Returns the samples of something that may be absent: none while it is. */
+function ifThere<Subject>(find: () => Subject | null) {
+  return (value: (subject: Subject) => number | Sample[]): Values =>
+    () => {
+      const subject = find()
+      return subject === null ? [] : value(subject)
+    }
+}
+
 /** Returns the snapshot's metrics, without samples if there is no snapshot. */
 function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
-  const of = (value: (standing: SnapshotStanding) => number) => (): number | Sample[] => {
-    const standing = snapshot()
-    return standing === null ? [] : value(standing)
-  }
+  const of = ifThere(snapshot)
   return [
     gauge(
       'marquee_snapshot_bytes',
@@ -187,7 +175,7 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
     histogram(
       'marquee_http_request_duration_seconds',
       'Time to answer a public request, including a wait for a refresh, but not sending the answer.',
-      () => [{ buckets: requests.durations }],
+      () => distribution(requests.durations),
     ),
   ]
 }
@@ -260,7 +248,7 @@ function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
       ),
     ),
     histogram('marquee_refresh_duration_seconds', 'Duration of the reads of a list.', () =>
-      [...reads.lists].map(([list, { durations }]) => ({ labels: { list }, buckets: durations })),
+      [...reads.lists].flatMap(([list, { durations }]) => distribution(durations, { list })),
     ),
     counter(
       'marquee_crm_requests_total',
@@ -270,7 +258,7 @@ function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
     histogram(
       'marquee_publish_delay_seconds',
       'Time from a change in the CRM until it is served, if the CRM says when the change was made.',
-      () => [{ buckets: reads.publishDelay }],
+      () => distribution(reads.publishDelay),
     ),
   ]
 }
@@ -300,10 +288,7 @@ function openFiles(): number | readonly Sample[] {
 /** Returns the cluster's metrics; none if there is no cluster. */
 function clusterMetrics(counts: () => ClusterCounts | null): readonly Metric[] {
   if (counts() === null) return []
-  const of = (value: (now: ClusterCounts) => number | Sample[]) => (): number | Sample[] => {
-    const now = counts()
-    return now === null ? [] : value(now)
-  }
+  const of = ifThere(counts)
   return [
     gauge(
       'marquee_cluster_role',
