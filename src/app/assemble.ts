@@ -17,7 +17,7 @@ import type { KeptDescriptors } from '../runtime/listener.ts'
 import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
 import { SlowSteps } from './slow-steps.ts'
 import { usualReadyBytes } from './usable-memory.ts'
-import type { Guid } from '../domain/guid.ts'
+import type { ExplainOptions } from '../operations/explanation.ts'
 import { crmIds } from '../domain/named-ids.ts'
 
 /** A running Marquee without its listeners. */
@@ -31,8 +31,8 @@ export interface Marquee {
   service: Service
   /** Applies the settings that a reload may change, and keeps the records. If it rejects, nothing has changed. */
   adopt(configuration: Configuration): Promise<void>
-  /** Derives ids from the CRM's own; `null` if those are GUIDs. */
-  readonly idsOf: IdsOf | null
+  /** What explanations need to know of the CRM. */
+  readonly explaining: Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText'>
   readonly suspicions: ListSuspicions
 }
 
@@ -86,25 +86,11 @@ async function assembleWith<R extends Reading>(
   const freshness = { ...configuration.freshness }
   const limits = { ...configuration.limits }
   const representation = { basePath: listen.basePath, ...configuration.representation }
+  const crmLimits = { ...crmLimitsOf(configuration), ...(longestPauseMs === undefined ? {} : { longestPauseMs }) }
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
     further: representation.further,
-    limits: {
-      get maxAgeMs() {
-        return freshness.maxAgeMs
-      },
-      get fullReadEveryMs() {
-        return freshness.fullReadEveryMs
-      },
-      get memoryBytes() {
-        return limits.memoryBytes
-      },
-      get requestTimeoutMs() {
-        const { maxAgeMs } = freshness
-        return maxAgeMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(maxAgeMs / 3, REQUEST_TIMEOUT_CEILING_MS)
-      },
-      ...(longestPauseMs === undefined ? {} : { longestPauseMs }),
-    },
+    limits: crmLimits,
     loadWeb: async () => {
       const { openHttpClient } = await import('../runtime/outgoing.ts')
       return (options) => openHttpClient(options, reserve)
@@ -167,7 +153,11 @@ async function assembleWith<R extends Reading>(
     limits,
     listMaker,
     service: await serviceOf(configuration),
-    idsOf: idsOf(configuration.crm),
+    explaining: {
+      idsOf: idsOf(configuration.crm),
+      remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+      venueText: (venue) => suspicions.events.venueTexts.get(venue)?.text ?? null,
+    },
     suspicions,
     async adopt(next) {
       const service = await serviceOf(next)
@@ -175,6 +165,7 @@ async function assembleWith<R extends Reading>(
       const before = JSON.stringify(representation)
       Object.assign(freshness, next.freshness)
       Object.assign(limits, next.limits)
+      Object.assign(crmLimits, crmLimitsOf(next))
       Object.assign(representation, next.representation)
       reading.adopt({
         formatChanged: JSON.stringify(representation) !== before,
@@ -186,6 +177,11 @@ async function assembleWith<R extends Reading>(
     },
   }
   return marquee
+}
+
+function crmLimitsOf({ freshness: { maxAgeMs, fullReadEveryMs }, limits: { memoryBytes } }: Configuration) {
+  const usualMs = maxAgeMs === 0 ? Infinity : maxAgeMs / 3
+  return { maxAgeMs, fullReadEveryMs, memoryBytes, requestTimeoutMs: Math.min(usualMs, REQUEST_TIMEOUT_CEILING_MS) }
 }
 
 /** Returns a function that describes this instance; `null` if `describe` is off. */
@@ -296,11 +292,8 @@ export async function readCrm(
   }
 }
 
-/** The ids that a record with this CRM id has in Marquee: as an event, then as a venue. */
-type IdsOf = (crmId: string) => readonly Guid[]
-
 /** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */
-export function idsOf(crm: Configuration['crm']): IdsOf | null {
+export function idsOf(crm: Configuration['crm']): ExplainOptions['idsOf'] {
   const names = crm.idNames()
   if (names === null || !('idNamespace' in crm) || crm.idNamespace === null) return null
   const { idNamespace } = crm

@@ -47,11 +47,12 @@ export class ClusterMember implements Reading {
     const key = section.key?.reveal() ?? null
     const fingerprint = dataFingerprint(configuration)
     const logName = logNameOf(fingerprint, key)
+    const heartbeatMs = (): number => heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs)
     const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
     this.#otherLogs = new OtherLogs({
       connect: () => store.connect(),
       time,
-      heartbeatMs: () => heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs),
+      heartbeatMs,
       tell: (names) => {
         const told = names.map((other) => `${other} (${whyOtherLog(other, logName)})`).join(', ')
         if (names.length > 0) observe({ kind: 'cluster-changed', what: 'other-logs', detail: told })
@@ -64,7 +65,7 @@ export class ClusterMember implements Reading {
       limits,
       heartbeat: {
         get ms() {
-          return heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs)
+          return heartbeatMs()
         },
       },
       readersWhenLost: section.readersWhenLost,
@@ -139,27 +140,20 @@ export class ClusterMember implements Reading {
   }
 
   status(): ReturnType<Reading['status']> {
+    const { outbox, member } = this.#cluster
     const { entries, bytes, epochs } = this.#cluster.traffic
-    const refusedNonces = this.#cluster.member.publisher?.nonces.strange ?? 0
-    const { outbox } = this.#cluster
     const status = this.#status()
-    const cluster = {
-      status,
-      outbox,
-      refusedNonces,
-      epochs,
-      resyncs: this.#cluster.member.resync.counts,
-      entries,
-      bytes,
-    }
+    const refusedNonces = member.publisher?.nonces.strange ?? 0
+    const resyncs = member.resync.counts
+    const cluster = { status, outbox, refusedNonces, epochs, resyncs, entries, bytes }
     return { snapshot: status.snapshot, cluster }
   }
 
   #status(): ClusterStatus {
     const { role, isConnected, instance, position, lastId, member, storeLost } = this.#cluster
-    const { time } = this.#options
     const { heartbeat } = member
-    const snapshot = member.resync.known
+    const { known } = member.resync
+    const ageMs = Math.ceil(this.#options.time.now().monotonicMs - (known?.atMs ?? 0))
     return {
       role,
       connected: isConnected,
@@ -172,10 +166,7 @@ export class ClusterMember implements Reading {
       candidates: heartbeat?.candidates ?? [],
       lastError: storeLost ?? member.trouble,
       otherLogs: this.#otherLogs.names,
-      snapshot:
-        snapshot === null
-          ? null
-          : { rows: snapshot.rows, bytes: snapshot.bytes, ageMs: Math.ceil(time.now().monotonicMs - snapshot.atMs) },
+      snapshot: known === null ? null : { rows: known.rows, bytes: known.bytes, ageMs },
     }
   }
 

@@ -1,7 +1,7 @@
 import { isLoopback } from '../domain/host.ts'
 import { type Configuration, ownCode } from '../config/configuration.ts'
 import { bugPlace } from '../domain/printable.ts'
-import { operationsOf } from '../operations/app.ts'
+import { createOperations, operationsOf } from '../operations/app.ts'
 import type { RefusedReload } from '../operations/status.ts'
 import { systemTime } from '../time/time.ts'
 import type { Listener } from '../runtime/listener.ts'
@@ -11,7 +11,6 @@ import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
-/** A serving process. */
 export interface Running {
   configuration: Configuration
   /** The origin of the configuration at the start, as the end of a sentence. */
@@ -21,7 +20,6 @@ export interface Running {
   readonly watched: SuspicionWatch
   /** The address of the public listener, without the base path; empty until it listens. */
   address: string
-  /** Whether a signal to stop has arrived. */
   stopping: boolean
   /** Why the last reload was refused; `null` if it succeeded. */
   refused: RefusedReload | null
@@ -43,9 +41,9 @@ export async function openOperations(
   listenFetch: Runtime['listenFetch'],
 ): Promise<Listener> {
   const { marquee, telemetry, watched } = running
-  const { reading, admissions, idsOf, crm } = marquee
+  const { reading, admissions, crm } = marquee
   const { requests, reads, history } = telemetry
-  const app = operationsOf({
+  const answers = operationsOf({
     served: reading.lists,
     reading: () => reading.status(),
     settings: () => running.configuration.freshness,
@@ -68,9 +66,10 @@ export async function openOperations(
     // Read once: after a reload, the configuration has the digest of the new file, but the old program still runs.
     connector: ownCode(running.configuration.crm),
     hasOwnAvailability: (list) => crm[list].availabilityEveryMs !== null,
-    idsOf,
-    remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
-    venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
+    ...marquee.explaining,
+  })
+  const app = createOperations({
+    ...answers,
     async accept() {
       const accepted = await reading.acceptShorter()
       if (accepted !== null && accepted.length > 0) telemetry.observe({ kind: 'shorter-accepted', lists: accepted })

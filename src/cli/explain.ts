@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../domain/printable.ts'
-import { type ExplainOptions, type Explanation, explainId } from '../operations/explanation.ts'
+import { type Explanation, explainId } from '../operations/explanation.ts'
 import { systemTime } from '../time/time.ts'
 import { type ConfigurationOptions, readConfiguration } from '../config/read-configuration.ts'
 import { readCrm } from '../app/assemble.ts'
@@ -43,7 +43,6 @@ interface NoneAsked {
   readonly noneAsked: string
 }
 
-/** Asks the running instance for the explanation. */
 async function fromRunning(
   id: string,
   configuration: Configuration,
@@ -73,16 +72,8 @@ async function fromCrm(
 ): Promise<Explained> {
   const { marquee, lists, failures } = await readCrm(configuration, { onSlow: json ? undefined : error })
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
-  const { idsOf, crm } = marquee
-  const options: ExplainOptions = {
-    lists,
-    now: systemTime.now(),
-    mayAnswer: () => true,
-    idsOf,
-    remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
-    venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
-    hasLists: configuration.lists,
-  }
+  const { lists: hasLists } = configuration
+  const options = { ...marquee.explaining, lists, now: systemTime.now(), mayAnswer: () => true, hasLists }
   return {
     told: onlyTold(await explainId(id, options)),
     from: `${noneAsked}the CRM was read now`,
@@ -95,32 +86,18 @@ function recordsOf({ also = [], ...first }: Told): readonly ToldRecord[] {
   return [first, ...also]
 }
 
-function onlyTold(told: Told): Told {
-  const [first, ...also] = recordsOf(told).map(({ id, kind, shown, steps }) => ({
-    id,
-    kind,
-    shown,
-    steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })),
-  }))
-  return first === undefined || also.length === 0 ? (first ?? told) : { ...first, also }
+function onlyTold({ also, ...first }: Told): Told {
+  return { ...withoutBodies(first), ...(also === undefined ? {} : { also: also.map(withoutBodies) }) }
 }
 
+function withoutBodies({ id, kind, shown, steps }: ToldRecord): ToldRecord {
+  return { id, kind, shown, steps }
+}
+
+/** Tells an explanation from what another server may answer there. */
 function isTold(body: unknown): body is Told {
-  if (typeof body !== 'object' || body === null || !isToldRecord(body)) return false
-  return !('also' in body) || (Array.isArray(body.also) && body.also.every(isToldRecord))
-}
-
-function isToldRecord(body: unknown): body is ToldRecord {
   if (typeof body !== 'object' || body === null) return false
-  if (!('id' in body && 'kind' in body && 'shown' in body && 'steps' in body)) return false
-  const { id, kind, shown, steps } = body
-  const isKind = kind === 'event' || kind === 'venue' || kind === null
-  return typeof id === 'string' && isKind && typeof shown === 'boolean' && Array.isArray(steps) && steps.every(isStep)
-}
-
-function isStep(step: unknown): boolean {
-  if (typeof step !== 'object' || step === null || !('step' in step && 'ok' in step && 'detail' in step)) return false
-  return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
+  return 'shown' in body && 'steps' in body && Array.isArray(body.steps)
 }
 
 function print({ told, from }: Explained, { out }: CommandContext): void {

@@ -16,42 +16,14 @@ import { type ReadingStatus, type Status, type StatusOptions, isReady, mayAnswer
 import type { Telemetry } from '../observe/telemetry.ts'
 import type { RefreshSettings } from '../sync/served-list.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { getMimeType } from 'hono/utils/mime'
 import { canonicalHost, isLoopback } from '../domain/host.ts'
 import { readPageFile } from './page/read-page-file.ts'
 import type { Time } from '../time/time.ts'
 
-export interface OperationsOptions {
-  readonly isReady: () => boolean
-  /** The seconds until the next read that may make the service ready. */
-  readonly retryAfterS: () => number
-  readonly status: () => Status
-  /** Returns the explanation of an id; `null` if too many searches are waiting. */
-  readonly explain: (id: string, signal: AbortSignal) => Promise<Explanation | null>
-  /** Returns a page of the withheld rows; `null` if too many searches are waiting. */
-  readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<unknown>
-  /** Return the records of a name, and those that changed recently; `null` if too many searches are waiting. */
-  readonly find: (text: string, signal: AbortSignal) => Promise<unknown>
-  readonly changes: (signal: AbortSignal) => Promise<unknown>
-  /** Returns the samples of the last day. */
-  readonly samples: () => unknown
-  /** Returns the last reads of the CRM. */
-  readonly reads: () => unknown
-  /** Returns the metrics in Prometheus' text format. */
-  readonly metrics: () => string
-  /** Accepts shorter lists. Resolves with the names of the lists that the guard held; `null` if no leader answers. */
-  readonly accept: () => Promise<readonly string[] | null>
-  /** Called with a bug. The listener continues. */
-  readonly onFailure: (cause: unknown) => void
-  /** The token to ask for. If `null`, only requests with a local Host are answered. */
-  readonly token: string | null
-  /** The listening address. */
-  readonly host: string
-}
-
 /** A running service, as this listener sees it. */
 export interface OperationsSource
   extends
-    Pick<OperationsOptions, 'accept' | 'onFailure' | 'token' | 'host'>,
     Omit<MetricsOptions, 'isReady' | 'snapshot' | 'cluster'>,
     Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText'>,
     Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
@@ -61,14 +33,14 @@ export interface OperationsSource
   readonly state: () => Pick<StatusOptions, 'page' | 'refused' | 'stopping' | 'hasLists'>
 }
 
-/** Creates the operations listener of a service, and begins to take samples. */
-export function operationsOf(source: OperationsSource): Hono {
+/** Creates the answers of the listener, and begins to take samples. A search gives `null` if too many are waiting. */
+export function operationsOf(source: OperationsSource) {
   const { served, settings, reading, state, requests, reads, history, time } = source
   const startedAt = new Date(time.now().wallMs).toISOString()
-  const ready = (): boolean => !state().stopping && isReady(served(), settings(), time.now())
+  const isReadyNow = (): boolean => !state().stopping && isReady(served(), settings(), time.now())
   const metrics = metricsOf({
     ...source,
-    isReady: ready,
+    isReady: isReadyNow,
     snapshot: () => reading().snapshot,
     cluster: () => reading().cluster,
   })
@@ -84,15 +56,15 @@ export function operationsOf(source: OperationsSource): Hono {
     }
   }, time)
   sampling.start()
-  return createOperations({
-    ...source,
-    isReady: ready,
-    retryAfterS() {
+  return {
+    isReady: isReadyNow,
+    /** Returns the seconds until the next read that may make the service ready. */
+    retryAfterS(): number {
       const { events, venues } = served()
       const silent = [events, venues].filter((list) => !mayAnswer(list, settings(), time.now()))
       return Math.max(1, ...silent.map(({ nextTryInMs }) => Math.ceil(nextTryInMs / 1000)))
     },
-    status() {
+    status(): Status {
       const { snapshot, cluster } = reading()
       return statusOf({
         ...source,
@@ -108,7 +80,7 @@ export function operationsOf(source: OperationsSource): Hono {
         ignoredColumns: (list) => history.ignoredColumns(list),
       })
     },
-    explain: (id, signal) =>
+    explain: (id: string, signal: AbortSignal): Promise<Explanation | null> =>
       queue.run(() => {
         const now = time.now()
         const lists = served()
@@ -123,14 +95,27 @@ export function operationsOf(source: OperationsSource): Hono {
           signal,
         })
       }),
-    withheld: (query, signal) =>
+    withheld: (query: WithheldQuery, signal: AbortSignal): Promise<unknown> =>
       queue.run(() => searchWithheld(served()[query.list].list.withheldRows(), query, signal)),
-    find: (text, signal) => queue.run(() => recordsNamed(served(), text, time.now(), signal)),
-    changes: (signal) => queue.run(() => recordsChangedLately(served(), time.now(), signal)),
-    samples: () => sampling.samples,
-    reads: () => history.reads,
+    find: (text: string, signal: AbortSignal): Promise<unknown> =>
+      queue.run(() => recordsNamed(served(), text, time.now(), signal)),
+    changes: (signal: AbortSignal): Promise<unknown> =>
+      queue.run(() => recordsChangedLately(served(), time.now(), signal)),
+    samples: (): unknown => sampling.samples,
+    reads: (): unknown => history.reads,
     metrics: () => expose(metrics),
-  })
+  }
+}
+
+/** What the routes answer with, and who may ask. */
+export interface OperationsOptions extends ReturnType<typeof operationsOf> {
+  /** Accepts shorter lists. Resolves with the names of the lists that the guard held; `null` if no leader answers. */
+  readonly accept: () => Promise<readonly string[] | null>
+  /** Called with a bug. The listener continues. */
+  readonly onFailure: (cause: unknown) => void
+  /** The token to ask for. If `null`, only requests with a local Host are answered. */
+  readonly token: string | null
+  readonly host: string
 }
 
 const HEADERS = {
@@ -179,36 +164,37 @@ export function createOperations(options: OperationsOptions): Hono {
   return app
 }
 
-function addRoutes(
-  app: Hono,
-  { status, retryAfterS, explain, withheld, find, changes, samples, reads, metrics, accept }: OperationsOptions,
-): void {
-  for (const { path, type, read } of PAGE_FILES) {
-    app.get(path, (context) => context.body(read(), 200, { 'Content-Type': type }))
+function addRoutes(app: Hono, options: OperationsOptions): void {
+  for (const name of PAGE_FILES) {
+    let text: string | null = null
+    app.get(name === 'index.html' ? '/' : `/${name}`, (context) => {
+      text ??= readPageFile(name)
+      return context.body(text, 200, { 'Content-Type': getMimeType(name) ?? 'text/plain' })
+    })
   }
   app.get('/status', (context) => {
-    const now = status()
-    return now.ready ? context.json(now) : context.json(now, 503, { 'Retry-After': String(retryAfterS()) })
+    const now = options.status()
+    return now.ready ? context.json(now) : context.json(now, 503, { 'Retry-After': String(options.retryAfterS()) })
   })
-  app.get('/metrics', (context) => context.body(metrics(), 200, { 'Content-Type': METRICS_TYPE }))
-  app.get('/reads', (context) => context.json(reads()))
-  app.get('/samples', (context) => context.json(samples()))
-  app.get('/changes', async (context) => answerFound(context, await changes(context.req.raw.signal)))
+  app.get('/metrics', (context) => context.body(options.metrics(), 200, { 'Content-Type': METRICS_TYPE }))
+  app.get('/reads', (context) => context.json(options.reads()))
+  app.get('/samples', (context) => context.json(options.samples()))
+  app.get('/changes', async (context) => answerFound(context, await options.changes(context.req.raw.signal)))
   app.get('/find', async (context) =>
-    answerFound(context, await find(context.req.query('q') ?? '', context.req.raw.signal)),
+    answerFound(context, await options.find(context.req.query('q') ?? '', context.req.raw.signal)),
   )
   app.get('/withheld', async (context) => {
     const query = withheldQuery((name) => context.req.query(name))
     if (query === null) return context.text('list must be events or venues, and offset a whole number\n', 400)
-    return answerFound(context, await withheld(query, context.req.raw.signal))
+    return answerFound(context, await options.withheld(query, context.req.raw.signal))
   })
   // An id may contain anything, including line feeds, which `.` does not match.
   app.get('/explain/:id{[^]+}', async (context) =>
-    answerFound(context, await explain(context.req.param('id'), context.req.raw.signal)),
+    answerFound(context, await options.explain(context.req.param('id'), context.req.raw.signal)),
   )
   app.post('/accept', async (context) => {
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
-      const accepted = await accept()
+      const accepted = await options.accept()
       if (accepted !== null) return context.json({ accepted })
       return context.text('no leader answered within 10 s; a leader that comes back may still accept the list\n', 503)
     }
@@ -267,27 +253,20 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-interface PageFile {
-  readonly path: string
-  readonly type: string
-  /** The file's text, read once. */
-  readonly read: () => string
-}
-
-/** The dashboard's files. A fixed table, so that no request names a path. */
-const PAGE_FILES: readonly PageFile[] = [
-  pageFile('/', 'index.html', 'text/html; charset=utf-8'),
-  pageFile('/dashboard.css', 'dashboard.css', 'text/css; charset=utf-8'),
-  pageFile('/icon.svg', 'icon.svg', 'image/svg+xml; charset=utf-8'),
-  ...['dashboard.js', 'day.js', 'element.js', 'words.js', 'lists.js', 'reads.js', 'withheld.js', 'explain.js'].map(
-    (name) => pageFile(`/${name}`, name, 'text/javascript; charset=utf-8'),
-  ),
+/** The dashboard's files. A fixed list, so that no request names a path. */
+const PAGE_FILES = [
+  'index.html',
+  'dashboard.css',
+  'icon.svg',
+  'dashboard.js',
+  'day.js',
+  'element.js',
+  'words.js',
+  'lists.js',
+  'reads.js',
+  'withheld.js',
+  'explain.js',
 ]
-
-function pageFile(path: string, name: string, type: string): PageFile {
-  let text: string | null = null
-  return { path, type, read: () => (text ??= readPageFile(name)) }
-}
 
 /** The state of the service at the end of a minute. */
 export interface MinuteSample {

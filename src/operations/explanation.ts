@@ -44,7 +44,6 @@ export interface ExplainOptions {
   readonly remarkOn: (list: ListName, id: Guid) => string | null
   /** Returns a venue's id as the CRM writes it; `null` if that is the id itself or unknown. */
   readonly venueText?: (id: Guid) => string | null
-  /** Whether `lists` is on. */
   readonly hasLists: boolean
   /** Ends a long search for which nobody waits any longer. */
   readonly signal?: AbortSignal
@@ -203,7 +202,6 @@ function stepAt({ fault, column }: RowFault): 'active' | 'shown' | 'mapped' {
 
 const LONGEST_BODY = 65_536
 
-/** Adds the steps of a row that is held for serving. */
 function explainHeld<Item>(
   from: ServedList<Item>,
   id: Guid,

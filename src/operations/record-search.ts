@@ -26,7 +26,6 @@ interface FoundRecord {
 
 interface Found {
   readonly total: number
-  /** The first hits. */
   readonly records: readonly FoundRecord[]
 }
 
@@ -178,7 +177,6 @@ function isAbout({ withheld }: WithheldRow, { fault, column }: Pick<WithheldQuer
   return [withheld, ...(withheld.also ?? [])].some((row) => row.column === column && has(row))
 }
 
-/** Returns true if a text contains all words, which are in lower case. */
 function hasAll(text: string, words: readonly string[]): boolean {
   const lower = text.toLowerCase()
   return words.every((word) => lower.includes(word))

@@ -21,7 +21,6 @@ export interface SnapshotStanding {
   readonly ageMs: number
 }
 
-/** The roles of an instance in a cluster. */
 export const ROLES = ['leader', 'follower', 'standalone', 'waiting'] as const
 
 /** The role of this instance in the cluster, and what it knows about the other instances. */
@@ -38,7 +37,6 @@ export interface ClusterStatus {
   readonly position: string | null
   /** The number of instances according to the last heartbeat, including the leader. */
   readonly instances: number
-  /** The versions of those instances. */
   readonly versions: readonly string[]
   /** The instances that read the CRM if the store is lost. */
   readonly candidates: readonly string[]
@@ -47,7 +45,7 @@ export interface ClusterStatus {
   /** Logs of other instances with the same `cluster.name`. Their leaders read the CRM too. */
   readonly otherLogs: readonly string[]
   /** The snapshot in the store. `ageMs` counts from when this instance learned of it. */
-  readonly snapshot: { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null
+  readonly snapshot: SnapshotStanding | null
 }
 
 export interface ClusterCounts {
@@ -63,7 +61,6 @@ export interface ClusterCounts {
   readonly bytes: Readonly<Record<string, number>>
 }
 
-/** How the instance gets its lists. */
 export interface ReadingStatus {
   /** The current snapshot; `null` if there is none. */
   readonly snapshot: SnapshotStanding | null
@@ -85,7 +82,6 @@ export interface Status {
   readonly startedAt: string
   /** The address of the page for browsers; absent if it is off, or not on this machine alone. */
   readonly page?: string
-  /** The number of requests that wait for a refresh. */
   readonly waiting: number
   /** The current snapshot; `null` if there is none. */
   readonly snapshot: SnapshotStanding | null
@@ -94,7 +90,6 @@ export interface Status {
   readonly cluster?: ClusterStatus
   /** The operator's own programs that read the CRM; absent if there are none. */
   readonly connector?: readonly { readonly file: string; readonly sha256: string }[]
-  /** The last reload, if it was refused. */
   readonly reload?: RefusedReload
   readonly settings: RefreshSettings
   /** The zone of dates without an offset, whether it is configured, and the number of such dates. */
@@ -137,21 +132,8 @@ export interface ReadyBodiesCount {
 
 /** Creates the answer of `/status`: whether the service is ready, and the state of each list. */
 export function statusOf(options: StatusOptions): Status {
-  const {
-    lists,
-    settings,
-    now,
-    version,
-    startedAt,
-    stopping,
-    waiting,
-    snapshot,
-    readyBodies,
-    cluster,
-    refused,
-    connector,
-  } = options
-  const { events, venues } = lists
+  const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies } = options
+  const { page, cluster, refused, connector, watched } = options
   return {
     ready: !stopping && isReady(lists, settings, now),
     stopping,
@@ -160,13 +142,13 @@ export function statusOf(options: StatusOptions): Status {
     waiting,
     snapshot,
     readyBodies,
-    ...(options.page === null ? {} : { page: options.page }),
+    ...(page === null ? {} : { page }),
     ...(cluster === null ? {} : { cluster }),
     ...(connector.length === 0 ? {} : { connector }),
     ...(refused === null ? {} : { reload: refused }),
     settings,
-    zone: options.watched.zone,
-    lists: { events: listStatus(events, options), venues: listStatus(venues, options) },
+    zone: watched.zone,
+    lists: { events: listStatus(lists.events, options), venues: listStatus(lists.venues, options) },
   }
 }
 
