@@ -112,6 +112,9 @@ const sections = fc.dictionary(
   value,
 )
 
+const TOO_DEEP = /^m\.yaml:1: is not valid YAML at column \d+: it is nested too deeply$/
+const TOO_MANY = 'm.yaml: is not a configuration: it contains more than 100000 words and signs'
+
 describe('hostile configurations', () => {
   it('never throw and never show what a reference or a URL holds, whatever the text', async () => {
     await fc.assert(
@@ -151,8 +154,8 @@ describe('hostile configurations', () => {
   it.each([
     [
       'an alias bomb',
-      `a: &a [x,x]\nb: &b [${'*a,'.repeat(60)}]\nc: [${'*b,'.repeat(60)}]`,
-      'm.yaml:2: uses aliases (*name) more than 100 times',
+      `a: &a [x,x]\nb: &b [${'*a,'.repeat(60)}]\nc: &c [${'*b,'.repeat(60)}]\nd: [${'*c,'.repeat(60)}]`,
+      'm.yaml:1: contains more than 100000 values',
     ],
     ['an alias to itself', 'crm: &a [*a]', 'm.yaml:1: is nested deeper than 32 levels'],
     [
@@ -160,20 +163,16 @@ describe('hostile configurations', () => {
       `a: &a [${'x,'.repeat(20_000)}]\nb: [${'*a,'.repeat(50)}]`,
       'm.yaml:1: contains more than 100000 values',
     ],
-    ['deep brackets', '['.repeat(40_000), 'm.yaml:1: is nested deeper than 32 levels'],
-    ['deep brackets on lines', `a:\n${' [\n'.repeat(33)}`, 'm.yaml:34: is nested deeper than 32 levels'],
+    ['deep brackets', '['.repeat(40_000), TOO_DEEP],
+    ['deep brackets on lines', `a:\n${' [\n'.repeat(33)}`, /^m\.yaml:\d+: is not valid YAML/],
     ['brackets in a text', `crm:\n  kind: '${'['.repeat(40)}'`, /^m\.yaml:2: crm\.kind is "\[/],
     ['brackets in a list', `crm:\n  kind: [${'[1],{a: 1},'.repeat(40)}]`, /^m\.yaml:2: crm\.kind is a list/],
-    ['deep mappings', '{a: '.repeat(15_000), 'm.yaml:1: is nested deeper than 32 levels'],
-    ['deep lists', '- '.repeat(40_000), 'm.yaml:1: is nested deeper than 32 levels'],
-    ['keys of keys', `[${'a: '.repeat(13_000)}`, 'm.yaml:1: is nested deeper than 32 levels'],
+    ['deep mappings', '{a: '.repeat(15_000), TOO_DEEP],
+    ['deep lists', '- '.repeat(40_000), TOO_DEEP],
+    ['keys of keys', `[${'a: '.repeat(13_000)}`, /^m\.yaml:1: is not valid YAML/],
     ['nesting that is closed', `a: ${'['.repeat(40)}${']'.repeat(40)}`, 'm.yaml:1: is nested deeper than 32 levels'],
-    ['a megabyte of brackets', '['.repeat(1e6), 'm.yaml:1: is nested deeper than 32 levels'],
-    [
-      'a megabyte of signs',
-      `a: [${'1,'.repeat(3e5)}]`,
-      'm.yaml: is not a configuration: it contains more than 100000 words and signs',
-    ],
+    ['a megabyte of brackets', '['.repeat(1e6), TOO_MANY],
+    ['a megabyte of signs', `a: [${'1,'.repeat(3e5)}]`, TOO_MANY],
     ['a megabyte of new lines', '\n'.repeat(1e6), /^m\.yaml: (crm is missing|is not a configuration)/],
     ['many keys', Array.from({ length: 12_000 }, (_, index) => `k${index}: 1`).join('\n'), /^m\.yaml: crm is missing/],
     [
