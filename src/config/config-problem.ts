@@ -1,4 +1,5 @@
-import type { FurtherFields } from '../domain/further.ts'
+import type { ListName } from '../domain/field.ts'
+import type { FurtherField } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { printable } from '../domain/printable.ts'
 import type { Tree } from './tree.ts'
@@ -37,13 +38,21 @@ export interface FileProblems {
   readonly folder: string
   /** systemd's directory for the service's state; `null` if it is not set. */
   readonly stateDirectory: string | null
-  /** The further fields that the file declares. */
-  readonly further: FurtherFields
+  /** The further fields that the file declares, filled in while `representation` is read, before `crm`. */
+  readonly further: Record<ListName, readonly FurtherField[]>
   /** Finds where a key of this name exists: `freshness.maxAge` for `maxAge`. */
   readonly elsewhere: (name: string) => string | null
   readonly problems: Problem[]
   /** Sections with unknown keys. One of them may be the misspelt name of a key that seems missing. */
   readonly doubtful: Set<string>
+  /** The values that were read, by key, for the rules between keys; with their lines, or those of the sections. */
+  readonly values: Map<string, { readonly value: unknown; readonly line: number | null }>
+}
+
+/** The problems of a file that has not been read yet. */
+export function noProblems(file: string, folder: string): FileProblems {
+  const context = { file, folder, stateDirectory: null, further: { events: [], venues: [] }, elsewhere: () => null }
+  return { ...context, problems: [], doubtful: new Set(), values: new Map() }
 }
 
 /** The position of a value, present or not. */

@@ -14,11 +14,11 @@ import type { SaidList } from './crm/sources.ts'
 import { http, civicrm, odoo, salesforce } from './crm/http.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL, isStore } from './general.ts'
-import { type AnyKey, scalarOf, byKind, section } from './key.ts'
+import { byKind, section } from './key.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import type { Secret } from '../domain/secret.ts'
-import { type FileProblems, type Problem, PROBLEM, Place, renderProblem } from './config-problem.ts'
-import type { MapTree, Tree } from './tree.ts'
+import { type FileProblems, type Problem, PROBLEM, Place, noProblems, renderProblem } from './config-problem.ts'
+import { treeOf } from './tree.ts'
 import { isLoopback, isPlain } from '../domain/host.ts'
 
 /** The kinds of CRM. A new one is a file in crm/ and its line here. */
@@ -52,12 +52,10 @@ export const KEYS = {
     .nullIfInvalid(),
 } as const
 
-/** Returns the value of a key in `crm`, such as `events.from`; undefined if it has a problem or the kind has no such key. */
-type CrmValue = (key: string) => unknown
-
 /** The settings that rules check. A rule reads keys of `crm` one by one: other keys beside them may have problems. */
 interface Settings extends General {
-  readonly crm: CrmValue
+  /** Returns a value such as that of `events.from`; undefined if it has a problem or is not in the file. */
+  readonly crm: (key: string) => unknown
 }
 
 /** The shortest maximum age in a cluster: followers' data is several heartbeats old. */
@@ -110,7 +108,7 @@ const RULES: readonly Rule[] = [
     isBroken: ({ crm }) =>
       crm('kind') === 'files' &&
       crm('directory') === null &&
-      [crm('events.from'), crm('venues.from')].some((from) => from !== undefined && !isWebFile(from)),
+      [crm('events.from'), crm('venues.from')].some((from) => !isWebFile(from)),
     message: 'is missing; it must be the directory that holds events and venues',
   },
   {
@@ -178,43 +176,15 @@ function isWebFile(from: unknown): boolean {
   return typeof from === 'object' && from !== null && 'url' in from
 }
 
-/** Reads single keys of the `crm` section, which may have problems that have been reported. */
-function crmValues(tree: MapTree, inFile: FileProblems): CrmValue {
-  const crm = tree.entries.get('crm')
-  const kind = crm?.kind === 'map' ? scalarOf(crm.entries.get('kind')) : null
-  const name = kind?.reference?.text.trim() ?? kind?.value
-  return (path) => {
-    let node: Tree | undefined = crm
-    let key: AnyKey | undefined = Object.entries(CRM).find(([known]) => known === name)?.[1]
-    for (const step of path.split('.')) {
-      const inside: AnyKey['notes']['inside'] | undefined = key?.notes.inside
-      key = inside?.kind === 'section' && Object.hasOwn(inside.keys, step) ? inside.keys[step] : undefined
-      node = node?.kind === 'map' ? node.entries.get(step) : undefined
-    }
-    const value = key?.read(node, new Place({ ...inFile, problems: [], doubtful: new Set() }))
-    return value === PROBLEM ? undefined : value
-  }
-}
-
-export function brokenRules(general: General, tree: MapTree, inFile: FileProblems): Problem[] {
-  const { file, problems, doubtful } = inFile
-  const settings = { ...general, crm: crmValues(tree, inFile) }
+export function brokenRules(general: General, inFile: FileProblems): Problem[] {
+  const { file, problems, doubtful, values } = inFile
+  const settings = { ...general, crm: (key: string) => values.get(`crm.${key}`)?.value }
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
   return RULES.flatMap(({ key, because, reads, isBroken, message }) => {
     if ([key, because, ...reads].some((read) => wrong.has(read)) || !isBroken(settings)) return []
-    return [{ file, key, line: lineAt(tree, key) ?? lineAt(tree, because), found: null, message }]
+    const line = values.get(key)?.line ?? values.get(because)?.line ?? null
+    return [{ file, key, line, found: null, message }]
   })
-}
-
-/** The line of a key's value, or of the nearest section around it; `null` if neither exists. */
-function lineAt(tree: MapTree, key: string): number | null {
-  let here: Tree | undefined = tree
-  let line: number | null = null
-  for (const step of key.split('.')) {
-    here = here?.kind === 'map' ? here.entries.get(step) : undefined
-    line = here?.line ?? line
-  }
-  return line
 }
 
 const DAY_MS = 86_400_000
@@ -224,64 +194,57 @@ const MANY_CALLS = 10_000
  * Warns about valid settings that are most likely mistakes, one sentence each. Shows no values, which may come from `{
  * env }`.
  */
-export function warningsOf({
-  crm,
-  freshness,
-  representation: { links, page, further },
-}: Configuration): readonly string[] {
+export function warningsOf({ crm, freshness, representation }: Configuration): readonly string[] {
   const { refreshEveryMs, maxAgeMs } = freshness
+  const { links, page, further } = representation
+  const warnings: string[] = []
+  if (maxAgeMs > 0 && refreshEveryMs > maxAgeMs)
+    warnings.push('freshness.refreshEvery is longer than freshness.maxAge: requests will have to wait for refreshes')
   // Of each list: the changes and the deletions at each refresh, and all ids at half the maximum age.
   const callsADay = Math.round(DAY_MS * 2 * (2 / refreshEveryMs + 2 / Math.max(maxAgeMs, refreshEveryMs)))
-  const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs
-  return [
-    ...(isLate
-      ? ['freshness.refreshEvery is longer than freshness.maxAge: requests will have to wait for refreshes']
-      : []),
-    ...(crm.kind === 'salesforce' && callsADay > MANY_CALLS
-      ? [
-          `Salesforce counts API calls, and this configuration needs about ${callsADay.toLocaleString('en')} a day: set freshness.refreshEvery and freshness.maxAge to what the org allows`,
-        ]
-      : []),
-    ...(crm.kind === 'http' ? httpWarnings(crm) : []),
-    ...[EVENTS, VENUES].flatMap((table) =>
-      links[table.kind].flatMap(({ href }, index) =>
-        misspelt(href, namesOf(table, further)).map(
-          (what) => `representation.links.${table.kind}[${index}].href ${what}`,
-        ),
-      ),
-    ),
-    ...(page === null ? [] : misspelt(page, namesOf(EVENTS, further)).map((what) => `representation.page ${what}`)),
-  ]
+  if (crm.kind === 'salesforce' && callsADay > MANY_CALLS)
+    warnings.push(
+      `Salesforce counts API calls, and this configuration needs about ${callsADay.toLocaleString('en')} a day: set freshness.refreshEvery and freshness.maxAge to what the org allows`,
+    )
+  if (crm.kind === 'http') warnings.push(...httpWarnings(crm))
+  for (const table of [EVENTS, VENUES]) {
+    for (const [index, { href }] of links[table.kind].entries())
+      warnings.push(...misspelt(`representation.links.${table.kind}[${index}].href`, href, namesOf(table, further)))
+  }
+  if (page !== null) warnings.push(...misspelt('representation.page', page, namesOf(EVENTS, further)))
+  return warnings
 }
 
 function httpWarnings(crm: Extract<Configuration['crm'], { kind: 'http' }>): readonly string[] {
-  const unsorted = (['events', 'venues'] as const).filter((list) => {
+  const warnings: string[] = []
+  if (crm.auth?.query)
+    warnings.push(
+      'crm.auth.query puts the key into URLs, which are logged on the way: use a header if the API takes one',
+    )
+  for (const list of ['events', 'venues'] as const) {
     const { paging, query, body } = crm[list]
-    return paging.by === 'offset' && !/sort|order/i.test(JSON.stringify([query, body]))
-  })
-  return [
-    ...(crm.auth?.query
-      ? ['crm.auth.query puts the key into URLs, which are logged on the way: use a header if the API takes one']
-      : []),
-    ...unsorted.map(
-      (list) =>
+    if (paging.by === 'offset' && !/sort|order/i.test(JSON.stringify([query, body])))
+      warnings.push(
         `crm.${list} is read by offset, and its request has no sort or order: rows move between pages unless the API keeps an order that never changes`,
-    ),
-  ]
+      )
+  }
+  return warnings
 }
 
 function namesOf({ list, fields }: RecordTable, further: FurtherFields): readonly string[] {
   return [...fields, ...further[list]].map(({ name }) => name)
 }
 
-function misspelt(href: string, names: readonly string[]): string[] {
+function misspelt(key: string, href: string, names: readonly string[]): readonly string[] {
   const warnings: string[] = []
   for (const [, name = ''] of href.matchAll(/\{(\w+)\}/g)) {
     const near = names.includes(name) ? null : nearestName(name, names)
     if (near !== null)
-      warnings.push(`contains a name in braces that is not a field and will not be filled in; did you mean {${near}}?`)
+      warnings.push(
+        `${key} contains a name in braces that is not a field and will not be filled in; did you mean {${near}}?`,
+      )
   }
-  if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push('has a { without a closing }')
+  if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push(`${key} has a { without a closing }`)
   return warnings
 }
 
@@ -313,30 +276,11 @@ export function readConnectorList(
   file: string,
   further: FurtherFields,
 ): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: string } {
-  const inFile: FileProblems = {
-    file,
-    folder: '',
-    further,
-    stateDirectory: null,
-    elsewhere: () => null,
-    problems: [],
-    doubtful: new Set(),
-  }
+  const inFile = { ...noProblems(file, ''), further: { ...further } }
   const key = section(listKeys[name])
   const read = key.read(treeOf(said), new Place(inFile).in(name, undefined))
   const [problem] = inFile.problems
   if (read !== PROBLEM && problem === undefined) return { ok: true, list: read }
   const unnamed = { file, key: name, found: null, message: 'cannot be read' }
   return { ok: false, problem: renderProblem({ ...(problem ?? unnamed), line: null }) }
-}
-
-/** A JSON value as the configuration's parser gives it. */
-function treeOf(value: unknown): Tree {
-  if (Array.isArray(value)) return { kind: 'list', line: 0, items: value.map(treeOf) }
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([name, inner]) => [name, treeOf(inner)] as const)
-    return { kind: 'map', line: 0, entries: new Map(entries) }
-  }
-  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-  return { kind: 'scalar', line: 0, value: isScalar ? value : null }
 }

@@ -29,10 +29,10 @@ import { Buffer } from 'node:buffer'
 import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import type { ListName } from '../domain/field.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
-import { type FurtherField, type FurtherFields, type FurtherType, FURTHER_TYPES } from '../domain/further.ts'
+import { type FurtherField, FURTHER_TYPES } from '../domain/further.ts'
 import { type Place, PROBLEM } from './config-problem.ts'
 import { nearestName } from '../domain/nearest-name.ts'
-import type { MapTree, Tree } from './tree.ts'
+import type { MapTree } from './tree.ts'
 
 const ALLOWED = `a mapping of names to types (${FURTHER_TYPES.join(', ')}), such as { Description: text, Doors: date-time }`
 
@@ -52,47 +52,27 @@ function furtherKey(of: ListName): Key<readonly FurtherField[]> {
 }
 
 function declaredBy(node: MapTree, of: ListName, place: Place): readonly FurtherField[] | typeof PROBLEM {
-  const others: string[] = []
   const declared: FurtherField[] = []
+  let isRight = true
   for (const [name, said] of node.entries) {
     const inside = place.in(name, said)
-    const other = takenName(of, name) ?? others.find((one) => one.toLowerCase() === name.toLowerCase())
-    const type = typeOf(said)
+    const other = takenName(of, name) ?? declared.find((one) => one.name.toLowerCase() === name.toLowerCase())?.name
+    const word = scalarOf(said)?.value
+    const type = FURTHER_TYPES.find((known) => known === word)
     if (!FURTHER_NAME.test(name)) {
       inside.report('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
     } else if (other !== undefined) {
       inside.report(`is a name that is taken: ${of} have ${other}; choose another`)
-    } else if (type === null) inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${hintFor(said)}`)
-    else declared.push({ name, type })
-    others.push(name)
+    } else if (type === undefined) {
+      const near = typeof word === 'string' && said.kind !== 'reference' ? nearestName(word, FURTHER_TYPES) : null
+      inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`)
+    }
+    isRight &&= FURTHER_NAME.test(name) && other === undefined && type !== undefined
+    declared.push({ name, type: type ?? 'text' })
   }
-  return declared.length === node.entries.size ? declared : PROBLEM
-}
-
-function typeOf(said: Tree): FurtherType | null {
-  const word = scalarOf(said)?.value
-  return FURTHER_TYPES.find((type) => type === word) ?? null
-}
-
-function hintFor(said: Tree): string {
-  const word = scalarOf(said)?.value
-  const near = typeof word === 'string' && said.kind !== 'reference' ? nearestName(word, FURTHER_TYPES) : null
-  return near === null ? '' : `; did you mean ${near}?`
-}
-
-/**
- * Returns the further fields that a file declares, wrong ones included: those are reported where they are declared, and
- * must not be reported again as unknown where they are mapped.
- */
-export function declaredIn(tree: MapTree): FurtherFields {
-  const representation = tree.entries.get('representation')
-  const further = representation?.kind === 'map' ? representation.entries.get('further') : undefined
-  const of = (which: ListName): readonly FurtherField[] => {
-    const said = further?.kind === 'map' ? further.entries.get(which) : undefined
-    if (said?.kind !== 'map') return []
-    return Array.from(said.entries, ([name, type]) => ({ name, type: typeOf(type) ?? 'text' }))
-  }
-  return { events: of('events'), venues: of('venues') }
+  // Wrong ones too: they have been reported here, and must not be reported again where they are mapped.
+  place.inFile.further[of] = declared
+  return isRight ? declared : PROBLEM
 }
 
 const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
@@ -107,13 +87,8 @@ const url = leaf(
   ({ value, reference }) => {
     const given = typeof value === 'string' ? URL.parse(value.trim()) : null
     if (typeof value !== 'string' || given === null || !isStore(given)) return null
-    if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
-      return new ValueProblem('must end with the number of a database, such as /0', true)
-    if (given.search !== '' || given.hash !== '')
-      return new ValueProblem(
-        'must end with the number of a database, without ? or #; TLS is on with rediss: and off with redis:',
-        true,
-      )
+    if (!/^(?:\/\d{0,4})?$/.test(given.pathname + given.search + given.hash))
+      return new ValueProblem('must end with the number of a database, such as /0, without ? or #', true)
     if (/%(?![\da-f]{2})/i.test(given.username + given.password))
       return new ValueProblem('contains a % without two hex digits; write %25', true)
     // A secret, because it usually contains a password.
@@ -136,7 +111,6 @@ function isKey(given: string): boolean {
   return !given.includes('\n') && Buffer.byteLength(given) >= KEY_BYTES
 }
 
-/** The cluster's store. */
 const cluster = section({
   url: url.says('The primary of a Redis or Valkey server, 6.2 or later; `rediss:` uses TLS.'),
   key: secretText(KEY_ALLOWED, isKey)

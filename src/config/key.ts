@@ -73,12 +73,10 @@ export class Key<out Value, out Unit extends string = ''> {
     this.unit = unit
   }
 
-  /** Sets the description for the documentation. */
   says(description: string): Key<Value, Unit> {
     return new Key(this.read, { ...this.notes, description }, this.unit)
   }
 
-  /** Sets the unit, a suffix of the setting's name. */
   in<Given extends string>(unit: Given): Key<Value, Given> {
     return new Key(this.read, this.notes, unit)
   }
@@ -102,7 +100,6 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(read, { ...this.notes, fallback }, this.unit)
   }
 
-  /** Allows null as a value. */
   orNull(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => (isNull(node) ? null : this.read(node, place))
     return new Key(read, { ...this.notes, isNullable: true }, this.unit)
@@ -145,16 +142,7 @@ export function wholeKey<Value>(
     if (value === null) return place.refuse(node, `must be ${allowed}`)
     return value instanceof ValueProblem ? place.refuse(node, value.message, value.isHidden) : value
   }
-  const notes = {
-    allowed,
-    description: '',
-    fallback: null,
-    isNullable: false,
-    inside: null,
-    schema,
-    written: undefined,
-  }
-  return new Key(readNode, notes, '')
+  return new Key(readNode, { ...notesOf(allowed, null), schema }, '')
 }
 
 /** Finds a `'?'`, which `init` writes for what it cannot decide; `null` if there is none. */
@@ -241,7 +229,10 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
       // An invalid optional key counts as absent, so the rules between keys can still be checked.
       if (value === PROBLEM && key.notes.fallback !== null) value = key.read(undefined, inside)
       if (value === PROBLEM) isWhole = false
-      else if (value !== undefined) settings[`${name}${key.unit}`] = value
+      else {
+        place.inFile.values.set(inside.key, { value, line: inside.line })
+        if (value !== undefined) settings[`${name}${key.unit}`] = value
+      }
     }
     refuseUnknown(entries, keys, place)
     // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each key gave its own
@@ -271,7 +262,7 @@ export function list<Value>(item: Key<Value>): Key<readonly Value[]> {
   return new Key(read, { ...notesOf(allowed, { kind: 'list', item }), fallback: '`[]`' }, '')
 }
 
-function notesOf(allowed: string, inside: NonNullable<Notes['inside']>): Notes {
+function notesOf(allowed: string, inside: Notes['inside']): Notes {
   return { allowed, description: '', fallback: null, isNullable: false, inside, schema: null, written: undefined }
 }
 
@@ -279,7 +270,7 @@ function notesOf(allowed: string, inside: NonNullable<Notes['inside']>): Notes {
 export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint: string): Key<Value> {
   const names = Object.keys(known)
   const allowed = `a mapping with the key kind (${names.join(', ')}) and those of that kind`
-  const one = names.length === 1 ? names.join('') : `one of ${names.join(', ')}`
+  const one = `one of ${names.join(', ')}`
 
   function read(node: Tree | undefined, place: Place): Value | typeof PROBLEM {
     if (node === undefined) return place.report(`is missing; ${hint}`)
@@ -292,8 +283,7 @@ export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint:
     const chosen = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined
     if (chosen !== undefined) return chosen.read(node, place)
     const near = kind.kind === 'scalar' && typeof name === 'string' ? nearestName(name, names) : null
-    const hinted = near === null || names.length === 1 ? one : `${one}; did you mean ${near}?`
-    return inside.refuse(kind, `must be ${hinted}`)
+    return inside.refuse(kind, `must be ${one}${near === null ? '' : `; did you mean ${near}?`}`)
   }
 
   return new Key(read, notesOf(allowed, { kind: 'kinds', kinds: known }), '')

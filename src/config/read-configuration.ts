@@ -3,13 +3,11 @@
 // tree. docs/configuration.md is generated from the keys.
 import { resolve, dirname } from 'node:path'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
-import { type Problem, type FileProblems, renderProblem, PROBLEM, keyOf, Place } from './config-problem.ts'
+import { type Problem, type FileProblems, renderProblem, PROBLEM, keyOf, noProblems, Place } from './config-problem.ts'
 import { sampleDirectory } from './sample-directory.ts'
 import { type ReadFile, mayExist, readSmallFile, readingLimit, readText } from '../time/read-text.ts'
-import { type MapTree, type ReportProblem, type Tree, parseYaml } from './tree.ts'
+import { type MapTree, type ReportProblem, mapTreeOf, parseYaml } from './tree.ts'
 import { parseGuid } from '../domain/guid.ts'
-import { NO_FURTHER } from '../domain/further.ts'
-import { declaredIn } from './general.ts'
 import { keyNamed, section } from './key.ts'
 import { isReference, resolveReferences } from './references.ts'
 
@@ -21,7 +19,6 @@ export interface ReadConfiguration {
 
 /** The command line options that select or override the configuration. */
 export interface ConfigurationOptions extends Ports {
-  /** The value of `--config`. */
   readonly config?: string | undefined
 }
 
@@ -35,24 +32,27 @@ export async function loadFound(
   { env, cwd }: Pick<Whereabouts, 'env' | 'cwd'>,
 ): Promise<ReadOrProblems> {
   const found = await findConfiguration({ option: config, env, cwd, exists: mayExist })
-  const said = { port: portIn(env, 'MARQUEE_LISTEN_PORT'), operations: portIn(env, 'MARQUEE_OPERATIONS_LISTEN_PORT') }
-  const ports = { port: port ?? said.port.number, operationsPort: operationsPort ?? said.operations.number }
+  const problems: string[] = []
+  const portIn = (name: string): number | undefined => {
+    const text = env[name] || null
+    const number = text === null ? undefined : portOf(text)
+    if (number === null)
+      problems.push(`the environment variable ${name} must be a whole number from 0 to 65535, 0 for any free port`)
+    return number ?? undefined
+  }
+  const [listenPort, otherPort] = ['MARQUEE_LISTEN_PORT', 'MARQUEE_OPERATIONS_LISTEN_PORT'].map(portIn)
+  const ports = { port: port ?? listenPort, operationsPort: operationsPort ?? otherPort }
   const sample = sampleDirectory()
   const loaded =
     found.kind === 'sample'
       ? loadSample(sample, ports)
       : await loadConfiguration({ path: found.path, env, readFile: readSmallFile, ports, sample })
-  const problems = [
-    ...said.port.problems,
-    ...said.operations.problems,
-    ...(loaded.ok ? [] : loaded.problems.map((problem) => sentenceOf(problem, found.because))),
-  ]
+  if (!loaded.ok) problems.push(...loaded.problems.map((problem) => sentenceOf(problem, found.because)))
   if (!loaded.ok || problems.length > 0) return { ok: false, problems }
   const { configuration } = loaded
-  const warnings =
-    operationsPort === undefined || configuration.operations !== null
-      ? loaded.warnings
-      : [...loaded.warnings, '--operations-port has no effect: operations: null switches the operations listener off']
+  const warnings = [...loaded.warnings]
+  if (operationsPort !== undefined && configuration.operations === null)
+    warnings.push('--operations-port has no effect: operations: null switches the operations listener off')
   if (found.kind === 'sample') return { ok: true, configuration, warnings, from: `the sample, as ${found.because}` }
   const file = `${found.path}, ${found.because}`
   const from = loaded.isSample ? `the sample, because ${file}, sets only where to listen` : file
@@ -63,18 +63,6 @@ export async function loadFound(
 export function portOf(text: string): number | null {
   const number = Number(text)
   return /^\s*\d{1,5}\s*$/.test(text) && number <= 65_535 ? number : null
-}
-
-/** Returns the port in an environment variable. An empty variable counts as not set. */
-function portIn(
-  env: Whereabouts['env'],
-  name: string,
-): { readonly number: number | undefined; readonly problems: readonly string[] } {
-  const text = env[name] ?? ''
-  const number = text === '' ? undefined : (portOf(text) ?? undefined)
-  const isWrong = text !== '' && number === undefined
-  const problem = `the environment variable ${name} must be a whole number from 0 to 65535, 0 for any free port`
-  return { number, problems: isWrong ? [problem] : [] }
 }
 
 /** Loads the configuration and prints its warnings and problems; `null` if there are problems. */
@@ -96,7 +84,6 @@ function sentenceOf(problem: Problem, because: string): string {
 }
 
 export interface Whereabouts {
-  /** The argument of `--config`; undefined if it was not given. */
   readonly option: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   /** The directory in which the process was started. */
@@ -165,7 +152,6 @@ export interface ConfigurationSource {
   readonly text?: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
-  /** Ports that override the file's. */
   readonly ports?: Ports
   /**
    * The directory of the sample's lists, served if the file only says where to listen; otherwise such a file is
@@ -200,7 +186,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     source.text === undefined
       ? await readText(resolve(file), readFile, limit)
       : { ok: true as const, text: source.text }
-  let inFile = noProblems(file, folder, env)
+  const inFile = nothingRead(file, folder, env)
   const report: ReportProblem = (line, message, path = []) => {
     inFile.problems.push({ file, key: keyOf(path), line, found: null, message })
   }
@@ -212,8 +198,9 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   if (parsed === null) return { ok: false, problems: inOrder(inFile.problems) }
   const given = await resolveReferences(parsed, { folder, env, readFile, limit, report })
   const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
-  const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
-  inFile = { ...inFile, further: declaredIn(tree) }
+  const tree = isSample
+    ? { ...given, entries: new Map([...sampleTree(source.sample).entries, ...given.entries]) }
+    : given
   const { configuration, ca } = settingsOf(tree, inFile, source.ports)
   const trusted = ca === null ? null : await readText(ca, readFile, limit)
   if (trusted !== null && !trusted.ok) {
@@ -228,26 +215,15 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
 
 /** The configuration that serves the lists in a directory. @param directory an absolute path */
 export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
-  const inFile = noProblems('the sample', directory, {})
-  const { configuration } = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, inFile, ports)
+  const inFile = nothingRead('the sample', directory, {})
+  const { configuration } = settingsOf(sampleTree(directory), inFile, ports)
   if (configuration === null) return { ok: false, problems: inFile.problems.map((one) => ({ ...one, line: null })) }
   return { ok: true, configuration, isSample: true, warnings: [] }
 }
 
-const scalar = (value: string | boolean | null): Tree => ({ kind: 'scalar', line: 1, value })
-
-/** The sample's keys that differ from the defaults. */
-function sampleKeys(directory: string): ReadonlyMap<string, Tree> {
-  const crm = new Map([
-    ['kind', scalar('files')],
-    ['directory', scalar(directory)],
-  ])
-  return new Map<string, Tree>([
-    ['lists', scalar(true)],
-    // The installation directory must not be written to.
-    ['snapshot', scalar(null)],
-    ['crm', { kind: 'map', line: 1, entries: crm }],
-  ])
+/** The sample's keys that differ from the defaults. The installation directory must not be written to. */
+function sampleTree(directory: string): MapTree {
+  return mapTreeOf({ lists: true, snapshot: null, crm: { kind: 'files', directory } })
 }
 
 function saysOnlyWhereToListen({ entries }: MapTree): boolean {
@@ -256,18 +232,10 @@ function saysOnlyWhereToListen({ entries }: MapTree): boolean {
 
 const ROOT = section(KEYS)
 
-function noProblems(file: string, folder: string, env: ConfigurationSource['env']): FileProblems {
+function nothingRead(file: string, folder: string, env: ConfigurationSource['env']): FileProblems {
   // systemd separates several directories by colons.
   const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
-  return {
-    file,
-    folder,
-    stateDirectory,
-    further: NO_FURTHER,
-    elsewhere: (name) => keyNamed(name, KEYS),
-    problems: [],
-    doubtful: new Set(),
-  }
+  return { ...noProblems(file, folder), stateDirectory, elsewhere: (name) => keyNamed(name, KEYS) }
 }
 
 interface SettingsInTree {
@@ -277,7 +245,6 @@ interface SettingsInTree {
   readonly ca: string | null
 }
 
-/** Reads the settings from a tree. */
 function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): SettingsInTree {
   const settings = ROOT.read(tree, new Place(inFile))
   if (settings === PROBLEM) return { configuration: null, ca: null }
@@ -290,7 +257,7 @@ function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Set
   const crm = settle?.(general) ?? null
   const said = tree.entries.get('crm')
   const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
-  inFile.problems.push(...brokenRules(general, tree, inFile))
+  inFile.problems.push(...brokenRules(general, inFile))
   const ca = general.cluster?.ca ?? null
   if (crm === null || inFile.problems.length > 0) return { configuration: null, ca }
   return { configuration: deepFreeze({ ...general, crm, isTimeZoneSet }), ca }

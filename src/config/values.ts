@@ -102,7 +102,6 @@ export const FLAG: ValueSchema = {
   ],
 }
 
-/** A switch. */
 export function flag(): Key<boolean> {
   return leaf('on, off, true or false', FLAG, flagIn)
 }
@@ -235,29 +234,18 @@ function isLocal(address: string): boolean {
 
 const BASE_PATH = /^(?=\/)(?:\/(?!(?:\.|%2[Ee]){1,2}(?:\/|$))(?:[^/?#\\\p{Cc}%]|%[0-9A-Fa-f]{2})+)*\/?$/u
 
+const PATH = 'a path such as / or /events-service'
+const PATH_PARTS =
+  'without ? and #, backslashes, empty parts (//) and the parts . and .., with two hex digits after each %, at most 1000 characters'
+
 /** A base path, normalized as browsers do (contract §1): `/`, or `/a/b` without a trailing slash. */
 export function basePath(): Key<string> {
-  return leaf('a path such as / or /events-service', { ...textSchema(BASE_PATH), maxLength: 1000 }, ({ value }) => {
+  return leaf(PATH, { ...textSchema(BASE_PATH), maxLength: 1000 }, ({ value }) => {
     if (typeof value !== 'string') return null
-    if (!value.startsWith('/')) return new ValueProblem('must begin with /, such as / or /events-service')
-    if (/[?#]/.test(value)) return new ValueProblem('must be a path alone, without ? or #')
-    if (/[\\\p{Cc}]/u.test(value)) return new ValueProblem('must not contain backslashes or control characters')
-    if (/%(?![0-9A-Fa-f]{2})/.test(value)) return new ValueProblem('must have two hex digits after each %')
-    if (value.length > 1000) return new ValueProblem('must be at most 1000 characters')
-    const segments = value.replace(/\/$/, '').split('/').slice(1)
-    if (segments.includes('')) return new ValueProblem('must not contain an empty part (//)')
-    if (segments.some(isDots)) return new ValueProblem('must not contain the parts . or ..')
-    return segments.length === 0 ? '/' : pathname(segments)
+    if (!BASE_PATH.test(value) || value.length > 1000) return new ValueProblem(`must be ${PATH}, ${PATH_PARTS}`)
+    const { pathname } = new URL(`http://localhost${value.replace(/\/$/, '')}`)
+    return pathname.replaceAll(' ', '%20')
   })
-}
-
-function isDots(segment: string): boolean {
-  return /^(?:\.|%2e){1,2}$/i.test(segment)
-}
-
-function pathname(segments: readonly string[]): string | ValueProblem {
-  const url = URL.parse(`http://localhost/${segments.join('/')}`)
-  return url === null ? new ValueProblem('must be a valid URL path') : url.pathname.replaceAll(' ', '%20')
 }
 
 const WEB_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:[^@]+$/

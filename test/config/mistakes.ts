@@ -1,3 +1,5 @@
+const PATH =
+  'must be a path such as / or /events-service, without ? and #, backslashes, empty parts (//) and the parts . and .., with two hex digits after each %, at most 1000 characters'
 const DURATION = 'must be a duration such as 500ms, 30s, 15m or 2h'
 const PORT = 'must be a whole number from 0 to 65535'
 const HOST = 'must be an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port'
@@ -58,10 +60,13 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['cluster: {}', `2: cluster.url is missing; it must be ${STORE}`],
   ['cluster: { url: store:6379 }', `2: cluster.url is "store:6379"; it must be ${STORE}`],
   ['cluster: { url: "http://store" }', `2: cluster.url is "http://store"; it must be ${STORE}`],
-  ['cluster: { url: "rediss://store/main" }', '2: cluster.url must end with the number of a database, such as /0'],
+  [
+    'cluster: { url: "rediss://store/main" }',
+    '2: cluster.url must end with the number of a database, such as /0, without ? or #',
+  ],
   [
     'cluster: { url: "rediss://store/0?tls=false" }',
-    '2: cluster.url must end with the number of a database, without ? or #; TLS is on with rediss: and off with redis:',
+    '2: cluster.url must end with the number of a database, such as /0, without ? or #',
   ],
   ['cluster: { url: "rediss://store", ca: ./none.pem }', '2: cluster.ca is "./none.pem", which does not exist'],
   ['cluster: { url: "rediss://:word@store" }', `2: cluster.url ${SECRET}: it is a URL with a password in it`],
@@ -139,22 +144,16 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['listen: { host: 127.1 }', `2: listen.host is 127.1; it ${HOST}`],
   ['listen: { host: "a b" }', `2: listen.host is "a b"; it ${HOST}`],
   // Base paths
-  [
-    'listen: { basePath: events }',
-    '2: listen.basePath is "events"; it must begin with /, such as / or /events-service',
-  ],
-  ['listen: { basePath: "" }', '2: listen.basePath is ""; it must begin with /, such as / or /events-service'],
-  ['listen: { basePath: /a?b }', '2: listen.basePath is "/a?b"; it must be a path alone, without ? or #'],
-  ['listen: { basePath: "/a#b" }', '2: listen.basePath is "/a#b"; it must be a path alone, without ? or #'],
-  ['listen: { basePath: //a }', '2: listen.basePath is "//a"; it must not contain an empty part (//)'],
-  ['listen: { basePath: // }', '2: listen.basePath is "//"; it must not contain an empty part (//)'],
-  ['listen: { basePath: /a/../b }', '2: listen.basePath is "/a/../b"; it must not contain the parts . or ..'],
-  ['listen: { basePath: /%2e%2E }', '2: listen.basePath is "/%2e%2E"; it must not contain the parts . or ..'],
-  ['listen: { basePath: /50% }', '2: listen.basePath is "/50%"; it must have two hex digits after each %'],
-  [
-    'listen: { basePath: /a\\b }',
-    '2: listen.basePath is "/a\\\\b"; it must not contain backslashes or control characters',
-  ],
+  ['listen: { basePath: events }', `2: listen.basePath is "events"; it ${PATH}`],
+  ['listen: { basePath: "" }', `2: listen.basePath is ""; it ${PATH}`],
+  ['listen: { basePath: /a?b }', `2: listen.basePath is "/a?b"; it ${PATH}`],
+  ['listen: { basePath: "/a#b" }', `2: listen.basePath is "/a#b"; it ${PATH}`],
+  ['listen: { basePath: //a }', `2: listen.basePath is "//a"; it ${PATH}`],
+  ['listen: { basePath: // }', `2: listen.basePath is "//"; it ${PATH}`],
+  ['listen: { basePath: /a/../b }', `2: listen.basePath is "/a/../b"; it ${PATH}`],
+  ['listen: { basePath: /%2e%2E }', `2: listen.basePath is "/%2e%2E"; it ${PATH}`],
+  ['listen: { basePath: /50% }', `2: listen.basePath is "/50%"; it ${PATH}`],
+  ['listen: { basePath: /a\\b }', `2: listen.basePath is "/a\\\\b"; it ${PATH}`],
   ['listen: { basePath: 5 }', '2: listen.basePath is 5; it must be a path such as / or /events-service'],
   // Durations
   ['freshness: { maxAge: 30 }', '2: freshness.maxAge is 30; it needs a unit: 30ms, 30s, 30m or 30h'],

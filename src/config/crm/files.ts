@@ -16,7 +16,8 @@ import {
 } from '../key.ts'
 import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
-import { type TextSettings, type FileName, type WebFile, fileNamed } from './sources.ts'
+import { type FieldSources, type TextSettings, type FileName, type WebFile, fileNamed } from './sources.ts'
+import type { RecordTable } from '../../domain/field.ts'
 import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
@@ -37,11 +38,6 @@ const DEFAULTS: TextSettings = {
   no: [],
   tags: [';'],
   headerRow: null,
-}
-
-/** The settings of one list: its own override those for all files. */
-function textsOf(all: SaidTexts, own: SaidTexts): TextSettings {
-  return { ...DEFAULTS, ...all, ...own }
 }
 
 const delimiter = leaf<string>("one of ',', ';', '|' and tab", { enum: [',', ';', '|', 'tab', '\t'] }, ({ value }) => {
@@ -249,6 +245,9 @@ const list = {
   texts: textKeys('`crm.texts`'),
 }
 
+const fieldsOf = (table: RecordTable): Key<FieldSources | undefined> =>
+  fieldSources(table, { labels: false, hasStockFurther: true, joinsId: true }).override('the columns of the contract')
+
 /** Two lists in the files of a directory, or on web servers. */
 export const files = section({
   kind: word('files'),
@@ -277,18 +276,11 @@ export const files = section({
   events: section({
     ...list,
     showOnWeb: condition('Which events are shown. By default those whose column `ShowOnWeb` is yes; null means all.'),
-    fields: fieldSources(EVENTS, { labels: false, hasStockFurther: true, joinsId: true }).override(
-      'the columns of the contract',
-    ),
+    fields: fieldsOf(EVENTS),
   })
     .optional('columns with the contract’s names')
     .says('How the file of events is read; fields that are not listed stay blank.'),
-  venues: section({
-    ...list,
-    fields: fieldSources(VENUES, { labels: false, hasStockFurther: true, joinsId: true }).override(
-      'the columns of the contract',
-    ),
-  })
+  venues: section({ ...list, fields: fieldsOf(VENUES) })
     .optional('columns with the contract’s names')
     .says('How the file of venues is read; fields that are not listed stay blank.'),
 })
@@ -315,5 +307,5 @@ function listOf<Block extends { readonly texts: SaidTexts }>(
   all: SaidTexts,
 ): { readonly block: Block | null; readonly texts: TextSettings | null } {
   const isSaid = block !== null || Object.keys(all).length > 0
-  return { block, texts: isSaid ? textsOf(all, block?.texts ?? {}) : null }
+  return { block, texts: isSaid ? { ...DEFAULTS, ...all, ...block?.texts } : null }
 }
