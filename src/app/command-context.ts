@@ -22,7 +22,6 @@ export interface CommandContext {
   readonly signals?: EarlySignals
 }
 
-/** The exit statuses of every command. */
 export const FINE = 0
 export const ANSWER_IS_NO = 1
 export const WRONG_USAGE = 2
@@ -32,7 +31,6 @@ export function internalError(cause: unknown): string {
   return `Internal error; please report it: ${bugPlace(cause)}`
 }
 
-/** The version in package.json. */
 export const VERSION: string = manifest.version
 
 /** Returns the runtime and its version, for example `Bun 1.4.5`. */

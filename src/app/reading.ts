@@ -16,7 +16,6 @@ export interface Reading {
   start(): void
   /** Ends the reads and closes the CRM, then brings the snapshot up to date. */
   stop(): Promise<void>
-  /** Applies reloaded settings. The records stay. */
   adopt(change: SettingsChange): void
   status(): ReadingStatus
   /** Resolves when both lists were read or could not be, or when the instance stops. */

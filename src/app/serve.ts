@@ -138,7 +138,6 @@ async function run(
   return Promise.race([ended, inVain]).finally(() => outages.stop())
 }
 
-/** Counts each answer, and writes its log line if requests are logged. */
 function watchOf(telemetry: Telemetry): RequestWatch {
   return (route, call, { status, fields }, durationMs) => {
     const contentType = fields.values['Content-Type']
@@ -174,7 +173,6 @@ function lacksOf(running: Running) {
   return { messages, found, note }
 }
 
-/** The listener for callers. */
 function publicSide(running: Running, listen: Runtime['listen'], { error }: CommandContext) {
   let listener: PublicListener | null = null
   return {
@@ -297,7 +295,6 @@ function hasServed({ marquee, telemetry }: Running): boolean {
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
-/** How long a stop waits for the last answers. */
 const LAST_ANSWERS_MS = 1000
 
 /** Signals within this time count as one: a terminal and npm both send Ctrl-C. */

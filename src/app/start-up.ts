@@ -13,7 +13,6 @@ interface StartUp {
   readonly operations: string | null
   /** When listening began or the first log line was written, whichever was earlier, wall ms. */
   readonly atMs: number
-  /** The value of `--config`. */
   readonly option: string | undefined
 }
 
@@ -75,7 +74,6 @@ export function startUp(
   out('')
 }
 
-/** Describes in a sentence what can be served. */
 function standingOf({ reading }: Marquee, toldBy: string): { readonly isGood: boolean; readonly sentence: string } {
   const { events, venues } = reading.lists()
   const failure = events.lastFailure ?? venues.lastFailure

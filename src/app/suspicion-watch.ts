@@ -99,7 +99,6 @@ export class SuspicionWatch {
   }
 }
 
-/** Returns true if the list has no rows, not even withheld ones. */
 function isEmpty({ list }: EitherList): boolean {
   return list.served + list.withheldInAll === 0
 }

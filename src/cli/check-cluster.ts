@@ -11,7 +11,6 @@ import { dataFingerprint } from '../snapshot/snapshot-keeper.ts'
 export interface StoreChecked {
   /** The store's name and version, for example `Redis 7.0.15`; `null` if it did not say. */
   readonly server: string | null
-  /** Why instances cannot use the store. */
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }

@@ -53,7 +53,6 @@ export interface Report {
   readonly ignored: readonly string[]
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
-  /** The fields of the lists that were read. */
   readonly fields: readonly FieldReport[]
 }
 
@@ -79,7 +78,6 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   fields: [],
 }
 
-/** Creates the report on a read of both lists. */
 export function reportOf(
   { lists, marquee: { suspicions }, failures, observations, diagnoses }: CrmRead,
   configuration: Configuration,
@@ -88,11 +86,7 @@ export function reportOf(
   unmatched: readonly Suspicion[],
 ): { readonly report: Report; readonly asides: Asides } {
   const { crm, isTimeZoneSet } = configuration
-  const held = LISTS.map(([kind, list]) => ({
-    kind,
-    list,
-    rows: inOrder(lists[list].list.withheldRows()),
-  }))
+  const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
   )
@@ -119,13 +113,12 @@ export function reportOf(
     ...(withheldReference === null ? [] : [withheldReference]),
   ]
   // A read that fails late has already applied rows, but a start would not serve them.
-  const servedIn = (list: ListName): number =>
-    failures.some((failed) => failed.list === list) ? 0 : lists[list].list.served
+  const isRead = (list: ListName): boolean => !failures.some((failed) => failed.list === list)
   const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
   const report = {
     ok: failures.length === 0,
-    events: servedIn('events'),
-    venues: servedIn('venues'),
+    events: isRead('events') ? lists.events.list.served : 0,
+    venues: isRead('venues') ? lists.venues.list.served : 0,
     groups,
     suspicious: [
       ...suspiciousIn('event', suspicions.events, lists.events.list),
@@ -144,8 +137,8 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
-    fields: LISTS.flatMap(([kind, list]) =>
-      failures.some((failed) => failed.list === list) ? [] : fieldReports(kind, suspicions[list]),
+    fields: LISTS.filter(([, list]) => isRead(list)).flatMap(([kind, list]) =>
+      suspicions[list].fields.map((found) => ({ kind, ...found })),
     ),
   }
   const onPurpose = rows.length - mistakes
@@ -168,7 +161,6 @@ function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
   return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
 }
 
-/** The suspicion about dates without an offset. */
 export function zoneNotSet({ name }: ZoneReport): string {
   return `has no offset and timeZone is not set, so it is read as ${name}`
 }
@@ -269,16 +261,7 @@ function zoneToCome(
   ]
 }
 
-/** A field of a list and its source, as `check` prints it. */
-type FieldFound = Suspicions['fields'][number]
-
-interface FieldReport extends FieldFound {
-  readonly kind: 'event' | 'venue'
-}
-
-function fieldReports(kind: FieldReport['kind'], { fields }: Pick<Suspicions, 'fields'>): readonly FieldReport[] {
-  return fields.map((found) => ({ kind, ...found }))
-}
+type FieldReport = Suspicions['fields'][number] & { readonly kind: 'event' | 'venue' }
 
 const LONGEST = 40
 
@@ -290,7 +273,9 @@ export function fieldTable(fields: readonly FieldReport[]): readonly string[] {
     const names = rows.map(({ field }) => field)
     const froms = rows.map(({ from }) => printable(from ?? 'nothing', LONGEST))
     const counts = rows.map(({ filled, of }) => `${filled.toLocaleString('en')} of ${of.toLocaleString('en')}`)
-    const [nameWidth, fromWidth, countWidth] = [names, froms, counts].map(widthOf)
+    const [nameWidth, fromWidth, countWidth] = [names, froms, counts].map((texts) =>
+      Math.max(...texts.map(({ length }) => length)),
+    )
     const lines = rows.map(({ example }, index) => {
       const name = names[index]?.padEnd(nameWidth ?? 0)
       const from = froms[index]?.padEnd(fromWidth ?? 0)
@@ -300,8 +285,4 @@ export function fieldTable(fields: readonly FieldReport[]): readonly string[] {
     })
     return ['', `Fields of the ${kind}s, their sources, and the number of rows with a value:`, ...lines]
   })
-}
-
-function widthOf(texts: readonly string[]): number {
-  return texts.reduce((width, text) => Math.max(width, text.length), 0)
 }

@@ -51,49 +51,40 @@ export async function check(
     return WRONG_USAGE
   }
   if (!json) out(`Checking ${printable(found.from)}.`)
-  const crm = await readCrm(found.configuration, {
-    isThorough: connector,
-    trace: trace ? error : undefined,
-    onSlow: json ? undefined : error,
-  })
-  const { cluster } = found.configuration
+  const { configuration } = found
+  const [tracing, onSlow] = [trace ? error : undefined, json ? undefined : error]
+  const crm = await readCrm(configuration, { isThorough: connector, trace: tracing, onSlow })
+  const { cluster } = configuration
   const { lists } = crm
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
   const store =
     cluster === null
       ? NO_STORE
-      : await (await import('./check-cluster.ts')).checkCluster(cluster, found.configuration, recordBytes)
-  const snapshotProblems = await problemsOfSnapshot(found.configuration)
+      : await (await import('./check-cluster.ts')).checkCluster(cluster, configuration, recordBytes)
+  const snapshotProblems = await problemsOfSnapshot(configuration)
   const losses = crm.findings.filter(({ losesRows }) => losesRows).map(({ sentence }) => sentence)
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
-  const noted = readingWarnings(crm.readings, found.configuration)
+  const noted = readingWarnings(crm.readings, configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
-  // Imported on demand, because most lists have no unreadable cells. `crm.texts` describes only the cells of files.
-  const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
-  const hasTextKeys = !isClean && found.configuration.crm.kind === 'files'
+  // `crm.texts` describes only the cells of files.
+  const hasTextKeys = configuration.crm.kind === 'files'
   const keyFor: TextKeyFor = hasTextKeys ? (await import('../proposal/text-keys.ts')).textKeyFor : () => null
-  const { report: read, asides } = reportOf(
-    crm,
-    found.configuration,
-    warnings,
-    keyFor,
-    await unmatchedVenues(lists, crm.marquee.suspicions),
-  )
+  const unmatched = await unmatchedVenues(lists, crm.marquee.suspicions)
+  const { report: read, asides } = reportOf(crm, configuration, warnings, keyFor, unmatched)
   const report = {
     ...read,
     ok: read.ok && losses.length + store.problems.length + snapshotProblems.length === 0,
     problems: [...read.problems, ...losses, ...store.problems, ...snapshotProblems],
   }
   if (!json) {
-    printReport({ ...report, ok: read.ok }, asides, found.configuration, context)
+    printReport({ ...report, ok: read.ok }, asides, configuration, context)
     if (store.server !== null) {
       // The rights on a replica, or on a server that is too old, were not tried.
       const rights = store.problems.length === 0 ? 'all rights granted' : 'but not usable'
       out(printable(`Cluster store: ${store.server}, reachable, ${rights}.`))
     }
-    for (const told of readingLines(crm.readings, found.configuration)) out(told)
-    for (const line of [notYetOverLine(crm, found.configuration), secretsLine(found.configuration)])
-      if (line !== null) out(line)
+    for (const told of readingLines(crm.readings, configuration)) out(told)
+    for (const line of [notYetOverLine(crm, configuration), secretsLine(configuration)]) if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
     for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO

@@ -3,7 +3,6 @@ import { readSmallFile, readText } from '../time/read-text.ts'
 import { namespaceIn } from '../config/read-configuration.ts'
 import { codeOf } from '../domain/system-error.ts'
 
-/** A configuration file to be replaced. */
 export interface ReplacedFile {
   /** The file that a link points to, or the path itself. */
   readonly path: string

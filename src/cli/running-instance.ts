@@ -9,12 +9,8 @@ import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/com
 /** The answer of the instance that runs with the same configuration. */
 type Reply =
   | { readonly kind: 'answered'; readonly status: number; readonly body: unknown; readonly address: string }
-  /** Nothing listens there. */
-  | { readonly kind: 'not-running'; readonly message: string }
-  /** An instance may run, but cannot be found: its operations listener is off or has any port; `message` says which. */
-  | { readonly kind: 'not-found'; readonly message: string }
-  /** Something listens there but gives no complete answer: a hanging instance or another server. */
-  | { readonly kind: 'no-answer'; readonly message: string }
+  /** Nothing listens there; or an instance may run, but cannot be found, or something else or nothing answers. */
+  | { readonly kind: 'not-running' | 'unknown'; readonly message: string }
 
 const PATIENCE_MS = 5000
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -29,19 +25,19 @@ export async function askRunning(
   patienceMs: number = PATIENCE_MS,
 ): Promise<Reply> {
   if (operations === null) {
-    return { kind: 'not-found', message: 'its operations listener is switched off (operations: null)' }
+    return { kind: 'unknown', message: 'its operations listener is switched off (operations: null)' }
   }
   const { port, token } = operations
   if (port === 0) {
     const message =
       'the operations port is 0, so each start takes another one and prints it; repeat the command with --operations-port and that port'
-    return { kind: 'not-found', message }
+    return { kind: 'unknown', message }
   }
   const host = dialable(operations.host)
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const address = `http://${authority}`
   const { promise, resolve } = Promise.withResolvers<Reply>()
-  const fail = (kind: 'not-running' | 'no-answer', why: string): void =>
+  const fail = (kind: 'not-running' | 'unknown', why: string): void =>
     resolve({ kind, message: `${why} on ${address} (operations.host, operations.port)` })
   // A zone (`fe80::1%eth0`) means something on this machine alone, and no URL can contain it.
   const headers = {
@@ -60,15 +56,15 @@ export async function askRunning(
       const body = parse(Buffer.concat(chunks).toString())
       resolve({ kind: 'answered', status: response.statusCode ?? 0, body, address })
     })
-    response.on('error', () => fail('no-answer', 'the response ended early'))
+    response.on('error', () => fail('unknown', 'the response ended early'))
   })
   asked.on('upgrade', ({ statusCode = 0 }) => resolve({ kind: 'answered', status: statusCode, body: null, address }))
   asked.on('error', (cause) => {
     if (UNREACHABLE.has(codeOf(cause) ?? '')) fail('not-running', 'nothing answers')
-    else fail('no-answer', 'the connection was lost')
+    else fail('unknown', 'the connection was lost')
   })
   // A timer of our own, because a server may switch protocols or send only interim responses.
-  const timer = setTimeout(() => fail('no-answer', `no response within ${patienceMs / 1000} s`), patienceMs)
+  const timer = setTimeout(() => fail('unknown', `no response within ${patienceMs / 1000} s`), patienceMs)
   asked.end()
   const reply = await promise
   clearTimeout(timer)
@@ -87,7 +83,6 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ])
 
-/** Describes in a sentence why an answer cannot be used. */
 export function whyRefused({ status, address }: { readonly status: number; readonly address: string }): string {
   if (status === 401) return `${address} refused the token: operations.token must be what the instance was started with`
   if (status === 403)
@@ -132,7 +127,6 @@ function whyNot(reply: Reply, on503: (address: string) => string): string {
 /** How long to wait for the answer: the instance may have to ask the leader. */
 const ACCEPT_MS = 15_000
 
-/** Tells the running instance to accept shorter lists. */
 export async function accept(options: ConfigurationOptions, context: CommandContext): Promise<number> {
   const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
