@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
 import type { Configuration, CrmSettings } from './configuration.ts'
-import { type LoadedConfiguration, loadConfiguration, loadSample, findConfiguration } from './read-configuration.ts'
+import { type LoadedConfiguration, loadConfiguration, findConfiguration } from './read-configuration.ts'
 import { changedKeys } from '../app/reload.ts'
 import { renderProblem } from './config-problem.ts'
 import type { ReadFile } from '../time/read-text.ts'
@@ -180,7 +180,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     expect(await directory('', { STATE_DIRECTORY: '' })).toBe('/etc/.marquee')
     expect(await directory('snapshot: null', system)).toBeNull()
     expect(await directory('snapshot: { directory: null }', system)).toBeNull()
-    expect(sampleOf('/sample').snapshot).toBeNull()
+    expect((await sampleOf('/sample')).snapshot).toBeNull()
   })
 
   it('may be JSON, with tabs, a byte order mark and Windows line ends', async () => {
@@ -415,7 +415,7 @@ crm:
       S: 'rediss://r',
     })
     expect(told).toHaveLength(2)
-    expect(told[0]).toStartWith('marquee.yaml:1: cluster.ca is "none.pem", which ')
+    expect(told[0]).toStartWith('marquee.yaml:1: cluster.ca is "/etc/none.pem", which ')
     expect(told[1]).toStartWith('marquee.yaml:2: crm.directory is missing')
   })
 
@@ -456,14 +456,14 @@ crm:
 })
 
 it('the sample is what a file with nothing but its directory, lists and no snapshot sets', async () => {
-  const sample = sampleOf('/sample')
+  const sample = await sampleOf('/sample')
   const configuration = await configured('lists: on\nsnapshot: null\ncrm: { kind: files, directory: /sample }')
   expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
   expect(Object.isFrozen(sample.crm)).toBe(true)
 })
 
-function sampleOf(directory: string): Configuration {
-  const loaded = loadSample(directory)
+async function sampleOf(sample: string): Promise<Configuration> {
+  const loaded = await loadConfiguration({ path: null, env: {}, readFile: folder({}), sample })
   if (!loaded.ok) throw new Error(inspect(loaded.problems))
   return loaded.configuration
 }
@@ -476,7 +476,7 @@ async function found(given: { option?: string; env?: Record<string, string>; fil
   const files = new Set(given.files)
   const { option, env = {} } = given
   const result = await findConfiguration({ option, env, cwd: '/app', exists: async (path) => files.has(path) })
-  return result.kind === 'file' ? `${result.path}, ${result.because}` : `sample, ${result.because}`
+  return `${result.path ?? 'sample'}, ${result.because}`
 }
 
 const NPM_START = { npm_lifecycle_event: 'start', INIT_CWD: '/home/me' }

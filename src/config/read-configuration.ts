@@ -42,19 +42,16 @@ export async function loadFound(
   }
   const [listenPort, otherPort] = ['MARQUEE_LISTEN_PORT', 'MARQUEE_OPERATIONS_LISTEN_PORT'].map(portIn)
   const ports = { port: port ?? listenPort, operationsPort: operationsPort ?? otherPort }
-  const sample = sampleDirectory()
-  const loaded =
-    found.kind === 'sample'
-      ? loadSample(sample, ports)
-      : await loadConfiguration({ path: found.path, env, readFile: readSmallFile, ports, sample })
-  if (!loaded.ok) problems.push(...loaded.problems.map((problem) => sentenceOf(problem, found.because)))
+  const { path, because } = found
+  const loaded = await loadConfiguration({ path, env, readFile: readSmallFile, ports, sample: sampleDirectory() })
+  if (!loaded.ok) problems.push(...loaded.problems.map((problem) => sentenceOf(problem, because)))
   if (!loaded.ok || problems.length > 0) return { ok: false, problems }
   const { configuration } = loaded
   const warnings = [...loaded.warnings]
   if (operationsPort !== undefined && configuration.operations === null)
     warnings.push('--operations-port has no effect: operations: null switches the operations listener off')
-  if (found.kind === 'sample') return { ok: true, configuration, warnings, from: `the sample, as ${found.because}` }
-  const file = `${found.path}, ${found.because}`
+  if (path === null) return { ok: true, configuration, warnings, from: `the sample, as ${because}` }
+  const file = `${path}, ${because}`
   const from = loaded.isSample ? `the sample, because ${file}, sets only where to listen` : file
   return { ok: true, configuration, warnings, from }
 }
@@ -91,28 +88,25 @@ export interface Whereabouts {
   readonly exists: (path: string) => Promise<boolean>
 }
 
-/** Which configuration to read, and why; `because` completes `the configuration is …, `. */
-export type FoundConfiguration =
-  | {
-      readonly kind: 'file'
-      readonly path: string
-      readonly because: 'named by --config' | 'named by MARQUEE_CONFIG' | 'found here'
-    }
-  | { readonly kind: 'sample'; readonly because: 'there is no marquee.yaml here' }
+/** Which configuration to read, and why; `because` completes `the configuration is …, `. `null`: the sample. */
+interface FoundConfiguration {
+  readonly path: string | null
+  readonly because: string
+}
 
 /**
  * Finds the configuration: `--config`, else MARQUEE_CONFIG, else ./marquee.yaml if it exists, else the shipped sample.
  */
 export async function findConfiguration({ option, env, cwd, exists }: Whereabouts): Promise<FoundConfiguration> {
   const stand = standOf(env, cwd)
-  if (option !== undefined) return { kind: 'file', path: resolve(stand, option), because: 'named by --config' }
+  if (option !== undefined) return { path: resolve(stand, option), because: 'named by --config' }
   const named = env['MARQUEE_CONFIG']
-  if (named) return { kind: 'file', path: resolve(stand, named), because: 'named by MARQUEE_CONFIG' }
+  if (named) return { path: resolve(stand, named), because: 'named by MARQUEE_CONFIG' }
   for (const directory of new Set([stand, cwd])) {
     const path = resolve(directory, 'marquee.yaml')
-    if (await exists(path)) return { kind: 'file', path, because: 'found here' }
+    if (await exists(path)) return { path, because: 'found here' }
   }
-  return { kind: 'sample', because: 'there is no marquee.yaml here' }
+  return { path: null, because: 'there is no marquee.yaml here' }
 }
 
 /**
@@ -146,15 +140,15 @@ export function namespaceIn(text: string): string | null {
 const NAMESPACE = /^[ \t]*(idNamespace:.*(?:\n[ \t]+(?:env|file):.*)?)/m
 
 export interface ConfigurationSource {
-  /** The file. Paths in it are relative to its directory. */
-  readonly path: string
+  /** The file. Paths in it are relative to its directory. `null` if there is none, and the sample is served. */
+  readonly path: string | null
   /** The file's text if it is known already. */
   readonly text?: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
   readonly ports?: Ports
   /**
-   * The directory of the sample's lists, served if the file only says where to listen; otherwise such a file is
+   * The directory of the sample's lists, served if the file only says where to listen; without it, such a file is
    * refused.
    */
   readonly sample?: string
@@ -179,16 +173,17 @@ const MOST_PROBLEMS = 100
 
 /** Reads and checks a configuration. Returns all problems together, sorted by line. */
 export async function loadConfiguration(source: ConfigurationSource): Promise<LoadedConfiguration> {
-  const { path: file, env, readFile } = source
+  const { path, env, readFile } = source
+  const file = path ?? 'the sample'
   const folder = dirname(resolve(file))
   const limit = readingLimit()
-  const read =
-    source.text === undefined
-      ? await readText(resolve(file), readFile, limit)
-      : { ok: true as const, text: source.text }
-  const inFile = nothingRead(file, folder, env)
-  const report: ReportProblem = (line, message, path = []) => {
-    inFile.problems.push({ file, key: keyOf(path), line, found: null, message })
+  const text = path === null ? '' : source.text
+  const read = text === undefined ? await readText(resolve(file), readFile, limit) : { ok: true as const, text }
+  // systemd separates several directories by colons.
+  const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
+  const inFile = { ...noProblems(file, folder), stateDirectory, elsewhere: keyElsewhere }
+  const report: ReportProblem = (at, message, key = []) => {
+    inFile.problems.push({ file, key: keyOf(key), line: at, found: null, message })
   }
   if (!read.ok) {
     report(null, read.message)
@@ -197,33 +192,25 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const parsed = parseYaml(read.text, report)
   if (parsed === null) return { ok: false, problems: inOrder(inFile.problems) }
   const given = await resolveReferences(parsed, { folder, env, readFile, limit, report })
-  const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
+  const isSample = source.sample !== undefined && (path === null || saysOnlyWhereToListen(given))
   const tree = isSample
     ? { ...given, entries: new Map([...sampleTree(source.sample).entries, ...given.entries]) }
     : given
-  const { configuration, ca } = settingsOf(tree, inFile, source.ports)
-  const trusted = ca === null ? null : await readText(ca, readFile, limit)
-  if (trusted !== null && !trusted.ok) {
-    const cluster = tree.entries.get('cluster')
-    const said = cluster?.kind === 'map' ? cluster.entries.get('ca') : undefined
-    const found = said?.kind === 'scalar' ? String(said.value) : ca
-    report(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['cluster', 'ca'])
-  }
+  const configuration = settingsOf(tree, inFile, source.ports)
+  const { value: ca = null, line = null } = inFile.values.get('cluster.ca') ?? {}
+  const trusted = typeof ca === 'string' ? await readText(ca, readFile, limit) : null
+  if (trusted?.ok === false) report(line, `is ${JSON.stringify(ca)}, which ${trusted.message}`, ['cluster', 'ca'])
   if (configuration === null || inFile.problems.length > 0) return { ok: false, problems: inOrder(inFile.problems) }
   return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
-}
-
-/** The configuration that serves the lists in a directory. @param directory an absolute path */
-export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
-  const inFile = nothingRead('the sample', directory, {})
-  const { configuration } = settingsOf(sampleTree(directory), inFile, ports)
-  if (configuration === null) return { ok: false, problems: inFile.problems.map((one) => ({ ...one, line: null })) }
-  return { ok: true, configuration, isSample: true, warnings: [] }
 }
 
 /** The sample's keys that differ from the defaults. The installation directory must not be written to. */
 function sampleTree(directory: string): MapTree {
   return mapTreeOf({ lists: true, snapshot: null, crm: { kind: 'files', directory } })
+}
+
+function keyElsewhere(name: string): string | null {
+  return keyNamed(name, KEYS)
 }
 
 function saysOnlyWhereToListen({ entries }: MapTree): boolean {
@@ -232,22 +219,10 @@ function saysOnlyWhereToListen({ entries }: MapTree): boolean {
 
 const ROOT = section(KEYS)
 
-function nothingRead(file: string, folder: string, env: ConfigurationSource['env']): FileProblems {
-  // systemd separates several directories by colons.
-  const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
-  return { ...noProblems(file, folder), stateDirectory, elsewhere: (name) => keyNamed(name, KEYS) }
-}
-
-interface SettingsInTree {
-  /** Null if there are problems, which are in `inFile`. */
-  readonly configuration: Configuration | null
-  /** The file of `cluster.ca`, which is read even if there are problems. */
-  readonly ca: string | null
-}
-
-function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): SettingsInTree {
+/** Reads the settings. `null` if there are problems, which are in `inFile`. */
+function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Configuration | null {
   const settings = ROOT.read(tree, new Place(inFile))
-  if (settings === PROBLEM) return { configuration: null, ca: null }
+  if (settings === PROBLEM) return null
   const { crm: settle, listen, operations, ...others } = settings
   const general = {
     listen: { ...listen, port: ports.port ?? listen.port },
@@ -258,9 +233,8 @@ function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Set
   const said = tree.entries.get('crm')
   const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
   inFile.problems.push(...brokenRules(general, inFile))
-  const ca = general.cluster?.ca ?? null
-  if (crm === null || inFile.problems.length > 0) return { configuration: null, ca }
-  return { configuration: deepFreeze({ ...general, crm, isTimeZoneSet }), ca }
+  if (crm === null || inFile.problems.length > 0) return null
+  return deepFreeze({ ...general, crm, isTimeZoneSet })
 }
 
 /** Freezes plain objects and arrays recursively, but not instances of classes such as zones and secrets. */

@@ -195,28 +195,18 @@ function needsUnit(value: unknown, units: readonly string[]): ValueProblem | nul
   return new ValueProblem(`needs a unit: ${written.slice(0, -1).join(', ')} or ${written.at(-1)}`)
 }
 
+const HOST =
+  /^(?:\[.*\]|(?=.*:.*:)[0-9A-Fa-f:.]+(?:%\S+)?|(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}|(?![\d.]+$)[\w-]+(?:\.[\w-]+)*)$/
+
 /** An address to listen on. Brackets around an IPv6 address are removed. */
 export function host(): Key<string> {
-  return leaf(
-    'an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port',
-    textSchema(
-      /^(?:\[.*\]|(?=.*:.*:)[0-9A-Fa-f:.]+(?:%\S+)?|(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}|(?![\d.]+$)[\w-]+(?:\.[\w-]+)*)$/,
-    ),
-    ({ value }) => {
-      if (typeof value !== 'string') return null
-      const bare = /^\[.*\]$/.test(value) ? value.slice(1, -1) : value
-      return isIP(bare) !== 0 || isHostName(value) ? canonicalHost(bare) : null
-    },
-  )
-}
-
-function isHostName(name: string): boolean {
-  // Digits and dots alone are an invalid IP address, never a name (RFC 1123 §2.1).
-  return (
-    name.length <= 253 &&
-    /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i.test(name) &&
-    !/^[\d.]+$/.test(name)
-  )
+  const allowed = 'an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port'
+  return leaf(allowed, textSchema(HOST), ({ value }) => {
+    if (typeof value !== 'string' || value.length > 253 || !HOST.test(value)) return null
+    const bare = value.replace(/^\[(.*)\]$/, '$1')
+    const isAddress = bare !== value || bare.includes(':')
+    return isAddress && isIP(bare) === 0 ? null : canonicalHost(bare)
+  })
 }
 
 /** Returns true if two listeners with the same port would conflict. */

@@ -127,12 +127,9 @@ function pathOf(url: string): string {
   return from === -1 ? '/' : (url.slice(from).split('#', 1)[0] ?? '/')
 }
 
-function headersOf(response: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ')
-  }
-  return headers
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  // Only `Set-Cookie` is a list, which nobody here reads.
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 
 const FIRST_BYTES = 16 * 1024

@@ -38,7 +38,7 @@ describe.each(RUNTIMES)('ports that are said outside of the configuration, on %s
     const [accepted, ready, explained] = await Promise.all([
       ask(['accept', '--operations-port', String(operations)]),
       ask(['ready'], { MARQUEE_OPERATIONS_LISTEN_PORT: String(operations) }),
-      ask(['--operations-port', String(operations), 'explain', 'x']),
+      ask(['explain', 'x', '--operations-port', String(operations)]),
     ])
     expect([ready.status, ready.stdout, accepted.status]).toEqual([0, 'ready\n', 0])
     expect(explained.stdout).toContain(`answered by the running instance at http://127.0.0.1:${operations}`)

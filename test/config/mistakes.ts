@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+
 const PATH =
   'must be a path such as / or /events-service, without ? and #, backslashes, empty parts (//) and the parts . and .., with two hex digits after each %, at most 1000 characters'
 const DURATION = 'must be a duration such as 500ms, 30s, 15m or 2h'
@@ -68,7 +70,10 @@ export const WRONG: readonly (readonly [string, string])[] = [
     'cluster: { url: "rediss://store/0?tls=false" }',
     '2: cluster.url must end with the number of a database, such as /0, without ? or #',
   ],
-  ['cluster: { url: "rediss://store", ca: ./none.pem }', '2: cluster.ca is "./none.pem", which does not exist'],
+  [
+    'cluster: { url: "rediss://store", ca: ./none.pem }',
+    `2: cluster.ca is ${JSON.stringify(resolve('none.pem'))}, which does not exist`,
+  ],
   ['cluster: { url: "rediss://:word@store" }', `2: cluster.url ${SECRET}: it is a URL with a password in it`],
   ['cluster: { url: "rediss://50%@store" }', '2: cluster.url contains a % without two hex digits; write %25'],
   [
