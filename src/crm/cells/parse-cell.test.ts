@@ -187,10 +187,9 @@ describe('reading JSON without losing a digit', () => {
     expect([read.ok && isList(read.cell) && read.cell.length, rests]).toEqual([200_001, 122])
   })
 
-  it('gives up on a nesting that is too deep, but not on a fault in it', () => {
-    const deep = (inside: string): string => `{"Links":${'['.repeat(500_000)}${inside}${']'.repeat(500_000)}}`
-    expect(parseCell(deep('1.5'))).toEqual({ ok: false, reason: 'depth' })
-    expect(parseCell(deep('1.5 x'))).toMatchObject({ reason: 'syntax', offset: 500_013 })
+  it('gives up on a nesting that is too deep', () => {
+    const deep = `{"Links":${'['.repeat(500_000)}1.5${']'.repeat(500_000)}}`
+    expect(parseCell(deep)).toEqual({ ok: false, reason: 'depth' })
     expect(parseCell('['.repeat(4096) + ']'.repeat(4096)).ok).toBe(true)
   })
 })

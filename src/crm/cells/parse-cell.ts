@@ -14,15 +14,18 @@ type Parsed<Value> =
 /** Up to this length JSON.parse is faster, and the worst case costs little. */
 const LARGE = 4096
 
+/**
+ * May find the beginning of a number that a float would change: with a fraction, an exponent, more than 15 digits or a
+ * negative zero. It may be inside a string.
+ */
+const MAY_BE_FRAGILE = /(?:^|[:[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
+
 /** Parses JSON without losing a digit: a number that a float would change becomes a `DecimalText`. Never throws. */
 export function parseCell(text: string): ParsedCell {
+  if (text.length > LARGE || MAY_BE_FRAGILE.test(text)) return parseAtOnce(text)
   try {
-    if (text.length > LARGE) return parseAtOnce(text)
-    const fragile = findFragileNumbers(text)
-    if (fragile === 'anywhere') return { ok: true, cell: asCell(JSON.parse(text, keepDigits)) }
-    const cell = asCell(JSON.parse(text))
-    if (fragile.length > 0) restoreDigits(cell, fragile)
-    return { ok: true, cell }
+    // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- JSON holds nothing else
+    return { ok: true, cell: JSON.parse(text) as Cell }
   } catch (cause) {
     // JSON.parse does not give the position, and does not tell deep nesting from a syntax error.
     if (cause instanceof SyntaxError || cause instanceof RangeError) return parseAtOnce(text)
@@ -57,59 +60,6 @@ function stepOf<Value>(reading: Generator<void, Value, void>): Parsed<Value> | n
     throw new Error('JSON cannot be read', { cause })
   }
 }
-
-function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === 'number' && context?.source !== undefined ? numberCell(context.source) : value
-}
-
-function restoreDigits(row: Cell, fragile: readonly FragileNumber[]): void {
-  for (const { name, source } of fragile) Object.defineProperty(row, name, { value: numberCell(source) })
-}
-
-function asCell(parsed: unknown): Cell {
-  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- JSON holds nothing else
-  return parsed as Cell
-}
-
-interface FragileNumber {
-  readonly name: string
-  readonly source: string
-}
-
-/**
- * Finds the numbers of a JSON text that a float would change: with a fraction, an exponent, more than 15 digits or a
- * negative zero. Returns `anywhere` if they may be inside a string or a nested object; then a reviver has to find them,
- * at four times the cost. Nearly every row needs no reviver.
- */
-function findFragileNumbers(text: string): readonly FragileNumber[] | 'anywhere' {
-  if (text.charCodeAt(0) === OPEN_OBJECT && !MAY_BE_FRAGILE.test(text)) return NONE
-  FRAGILE.lastIndex = 0
-  let match = FRAGILE.exec(text)
-  if (match === null) return NONE
-  if (text.charCodeAt(0) !== OPEN_OBJECT || text.includes('{', 1)) return 'anywhere'
-  const found: FragileNumber[] = []
-  for (; match !== null; match = FRAGILE.exec(text)) {
-    const [, name, source] = match
-    if (name === undefined || source === undefined) return 'anywhere'
-    // If a name occurs twice, the last one counts, even if it is not a number.
-    if (text.includes(`"${name}"`, FRAGILE.lastIndex)) return 'anywhere'
-    found.push({ name, source })
-  }
-  // The same name may be written again with escapes, which the search does not see.
-  return ESCAPED_LETTER.test(text) ? 'anywhere' : found
-}
-
-const NONE: readonly FragileNumber[] = []
-const OPEN_OBJECT = 0x7b
-const ESCAPED_LETTER = /\\u00[2-7]/
-
-// Matches the possible beginning of a fragile number. Tested first because it takes a third of the time.
-const MAY_BE_FRAGILE = /[:[,]\s*(?:-0|-?\d+[.eE]|-?\d{16})/
-
-// Captures the value of a name of letters, digits and underscores. In valid JSON the match is never inside a string: a
-// quote in a string is escaped, and no letter follows a closing quote.
-const FRAGILE =
-  /(?:^|[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
 
 /**
  * More than any CRM answer has. An object with a million members is slow to build, a list of millions is slow for the

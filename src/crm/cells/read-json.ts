@@ -12,7 +12,6 @@ export class JsonFault extends SyntaxError {
   }
 }
 
-const DEEPEST = 4096
 const SLICE = 8192
 
 /** Limits for JSON from an untrusted source. */
@@ -26,8 +25,9 @@ export interface JsonBounds {
   readonly textLength: number
 }
 
+/** Without bounds, only the nesting is limited. */
 const NO_BOUNDS: JsonBounds = {
-  depth: Number.POSITIVE_INFINITY,
+  depth: 4096,
   members: Number.POSITIVE_INFINITY,
   items: Number.POSITIVE_INFINITY,
   textLength: Number.POSITIVE_INFINITY,
@@ -41,28 +41,23 @@ interface JsonObject<Digits> {
 
 /**
  * Parses JSON in time proportional to its length, whatever its shape, and keeps the digits of numbers. Yields
- * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` if a bound is exceeded. For short
- * texts JSON.parse is faster, but its caller has to find numbers that a float would change.
+ * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` at the first value that exceeds a bound.
+ * JSON.parse is faster, but its caller has to find numbers that a float would change.
  * @param numberOf reads a number from its source text
- * @param bounds limits that end the parse at once; without them, only nesting deeper than 4,096 is refused, at the end
  */
 export function* readJson<Digits>(
   text: string,
   numberOf: (source: string) => Digits,
   bounds: JsonBounds = NO_BOUNDS,
 ): Generator<void, ParsedJson<Digits>, void> {
-  const marks = new Marks(text, bounds.textLength)
-  // Stacks for the lists and objects around the innermost one; `name` is the name of the next member if that is an
-  // object.
-  const kinds: boolean[] = []
+  // Stacks for the lists and objects around the innermost one. `name` is that of its current member, and `count` the
+  // number of its members, if it is an object.
   const around: (ParsedJson<Digits>[] | JsonObject<Digits> | null)[] = []
   const names: string[] = []
   const counts: number[] = []
-  let isList = false
   let inside: ParsedJson<Digits>[] | JsonObject<Digits> | null = null
   let name = ''
   let count = 0
-  let isTooDeep = false
   let rested = 0
   let at = afterSpace(text, 0)
   // One loop with local variables: methods of an object took five times as long.
@@ -71,6 +66,12 @@ export function* readJson<Digits>(
       rested = at
       yield
     }
+    if (inside !== null && !Array.isArray(inside)) {
+      if (text.charCodeAt(at) !== QUOTE) throw new JsonFault(at, 'a name in double quotes')
+      const end = endOfText(text, at, bounds.textLength)
+      name = textOf(text, at, end)
+      at = afterColon(text, end)
+    }
     const first = text.charCodeAt(at)
     let value: ParsedJson<Digits>
     if (first === OPEN_LIST || first === OPEN_OBJECT) {
@@ -78,27 +79,17 @@ export function* readJson<Digits>(
       at = afterSpace(text, at + 1)
       // The code of a closing bracket is its opening one's plus 2.
       if (text.charCodeAt(at) !== first + 2) {
-        kinds.push(isList)
-        isList = first === OPEN_LIST
-        if (kinds.length > bounds.depth) throw new RangeError('the nesting is too deep')
-        if (kinds.length > DEEPEST) isTooDeep = true
-        else {
-          around.push(inside)
-          names.push(name)
-          counts.push(count)
-          inside = opened
-          count = 0
-        }
-        if (isList) continue
-        const end = marks.endOfName(at)
-        name = textOf(text, at, end)
-        at = afterColon(text, end)
+        if (around.push(inside) > bounds.depth) throw new RangeError('the nesting is too deep')
+        names.push(name)
+        counts.push(count)
+        inside = opened
+        count = 0
         continue
       }
       at++
       value = opened
     } else if (first === QUOTE) {
-      const end = marks.endOfText(at)
+      const end = endOfText(text, at, bounds.textLength)
       value = textOf(text, at, end)
       at = end
     } else {
@@ -113,37 +104,28 @@ export function* readJson<Digits>(
       at = afterSpace(text, at)
       if (inside === null) {
         if (at !== text.length) throw new JsonFault(at, 'nothing more')
-        if (isTooDeep) throw new RangeError('the nesting is too deep')
         return value
       }
-      if (kinds.length <= DEEPEST) {
-        if (Array.isArray(inside)) {
-          if (inside.length >= bounds.items) throw new RangeError('a list has too many items')
-          inside.push(value)
-        } else if (count >= bounds.members) throw new RangeError('an object has too many members')
-        else {
-          count++
-          put(inside, name, value)
-        }
+      let closing = CLOSE_OBJECT
+      if (Array.isArray(inside)) {
+        closing = CLOSE_LIST
+        if (inside.length >= bounds.items) throw new RangeError('a list has too many items')
+        inside.push(value)
+      } else {
+        if (++count > bounds.members) throw new RangeError('an object has too many members')
+        put(inside, name, value)
       }
       const next = text.charCodeAt(at)
       if (next === COMMA) {
         at = afterSpace(text, at + 1)
-        if (isList) break
-        const end = marks.endOfName(at)
-        name = textOf(text, at, end)
-        at = afterColon(text, end)
         break
       }
-      if (next !== (isList ? CLOSE_LIST : CLOSE_OBJECT)) throw new JsonFault(at, `a comma or ${isList ? ']' : '}'}`)
+      if (next !== closing) throw new JsonFault(at, `a comma or ${String.fromCharCode(closing)}`)
       at++
-      if (kinds.length <= DEEPEST) {
-        value = inside
-        inside = around.pop() ?? null
-        name = names.pop() ?? ''
-        count = counts.pop() ?? 0
-      }
-      isList = kinds.pop() ?? false
+      value = inside
+      inside = around.pop() ?? null
+      name = names.pop() ?? ''
+      count = counts.pop() ?? 0
     }
   }
 }
@@ -167,46 +149,16 @@ export function plainNumber(source: string): number | string {
 
 const LONGEST_SAFE = 17
 
-/** The positions of the next backslash and control character, searched again only once they are passed. */
-class Marks {
-  readonly #text: string
-  readonly #longest: number
-  #backslash = -1
-  #control = -1
-
-  constructor(text: string, longest: number) {
-    this.#text = text
-    this.#longest = longest
+/** The position after the closing quote of the text whose opening quote is at `at`. */
+function endOfText(text: string, at: number, longest: number): number {
+  for (let end = at + 1; end - at <= longest; end++) {
+    const code = text.charCodeAt(end)
+    if (code === QUOTE) return end + 1
+    if (code === BACKSLASH) end++
+    // Neither a control character nor the end of the JSON, whose code is NaN.
+    else if (!(code >= SPACE)) throw textFault(text, at + 1)
   }
-
-  endOfName(at: number): number {
-    if (this.#text.charCodeAt(at) !== QUOTE) throw new JsonFault(at, 'a name in double quotes')
-    return this.endOfText(at)
-  }
-
-  /** The position after the closing quote of the text whose opening quote is at `at`. */
-  endOfText(at: number): number {
-    const text = this.#text
-    let quote = orNone(text.indexOf('"', at + 1))
-    if (this.#backslash <= at) this.#backslash = orNone(text.indexOf('\\', at))
-    if (this.#backslash < quote) {
-      // Character by character: a search for each of many escapes takes several times as long.
-      quote = this.#backslash
-      const limit = Math.min(text.length, at + this.#longest)
-      for (let code = BACKSLASH; code !== QUOTE && quote < limit; code = text.charCodeAt(quote))
-        quote += code === BACKSLASH ? 2 : 1
-      if (quote >= text.length) quote = NONE
-      else if (quote >= limit) throw new RangeError('a text is too long')
-      this.#backslash = orNone(text.indexOf('\\', quote))
-    }
-    if (quote !== NONE && quote - at > this.#longest) throw new RangeError('a text is too long')
-    if (this.#control <= at) {
-      CONTROL.lastIndex = at
-      this.#control = orNone(CONTROL.exec(text)?.index ?? -1)
-    }
-    if (this.#control < quote || quote === NONE) throw textFault(text, at + 1)
-    return quote + 1
-  }
+  throw new RangeError('a text is too long')
 }
 
 function textOf(text: string, from: number, to: number): string {
@@ -222,7 +174,7 @@ function textOf(text: string, from: number, to: number): string {
 function textFault(text: string, from: number): JsonFault {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code < 0x20) return new JsonFault(at, 'the end of the text, or an escape such as \\n')
+    if (code < SPACE) return new JsonFault(at, 'the end of the text, or an escape such as \\n')
     if (code !== BACKSLASH) continue
     if (!ESCAPE.test(text.slice(at, at + 6)))
       return new JsonFault(at, 'an escape sequence of JSON, or \\\\ for a backslash')
@@ -251,14 +203,9 @@ function afterColon(text: string, from: number): number {
   return afterSpace(text, at + 1)
 }
 
-function orNone(index: number): number {
-  return index === -1 ? NONE : index
-}
-
-const NONE = Number.POSITIVE_INFINITY
 const SCALAR = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|null|true|false)(?![0-9A-Za-z+.-])/y
-const CONTROL = /[\x00-\x1f]/g
 const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/
+const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
