@@ -99,45 +99,41 @@ const LONGEST = 80
  * depth.
  */
 export function showCell(cell: Cell): string {
-  return write(cell, LONGEST)
-}
-
-/** Each level writes a character before it descends, so `room` limits the depth too. */
-function write(cell: Cell, room: number): string {
-  if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') return String(cell)
-  if (cell instanceof DecimalText) return cut(cell.source, room)
-  if (cell instanceof ErrorCell) return cut(cell.what, room)
-  if (cell instanceof LateTime) return write(cell.shown, room)
-  if (typeof cell === 'string') return cut(JSON.stringify(cell.slice(0, room)) + (cell.length > room ? '…' : ''), room)
-  if (isList(cell)) return writeItems('[', cell, ']', room, (item, left) => write(item, left))
-  return writeItems('{', Object.entries(cell), '}', room, ([name, value], left) => {
-    const key = `${JSON.stringify(name.slice(0, left))}:`
-    return key + write(value, Math.max(0, left - key.length))
-  })
-}
-
-function writeItems<Item>(
-  open: string,
-  items: readonly Item[],
-  close: string,
-  room: number,
-  writeItem: (item: Item, room: number) => string,
-): string {
-  let text = open
-  for (const item of items) {
-    if (text.length >= room) break
-    if (text !== open) text += ','
-    text += writeItem(item, room - text.length)
+  let text = ''
+  for (const piece of piecesOf(cell)) {
+    text += piece
+    if (text.length > LONGEST) return cut(text)
   }
-  return cut(text + close, room)
+  return text
 }
 
-function cut(text: string, room: number): string {
-  if (text.length <= room) return text
-  const end = Math.max(0, room - 1)
+/** Each level yields a character before it descends, so the length that is shown limits the depth too. */
+function* piecesOf(cell: Cell): Generator<string, void> {
+  if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') yield String(cell)
+  else if (typeof cell === 'string') yield JSON.stringify(cell.slice(0, LONGEST + 1))
+  else if (cell instanceof DecimalText) yield cell.source
+  else if (cell instanceof ErrorCell) yield cell.what
+  else if (cell instanceof LateTime) yield JSON.stringify(cell.shown)
+  else if (isList(cell)) {
+    yield '['
+    for (const [index, item] of cell.entries()) {
+      if (index > 0) yield ','
+      yield* piecesOf(item)
+    }
+    yield ']'
+  } else {
+    yield '{'
+    for (const [index, [name, inner]] of Object.entries(cell).entries()) {
+      yield `${index > 0 ? ',' : ''}${JSON.stringify(name.slice(0, LONGEST))}:`
+      yield* piecesOf(inner)
+    }
+    yield '}'
+  }
+}
+
+function cut(text: string): string {
   // Do not cut a surrogate pair in half.
-  const code = text.charCodeAt(end - 1)
-  return `${text.slice(0, code >= 0xd800 && code <= 0xdbff ? end - 1 : end)}…`
+  return `${text.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
 /** Access to one connector's rows. Each method is called once per column; the function it returns runs for each row. */
