@@ -172,11 +172,10 @@ export class CellFault {
  */
 export function cellAt(path: string): (row: CellObject) => Cell {
   const steps = path.split('.')
-  if (steps.length === 1) return (row) => ownCell(row, path)
-  return (row) => {
-    if (Object.hasOwn(row, path)) return row[path] ?? null
-    return cellOf(row, steps)
-  }
+  // A name such as `constructor` must not find an inherited property. For other names the check for an own property is
+  // omitted: it would cost as much as everything else here.
+  if (steps.length === 1 && !(path in Object.prototype)) return (row) => row[path] ?? null
+  return (row) => (Object.hasOwn(row, path) ? (row[path] ?? null) : cellOf(row, steps))
 }
 
 function cellOf(from: Cell, steps: readonly string[]): Cell {
@@ -191,13 +190,9 @@ function cellOf(from: Cell, steps: readonly string[]): Cell {
   return cell
 }
 
-function ownCell(row: CellObject, name: string): Cell {
-  return Object.hasOwn(row, name) ? (row[name] ?? null) : null
-}
-
 function inside(cell: Cell, step: string): Cell {
   if (isList(cell)) return /^\d{1,6}$/.test(step) ? (cell[Number(step)] ?? null) : null
-  return isObject(cell) ? ownCell(cell, step) : null
+  return isObject(cell) && Object.hasOwn(cell, step) ? (cell[step] ?? null) : null
 }
 
 /**

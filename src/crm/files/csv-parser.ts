@@ -315,18 +315,14 @@ export function csvRows<Item>(
     const isThere = (column: string) => () => names.has(column)
     const access = { cell: cellOf, isThere, isHidden: () => isRowHidden, link: () => rowLink }
     const mapRow = list.mapper(access, lists)
-    const idOf = list.ids(access, lists)
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
-    const add = (row: RowCells, line: number): null => {
-      const where = (): string => rows.whereNext(line)
-      rows.add(mapRow(row, where), line)
-      return null
-    }
     return (row, line, isHidden = false, link = null) => {
       isRowHidden = isHidden
       rowLink = link
-      if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
-      return add(row, line)
+      const change = mapRow(row, () => rows.whereNext(line))
+      if (!rows.isLeftOut) rows.add(change, line)
+      else rows.leaveOut(row.length > lastOfId ? change.id : null, line)
+      return null
     }
   }
 }

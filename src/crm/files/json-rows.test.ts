@@ -34,7 +34,6 @@ function read(
     {
       suspicions: new Suspicions(),
       lines: { idColumn: 'Id', idColumns: ['Id'], isDerived: false, idOf: parseGuid, seed: 0 },
-      ids: () => () => null,
       mapper:
         () =>
         (_, __, version = Number.NaN) =>

@@ -1,7 +1,7 @@
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, type CellObject, CellFault, cellAt, isObject, whereIs } from '../cells/cell.ts'
+import { type CellObject, CellFault, cellAt, isObject, whereIs } from '../cells/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
@@ -17,13 +17,12 @@ const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
  * parsed and mapped again. Most lists are nearly the same at each read.
  */
 export function jsonLines<Item>(
-  list: Pick<ListFile<Item>, 'mapper' | 'ids' | 'lines' | 'suspicions'>,
+  list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
   rows: FileBatch<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {
-  const access = { cell: jsonCell, isThere: jsonHas }
-  const mapRow = list.mapper(access, 'native')
+  const mapRow = list.mapper({ cell: cellAt, isThere: isThereIn }, 'native')
   const { seed, idOf, isDerived } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): BrokenSyntax | null {
     const where = (): string => rows.whereNext(line)
@@ -46,7 +45,7 @@ export function jsonLines<Item>(
   return (bytes, from, to, line) => {
     if (rows.isLeftOut) {
       const row = cutRow(bytes.toString('utf8', from, to), list.lines)
-      return rows.leaveOut(row === null ? null : list.ids(access, 'native')(row), line)
+      return rows.leaveOut(row === null ? null : mapRow(row, () => '').id, line)
     }
     if (to - from > LARGEST_ROW_BYTES) return rows.addTooLarge(line)
     const digest = digestOf(bytes, from, to, seed)
@@ -134,14 +133,7 @@ function numberEnd(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Reads the cell of a column. A name such as `constructor` must not find an inherited property. */
-export function jsonCell(column: string): (row: CellObject) => Cell {
-  if (column in Object.prototype || column.includes('.')) return cellAt(column)
-  // The check for an own property is omitted: it would cost as much as everything else here.
-  return (row) => row[column] ?? null
-}
-
-function jsonHas(column: string): (row: CellObject) => boolean {
+function isThereIn(column: string): (row: CellObject) => boolean {
   return (row) => whereIs(row, column) !== 'nowhere'
 }
 

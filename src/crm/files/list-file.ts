@@ -15,7 +15,7 @@ import { type CellObject, type RowAccess, whereIs } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
-import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
+import type { Suspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
 import type { Candidate } from './found-file.ts'
@@ -62,11 +62,6 @@ export interface ListFile<Item> {
     access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
     lists: MappingContext['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
-  /** Returns a function that reads only the id of a row; `null` if the row has none. */
-  ids<Row>(
-    access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
-    lists: MappingContext['lists'] | 'sheet',
-  ): (row: Row) => Guid | null
 }
 
 export function listFile<Item extends { readonly Id: Guid }>(
@@ -86,13 +81,6 @@ export function listFile<Item extends { readonly Id: Guid }>(
     const name = trimWhiteSpace(text)
     return name === '' || namedId === null ? null : namedId(name)
   }
-  const rulesFor = (lists: MappingContext['lists'] | 'sheet') => ({
-    ...context,
-    lists: lists === 'native' ? lists : ('text' as const),
-    texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
-    written: { decimal: texts?.decimal ?? null },
-  })
-  const ofIdAlone = { from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }
   const isStock = block === null && idNamespace === null && setting.further === undefined
   return {
     name: table.list,
@@ -108,26 +96,30 @@ export function listFile<Item extends { readonly Id: Guid }>(
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
       isDerived: namedId !== null,
-      idColumns: mappedColumns(ofIdAlone).map(({ column }) => column),
+      idColumns: mappedColumns({ fields: { Id: id ?? null }, active: null, showOnWeb: null }).map(
+        ({ column }) => column,
+      ),
       idOf: namedId === null ? parseGuid : remembered(nameOf, MOST_IDS),
       // 0 keeps the digests in snapshots of earlier releases valid.
       seed: isStock ? 0 : seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
     mapper(access, lists) {
       suspicions.begin(true)
-      const mapping = listMapping(kind, setting, accessTo(access), { ...rulesFor(lists), suspicions })
+      const mapping = listMapping(
+        kind,
+        setting,
+        { ...access, label: access.cell, zoneOf: zoneNamedBy },
+        {
+          ...context,
+          lists: lists === 'native' ? lists : 'text',
+          texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
+          written: { decimal: texts?.decimal ?? null },
+          suspicions,
+        },
+      )
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
-    ids(access, lists) {
-      const rules = { ...rulesFor(lists), suspicions: listSuspicions()[table.list] }
-      const mapping = listMapping(kind, ofIdAlone, accessTo(access), rules)
-      return (row) => mapRow(mapping, row, () => '', Number.NaN).id
-    },
   }
-}
-
-function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>): RowAccess<Row> {
-  return { ...told, label: told.cell, zoneOf: zoneNamedBy }
 }
 
 const MOST_IDS = 200_000
