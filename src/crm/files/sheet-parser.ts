@@ -15,7 +15,8 @@ import type { SaxesTagPlain } from 'saxes'
 
 /** The parts of a workbook that cells refer to. */
 export interface SheetParts {
-  readonly strings: SharedTexts
+  /** The texts that cells share. */
+  readonly strings: readonly string[]
   readonly shapes: readonly NumberShape[]
   readonly is1904: boolean
   /** Whether links in formulas are needed. */
@@ -28,7 +29,7 @@ function appended(text: string, more: string, refuse: Refuse): string {
   return text + more
 }
 
-export function stringsParser(strings: SharedTexts): PartParser {
+export function stringsParser(strings: string[]): PartParser {
   let text = ''
   let isSound = false
   return new PartParser(
@@ -40,7 +41,7 @@ export function stringsParser(strings: SharedTexts): PartParser {
     (name, inside, refuse) => {
       if (name === 't' && !isSound) text = appended(text, inside, refuse)
       else if (name === 'rPh') isSound = false
-      else if (name === 'si') strings.add(unescaped(text))
+      else if (name === 'si') strings.push(unescaped(text))
     },
   )
 }
@@ -129,7 +130,7 @@ export function sheetParser(
     switch (type) {
       case 's':
         return (
-          strings.at(Number(text)) ??
+          strings[Number(text)] ??
           new ErrorCell('a text that the workbook lacks', { kind: 'stored', instead: 'of-index' })
         )
       case 'b':
@@ -291,47 +292,4 @@ export function relationIn(attributes: SaxesTagPlain['attributes']): string | un
 
 function rowOf(place: string): number {
   return Number(/\d+$/.exec(place)?.[0] ?? MOST_ROWS + 1)
-}
-
-interface Block {
-  readonly bytes: Buffer
-  readonly ends: Uint32Array
-}
-
-const BLOCK = 1024
-
-/**
- * The texts that a workbook's cells share, stored as bytes: a hundred thousand strings would take twice the memory and
- * slow down garbage collection.
- */
-export class SharedTexts {
-  readonly #blocks: Block[] = []
-  #last: Buffer[] = []
-  #at = -1
-  #text: string | undefined = undefined
-
-  add(text: string): void {
-    this.#at = -1
-    this.#last.push(Buffer.from(text))
-    if (this.#last.length < BLOCK) return
-    let end = 0
-    const ends = Uint32Array.from(this.#last, ({ length }) => (end += length))
-    this.#blocks.push({ bytes: Buffer.concat(this.#last), ends })
-    this.#last = []
-  }
-
-  /** Returns the shared text with this index; undefined if there is none. */
-  at(index: number): string | undefined {
-    // Remembers the last text: in a column with one long value, decoding it for each row costs more than everything
-    // else.
-    if (index !== this.#at) [this.#at, this.#text] = [index, this.#textAt(index)]
-    return this.#text
-  }
-
-  #textAt(index: number): string | undefined {
-    const block = this.#blocks[Math.floor(index / BLOCK)]
-    if (block === undefined) return this.#last[index - this.#blocks.length * BLOCK]?.toString()
-    const end = block.ends[index % BLOCK]
-    return end === undefined ? undefined : block.bytes.toString('utf8', block.ends[(index % BLOCK) - 1] ?? 0, end)
-  }
 }

@@ -21,7 +21,6 @@ import {
   type LinkedRows,
   type SheetParts,
   type SheetRow,
-  SharedTexts,
   linksParser,
   relationIn,
   sheetParser,
@@ -60,6 +59,10 @@ class Unreadable extends Error {
     super(problem)
     this.fault = { line: 0, problem, ...more }
   }
+}
+
+function tooMuch(what: string, limitBytes: number): Unreadable {
+  return new Unreadable(`${what} more than limits.memory allows (${sizeText(limitBytes)})`)
 }
 
 /** Reads a sheet and yields its rows in pages, with pauses for requests. */
@@ -117,13 +120,6 @@ interface WorkbookParts extends SheetParts {
 }
 
 const MOST_ENTRIES = 10_000
-/** Other kinds of documents in ZIP files, recognised by a part that only they contain. */
-const OTHER_ZIP_FILES = [
-  ['content.xml', 'an OpenDocument workbook (.ods)'],
-  ['xl/workbook.bin', 'a binary Excel workbook (.xlsb)'],
-  ['Index/Document.iwa', 'a Numbers document'],
-] as const
-
 async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookParts> {
   const { file, limitBytes, sheet, linkColumn, onSheets } = reading
   const { name, sizeBytes } = reading.rows.found
@@ -137,15 +133,12 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
     entries.set(entry.fileName.replace(/^\//, ''), entry)
     if (entries.size > MOST_ENTRIES) throw new Unreadable(`the workbook has more than ${MOST_ENTRIES} parts`)
   }
-  const other = OTHER_ZIP_FILES.find(([part]) => entries.has(part))
-  if (other !== undefined) throw new Unreadable(`this is ${other[1]}; save it as .xlsx`)
   let left = limitBytes
   const take = (part: string): Entry | null => {
     const entry = entries.get(part)
     if (entry === undefined) return null
     left -= entry.uncompressedSize
-    if (left < 0)
-      throw new Unreadable(`the workbook unpacks to more than limits.memory allows (${sizeText(limitBytes)})`)
+    if (left < 0) throw tooMuch('the workbook unpacks to', limitBytes)
     return entry
   }
   const read: ReadPart = async (part, parser) => {
@@ -157,7 +150,7 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
   const book = await readBook(read)
   onSheets?.(book.sheets)
   const path = sheetPart(book.sheets, sheet, name)
-  const strings = new SharedTexts()
+  const strings: string[] = []
   const shapes: NumberShape[] = []
   await read(book.parts.byType.get('sharedStrings') ?? 'xl/sharedStrings.xml', stringsParser(strings))
   await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(shapes))
@@ -201,7 +194,8 @@ async function readBook(read: ReadPart): Promise<Book> {
       if (sheets.length > MOST_ENTRIES) refuse(`it names more than ${MOST_ENTRIES} sheets`)
     }),
   )
-  if (!isThere) throw new Unreadable('this is a ZIP file, and not an Excel workbook (.xlsx)')
+  if (!isThere)
+    throw new Unreadable('this is a ZIP file, and not an Excel workbook; save a workbook of another kind as .xlsx')
   const parts = await relationsOf(read, path)
   const worksheets = sheets.flatMap(({ relation, ...sheet }) => {
     const part = parts.byName.get(relation)
@@ -256,10 +250,8 @@ function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string):
   throw new Unreadable(lacking, { lacking })
 }
 
-/** How many bytes to parse between two looks at the pace; fewer if they take long. */
-const SLICE = 8 * 1024
-const SMALLEST_SLICE = 128
-const LONG_MS = 2
+/** How many bytes to parse between two looks at the pace. */
+const SLICE_BYTES = 4 * 1024
 
 /** Feeds a part of the workbook to its parser, with pauses for requests. */
 async function* fed(
@@ -275,19 +267,14 @@ async function* fed(
   }
   const stream = await zip.openReadStreamPromise(entry)
   const chunks: AsyncIterable<Buffer> = stream
-  let size = SLICE
   let sum = 0
   try {
     for await (const chunk of chunks) {
       if (isGivenUp()) return
       sum = crc32(chunk, sum)
-      for (let from = 0; from < chunk.length;) {
-        const slice = chunk.subarray(from, from + size)
-        from += slice.length
-        const begunMs = performance.now()
+      for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+        const slice = chunk.subarray(from, from + SLICE_BYTES)
         refuse(parser.feed(decoder.decode(slice, { stream: true }), slice.length))
-        const isLong = performance.now() - begunMs > LONG_MS
-        size = isLong ? Math.max(SMALLEST_SLICE, size / 4) : Math.min(SLICE, size * 2)
         yield
         if (pace.isOver) await pace.rest()
       }
@@ -327,8 +314,7 @@ async function linksOf<Item>(
     for (const { first, last, address } of waiting) {
       for (let row = first; row <= last; row++) {
         links.set(row, address)
-        if (++count * LINK_BYTES > limitBytes)
-          throw new Unreadable(`its links take more than limits.memory allows (${sizeText(limitBytes)})`)
+        if (++count * LINK_BYTES > limitBytes) throw tooMuch('its links take', limitBytes)
         if (count % SOME_LINKS === 0 && pace.isOver) await pace.rest()
       }
     }
@@ -357,8 +343,7 @@ async function* readRows<Item>(
       const isTooLarge = bytes > LARGEST_ROW_BYTES
       rows.textBytes += bytes + (link?.length ?? 0)
       // A text stored once may occur in a million cells.
-      if (rows.textBytes > limitBytes)
-        throw new Unreadable(`its cells hold more than limits.memory allows (${sizeText(limitBytes)})`)
+      if (rows.textBytes > limitBytes) throw tooMuch('its cells hold', limitBytes)
       if (onRow === null && headerRow !== null && row < headerRow) continue
       rows.blankRows += Math.max(0, row - above - 1)
       above = row
