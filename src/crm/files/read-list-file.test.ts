@@ -7,10 +7,10 @@ function pass(bytes: Uint8Array, size: number): { readonly text: string; readonl
   const passed: Buffer[] = []
   for (let from = 0; from < bytes.length; from += size) {
     const chunk = Buffer.from(bytes.subarray(from, from + size))
-    const gated = gate.pass(chunk)
-    passed.push(Buffer.from(gated.bytes))
+    const valid = gate.pass(chunk)
+    if (valid === null) return { text: Buffer.concat(passed).toString(), brokenIn: gate.line }
+    passed.push(Buffer.from(valid))
     chunk.fill(0)
-    if (gated.broken) return { text: Buffer.concat(passed).toString(), brokenIn: gate.line }
   }
   return { text: Buffer.concat(passed).toString(), brokenIn: gate.finish() ? gate.line : null }
 }

@@ -79,7 +79,8 @@ async function* readText<Item>(
     }
     for (let at = 0; at < bytesRead && !isGivenUp(); at += PIECE_BYTES) {
       const piece = chunk.subarray(at, Math.min(at + PIECE_BYTES, bytesRead))
-      const { bytes, broken } = gate.pass(piece)
+      const bytes = gate.pass(piece)
+      if (bytes === null) return { line: gate.line, problem: gate.problem }
       const zeroAt = bytes.indexOf(0)
       if (zeroAt !== -1) return { line: gate.line - breaksIn(bytes.subarray(zeroAt)), problem: ZERO }
       for (let from = 0; from < bytes.length && !isGivenUp();) {
@@ -93,7 +94,6 @@ async function* readText<Item>(
         yield* rows.take(PAGE_ROWS)
         await pace.rest()
       }
-      if (broken) return { line: gate.line, problem: gate.problem }
     }
     position += bytesRead
   }
@@ -106,7 +106,7 @@ async function* readText<Item>(
   return fault
 }
 
-const ZERO = 'the file contains U+0000, which no text does; most likely it is incomplete, or not a list'
+const ZERO = 'the file contains U+0000, which no text does; most likely it is incomplete, in UTF-16, or not a list'
 
 /** Returns a sentence about a UTF-16 file that is read in another encoding; `null` for any other file. */
 function otherThan(encoding: string, head: Buffer): string | null {
@@ -130,45 +130,34 @@ function wholeLines(bytes: Buffer): Buffer {
 
 const NOTHING = Buffer.alloc(0)
 
-interface GatedBytes {
-  readonly bytes: Buffer
-  /** Whether the bytes after `bytes` are not UTF-8, in the line where `bytes` ends. */
-  readonly broken: boolean
-}
-
-/** Converts the bytes of a file to UTF-8. */
+/** Converts the bytes of a file to whole characters of UTF-8, without a byte order mark. */
 interface ByteGate {
-  /** The line of the next byte. */
+  /** The line of the next byte, or of the first that is not valid. */
   readonly line: number
   /** Describes bytes that are not valid. */
   readonly problem: string
-  pass(chunk: Buffer): GatedBytes
+  /** Returns `null` if not all bytes are valid. */
+  pass(chunk: Buffer): Buffer | null
   /** Ends the file; returns whether it ends within a character. */
   finish(): boolean
 }
 
-/** Passes UTF-8 on in whole characters, without a byte order mark. */
 export class Utf8Gate implements ByteGate {
   readonly problem = 'the bytes are not UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
   line = 1
   #rest: Buffer = NOTHING
   #isFirst = true
 
-  pass(chunk: Buffer): GatedBytes {
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    if (this.#isFirst && bytes.length < 3 && BOM.subarray(0, bytes.length).equals(bytes)) {
-      this.#rest = Buffer.from(bytes)
-      return { bytes: NOTHING, broken: false }
-    }
-    if (this.#isFirst && bytes.subarray(0, 3).equals(BOM)) bytes = bytes.subarray(3)
-    this.#isFirst = false
+  pass(chunk: Buffer): Buffer | null {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const end = wholeEnd(bytes)
     this.#rest = Buffer.from(bytes.subarray(end))
-    bytes = bytes.subarray(0, end)
-    const broken = !isUtf8(bytes)
-    if (broken) bytes = validLines(bytes)
-    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) this.line++
-    return { bytes, broken }
+    const hasMark = this.#isFirst && bytes.subarray(0, 3).equals(BOM)
+    if (end > 0) this.#isFirst = false
+    const whole = bytes.subarray(hasMark ? 3 : 0, end)
+    const isValid = isUtf8(whole)
+    this.line += breaksIn(isValid ? whole : validLines(whole))
+    return isValid ? whole : null
   }
 
   finish(): boolean {
@@ -201,7 +190,6 @@ function validLines(bytes: Buffer): Buffer {
   }
 }
 
-/** Converts another encoding to UTF-8 and drops a byte order mark. */
 class DecodingGate implements ByteGate {
   line = 1
   readonly problem: string
@@ -216,17 +204,12 @@ class DecodingGate implements ByteGate {
     this.problem = `a byte here is not ${encoding}, as crm.texts.encoding says`
   }
 
-  pass(chunk: Buffer): GatedBytes {
+  pass(chunk: Buffer): Buffer | null {
     const text = this.#decode(chunk)
-    if (text === null) {
-      this.line += this.#linesBeforeFault(chunk)
-      return { bytes: NOTHING, broken: true }
-    }
-    const bytes = Buffer.from(text)
-    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) this.line++
-    const last = chunk.lastIndexOf(LINE_FEED)
-    this.#lineBytes = Buffer.from(chunk.subarray(last + 1))
-    return { bytes, broken: false }
+    const bytes = text === null ? null : Buffer.from(text)
+    this.line += bytes === null ? this.#linesBeforeFault(chunk) : breaksIn(bytes)
+    this.#lineBytes = Buffer.from(chunk.subarray(chunk.lastIndexOf(LINE_FEED) + 1))
+    return bytes
   }
 
   finish(): boolean {
