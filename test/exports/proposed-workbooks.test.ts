@@ -136,7 +136,11 @@ it('leaves the column open that has another value in each row, and check says wh
 it.each([
   ['Plan.xls', Buffer.from('Nr\tTitel\n1\tFigaro\n'), 'is text despite its name; name it .csv'],
   ['Plan.xls', Buffer.from('\ufeffNr\tTitel\n', 'utf16le'), 'is text despite its name; name it .csv'],
-  ['Plan.xls', workbook([]), 'is a ZIP file, as an Excel workbook is; name it .xlsx'],
+  [
+    'Plan.xls',
+    workbook([]),
+    'is an Excel or OpenDocument workbook (.xlsx, .ods) despite its name; name it .xlsx, also in from of its list, or save it as CSV UTF-8, separated by commas',
+  ],
   [
     'Plan.xls',
     Buffer.from('d0cf11e0a1b11ae1', 'hex'),
@@ -147,7 +151,11 @@ it.each([
     Buffer.from('<html><body>Sign in</body></html>'),
     'is a web page (HTML) despite its name; open it in Excel and save it as .xlsx',
   ],
-  ['Plan.json', workbook([]), 'is a ZIP file, as an Excel workbook is; name it .xlsx'],
+  [
+    'Plan.json',
+    workbook([]),
+    'is an Excel or OpenDocument workbook (.xlsx, .ods) despite its name; name it .xlsx, also in from of its list, or save it as CSV UTF-8, separated by commas',
+  ],
   ['Plan.doc', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'is not a .csv, .json, .ndjson or .xlsx file'],
 ])('says what %s is, and what to do', async (file, bytes, problem) => {
   writeFileSync(join(folder, file), bytes)

@@ -19,9 +19,9 @@ export function contentOf(bytes: Buffer): Content {
   return /\p{Cc}/u.test(text.replaceAll(/\s/g, '')) ? 'other' : 'text'
 }
 
-/** Names each kind of file other than a workbook, and the remedy: the end of a sentence that begins with `this is`. */
-export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
-  zip: 'a ZIP file, as an Excel workbook is; name it .xlsx',
+/** Names each kind of file under a wrong name, and the remedy: the end of a sentence that begins with `this is`. */
+export const DISGUISES: Readonly<Record<Content, string>> = {
+  zip: 'an Excel or OpenDocument workbook (.xlsx, .ods) despite its name; name it .xlsx, also in from of its list, or save it as CSV UTF-8, separated by commas',
   ole: 'an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
   gzip: 'a compressed file (gzip) despite its name; unpack it',
   page: 'a web page (HTML) despite its name; open it in Excel and save it as .xlsx',
@@ -30,30 +30,16 @@ export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
   other: 'not an Excel workbook (.xlsx) despite its name',
 }
 
-/**
- * Returns the kind of UTF-16, by a byte order mark or by the zero bytes of ASCII letters; `null` if it is not UTF-16.
- */
+/** Returns the kind of UTF-16 that a byte order mark declares; `null` if there is none. */
 export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const mark = bytes.toString('hex', 0, 2)
-  if (mark === 'fffe') return 'utf-16le'
-  if (mark === 'feff') return 'utf-16be'
-  const zeros = [0, 0]
-  const length = Math.min(bytes.length, HEAD_BYTES) & ~1
-  for (let at = 0; at < length; at++) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
-  const [high = 0, low = 0] = zeros
-  // Column names and separators are mostly ASCII, whatever the rows contain.
-  const some = length / 8
-  return low > some && high === 0 ? 'utf-16le' : high > some && low === 0 ? 'utf-16be' : null
+  return mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : null
 }
 
+/** Returns a sentence about a file that is not the text its name says; `null` if it may be one. */
 export function disguiseOf(bytes: Buffer): string | null {
   const content = contentOf(bytes)
-  if (content === 'gzip') return `this is ${OTHER_THAN_WORKBOOKS.gzip}`
-  if (content === 'ole')
-    return 'this is an old Excel workbook (.xls) despite its name; save it as .xlsx or as CSV UTF-8'
-  if (content !== 'zip') return null
-  const fact = 'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK) despite its name'
-  return `${fact}; name it .xlsx and set from of its list to the new name, or save it as CSV UTF-8, separated by commas`
+  return content === 'text' || content === 'other' || content === 'page' ? null : `this is ${DISGUISES[content]}`
 }
 
 export const FILE_FORMATS = ['json', 'ndjson', 'csv', 'xlsx'] as const

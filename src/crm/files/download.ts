@@ -1,11 +1,12 @@
 import type { WebFile } from '../../config/crm/sources.ts'
+import { isPlain } from '../../domain/host.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { type Answered, type Gate, ask } from '../web/ask.ts'
 import { type HttpReply, type ProxiedHttpClient, httpDateMs, retryAfterMs } from '../web/http-client.ts'
-import { type FileFormat, EMPTY_LISTS, OTHER_THAN_WORKBOOKS, contentOf, disguiseOf, formatOf } from './content.ts'
+import { type FileFormat, EMPTY_LISTS, contentOf, disguiseOf, formatOf } from './content.ts'
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { createHash } from 'node:crypto'
@@ -31,10 +32,10 @@ export interface WebCopy {
   /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
   readonly writtenAtMs: number
   /**
-   * Whether the server sends an ETag or Last-Modified. `ignored`: it has ignored one in a conditional request.
-   * `renewed`: the file has not changed since the previous download, and its Last-Modified is the current time again.
+   * Whether the server sends an ETag or Last-Modified. `useless`: it has sent the file in full although it had not
+   * changed, because it ignores conditional requests or sends the current time as Last-Modified.
    */
-  readonly validators: 'sent' | 'none' | 'ignored' | 'renewed'
+  readonly validators: 'sent' | 'none' | 'useless'
 }
 
 /** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
@@ -119,8 +120,7 @@ export class Download {
   async #take({ reply, begunAt, url }: Followed, known: WebCopy | null): Promise<WebCopy | Failure> {
     if (reply.status !== 200) return this.#failureOf(reply)
     const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength)
-    const about = { contentType: reply.headers['content-type'] ?? '', pathname: url.pathname, name: this.name }
-    const format = formatOfWeb(bytes, about)
+    const format = formatOfWeb(bytes, reply.headers['content-type'] ?? '', url.pathname, this.name)
     if (typeof format !== 'string') return format
     const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
     const { etag, 'last-modified': lastModified } = reply.headers
@@ -130,16 +130,15 @@ export class Download {
     // second. Scripts send the current time as Last-Modified; an ETag that an earlier download had too is safe then.
     const isSettled = !(this.#settings.time.now().wallMs - writtenAtMs < SETTLING_MS)
     const isEtagSettled = isSettled || (isSame && etag === this.#etag)
-    // A server may send validators and ignore them: then each refresh downloads the file in full.
-    const isIgnored = isSame && Object.keys(this.#validators).length > 0
+    const wasConditional = Object.keys(this.#validators).length > 0
     this.#validators = {
       ...(etag === undefined || !isEtagSettled ? {} : { 'if-none-match': etag }),
       ...(lastModified === undefined || !isSettled ? {} : { 'if-modified-since': lastModified }),
     }
     this.#etag = etag
-    const isRenewed = isSame && Object.keys(this.#validators).length === 0
+    const isUseless = isSame && (wasConditional || Object.keys(this.#validators).length === 0)
     const isSent = etag !== undefined || lastModified !== undefined
-    const validators = !isSent ? 'none' : isIgnored ? 'ignored' : isRenewed ? 'renewed' : 'sent'
+    const validators = !isSent ? 'none' : isUseless ? 'useless' : 'sent'
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
     if (!isSame || this.#bytes !== null) this.#bytes = bytes
     return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, validators })
@@ -218,8 +217,7 @@ export class Download {
   async #redirectFault(first: URL, next: URL): Promise<string | null> {
     if (next.username !== '' || next.password !== '')
       return 'an address with a user name, which Marquee does not follow'
-    const isLoopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(next.hostname)
-    if (next.protocol !== 'https:' && !(next.protocol === 'http:' && isLoopback)) return 'an address without https'
+    if (!/^https?:$/.test(next.protocol) || isPlain(next.origin)) return 'an address without https'
     if (next.origin === first.origin) return null
     const isPrivate = await this.#isPrivate(next)
     return !isPrivate || (await this.#isPrivate(first))
@@ -228,12 +226,15 @@ export class Download {
   }
 
   /**
-   * Returns true if a URL leads to a private address. If a proxy is used, it resolves names, so only literal addresses
-   * are checked.
+   * Returns true if a URL leads to a private address. A name that cannot be resolved leads nowhere. If a proxy is used,
+   * it resolves names, so only literal addresses are checked.
    */
   async #isPrivate(url: URL): Promise<boolean> {
-    const isName = !/^(?:[\d.]+|\[.*\]|localhost)$/.test(url.hostname)
-    return isName && this.#settings.web.isProxied(url) ? false : isPrivateUrl(url)
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+    if (/^(?:.*\.)?localhost$/.test(host)) return true
+    if (isIP(host) !== 0) return isPrivateAddress(host)
+    const addresses = this.#settings.web.isProxied(url) ? [] : await lookup(host, { all: true }).catch(() => [])
+    return addresses.some(({ address }) => isPrivateAddress(address))
   }
 }
 
@@ -250,43 +251,24 @@ function isRefusal(status: number): boolean {
 
 /** The addresses that are only reachable from this machine or its network. */
 const PRIVATE = new BlockList()
-for (const [net, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
+for (const [net, bits, family] of [
+  ['0.0.0.0', 8, 'ipv4'],
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['::', 127, 'ipv6'],
+  ['fc00::', 7, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
 ] as const) {
-  PRIVATE.addSubnet(net, bits, 'ipv4')
-}
-for (const [net, bits] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const) {
-  PRIVATE.addSubnet(net, bits, 'ipv6')
+  PRIVATE.addSubnet(net, bits, family)
 }
 
-/** Returns true if an address is a loopback, link-local or private one. */
+/** Returns true if an address is a loopback, link-local or private one; of IPv4, also as IPv6 writes it. */
 export function isPrivateAddress(address: string): boolean {
-  const bare = address.replace(/^\[(.*)\]$/, '$1')
-  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(bare)
-  if (mapped !== null) {
-    const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)]
-    return isPrivateAddress(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`)
-  }
-  const family = isIP(bare)
-  return family !== 0 && PRIVATE.check(bare, family === 4 ? 'ipv4' : 'ipv6')
-}
-
-/** Returns true if a URL leads to a private address. A name that cannot be resolved leads nowhere. */
-async function isPrivateUrl({ hostname }: URL): Promise<boolean> {
-  if (/^(?:.*\.)?localhost$/.test(hostname)) return true
-  if (isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) return isPrivateAddress(hostname)
-  const addresses = await lookup(hostname, { all: true }).catch(() => [])
-  return addresses.some(({ address }) => isPrivateAddress(address))
+  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 const LONGEST_NAME = 60
@@ -307,36 +289,27 @@ function shownUrl({ host, pathname }: URL, isReferred: boolean): string {
 const PUBLISH = 'publish the sheet (File, Share, Publish to web), or send a key in headers'
 
 /** The formats of content types. `application/vnd.ms-excel` says nothing: many servers send CSV under that name. */
-const FORMATS: ReadonlyMap<string, FileFormat> = new Map([
-  ['text/csv', 'csv'],
-  ['application/csv', 'csv'],
-  ['text/tab-separated-values', 'csv'],
-  ['application/json', 'json'],
-  ['text/json', 'json'],
-  ['application/x-ndjson', 'ndjson'],
-  ['application/ndjson', 'ndjson'],
-  ['application/jsonl', 'ndjson'],
-  ['application/x-jsonlines', 'ndjson'],
-])
+const FORMATS: readonly (readonly [type: RegExp, format: FileFormat])[] = [
+  [/\/(?:csv|tab-separated-values)$/, 'csv'],
+  [/\/(?:x-)?(?:ndjson|jsonl|jsonlines)$/, 'ndjson'],
+  [/[/+]json$/, 'json'],
+]
 
 /**
  * Returns the format of a downloaded file: by its first bytes, then by its content type, then by the name in the URL;
  * otherwise it is CSV. Returns a failure if it is no list.
  */
-function formatOfWeb(
-  bytes: Buffer,
-  { contentType, pathname, name }: { readonly contentType: string; readonly pathname: string; readonly name: string },
-): FileFormat | Failure {
+function formatOfWeb(bytes: Buffer, contentType: string, pathname: string, name: string): FileFormat | Failure {
   const byName = formatOf(pathname)
   const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
-  const byType = FORMATS.get(type) ?? (type.endsWith('+json') ? 'json' : null)
+  const byType = FORMATS.find(([pattern]) => pattern.test(type))?.[1]
   const format = byType ?? (byName === 'xlsx' ? null : byName) ?? 'csv'
   if (bytes.length === 0) return failureOf('broken', `${name} has zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
   const content = contentOf(bytes)
   if (content === 'zip') return 'xlsx'
   if (content === 'page') return failureOf('refused', `${name} is a web page (HTML), not a file: ${PUBLISH}`)
-  const other = content === 'xml' ? `this is ${OTHER_THAN_WORKBOOKS.xml}` : disguiseOf(bytes)
-  return other === null ? format : failureOf('broken', `${name}: ${other}`)
+  const disguise = disguiseOf(bytes)
+  return disguise === null ? format : failureOf('broken', `${name}: ${disguise}`)
 }
 
 const SLICE_BYTES = 1024 * 1024

@@ -1,6 +1,5 @@
 // A file that is read once and as a whole, for `init --from`: by path or by URL, whatever the columns of its rows.
 
-import { constants } from 'node:fs'
 import { basename } from 'node:path'
 import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
@@ -11,7 +10,7 @@ import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download } from './download.ts'
 import { PLENTY } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
-import { type FileFormat, OTHER_THAN_WORKBOOKS, contentOf, formatOf } from './content.ts'
+import { type FileFormat, DISGUISES, contentOf, formatOf } from './content.ts'
 import { type RowCells, csvProblem } from './csv-parser.ts'
 import { openFile } from './found-file.ts'
 import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
@@ -63,7 +62,7 @@ export function formatFound(path: string, bytes: Buffer): { readonly format: Fil
   // A workbook named .csv is read as a workbook, as it will be when serving.
   if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return { format: 'xlsx' }
   const isText = content === 'text' || content === 'other'
-  return !isText || format === null || format === 'xlsx' ? `is ${OTHER_THAN_WORKBOOKS[content]}` : { format }
+  return !isText || format === null || format === 'xlsx' ? `is ${DISGUISES[content]}` : { format }
 }
 
 /** Explains an error of the CSV parser as a read does. @param code of a `CsvError` */
@@ -93,7 +92,7 @@ export async function readWholeSheet(
   add: (cells: RowCells, row: number) => void,
 ): Promise<SheetsFound> {
   const { readSheet } = await import('./workbook.ts')
-  const file = openFile(path, constants.O_RDONLY, PLENTY)
+  const file = openFile(path, PLENTY)
   let sheets: SheetsFound['sheets'] = []
   const take = (cells: RowCells, row: number): null => {
     add(cells, row)

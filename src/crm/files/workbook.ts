@@ -10,7 +10,7 @@ import { sizeText } from '../../domain/printable.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../cells/cell.ts'
-import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
+import { contentOf, DISGUISES, HEAD_BYTES } from './content.ts'
 import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
 import { type OpenFile as File, errorCode } from './found-file.ts'
 import type { FileBatch } from './batch.ts'
@@ -167,7 +167,7 @@ async function refuseOthers(file: OpenFile, sizeBytes: number): Promise<void> {
   const head = Buffer.alloc(Math.min(HEAD_BYTES, sizeBytes))
   await fill(file, head, 0)
   const content = contentOf(head)
-  if (content !== 'zip') throw new Unreadable(`this is ${OTHER_THAN_WORKBOOKS[content]}`)
+  if (content !== 'zip') throw new Unreadable(`this is ${DISGUISES[content]}`)
 }
 
 interface Book {
