@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import type { Guid } from '../../domain/guid.ts'
 import {
   type Cursor,
-  type Failed,
   type Failure,
   type Page,
   type PageStream,
@@ -14,45 +13,55 @@ import {
   failureOf,
   heartbeat,
 } from '../../sync/port.ts'
-import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import type { Moment, Time } from '../../time/time.ts'
 import type { ConnectorContext, CrmLimits } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
-import type { OpenFile } from './found-file.ts'
+import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
 import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import { spanText } from '../../domain/printable.ts'
 
 export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly list: ListFile<Item>
   readonly limits: FileLimits
+  readonly maxFileAgeMs?: number | null | undefined
   readonly isClosed: () => boolean
 }
 
 export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
+/** One state of a list's file, as it was found. */
 interface FileVersion {
-  readonly file: Pick<OpenFile, 'read'>
-  readonly found: FileBatch<unknown>['found']
   readonly id: string
+  readonly found: FileBatch<unknown>['found'] & Pick<FoundFile, 'inode'>
+  /** When its bytes are known to have been these. */
   readonly begunAt: Moment
-  /** When the read of the file began, in monotonic ms. */
-  readonly readAtMs: number
+  /** When Marquee began to read it. */
+  readonly readAt: Moment
+}
+
+interface OpenVersion extends FileVersion {
+  readonly file: Pick<OpenFile, 'read'>
   /** Whether its rows are held back until the whole file has been read, as long as they are few (`HELD_BACK_ROWS`). */
   readonly isSmall: boolean
   /** Whether any later change makes another version of it. */
   readonly isSettled: boolean
 }
 
+/** A file that still has the bytes of its version at the end of a read. */
+export interface StillThere {
+  /** When it was still the list's file. */
+  readonly asOf: Moment
+  /** Whether it is the list's file now. */
+  readonly isCurrent: boolean
+}
+
 /** `changed` if the file changed during the read and nothing was applied; `shown` if some pages were. */
 export type Interrupted = 'changed' | 'shown'
-
-interface Whole {
-  readonly ok: true
-  readonly isLeftOut: boolean
-}
 
 /** The most text in the cells, and the most rows, of a list that is applied only after a complete read. */
 const HELD_BACK_BYTES = 64 * 1024 * 1024
@@ -61,86 +70,103 @@ const NO_VERSION = (): number => Number.NaN
 
 /** Reads the versions of one list's file, and keeps the results that later reads need. */
 export class FileReads<Item> {
-  readonly halfWritten: HalfWritten
   readonly #settings: FileReadsSettings<Item>
+  readonly #halfWritten: HalfWritten
   #columns: ColumnsBefore | null = null
   /** The unused columns, and the number of blank rows, that have been reported. */
   readonly #told = new Set<string>()
   #blankRows = 0
+  /** Whether this process has mapped every row: a snapshot does not contain suspicions and unused columns. */
   #hasMappedAll = false
   /** The last broken version, which is not read again. */
   #refused: { readonly id: string; readonly failure: Failure } | null = null
 
   constructor(settings: FileReadsSettings<Item>) {
     this.#settings = settings
-    this.halfWritten = new HalfWritten(settings.list.name, settings.limits)
+    this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
   }
 
-  /** Whether this process has mapped every row: a snapshot does not contain suspicions and unused columns. */
-  get hasMappedAll(): boolean {
-    return this.#hasMappedAll
+  sawNone({ inode }: NotFound, atMs: number): void {
+    this.#halfWritten.saw(inode === undefined ? {} : { inode }, atMs)
   }
 
-  /** Explains why this version is not read again; `null` if it should be read. */
-  refusalOf(id: string): Failed | null {
+  /**
+   * Returns the outcome of a read if it is known without reading the file; `null` if it is not.
+   * @param isEnough whether rows that this process has not mapped need not be mapped now
+   */
+  known({ id, found, begunAt, readAt }: FileVersion, { cursor }: ReadRequest, isEnough: boolean): ReadOutcome | null {
+    const old = tooOld(found.name, found.writtenAtMs, readAt.wallMs, this.#settings.maxFileAgeMs)
+    if (old !== null) return { ok: false, failure: old }
+    if (id === cursor && (this.#hasMappedAll || isEnough)) {
+      this.#halfWritten.saw({ fingerprint: id, inode: found.inode }, readAt.monotonicMs)
+      return endOf(cursor, begunAt, false)
+    }
     return this.#refused?.id === id ? { ok: false, failure: this.#refused.failure } : null
   }
 
   /**
-   * Reads a version in full.
-   * @param isKnown whether the list was read from this version before: every row is then mapped again
-   * @param isWhole called at the end of the file; tells whether the file still has the bytes of this version
+   * Reads a version in full. If the list was read from it before, every row is mapped again.
+   * @param whatIsThere called at the end of the file; returns `null` if it no longer has the bytes of this version
    */
   async *read(
-    version: FileVersion,
+    version: OpenVersion,
     request: ReadRequest,
-    isKnown: boolean,
-    isWhole: (fault: BrokenSyntax | null) => Promise<boolean> = () => Promise.resolve(true),
-  ): PageStream<Item, Failed | Interrupted | Whole> {
+    whatIsThere: (fault: BrokenSyntax | null) => Promise<StillThere | null>,
+  ): PageStream<Item, ReadOutcome | Interrupted> {
     const { list, time, isClosed, limits } = this.#settings
-    const { file, found, begunAt, readAtMs } = version
+    const { file, found, id, begunAt } = version
     const { name, format } = found
     const { signal, served = null } = request
+    const readAtMs = version.readAt.monotonicMs
+    this.#halfWritten.saw({ fingerprint: id, inode: found.inode }, readAtMs)
+    const waiting = this.#halfWritten.stillWaiting(name, served, readAtMs)
+    if (waiting !== null) return { ok: false, failure: waiting }
+    const isKnown = id === request.cursor
     const held = isKnown ? { size: request.held.size, version: NO_VERSION } : request.held
-    const extent = this.halfWritten.extentOf(format, served, readAtMs)
+    const extent = this.#halfWritten.extentOf(format, served, readAtMs)
     const rows = new FileBatch<Item>(found, begunAt, held.size === 0, extent)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const { memoryBytes: limitBytes = 2e9 } = limits
+    const { memoryBytes: limitBytes = 2e9, requestTimeoutMs: everyMs } = limits
     const pace = new Pace(held.size === 0)
     const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
     const pages: Page<Item>[] = []
     let shown = false
-    const signs = new SignsOfLife<Item>({ time, everyMs: limits.requestTimeoutMs, begunAt, pace, signal })
-    let next = yield* signs.during(reading.next())
-    for (; next.done !== true; next = yield* signs.during(reading.next())) {
+    const signs = { time, everyMs, begunAt, pace, signal }
+    let next = yield* awaited(reading.next(), signs)
+    for (; next.done !== true; next = yield* awaited(reading.next(), signs)) {
       pages.push(next.value)
-      if (version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) continue
+      if (version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) {
+        yield heartbeat(begunAt)
+        continue
+      }
       shown = true
       yield* oneByOne(pages)
     }
     const fault = next.value
     if (isGivenUp()) return failed('unreachable', `the read of ${name} was stopped`)
-    if (!(await isWhole(fault))) return shown ? 'shown' : 'changed'
+    const there = await whatIsThere(fault)
+    if (there === null) return shown ? 'shown' : 'changed'
     if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
       const isList = fault === null && !rows.isOpen
       const countMissing = async (): Promise<number> =>
         shown ? served.countMissing() : served.count - (await countServed(pages, served))
       const lines = { isCut: rows.isCut, isList, countMissing }
-      const failure = await this.halfWritten.doubtAbout(name, lines, served, readAtMs)
+      const failure = await this.#halfWritten.doubtAbout(name, lines, served, readAtMs)
       if (failure !== null) return { ok: false, failure }
     }
     if (fault === null) this.#columns = columns.all
     const failure = failureIn(list, rows, columns, fault)
-    this.#refused = failure !== null && version.isSettled ? { id: version.id, failure } : null
+    this.#refused = failure !== null && version.isSettled ? { id, failure } : null
     if (failure !== null) return { ok: false, failure }
     yield* oneByOne(pages)
     const cut = rows.takeCut()
     if (cut !== null) yield cut
-    this.halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
+    this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
     this.#hasMappedAll ||= isKnown || held.size === 0
     this.#tell(name, columns.names, rows.blankRows)
-    return { ok: true, isLeftOut: rows.isLeftOut }
+    const isAll = there.isCurrent && version.isSettled && !rows.isLeftOut
+    return endOf(cursorOf(isAll ? id : `${id}${UNSETTLED}`), there.asOf, true)
   }
 
   #tell(name: string, ignored: readonly string[], blankRows: number): void {
@@ -173,22 +199,18 @@ function failureIn<Item>(
   return failureOf('broken', `${place}: ${fault.problem}`)
 }
 
-const UNSETTLED = ':unsettled'
-
 /**
- * Returns a cursor that never equals a version of the file, so the file is read again even if it does not change. Used
- * if a change might go unnoticed, or if the last line was left out.
+ * Ends a cursor that never equals a version of the file, so the file is read again even if it does not change. Used if
+ * a change might go unnoticed, or if the last line was left out.
  */
-export function unsettled(id: string): Cursor {
-  return cursorOf(`${id}${UNSETTLED}`)
-}
+const UNSETTLED = ':unsettled'
 
 /** Returns true if a cursor identifies a version of the file, so any process can confirm the list by it. */
 export function namesVersion(cursor: Cursor): boolean {
   return !cursor.endsWith(UNSETTLED)
 }
 
-export function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
+function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }
 }
 
@@ -209,24 +231,16 @@ async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRow
   return ids.size
 }
 
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
-
 /** Explains that an export has stopped: its file is older than crm.maxFileAge. `null` if it is young enough. */
-export function tooOld(name: string, writtenAtMs: number, nowMs: number, maxAgeMs: number | null): Failure | null {
-  if (maxAgeMs === null || nowMs - writtenAtMs <= maxAgeMs) return null
-  const fact = `${name} was last written ${spelled(nowMs - writtenAtMs)} ago`
-  return failureOf('unreachable', `${fact}, and crm.maxFileAge allows ${spelled(maxAgeMs)}: has the export stopped?`)
-}
-
-function spelled(ms: number): string {
-  if (ms >= HOUR_MS) return `${Math.floor(ms / (HOUR_MS / 10)) / 10} h`
-  return ms >= MINUTE_MS ? `${Math.floor(ms / MINUTE_MS)} min` : `${Math.floor(ms / 1000)} s`
+function tooOld(name: string, writtenAtMs: number, nowMs: number, maxAgeMs: number | null = null): Failure | null {
+  if (maxAgeMs === null || !(nowMs - writtenAtMs > maxAgeMs)) return null
+  const hours = Math.floor((nowMs - writtenAtMs) / 360_000) / 10
+  const fact = `${name} was last written ${hours} h ago, and crm.maxFileAge allows ${spanText(maxAgeMs)}`
+  return failureOf('unreachable', `${fact}: has the export stopped?`)
 }
 
 interface Signs {
   readonly time: Time
-  /** The longest time without a page while the read makes progress, ms. */
   readonly everyMs: number
   readonly begunAt: Moment
   readonly pace: Pick<Pace, 'slices'>
@@ -234,29 +248,19 @@ interface Signs {
 }
 
 /**
- * Yields empty pages while the rows of a file are held back until its end. Otherwise a slow share or a busy processor
- * would look like a file that does not answer. A read without progress yields no page, and times out.
+ * Waits for the next page, and yields an empty one in each interval in which the read makes progress. Otherwise a slow
+ * share or a busy processor would look like a file that does not answer. A read without progress yields none, and times
+ * out.
  */
-class SignsOfLife<Item> {
-  readonly #signs: Signs
-  #since: Moment
-
-  constructor(signs: Signs) {
-    this.#signs = signs
-    this.#since = signs.begunAt
-  }
-
-  async *during<Next>(pending: Promise<Next>): AsyncGenerator<Page<Item>, Next, void> {
-    const { time, everyMs, begunAt, pace, signal } = this.#signs
-    for (;;) {
-      const before = pace.slices
-      const leftMs = Math.max(0, everyMs - elapsedMs(this.#since, time.now()))
-      const next = await withTimeout(time, leftMs, pending, signal)
-      if (next !== TIMED_OUT && leftMs > 0) return next
-      if (signal.aborted) return pending
-      if (next !== TIMED_OUT || pace.slices > before) yield heartbeat(begunAt)
-      this.#since = time.now()
-      if (next !== TIMED_OUT) return next
-    }
+async function* awaited<Next>(
+  pending: Promise<Next>,
+  { time, everyMs, begunAt, pace, signal }: Signs,
+): AsyncGenerator<Page<never>, Next, void> {
+  for (;;) {
+    const before = pace.slices
+    const next = await withTimeout(time, everyMs, pending, signal)
+    if (next !== TIMED_OUT) return next
+    if (signal.aborted) return pending
+    if (pace.slices > before) yield heartbeat(begunAt)
   }
 }

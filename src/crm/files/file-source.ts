@@ -1,24 +1,15 @@
-import { constants } from 'node:fs'
 import type { Cursor, Failure, PageStream, ReadOutcome, ReadRequest, ListSource } from '../../sync/port.ts'
-import { cursorOf, failed, failureOf } from '../../sync/port.ts'
+import { failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { type Descriptors, patienceOf } from '../kit/crm-limits.ts'
 import { type FileFormat, contentOf } from './content.ts'
-import {
-  type FileReadsSettings,
-  type Interrupted,
-  FileReads,
-  endOf,
-  namesVersion,
-  tooOld,
-  unsettled,
-} from './file-reads.ts'
+import { type FileReadsSettings, type Interrupted, type StillThere, FileReads, namesVersion } from './file-reads.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
+import type { BrokenSyntax } from './row-parser.ts'
 
 export interface FileSourceSettings<Item> extends FileReadsSettings<Item> {
   readonly directory: string
-  readonly maxFileAgeMs?: number | null | undefined
   readonly descriptors: Descriptors
 }
 
@@ -62,7 +53,7 @@ export class FileSource<Item> implements ListSource<Item> {
     const found = await findFile(directory, list.candidates)
     if ('kind' in found) return found
     try {
-      openFile(found.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), descriptors).close()
+      openFile(found.path, descriptors).close()
       return null
     } catch (cause) {
       const code = errorCode(cause)
@@ -72,28 +63,22 @@ export class FileSource<Item> implements ListSource<Item> {
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
-    const { directory, list, time, maxFileAgeMs = null } = this.#settings
-    const { halfWritten, hasMappedAll } = this.#reads
+    const { directory, list, time } = this.#settings
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
       const found = await findFile(directory, list.candidates)
       this.#lookedAt = identityOf(found)
       if ('kind' in found) {
-        halfWritten.saw(found, begunAt.monotonicMs)
+        this.#reads.sawNone(found, begunAt.monotonicMs)
         return { ok: false, failure: found }
       }
-      const old = tooOld(found.name, found.writtenAtMs, begunAt.wallMs, maxFileAgeMs)
-      if (old !== null) return { ok: false, failure: old }
-      const isUnchanged = found.fingerprint === request.cursor
-      if (isUnchanged && (hasMappedAll || !this.#hasLooked)) {
-        this.#hasLooked = true
-        halfWritten.saw(found, begunAt.monotonicMs)
-        return endOf(request.cursor, begunAt, false)
+      const version = { id: found.fingerprint, found, begunAt, readAt: begunAt }
+      const outcome =
+        this.#reads.known(version, request, !this.#hasLooked) ?? (yield* this.#readFile(found, begunAt, request))
+      if (typeof outcome === 'object') {
+        this.#hasLooked ||= outcome.ok
+        return outcome
       }
-      const refusal = this.#reads.refusalOf(found.fingerprint)
-      if (refusal !== null) return refusal
-      const outcome = yield* this.#readFile(found, begunAt, request, isUnchanged)
-      if (typeof outcome === 'object') return outcome
       if (outcome === 'shown' || attempts === MOST_ATTEMPTS) {
         return failed('broken', `${found.name} changed while it was read`)
       }
@@ -114,24 +99,22 @@ export class FileSource<Item> implements ListSource<Item> {
     found: FoundFile,
     begunAt: Moment,
     request: ReadRequest,
-    isKnown: boolean,
   ): PageStream<Item, ReadOutcome | Interrupted> {
     const { name, path } = found
-    const { halfWritten } = this.#reads
     let file: OpenFile | null = null
     try {
-      // O_NONBLOCK: if a pipe has replaced the file meanwhile, opening it must not wait for a writer.
-      file = openFile(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), this.#settings.descriptors)
+      file = openFile(path, this.#settings.descriptors)
       const stats = await file.stat()
       if (!stats.isFile() || stats.size === 0n) return 'changed'
       // Another file may have replaced the file meanwhile.
       const format = this.#settings.list.isMapped ? await formatIn(file, found.format) : found.format
       const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint
-      halfWritten.saw(opened, begunAt.monotonicMs)
-      const waiting = halfWritten.stillWaiting(name, request.served ?? null, begunAt.monotonicMs)
-      if (waiting !== null) return { ok: false, failure: waiting }
-      return yield* this.#readOpen(file, opened, begunAt, request, isKnown)
+      const isSmall = opened.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
+      const isSettled = begunAt.wallMs - opened.updatedAtMs >= SETTLING_MS
+      const version = { id: opened.fingerprint, found: opened, file, begunAt, readAt: begunAt, isSmall, isSettled }
+      const whatIsThere = this.#whatIsThere.bind(this, file, opened, begunAt)
+      return yield* this.#reads.read(version, request, whatIsThere)
     } catch (cause) {
       const code = errorCode(cause)
       if (code === null) throw new Error(`${name} cannot be read`, { cause })
@@ -142,47 +125,24 @@ export class FileSource<Item> implements ListSource<Item> {
     }
   }
 
-  async *#readOpen(
+  /** Compares an open file with its state before the read; `null` if its bytes may have changed. */
+  async #whatIsThere(
     file: OpenFile,
-    found: FoundFile,
+    { name, fingerprint }: FoundFile,
     begunAt: Moment,
-    request: ReadRequest,
-    isKnown: boolean,
-  ): PageStream<Item, ReadOutcome | Interrupted> {
-    const { format, fingerprint: id, sizeBytes } = found
-    const isSmall = sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
-    const isSettled = begunAt.wallMs - found.updatedAtMs >= SETTLING_MS
-    const version = { file, found, id, begunAt, readAtMs: begunAt.monotonicMs, isSmall, isSettled }
-    // If the file is replaced meanwhile, the rows are complete, but only as of the beginning of the read.
-    let asOf = begunAt
-    let isCurrent = false
-    const read = yield* this.#reads.read(version, request, isKnown, async (fault) => {
-      const confirmedAt = this.#settings.time.now()
-      const change = await this.#changeIn(file, found)
-      isCurrent = change === 'same'
-      if (isCurrent) asOf = confirmedAt
-      return isCurrent || (change === 'replaced' && fault === null)
-    })
-    if (typeof read === 'string' || !read.ok) return read
-    this.#hasLooked = true
-    const isAll = isCurrent && isSettled && !read.isLeftOut
-    return endOf(isAll ? cursorOf(id) : unsettled(id), asOf, true)
-  }
-
-  /**
-   * Compares an open file with its state before the read. `replaced`: its bytes are unchanged, but its name now belongs
-   * to another file.
-   */
-  async #changeIn(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
-    const { directory, list } = this.#settings
-    const opened = await file.stat()
+    fault: BrokenSyntax | null,
+  ): Promise<StillThere | null> {
+    const { directory, list, time } = this.#settings
+    const asOf = time.now()
+    const opened = fingerprintOf(name, await file.stat())
     const named = await findFile(directory, list.candidates)
-    const isNamed = !('kind' in named) && named.fingerprint === fingerprint
-    if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
-    // The ctime is not compared, because it changes when the file is renamed or removed.
-    const isSameInside = withoutChangeTime(fingerprintOf(name, opened)) === withoutChangeTime(fingerprint)
-    const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
-    return isSameInside && isElsewhere ? 'replaced' : 'changed'
+    const namedNow = 'kind' in named ? null : named.fingerprint
+    if (namedNow === fingerprint && opened === fingerprint) return { asOf, isCurrent: true }
+    // If its name now belongs to another file, its rows are complete, but only as of the beginning of the read. The ctime
+    // is not compared, because it changes when the file is renamed or removed.
+    const isSameInside = withoutChangeTime(opened) === withoutChangeTime(fingerprint)
+    const isElsewhere = namedNow !== null && namedNow !== opened
+    return isSameInside && isElsewhere && fault === null ? { asOf: begunAt, isCurrent: false } : null
   }
 }
 

@@ -27,6 +27,8 @@ type Settings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' |
 interface ExaminedSource<Item> extends ListSource<Item> {
   /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
   examine(): Promise<Failure | null>
+  /** What `check` says about the server of a list; absent or `null` if there is nothing to say. */
+  readonly warning?: string | null
 }
 
 export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
@@ -50,7 +52,11 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
     ...sources,
     async examine() {
       const asked = [await sources.events.examine(), await sources.venues.examine()]
-      return { problems: asked.filter((problem) => problem !== null), warnings: webFiles?.warnings ?? [] }
+      const warnings = [sources.events.warning ?? null, sources.venues.warning ?? null]
+      return {
+        problems: asked.filter((problem) => problem !== null),
+        warnings: warnings.filter((warning) => warning !== null),
+      }
     },
     async diagnose(list) {
       if (webFileOf(settings, list) !== null) return null

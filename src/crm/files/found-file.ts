@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, fstat, openSync, read } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstat, openSync, read } from 'node:fs'
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -132,19 +132,18 @@ async function hintFor(directory: string, candidates: readonly Candidate[]): Pro
   const near = names
     .toSorted((left, right) => (left < right ? -1 : 1))
     .find((name) => name.toLowerCase().startsWith(begin))
-  if (near === undefined) {
+  if (near === undefined || /\.xlsx$/i.test(near)) {
     // Workbooks are only found if the configuration names them.
     const isWorkbookFound = candidates.length === 1 || candidates.some(({ format }) => format === 'xlsx')
-    return isWorkbookFound ? null : `a workbook (.xlsx) is only read if crm.${stem}.from names it`
+    if (!isWorkbookFound) return `a workbook (.xlsx) is only read if crm.${stem}.from names it`
   }
+  if (near === undefined) return null
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
   if (meant !== undefined) return `${shown} has almost the right name: rename it to ${meant.name}`
-  if (/\.gz$/i.test(near)) return `${shown} is compressed: unpack it`
-  if (!/\.xls[xmb]?$/i.test(near)) return `${shown} has almost the right name, but another ending`
-  const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
-  const said = /\.xlsx$/i.test(near) ? `, or name it in crm.${stem}.from` : ''
-  return `${shown} is an Excel workbook: ${save}${said}`
+  return /\.gz$/i.test(near)
+    ? `${shown} is compressed: unpack it`
+    : `${shown} has almost the right name, but another ending`
 }
 
 const readAt = promisify(read)
@@ -153,7 +152,9 @@ const statOpen = promisify(fstat)
 export type OpenFile = ReturnType<typeof openFile>
 
 /** Opens a file. Synchronous, since the file was just examined and opening it is fast. Throws a system error. */
-export function openFile(path: string, flags: number, descriptors: Descriptors) {
+export function openFile(path: string, descriptors: Descriptors) {
+  // O_NONBLOCK: if a pipe has replaced the file meanwhile, opening it must not wait for a writer. Windows has no such flag.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
   const descriptor = descriptors.take(() => openSync(path, flags))
   return {
     read: (buffer: Buffer, offset: number, length: number, position: number) =>

@@ -13,7 +13,7 @@ import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download, type WebCopy } from './download.ts'
-import { FileReads, endOf, namesVersion, tooOld, unsettled } from './file-reads.ts'
+import { type StillThere, FileReads, namesVersion } from './file-reads.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
 
@@ -30,7 +30,6 @@ export class WebFiles {
   readonly #settings: WebFilesSettings
   readonly #web: ProxiedHttpClient
   readonly #gates = new Map<string, Gate>()
-  readonly #sources: Pick<WebSource<unknown>, 'warning'>[] = []
   #isClosed = false
 
   constructor(settings: WebFilesSettings) {
@@ -45,13 +44,7 @@ export class WebFiles {
     const gate = this.#gates.get(origin) ?? new Gate(time, 1)
     this.#gates.set(origin, gate)
     const download = new Download({ web: this.#web, from, time, limits, gate })
-    const source = new WebSource({ ...this.#settings, list, download, isClosed: () => this.#isClosed })
-    this.#sources.push(source)
-    return source
-  }
-
-  get warnings(): readonly string[] {
-    return this.#sources.map((source) => source.warning).filter((warning) => warning !== null)
+    return new WebSource({ ...this.#settings, list, download, isClosed: () => this.#isClosed })
   }
 
   close(): void {
@@ -113,32 +106,25 @@ class WebSource<Item> implements ListSource<Item> {
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
-    const { download, time, maxFileAgeMs } = this.#settings
+    const { download, time } = this.#settings
     const copy = await download.get(request.cursor, request.signal)
     if (!('cursor' in copy)) return { ok: false, failure: copy }
-    const { name } = download
-    const old = this.#ageFault(copy) ?? tooOld(name, copy.writtenAtMs, time.now().wallMs, maxFileAgeMs)
-    if (old !== null) return { ok: false, failure: old }
-    this.#tellWarning()
-    const { halfWritten, hasMappedAll } = this.#reads
-    const readAtMs = time.now().monotonicMs
-    halfWritten.saw({ fingerprint: copy.cursor, inode: name }, readAtMs)
-    const { bytes } = download
-    const isKnown = copy.cursor === request.cursor
-    // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
-    if (isKnown && (hasMappedAll || bytes === null)) return endOf(copy.cursor, copy.askedAt, false)
-    const refusal = this.#reads.refusalOf(copy.cursor)
-    if (refusal !== null) return refusal
-    const waiting = halfWritten.stillWaiting(name, request.served ?? null, readAtMs)
-    if (waiting !== null) return { ok: false, failure: waiting }
-    if (bytes === null) throw new Error('the bytes of a new file are gone')
+    const unknownAge = this.#ageFault(copy)
+    if (unknownAge !== null) return { ok: false, failure: unknownAge }
+    const { name, bytes } = download
     const { cursor: id, askedAt: begunAt } = copy
+    const version = { id, found: { ...copy, name, inode: name }, begunAt, readAt: time.now() }
+    // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
+    const known = this.#reads.known(version, request, bytes === null)
+    this.#tellWarning()
+    if (known !== null) return known
+    if (bytes === null) throw new Error('the bytes of a new file are gone')
     yield heartbeat(begunAt)
     const file = inMemory(bytes)
-    const version = { file, found: { ...copy, name }, id, begunAt, readAtMs, isSmall: true, isSettled: true }
-    const read = yield* this.#reads.read(version, request, isKnown)
+    const isThere = (): Promise<StillThere> => Promise.resolve({ asOf: begunAt, isCurrent: true })
+    const read = yield* this.#reads.read({ ...version, file, isSmall: true, isSettled: true }, request, isThere)
     if (typeof read === 'string') throw new Error('a downloaded file does not change')
-    return read.ok ? endOf(read.isLeftOut ? unsettled(id) : id, begunAt, true) : read
+    return read
   }
 
   /** A cursor is the contents' digest, so any process can check it. */
@@ -158,8 +144,7 @@ class WebSource<Item> implements ListSource<Item> {
 /** Why each refresh downloads the file in full. */
 const UNCONDITIONAL = {
   none: 'comes without ETag and Last-Modified',
-  renewed: 'comes with a new Last-Modified in every answer',
-  ignored: 'is sent in full to conditional requests',
+  useless: 'is sent in full although it has not changed',
 } as const
 
 /** A file is downloaded at most every 10 s, and a read of it may take as long. */
