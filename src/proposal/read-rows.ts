@@ -69,18 +69,18 @@ export async function csvTable(
   for (const text of textOf(bytes, decoder)) {
     if (text.includes('\0')) return 'contains U+0000, which no text does; most likely it is incomplete, or not a list'
     const fault = await new Promise((resolve) => void parser.write(text, resolve))
-    if (fault instanceof Error) return whyNotCsv(fault, rowLine, delimiter)
+    if (fault instanceof Error) return whyNotCsv(fault, rowLine)
   }
   const fault = await new Promise((resolve) => {
     parser.once('error', resolve)
     parser.end(resolve)
   })
-  return fault instanceof Error ? whyNotCsv(fault, rowLine, delimiter) : sheet.end()
+  return fault instanceof Error ? whyNotCsv(fault, rowLine) : sheet.end()
 }
 
-function whyNotCsv(fault: Error, line: number, delimiter: string): string {
+function whyNotCsv(fault: Error, line: number): string {
   if (!(fault instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: fault })
-  return notCsv(fault.code, line, delimiter)
+  return notCsv(fault.code, line)
 }
 
 /** Reads a JSON file, or explains why it cannot be read. */

@@ -30,7 +30,7 @@ export class CsvParser implements RowParser {
   #blankLines = 0
   readonly #cells: (string | null)[] = []
   #endsLine = false
-  #delimiter = ','
+  #delimiter: string
   blankRows = 0
 
   /** @param isMapped whether the configuration has a block for the list: names may then repeat, and `sep=;` is read */
@@ -43,13 +43,12 @@ export class CsvParser implements RowParser {
     this.#onHeader = onHeader
     this.#texts = texts
     this.#isMapped = isMapped
-    if (!isMapped) this.#open(delimiter)
+    this.#delimiter = delimiter
   }
 
-  #open(delimiter: string): Parser {
-    this.#delimiter = delimiter
+  #open(): Parser {
     const parser = parse({
-      delimiter,
+      delimiter: this.#delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
       // #takeRow checks the number of cells, because it knows the line.
@@ -72,7 +71,6 @@ export class CsvParser implements RowParser {
     })
     // Each write reports its own error, but without a listener the error would end the process.
     parser.on('error', () => {})
-    this.#parser = parser
     return parser
   }
 
@@ -82,15 +80,16 @@ export class CsvParser implements RowParser {
 
   async feed(bytes: Buffer): Promise<BrokenSyntax | null> {
     // A first line `sep=;` is Excel's way to name the separator, not a row.
-    const first = this.#parser === null ? /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) : null
+    const isFirst = this.#isMapped && this.#parser === null
+    const first = isFirst ? /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) : null
     const [line = '', own = null] = first ?? []
     const said = this.#texts?.delimiter ?? null
     if (own !== null && said !== null && said !== own) {
       const problem = `this line says that ${nameOf(own)} separate cells, but crm.texts.delimiter says ${nameOf(said)}`
       return { line: 1, problem }
     }
-    if (own !== null) this.#rowLine++
-    const parser = this.#parser ?? this.#open(own ?? said ?? ',')
+    if (own !== null) [this.#delimiter, this.#rowLine] = [own, 2]
+    const parser = (this.#parser ??= this.#open())
     // Copied, because the parser keeps a view of unfinished rows and the caller reuses this memory.
     const kept = Buffer.from(bytes.subarray(line.length))
     if (bytes.length > 0) this.#endsLine = LINE_ENDS.has(bytes.at(-1))
@@ -100,12 +99,12 @@ export class CsvParser implements RowParser {
 
   /** The parser counts the characters of a row's cells, but not the separators between them. */
   #tooManyCells(): BrokenSyntax | null {
-    const problem = csvProblem('CSV_MAX_RECORD_SIZE', this.#delimiter)
+    const problem = csvProblem('CSV_MAX_RECORD_SIZE')
     return this.#cells.length > LARGEST_ROW_BYTES ? { line: this.#line, problem } : null
   }
 
   async finish(onCut?: OnCut): Promise<BrokenSyntax | null> {
-    const parser = this.#parser ?? this.#open(',')
+    const parser = (this.#parser ??= this.#open())
     parser.resume()
     const error = await new Promise((resolve) => {
       parser.once('error', resolve)
@@ -150,7 +149,9 @@ export class CsvParser implements RowParser {
     this.#rowNumber += 1 + blankLines - this.#blankLines
     this.#blankLines = blankLines
     this.#rowLine = line + 1
-    for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
+    for (const cell of row) {
+      if (cell !== null && /[\r\n]/.test(cell)) this.#rowLine += cell.split(/\r\n|\r|\n/).length - 1
+    }
     // Spreadsheets write rows of blank cells above, below and between the data.
     const isBlankRow = row.every(isBlank)
     if (this.#onRow === null) {
@@ -214,7 +215,7 @@ export class CsvParser implements RowParser {
   #faultOf(error: unknown): BrokenSyntax | null {
     if (error === null || error === undefined) return null
     if (!(error instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: error })
-    return { line: this.#line, problem: csvProblem(error.code, this.#delimiter) }
+    return { line: this.#line, problem: csvProblem(error.code) }
   }
 }
 
@@ -226,22 +227,14 @@ const MANY = 1000
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'the row that begins here has an unclosed quote',
   CSV_INVALID_CLOSING_QUOTE:
-    '{separator} or the end of the line must follow a quote that closes a cell; write a quote inside a cell twice',
+    'a separator or the end of the line must follow a quote that closes a cell; write a quote inside a cell twice',
   INVALID_OPENING_QUOTE:
     'a cell contains a quote but does not begin with one; enclose the cell in quotes and write the quote twice',
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 256 KB; most likely a quote is not closed',
 }
 
-export function csvProblem(code: string, delimiter: string): string {
-  const problem = PROBLEMS[code] ?? 'the row is not CSV'
-  return problem.replace('{separator}', SEPARATOR[delimiter] ?? 'a separator')
-}
-
-const SEPARATOR: Readonly<Record<string, string>> = {
-  ',': 'a comma',
-  ';': 'a semicolon',
-  '\t': 'a tab',
-  '|': 'a vertical bar',
+export function csvProblem(code: string): string {
+  return PROBLEMS[code] ?? 'the row is not CSV'
 }
 
 export const SEPARATORS: Readonly<Record<string, string>> = {
@@ -262,18 +255,6 @@ function delimiterKey(separator: string): string {
 export function notCommas(separator: string): string {
   const fact = `cells are separated by ${nameOf(separator)} instead of commas`
   return `${fact}; export the file as CSV with commas, or set ${delimiterKey(separator)}`
-}
-
-/** Counts line breaks; CR LF counts as one. */
-function lineBreaksIn(cell: string): number {
-  const backs = countOf('\r', cell)
-  return countOf('\n', cell) + backs - (backs === 0 ? 0 : countOf('\r\n', cell))
-}
-
-function countOf(part: string, cell: string): number {
-  let count = 0
-  for (let at = cell.indexOf(part); at !== -1; at = cell.indexOf(part, at + part.length)) count++
-  return count
 }
 
 /** The cells of a row, side by side; `null` is a blank cell. */

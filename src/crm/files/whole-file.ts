@@ -66,8 +66,8 @@ export function formatFound(path: string, bytes: Buffer): { readonly format: Fil
 }
 
 /** Explains an error of the CSV parser as a read does. @param code of a `CsvError` */
-export function notCsv(code: string, line: number, delimiter: string): string {
-  return `is not CSV: line ${line}: ${csvProblem(code, delimiter)}`
+export function notCsv(code: string, line: number): string {
+  return `is not CSV: line ${line}: ${csvProblem(code)}`
 }
 
 /** Returns a parser that passes on the objects of a JSON file. */
