@@ -10,7 +10,7 @@ import {
   shapeOfCode,
   shapeOfFormat,
 } from './number-formats.ts'
-import { type Refuse, LONGEST_TEXT_BYTES, PartParser } from './part-parser.ts'
+import { LONGEST_TEXT_BYTES, PartParser, refuse } from './part-parser.ts'
 import type { SaxesTagPlain } from 'saxes'
 
 /** The parts of a workbook that cells refer to. */
@@ -24,7 +24,7 @@ export interface SheetParts {
 }
 
 /** Appends to the text of a cell, within the limit. */
-function appended(text: string, more: string, refuse: Refuse): string {
+function appended(text: string, more: string): string {
   if (text.length + more.length > LONGEST_TEXT_BYTES) refuse('a cell holds more than 256 KB')
   return text + more
 }
@@ -38,8 +38,8 @@ export function stringsParser(strings: string[]): PartParser {
       // Skips phonetic guides of Japanese texts.
       if (name === 'rPh') isSound = true
     },
-    (name, inside, refuse) => {
-      if (name === 't' && !isSound) text = appended(text, inside, refuse)
+    (name, inside) => {
+      if (name === 't' && !isSound) text = appended(text, inside)
       else if (name === 'rPh') isSound = false
       else if (name === 'si') strings.push(unescaped(text))
     },
@@ -54,7 +54,7 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
   const own = new Map<number, NumberShape>()
   let isCell = false
   return new PartParser(
-    (name, attributes, refuse) => {
+    (name, attributes) => {
       if (name === 'numFmt') {
         const { numFmtId, formatCode = '' } = attributes
         if (formatCode.length > LONGEST_CODE) refuse(`a number format is longer than ${LONGEST_CODE} characters`)
@@ -147,7 +147,7 @@ export function sheetParser(
   }
 
   return new PartParser(
-    (name, attributes, refuse) => {
+    (name, attributes) => {
       if (name === 'c') {
         column = columnOf(attributes['r']) ?? column + 1
         if (++count > MOST_COLUMNS || column >= MOST_COLUMNS) refuse(`row ${row} has more than 16,384 cells`)
@@ -174,7 +174,7 @@ export function sheetParser(
         sharedAs = attributes['t'] === 'shared' ? (attributes['si'] ?? null) : null
       }
     },
-    (name, text, refuse) => {
+    (name, text) => {
       if (name === 'v') {
         // A formula that yields an empty text is stored with an empty value.
         if (text === '' && type !== 'str') return
@@ -182,7 +182,7 @@ export function sheetParser(
         if (text !== '' && bytes <= LARGEST_ROW_BYTES) add(valueOf(text))
       } else if (name === 'f') {
         if (isLinked) link(text)
-      } else if (name === 't' && isInline && !isSound) inline = appended(inline, text, refuse)
+      } else if (name === 't' && isInline && !isSound) inline = appended(inline, text)
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
         // The writer did not compute the formula; Excel would when opening the file.

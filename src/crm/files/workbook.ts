@@ -28,7 +28,7 @@ import {
   stylesParser,
   targetsParser,
 } from './sheet-parser.ts'
-import { PartParser } from './part-parser.ts'
+import { PartParser, RefusedPart, refuse } from './part-parser.ts'
 import { numbering } from '../../domain/numbering.ts'
 
 type OpenFile = Pick<File, 'read'>
@@ -185,7 +185,7 @@ async function readBook(read: ReadPart): Promise<Book> {
   let is1904 = false
   const isThere = await read(
     path,
-    new PartParser((name, attributes, refuse) => {
+    new PartParser((name, attributes) => {
       if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
       if (name !== 'sheet') return
       const relation = relationIn(attributes)
@@ -222,7 +222,7 @@ async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
   const byName = new Map<string, string>()
   const byType = new Map<string, string>()
   const { dir } = posix.parse(part)
-  const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }, refuse) => {
+  const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }) => {
     const type = short(Type).slice(short(Type).lastIndexOf('/') + 1)
     if (name !== 'Relationship' || TargetMode === 'External' || NO_WORKSHEET.test(type)) return
     const path = posix.resolve('/', dir, short(Target)).slice(1)
@@ -261,10 +261,6 @@ async function* fed(
   { isGivenUp, pace }: Pick<SheetReading<unknown>, 'isGivenUp' | 'pace'>,
 ): AsyncGenerator<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const refuse = (fault: Error | null): void => {
-    if (fault === null) return
-    throw new Unreadable(`${entry.fileName} is not XML as Excel writes it (${fault.message.slice(0, 120)})`)
-  }
   const stream = await zip.openReadStreamPromise(entry)
   const chunks: AsyncIterable<Buffer> = stream
   let sum = 0
@@ -274,14 +270,18 @@ async function* fed(
       sum = crc32(chunk, sum)
       for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
         const slice = chunk.subarray(from, from + SLICE_BYTES)
-        refuse(parser.feed(decoder.decode(slice, { stream: true }), slice.length))
+        parser.feed(decoder.decode(slice, { stream: true }), slice.length)
         yield
         if (pace.isOver) await pace.rest()
       }
     }
     if (sum !== entry.crc32)
       throw new Unreadable(`${entry.fileName} is damaged: its CRC-32 is wrong; save or copy the workbook again`)
-    refuse(parser.feed(decoder.decode(), 0) ?? parser.finish())
+    parser.feed(decoder.decode(), 0)
+    parser.finish()
+  } catch (cause) {
+    if (!(cause instanceof RefusedPart)) throw cause
+    throw new Unreadable(`${entry.fileName} is not XML as Excel writes it (${cause.message.slice(0, 120)})`)
   } finally {
     stream.destroy()
   }
@@ -289,10 +289,7 @@ async function* fed(
 
 function columnNames(cells: SheetRow['cells']): readonly (string | null)[] {
   const numbered = numbering()
-  return Array.from({ length: cells.length }, (_, index) => {
-    const cell = cells[index] ?? null
-    return isBlank(cell) || cell === null || typeof cell === 'object' ? null : numbered(String(cell))
-  })
+  return Array.from(cells, (cell = null) => (isBlank(cell) || typeof cell === 'object' ? null : numbered(String(cell))))
 }
 
 /** The least memory that a link takes for each of its cells, in bytes. */
