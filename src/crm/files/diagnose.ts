@@ -30,7 +30,8 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   // No known encoding makes this a text.
   if (wide === null && bytes.includes(0)) return null
   const problems: string[] = []
-  const { text, otherwise } = decoded(bytes, wide)
+  const otherwise = wide?.toUpperCase() ?? (isUtf8(bytes) ? null : 'Windows-1252')
+  const text = openDecoder(otherwise ?? 'utf-8', false)?.decode(bytes) ?? ''
   if (otherwise !== null) {
     // Finds the first line that is not UTF-8.
     const gate = new Utf8Gate()
@@ -64,17 +65,6 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
     problems: problems.map((problem) => `${found.name}${/^line \d+:/.test(problem) ? ', ' : ': '}${problem}`),
     changes,
     ignored: columns.names,
-  }
-}
-
-function decoded(
-  bytes: Buffer,
-  wide: ReturnType<typeof utf16Of>,
-): { readonly text: string; readonly otherwise: string | null } {
-  if (isUtf8(bytes) && wide === null) return { text: new TextDecoder().decode(bytes), otherwise: null }
-  return {
-    text: openDecoder(wide ?? 'windows-1252', false)?.decode(bytes) ?? '',
-    otherwise: wide?.toUpperCase() ?? 'Windows-1252',
   }
 }
 

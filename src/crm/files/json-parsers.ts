@@ -25,6 +25,7 @@ export class JsonArrayParser implements RowParser {
   #phase: Phase = 'before'
   #item = 0
   #itemLine = 1
+  /** The state within the item; as at its beginning once it has ended. */
   #depth = 0
   #inText = false
   #escaped = false
@@ -43,9 +44,15 @@ export class JsonArrayParser implements RowParser {
         continue
       }
       const end = this.#itemEnd(bytes, index)
-      const taken = this.#inItem(bytes, index, end)
+      if (end === BROKEN) return this.#fault('a text is not closed by a quote on its line')
+      if (end === UNFINISHED) {
+        this.#carried.carry(bytes.subarray(index))
+        return null
+      }
+      this.#phase = 'after-item'
+      const taken = this.#carried.end(bytes, index, end, this.#itemLine)
       if (taken !== null) return taken
-      index = end === UNFINISHED ? bytes.length : end
+      index = end
     }
     return null
   }
@@ -61,17 +68,6 @@ export class JsonArrayParser implements RowParser {
     }
     // A number or word may end with the file; anything else is cut off and has its own fault.
     return this.#carried.end(NOTHING, 0, 0, this.#itemLine) ?? cutShort
-  }
-
-  /** Continues an item that ends at `end` or is unfinished. */
-  #inItem(bytes: Buffer, from: number, end: number): Taken {
-    if (end === BROKEN) return this.#fault('a text is not closed by a quote on its line')
-    if (end === UNFINISHED) {
-      this.#carried.carry(bytes.subarray(from))
-      return null
-    }
-    this.#phase = 'after-item'
-    return this.#carried.end(bytes, from, end, this.#itemLine)
   }
 
   /** Handles a byte between two items. Does not consume the first byte of an item. */
@@ -96,20 +92,14 @@ export class JsonArrayParser implements RowParser {
       return this.#fault(`expected an item, found ${String.fromCharCode(byte)}`)
     }
     if (byte !== CLOSE_LIST) {
-      this.#begin()
+      this.#phase = 'item'
+      this.#item++
+      this.#itemLine = this.#line
       return index
     }
     if (this.#phase === 'next') return this.#fault('expected an item after the comma, found ]')
     this.#phase = 'after'
     return index + 1
-  }
-
-  #begin(): void {
-    this.#phase = 'item'
-    this.#item++
-    this.#itemLine = this.#line
-    this.#depth = 0
-    this.#inText = this.#escaped = false
   }
 
   /**

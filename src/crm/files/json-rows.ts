@@ -45,7 +45,7 @@ export function jsonLines<Item>(
   return (bytes, from, to, line) => {
     if (rows.isLeftOut) {
       const row = cutRow(bytes.toString('utf8', from, to), list.lines)
-      return rows.leaveOut(row === null ? null : mapRow(row, () => '').id, line)
+      return rows.leaveOut(row === null ? null : mapRow(row, () => rows.whereNext(line)).id, line)
     }
     if (to - from > LARGEST_ROW_BYTES) return rows.addTooLarge(line)
     const digest = digestOf(bytes, from, to, seed)
@@ -142,8 +142,7 @@ function withheld(fault: CellFault, where: string): Change<never> {
 }
 
 function brokenSyntax(text: string, line: number, offset: number, expected: string): BrokenSyntax {
-  let breaks = 0
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) breaks++
+  const breaks = text.slice(0, offset).split('\n').length - 1
   const found = offset < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0)) : 'the end'
   return { line: line + breaks, problem: `expected ${expected}, found ${found}` }
 }
