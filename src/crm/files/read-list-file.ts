@@ -45,10 +45,10 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   if (format === 'csv') {
     const { CsvParser, csvRows } = await import('./csv-parser.ts')
     const parser = new CsvParser(csvRows(list, rows, columns), list.texts, undefined, list.isMapped)
-    return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
+    return yield* readText(reading, parser)
   }
   const parser = new JSON_PARSERS[format](jsonLines(list, rows, columns, held))
-  return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
+  return yield* readText(reading, parser)
 }
 
 /** The size of one read from the file. It is small, so a slow network drive shows progress. */
@@ -60,13 +60,10 @@ const PIECE_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
 async function* readText<Item>(
-  file: Pick<OpenFile, 'read'>,
+  { file, list, rows, isGivenUp, pace }: RowReading<Item>,
   parser: RowParser,
-  rows: FileBatch<Item>,
-  isGivenUp: () => boolean,
-  pace: Pace,
-  encoding = 'utf-8',
 ): PageStream<Item, BrokenSyntax | null> {
+  const encoding = list.texts?.encoding ?? 'utf-8'
   const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
