@@ -1,14 +1,20 @@
-import type { Cursor, Failure, PageStream, ReadOutcome, ReadRequest, ListSource } from '../../sync/port.ts'
-import { failed, failureOf } from '../../sync/port.ts'
+import {
+  type Failure,
+  type PageStream,
+  type ReadOutcome,
+  type ReadRequest,
+  failed,
+  failureOf,
+} from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { type Descriptors, patienceOf } from '../kit/crm-limits.ts'
 import { type FileFormat, contentOf } from './content.ts'
-import { type FileReadsSettings, type Interrupted, type StillThere, FileReads, namesVersion } from './file-reads.ts'
+import { type VersionedFileSettings, type Interrupted, type StillThere, VersionedFile } from './versioned-file.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
 
-export interface FileSourceSettings<Item> extends FileReadsSettings<Item> {
+export interface FileSourceSettings<Item> extends VersionedFileSettings<Item> {
   readonly directory: string
   readonly descriptors: Descriptors
 }
@@ -20,13 +26,9 @@ const SETTLING_MS = 2000
 const HELD_BACK_BYTES = 8 * 1024 * 1024
 const PACKED = 8
 
-/** One list in a file, read in full whenever the file has changed. */
-export class FileSource<Item> implements ListSource<Item> {
-  readonly reportsChanges = false
-  readonly availabilityEveryMs = null
-  readonly repeatedId = 'serves-first'
+/** One list in a file of the directory. A cursor is the file's fingerprint. */
+export class FileSource<Item> extends VersionedFile<Item> {
   readonly #settings: FileSourceSettings<Item>
-  readonly #reads: FileReads<Item>
   /** The result of the last search: the file's fingerprint, or why there is no file. */
   #lookedAt: string | null = null
   /**
@@ -36,12 +38,8 @@ export class FileSource<Item> implements ListSource<Item> {
   #hasLooked = false
 
   constructor(settings: FileSourceSettings<Item>) {
+    super(settings)
     this.#settings = settings
-    this.#reads = new FileReads(settings)
-  }
-
-  get idColumn(): string {
-    return this.#settings.list.idName
   }
 
   get patienceMs(): number {
@@ -69,12 +67,12 @@ export class FileSource<Item> implements ListSource<Item> {
       const found = await findFile(directory, list.candidates)
       this.#lookedAt = identityOf(found)
       if ('kind' in found) {
-        this.#reads.sawNone(found, begunAt.monotonicMs)
+        this.sawNone(found, begunAt.monotonicMs)
         return { ok: false, failure: found }
       }
       const version = { id: found.fingerprint, found, begunAt, readAt: begunAt }
       const outcome =
-        this.#reads.known(version, request, !this.#hasLooked) ?? (yield* this.#readFile(found, begunAt, request))
+        this.knownOutcome(version, request, !this.#hasLooked) ?? (yield* this.#readFile(found, begunAt, request))
       if (typeof outcome === 'object') {
         this.#hasLooked ||= outcome.ok
         return outcome
@@ -88,11 +86,6 @@ export class FileSource<Item> implements ListSource<Item> {
   async hasChanged(): Promise<boolean> {
     const { directory, list } = this.#settings
     return identityOf(await findFile(directory, list.candidates)) !== this.#lookedAt
-  }
-
-  /** A cursor is the file's fingerprint, so any process can check it. */
-  travels(cursor: Cursor): boolean {
-    return namesVersion(cursor)
   }
 
   async *#readFile(
@@ -114,7 +107,7 @@ export class FileSource<Item> implements ListSource<Item> {
       const isSettled = begunAt.wallMs - opened.updatedAtMs >= SETTLING_MS
       const version = { id: opened.fingerprint, found: opened, file, begunAt, readAt: begunAt, isSmall, isSettled }
       const whatIsThere = this.#whatIsThere.bind(this, file, opened, begunAt)
-      return yield* this.#reads.read(version, request, whatIsThere)
+      return yield* this.readVersion(version, request, whatIsThere)
     } catch (cause) {
       const code = errorCode(cause)
       if (code === null) throw new Error(`${name} cannot be read`, { cause })

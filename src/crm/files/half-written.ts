@@ -4,12 +4,6 @@ import type { FileFormat } from './content.ts'
 /** Which part of a file to take: all of it, or only lines with a line end. */
 export type Extent = 'all' | 'whole-lines'
 
-/** The result of a search for the list's file: its fingerprint and inode, or only the inode if it is empty. */
-interface Look {
-  readonly fingerprint?: string
-  readonly inode?: string
-}
-
 /** The result of reading only the whole lines of a file. */
 interface WholeLines {
   readonly isCut: boolean
@@ -56,13 +50,14 @@ export class HalfWritten {
     this.#limits = limits
   }
 
-  saw({ fingerprint, inode }: Look, atMs: number): void {
-    if (fingerprint === undefined) this.#watched = null
+  /** Notes the file that a search found. @param fingerprint `null` if the file is empty; then there may be no inode. */
+  saw(fingerprint: string | null, inode: string | null, atMs: number): void {
+    if (fingerprint === null) this.#watched = null
     else if (this.#watched?.fingerprint !== fingerprint) {
       const isRenamed = this.#inode !== null && this.#inode !== inode
       this.#watched = { fingerprint, sinceMs: atMs, isRenamed, believed: null, doubt: null }
     }
-    this.#inode = inode ?? null
+    this.#inode = inode
   }
 
   extentOf(format: FileFormat, served: ServedRows | null, nowMs: number): Extent {

@@ -1,19 +1,11 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
-import {
-  type Cursor,
-  type Failure,
-  type PageStream,
-  type ReadRequest,
-  type ListSource,
-  failureOf,
-  heartbeat,
-} from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadRequest, failureOf, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download, type WebCopy } from './download.ts'
-import { type StillThere, FileReads, namesVersion } from './file-reads.ts'
+import { type StillThere, VersionedFile } from './versioned-file.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
 
@@ -59,22 +51,14 @@ interface WebSourceSettings<Item> extends WebFilesSettings {
   readonly isClosed: () => boolean
 }
 
-/** One list in a file on a web server, read in full whenever the file has changed. */
-class WebSource<Item> implements ListSource<Item> {
-  readonly reportsChanges = false
-  readonly availabilityEveryMs = null
-  readonly repeatedId = 'serves-first'
+/** One list in a file on a web server. A cursor is the digest of its contents. */
+class WebSource<Item> extends VersionedFile<Item> {
   readonly #settings: WebSourceSettings<Item>
-  readonly #reads: FileReads<Item>
   readonly #warned = new Set<string>()
 
   constructor(settings: WebSourceSettings<Item>) {
+    super(settings)
     this.#settings = settings
-    this.#reads = new FileReads(settings)
-  }
-
-  get idColumn(): string {
-    return this.#settings.list.idName
   }
 
   /** A download may take two time limits, and its last redirect two more short ones. */
@@ -115,21 +99,16 @@ class WebSource<Item> implements ListSource<Item> {
     const { cursor: id, askedAt: begunAt } = copy
     const version = { id, found: { ...copy, name, inode: name }, begunAt, readAt: time.now() }
     // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
-    const known = this.#reads.known(version, request, bytes === null)
+    const known = this.knownOutcome(version, request, bytes === null)
     this.#tellWarning()
     if (known !== null) return known
     if (bytes === null) throw new Error('the bytes of a new file are gone')
     yield heartbeat(begunAt)
     const file = inMemory(bytes)
     const isThere = (): Promise<StillThere> => Promise.resolve({ asOf: begunAt, isCurrent: true })
-    const read = yield* this.#reads.read({ ...version, file, isSmall: true, isSettled: true }, request, isThere)
+    const read = yield* this.readVersion({ ...version, file, isSmall: true, isSettled: true }, request, isThere)
     if (typeof read === 'string') throw new Error('a downloaded file does not change')
     return read
-  }
-
-  /** A cursor is the contents' digest, so any process can check it. */
-  travels(cursor: Cursor): boolean {
-    return namesVersion(cursor)
   }
 
   /** Explains that the server does not say how old the file is, although crm.maxFileAge limits that. */

@@ -3,6 +3,7 @@ import type { Guid } from '../../domain/guid.ts'
 import {
   type Cursor,
   type Failure,
+  type ListSource,
   type Page,
   type PageStream,
   type ReadOutcome,
@@ -25,7 +26,7 @@ import type { BrokenSyntax } from './row-parser.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { spanText } from '../../domain/printable.ts'
 
-export interface FileReadsSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
+export interface VersionedFileSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly list: ListFile<Item>
   readonly limits: FileLimits
   readonly maxFileAgeMs?: number | null | undefined
@@ -68,9 +69,16 @@ const HELD_BACK_BYTES = 64 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
 const NO_VERSION = (): number => Number.NaN
 
-/** Reads the versions of one list's file, and keeps the results that later reads need. */
-export class FileReads<Item> {
-  readonly #settings: FileReadsSettings<Item>
+/**
+ * One list in a file, wherever that is, read in full whenever the file has changed. Keeps the results that later reads
+ * need.
+ */
+export abstract class VersionedFile<Item> implements ListSource<Item> {
+  readonly reportsChanges = false
+  readonly availabilityEveryMs = null
+  readonly repeatedId = 'serves-first'
+  abstract readonly patienceMs: number
+  readonly #settings: VersionedFileSettings<Item>
   readonly #halfWritten: HalfWritten
   #columns: ColumnsBefore | null = null
   /** The unused columns, and the number of blank rows, that have been reported. */
@@ -81,24 +89,39 @@ export class FileReads<Item> {
   /** The last broken version, which is not read again. */
   #refused: { readonly id: string; readonly failure: Failure } | null = null
 
-  constructor(settings: FileReadsSettings<Item>) {
+  constructor(settings: VersionedFileSettings<Item>) {
     this.#settings = settings
     this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
   }
 
-  sawNone({ inode }: NotFound, atMs: number): void {
-    this.#halfWritten.saw(inode === undefined ? {} : { inode }, atMs)
+  abstract read(request: ReadRequest): PageStream<Item>
+
+  get idColumn(): string {
+    return this.#settings.list.idName
+  }
+
+  /** A cursor identifies a version of the file by itself, so any process can confirm the list by it. */
+  travels(cursor: Cursor): boolean {
+    return !cursor.endsWith(UNSETTLED)
+  }
+
+  protected sawNone({ inode }: NotFound, atMs: number): void {
+    this.#halfWritten.saw(null, inode ?? null, atMs)
   }
 
   /**
    * Returns the outcome of a read if it is known without reading the file; `null` if it is not.
    * @param isEnough whether rows that this process has not mapped need not be mapped now
    */
-  known({ id, found, begunAt, readAt }: FileVersion, { cursor }: ReadRequest, isEnough: boolean): ReadOutcome | null {
+  protected knownOutcome(
+    { id, found, begunAt, readAt }: FileVersion,
+    { cursor }: ReadRequest,
+    isEnough: boolean,
+  ): ReadOutcome | null {
     const old = tooOld(found.name, found.writtenAtMs, readAt.wallMs, this.#settings.maxFileAgeMs)
     if (old !== null) return { ok: false, failure: old }
     if (id === cursor && (this.#hasMappedAll || isEnough)) {
-      this.#halfWritten.saw({ fingerprint: id, inode: found.inode }, readAt.monotonicMs)
+      this.#halfWritten.saw(id, found.inode, readAt.monotonicMs)
       return endOf(cursor, begunAt, false)
     }
     return this.#refused?.id === id ? { ok: false, failure: this.#refused.failure } : null
@@ -108,7 +131,7 @@ export class FileReads<Item> {
    * Reads a version in full. If the list was read from it before, every row is mapped again.
    * @param whatIsThere called at the end of the file; returns `null` if it no longer has the bytes of this version
    */
-  async *read(
+  protected async *readVersion(
     version: OpenVersion,
     request: ReadRequest,
     whatIsThere: (fault: BrokenSyntax | null) => Promise<StillThere | null>,
@@ -118,7 +141,7 @@ export class FileReads<Item> {
     const { name, format } = found
     const { signal, served = null } = request
     const readAtMs = version.readAt.monotonicMs
-    this.#halfWritten.saw({ fingerprint: id, inode: found.inode }, readAtMs)
+    this.#halfWritten.saw(id, found.inode, readAtMs)
     const waiting = this.#halfWritten.stillWaiting(name, served, readAtMs)
     if (waiting !== null) return { ok: false, failure: waiting }
     const isKnown = id === request.cursor
@@ -204,11 +227,6 @@ function failureIn<Item>(
  * a change might go unnoticed, or if the last line was left out.
  */
 const UNSETTLED = ':unsettled'
-
-/** Returns true if a cursor identifies a version of the file, so any process can confirm the list by it. */
-export function namesVersion(cursor: Cursor): boolean {
-  return !cursor.endsWith(UNSETTLED)
-}
 
 function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }
