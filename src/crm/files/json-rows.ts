@@ -1,5 +1,5 @@
 import { type Expected, RowFault } from '../../domain/withheld.ts'
-import type { Change, Held } from '../../sync/port.ts'
+import type { Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type CellObject, CellFault, cellAt, isObject, whereIs } from '../cells/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
@@ -26,17 +26,15 @@ export function jsonLines<Item>(
   const { seed, idOf, isDerived } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): BrokenSyntax | null {
     const where = (): string => rows.whereNext(line)
-    if (!parsed.ok) {
-      if (parsed.reason === 'syntax') return brokenSyntax(text, line, parsed.offset, parsed.expected)
-      const tooDeep = new CellFault(SHALLOW_OBJECT, text.slice(0, 100))
-      rows.add(withheld(tooDeep, where()), line)
-    } else if (isObject(parsed.cell)) {
+    if (!parsed.ok && parsed.reason === 'syntax') return brokenSyntax(text, line, parsed.offset, parsed.expected)
+    if (parsed.ok && isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
       const change = mapRow(parsed.cell, where, version)
       // Withheld rows are read each time, since their line number may have changed.
       rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
-      rows.add(withheld(new CellFault(OBJECT, parsed.cell), where()), line)
+      const fault = parsed.ok ? new CellFault(OBJECT, parsed.cell) : new CellFault(SHALLOW_OBJECT, text.slice(0, 100))
+      rows.add(withheldRow(new RowFault('unreadable', null, fault), null, where(), Number.NaN), line)
     }
     return null
   }
@@ -62,34 +60,25 @@ export function jsonLines<Item>(
   }
 }
 
-/** Parses a row that may be cut short; `null` if it has lost a column of its id. */
+/** The most commas at which a cut row is tried: each attempt may take as long as the row. */
+const MOST_ATTEMPTS = 16
+
+/**
+ * Parses a row that may be cut short, up to its last complete member; `null` if a column of its id is missing then. The
+ * comma that ends a member also shows that a number is complete.
+ */
 function cutRow(text: string, { idColumns }: Pick<KnownLines, 'idColumns'>): CellObject | null {
   const whole = parseCell(text)
-  const row = whole.ok ? whole : parseCell(closed(text))
-  if (!row.ok || !isObject(row.cell)) return null
-  const { cell } = row
-  return whole.ok || idColumns.every((column) => whereIs(cell, column) === 'there') ? cell : null
-}
-
-/** Ends an object after its last complete member. Leaves out a list that does not end: one of its items may be meant. */
-function closed(text: string): string {
-  let [objects, lists, end, open] = [0, 0, 0, 0]
-  for (const { 0: token, 1: colon, index } of text.matchAll(TOKEN)) {
-    if (token === '"') break
-    if (token === '{') objects++
-    else if (token === '[') lists++
-    else if (token === '}') objects--
-    else if (token === ']') lists--
-    const isEnd = token === '}' || token === ']' || colon !== undefined
-    if (lists > 0 || (!isEnd && token !== ',')) continue
-    end = isEnd ? index + token.length : index
-    open = objects
+  if (whole.ok) return isObject(whole.cell) ? whole.cell : null
+  let end = text.lastIndexOf(',')
+  for (let attempts = 0; end > 0 && attempts < MOST_ATTEMPTS; attempts++) {
+    const row = parseCell(`${text.slice(0, end)}}`)
+    const cell = row.ok && isObject(row.cell) ? row.cell : null
+    if (cell !== null) return idColumns.every((column) => whereIs(cell, column) === 'there') ? cell : null
+    end = text.lastIndexOf(',', end - 1)
   }
-  return text.slice(0, end) + '}'.repeat(Math.max(0, open))
+  return null
 }
-
-/** Matches a text, with the colon before it if it is a value; a quote that is not closed; any other sign. */
-const TOKEN = /(:\s*)?"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/g
 
 const QUOTE = 0x22
 const COLON = 0x3a
@@ -135,10 +124,6 @@ function numberEnd(bytes: Buffer, from: number): number {
 
 function isThereIn(column: string): (row: CellObject) => boolean {
   return (row) => whereIs(row, column) !== 'nowhere'
-}
-
-function withheld(fault: CellFault, where: string): Change<never> {
-  return withheldRow(new RowFault('unreadable', null, fault), null, where, Number.NaN)
 }
 
 function brokenSyntax(text: string, line: number, offset: number, expected: string): BrokenSyntax {
