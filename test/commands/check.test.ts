@@ -382,7 +382,7 @@ crm:
     expect([events, withheld, warnings]).toEqual([1, [], ['events.csv: 3 blank rows are skipped']])
     using other = lists(`sep=,\n${HEADER}\n${row(1, GOOD)}`)
     expect((await runCommand(['check'], { cwd: other.path })).stderr).toContain(
-      'the line sep=, is an instruction for Excel only; delete it',
+      'line 1 is above the header row, which is line 2; delete everything above it',
     )
     using titled = lists(`Season${blank}${HEADER}\n${row(1, GOOD)}`)
     const { stderr, status } = await runCommand(['check'], { cwd: titled.path })

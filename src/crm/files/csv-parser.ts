@@ -83,12 +83,7 @@ export class CsvParser implements RowParser {
     const isFirst = this.#isMapped && this.#parser === null
     const first = isFirst ? /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) : null
     const [line = '', own = null] = first ?? []
-    const said = this.#texts?.delimiter ?? null
-    if (own !== null && said !== null && said !== own) {
-      const problem = `this line says that ${nameOf(own)} separate cells, but crm.texts.delimiter says ${nameOf(said)}`
-      return { line: 1, problem }
-    }
-    if (own !== null) [this.#delimiter, this.#rowLine] = [own, 2]
+    if (own !== null) [this.#delimiter, this.#rowLine] = [this.#texts?.delimiter ?? own, 2]
     const parser = (this.#parser ??= this.#open())
     // Copied, because the parser keeps a view of unfinished rows and the caller reuses this memory.
     const kept = Buffer.from(bytes.subarray(line.length))
@@ -115,15 +110,12 @@ export class CsvParser implements RowParser {
     let fault = await this.#takeRows()
     if (fault === null && (isOpen || !this.#endsLine)) {
       const isTaken = onCut?.(isOpen ? this.#line : undefined) ?? true
-      if (!isTaken) return this.#leaveOut(last?.row.slice(0, -1) ?? this.#cells)
+      const cells = last?.row.slice(0, -1) ?? this.#cells
+      if (!isTaken) return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
       if (last !== undefined) this.#rows.push(last)
       fault = await this.#takeRows()
     }
     return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : null)
-  }
-
-  #leaveOut(cells: CsvRow): Taken {
-    return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
   }
 
   #noHeader(line: number): BrokenSyntax {
@@ -189,10 +181,6 @@ export class CsvParser implements RowParser {
       names.add(name)
       header.push(numbered(name))
       this.#named = index + 1
-    }
-    const own = /^sep=(.?)/i.exec(header[0] ?? '')
-    if (own !== null && !this.#isMapped) {
-      return { line, problem: `the line ${own[0]} is an instruction for Excel only; delete it` }
     }
     const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined && separator !== ',' && this.#texts === null) {

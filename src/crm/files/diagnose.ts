@@ -40,11 +40,6 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
     problems.push(`${fact}, or set crm.texts.encoding: ${otherwise.toLowerCase()}`)
   }
   const lines = text.split(/\r\n|\n|\r/)
-  const own = /^sep=(.?)/i.exec(lines[0] ?? '')
-  if (own !== null) {
-    problems.push(`line 1: the line ${own[0]} is an instruction for Excel only; delete it`)
-    lines[0] = ''
-  }
   const { line: header, delimiter } = headerOf(lines, list.columns)
   const above = lines.slice(0, header).flatMap((line, index) => (/^[\s,;"]*$/.test(line) ? [] : [index + 1]))
   if (above.length > 0) {
