@@ -10,7 +10,7 @@ import type { BrokenSyntax, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
 
-interface RowReading<Item> {
+export interface RowReading<Item> {
   readonly file: Pick<OpenFile, 'read'>
   readonly list: ListFile<Item>
   readonly rows: FileBatch<Item>
@@ -29,14 +29,13 @@ const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
  * imported on demand.
  */
 export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, BrokenSyntax | null> {
-  const { file, list, rows, columns, held, limitBytes, isGivenUp, pace } = reading
+  const { list, rows, columns, held } = reading
   const { name, format } = rows.found
   if (format === 'xlsx') {
     const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
     const onHeader = csvRows(list, rows, columns, 'sheet')
     const { sheet, linkColumn } = list
-    const headerRow = list.texts?.headerRow ?? null
-    return yield* readSheet({ file, limitBytes, sheet, linkColumn, headerRow, rows, onHeader, isGivenUp, pace })
+    return yield* readSheet({ ...reading, sheet, linkColumn, headerRow: list.texts?.headerRow ?? null, onHeader })
   }
   if (list.sheet !== null) {
     const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`
@@ -51,12 +50,11 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   return yield* readText(reading, parser)
 }
 
-/** The size of one read from the file. It is small, so a slow network drive shows progress. */
-const CHUNK_BYTES = 128 * 1024
 /**
- * Bytes that are decoded and whose lines are counted at once. This takes a few ms, even if each byte is a line feed.
+ * The size of one read from the file. It is small, so a slow network drive shows progress. Decoding it and counting its
+ * lines takes a few ms, even if each byte is a line feed.
  */
-const PIECE_BYTES = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
 async function* readText<Item>(
@@ -64,35 +62,30 @@ async function* readText<Item>(
   parser: RowParser,
 ): PageStream<Item, BrokenSyntax | null> {
   const encoding = list.texts?.encoding ?? 'utf-8'
-  const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
+  const gate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
     const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
-    if (position === 0) {
-      const head = chunk.subarray(0, bytesRead)
-      const disguise = disguiseOf(head) ?? otherThan(encoding, head)
-      if (disguise !== null) return { line: 1, problem: disguise }
-    }
-    for (let at = 0; at < bytesRead && !isGivenUp(); at += PIECE_BYTES) {
-      const piece = chunk.subarray(at, Math.min(at + PIECE_BYTES, bytesRead))
-      const bytes = gate.pass(piece)
-      if (bytes === null) return { line: gate.line, problem: gate.problem }
-      const zeroAt = bytes.indexOf(0)
-      if (zeroAt !== -1) return { line: gate.line - breaksIn(bytes.subarray(zeroAt)), problem: ZERO }
-      for (let from = 0; from < bytes.length && !isGivenUp();) {
-        const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
-        from += slice.length
-        rows.readBytes = position + at + piece.length - bytes.length + from
-        const fed = parser.feed(slice)
-        const fault = fed instanceof Promise ? await fed : fed
-        if (fault !== null) return fault
-        if (!pace.isOver) continue
-        yield* rows.take(PAGE_ROWS)
-        await pace.rest()
-      }
-    }
+    const read = chunk.subarray(0, bytesRead)
+    const disguise = position === 0 ? (disguiseOf(read) ?? otherThan(encoding, read)) : null
+    if (disguise !== null) return { line: 1, problem: disguise }
+    const bytes = gate.pass(read)
+    if (bytes === null) return { line: gate.line, problem: gate.problem }
+    const zeroAt = bytes.indexOf(0)
+    if (zeroAt !== -1) return { line: gate.line - breaksIn(bytes.subarray(zeroAt)), problem: ZERO }
     position += bytesRead
+    for (let from = 0; from < bytes.length && !isGivenUp();) {
+      const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
+      from += slice.length
+      rows.readBytes = position - bytes.length + from
+      const fed = parser.feed(slice)
+      const fault = fed instanceof Promise ? await fed : fed
+      if (fault !== null) return fault
+      if (!pace.isOver) continue
+      yield* rows.take(PAGE_ROWS)
+      await pace.rest()
+    }
   }
   const endsWithin = gate.finish()
   if (endsWithin && rows.extent === 'all') return { line: gate.line, problem: gate.problem }
@@ -127,24 +120,20 @@ function wholeLines(bytes: Buffer): Buffer {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Converts the bytes of a file to whole characters of UTF-8, without a byte order mark. */
-interface ByteGate {
+/** Passes the bytes of a file on as whole characters of UTF-8, without a byte order mark. */
+export class Utf8Gate {
   /** The line of the next byte, or of the first that is not valid. */
-  readonly line: number
+  line = 1
   /** Describes bytes that are not valid. */
   readonly problem: string
-  /** Returns `null` if not all bytes are valid. */
-  pass(chunk: Buffer): Buffer | null
-  /** Ends the file; returns whether it ends within a character. */
-  finish(): boolean
-}
-
-export class Utf8Gate implements ByteGate {
-  readonly problem = 'the bytes are not UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
-  line = 1
   #rest: Buffer = NOTHING
   #isFirst = true
 
+  constructor(problem = 'the bytes are not UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)') {
+    this.problem = problem
+  }
+
+  /** Returns `null` if not all bytes are valid. */
   pass(chunk: Buffer): Buffer | null {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const end = wholeEnd(bytes)
@@ -157,6 +146,7 @@ export class Utf8Gate implements ByteGate {
     return isValid ? whole : null
   }
 
+  /** Ends the file; returns whether it ends within a character. */
   finish(): boolean {
     return this.#rest.length > 0
   }
@@ -187,47 +177,32 @@ function validLines(bytes: Buffer): Buffer {
   }
 }
 
-class DecodingGate implements ByteGate {
-  line = 1
-  readonly problem: string
+/** Converts another encoding to UTF-8. Of bytes that are not valid, it only knows a line at or above them. */
+class DecodingGate extends Utf8Gate {
   readonly #decoder: TextDecoder
-  /** The bytes since the last line feed, needed to find the line of a fault. */
-  #lineBytes: Buffer = NOTHING
 
   constructor(encoding: string) {
+    super(`a byte in this line or below is not ${encoding}, as crm.texts.encoding says`)
     const decoder = openDecoder(encoding)
     if (decoder === null) throw new Error(`the encoding ${encoding} is not known`)
     this.#decoder = decoder
-    this.problem = `a byte here is not ${encoding}, as crm.texts.encoding says`
   }
 
-  pass(chunk: Buffer): Buffer | null {
+  override pass(chunk: Buffer): Buffer | null {
     const text = this.#decode(chunk)
-    const bytes = text === null ? null : Buffer.from(text)
-    this.line += bytes === null ? this.#linesBeforeFault(chunk) : breaksIn(bytes)
-    this.#lineBytes = Buffer.from(chunk.subarray(chunk.lastIndexOf(LINE_FEED) + 1))
-    return bytes
+    return text === null ? null : super.pass(Buffer.from(text))
   }
 
-  finish(): boolean {
-    return this.#decode(null) === null
+  override finish(): boolean {
+    return this.#decode() === null
   }
 
-  #decode(chunk: Buffer | null): string | null {
+  #decode(chunk?: Buffer): string | null {
     try {
-      return chunk === null ? this.#decoder.decode() : this.#decoder.decode(chunk, { stream: true })
+      return this.#decoder.decode(chunk, { stream: chunk !== undefined })
     } catch (cause) {
       if (cause instanceof TypeError) return null
       throw new Error('a file cannot be decoded', { cause })
     }
-  }
-
-  /** Counts the line feeds before the first invalid character. */
-  #linesBeforeFault(chunk: Buffer): number {
-    // A chunk of UTF-16 begins with a whole unit, and a byte 0x0a need not be a line feed.
-    const isWide = this.#decoder.encoding.startsWith('utf-16')
-    const bytes = isWide ? chunk : Buffer.concat([this.#lineBytes, chunk])
-    const text = openDecoder(this.#decoder.encoding, false)?.decode(bytes) ?? ''
-    return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split('\n').length - 1
   }
 }
