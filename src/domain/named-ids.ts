@@ -37,7 +37,7 @@ export function uuidV5(namespace: Guid, name: string): Guid {
 const SHORT = 1000
 
 /** Derives the UUIDs of names with a common beginning. It runs for each row, so it concatenates only the rest. */
-export function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
+function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
   const head = Buffer.concat([Buffer.from(namespace.replaceAll('-', ''), 'hex'), Buffer.from(beginning)])
   // UTF-8 takes at most three bytes per UTF-16 code unit.
   const scratch = Buffer.alloc(head.length + SHORT * 3)

@@ -6,12 +6,11 @@ import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField, FurtherFields } from '../../domain/further.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
-import { namedIds, remembered } from '../../domain/named-ids.ts'
-import { trimWhiteSpace } from '../../domain/white-space.ts'
+import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { printable } from '../../domain/printable.ts'
 import type { ListContext } from '../kit/crm-limits.ts'
-import { type CellObject, type RowAccess, whereIs } from '../cells/cell.ts'
+import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
@@ -40,10 +39,7 @@ export interface ListFile<Item> {
   /** The files that may hold the list; exactly one must exist. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
-  /**
-   * The column of `Website`. If its cell in a workbook is a hyperlink, its URL is served. `null` if no column is
-   * mapped.
-   */
+  /** The column of `Website`, whose links are served if the file is a workbook; `null` if no column is mapped. */
   readonly linkColumn: string | null
   /** Whether the configuration has a section for the list. */
   readonly isMapped: boolean
@@ -76,12 +72,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
   const { Id: id, Website: website } = setting.fields
-  const namedId = idNamespace === null ? null : namedIds(idNamespace, `${setting.from}/`)
-  const nameOf = (text: string): Guid | null => {
-    const name = trimWhiteSpace(text)
-    return name === '' || namedId === null ? null : namedId(name)
-  }
-  const isStock = block === null && idNamespace === null && setting.further === undefined
+  const crmId = idNamespace === null ? null : crmIds(idNamespace, setting.from)
   return {
     name: table.list,
     candidates: candidatesOf(table.list, block),
@@ -95,13 +86,10 @@ export function listFile<Item extends { readonly Id: Guid }>(
     idName: idColumnOf(setting),
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
-      isDerived: namedId !== null,
-      idColumns: mappedColumns({ fields: { Id: id ?? null }, active: null, showOnWeb: null }).map(
-        ({ column }) => column,
-      ),
-      idOf: namedId === null ? parseGuid : remembered(nameOf, MOST_IDS),
-      // 0 keeps the digests in snapshots of earlier releases valid.
-      seed: isStock ? 0 : seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
+      isDerived: crmId !== null,
+      idColumns: columnsOf({ from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }),
+      idOf: crmId === null ? parseGuid : remembered((text) => (isBlank(text) ? null : crmId(text)), MOST_IDS),
+      seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
     mapper(access, lists) {
       suspicions.begin(true)
@@ -143,9 +131,7 @@ function mapsNothing({ fields = {} }: Block): boolean {
   return Object.values(fields).every((source) => source === null)
 }
 
-/**
- * Adds the ISO date to formats that include a date without time, because workbooks give every date in ISO form.
- */
+/** Adds the ISO date to formats that include a date without time, because workbooks give every date in ISO form. */
 function withDays(texts: TextSettings): TextSettings {
   const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
   return hasDays && !(DAY instanceof BadDateFormat) ? { ...texts, dates: [...texts.dates, DAY] } : texts
