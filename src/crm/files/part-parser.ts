@@ -24,6 +24,8 @@ export class PartParser {
   #attributes = 0
   /** Bytes fed since the last tag. */
   #bytes = 0
+  /** Whether the parser is in a phonetic guide of a Japanese text, which is skipped. */
+  #isGuide = false
 
   constructor(
     onOpen: (name: string, attributes: SaxesTagPlain['attributes']) => void,
@@ -40,14 +42,18 @@ export class PartParser {
       if (++this.#depth > DEEPEST) refuse(`its elements are nested more than ${DEEPEST} deep`)
       this.#attributes = this.#bytes = 0
       this.#text = ''
-      onOpen(localName(name), attributes)
+      const local = localName(name)
+      this.#isGuide ||= local === 'rPh'
+      if (!this.#isGuide) onOpen(local, attributes)
     })
     parser.on('text', take)
     parser.on('cdata', take)
     parser.on('closetag', ({ name }) => {
       this.#depth--
       this.#bytes = 0
-      onClose(localName(name), this.#text)
+      const local = localName(name)
+      if (!this.#isGuide) onClose(local, this.#text)
+      if (local === 'rPh') this.#isGuide = false
       this.#text = ''
     })
     // No workbook has a document type, and entity declarations are a known attack.

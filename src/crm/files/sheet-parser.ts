@@ -31,16 +31,12 @@ function appended(text: string, more: string): string {
 
 export function stringsParser(strings: string[]): PartParser {
   let text = ''
-  let isSound = false
   return new PartParser(
     (name) => {
       if (name === 'si') text = ''
-      // Skips phonetic guides of Japanese texts.
-      if (name === 'rPh') isSound = true
     },
     (name, inside) => {
-      if (name === 't' && !isSound) text = appended(text, inside)
-      else if (name === 'rPh') isSound = false
+      if (name === 't') text = appended(text, inside)
       else if (name === 'si') strings.push(unescaped(text))
     },
   )
@@ -102,7 +98,6 @@ export function sheetParser(
   let type = 'n'
   let shape: NumberShape = 'number'
   let isInline = false
-  let isSound = false
   let inline = ''
   let isFormula = false
   let links: (string | undefined)[] | null = null
@@ -139,8 +134,6 @@ export function sheetParser(
         return new ErrorCell(`the error ${text}`, { kind: 'stored', instead: 'of-error' })
       case 'str':
         return unescaped(text)
-      case 'd':
-        return text
       default:
         return numberCell(text, shape, is1904)
     }
@@ -168,8 +161,7 @@ export function sheetParser(
         // Emptied: otherwise each of a million texts would examine all texts of the cell before it again.
         inline = ''
         isInline = true
-      } else if (name === 'rPh') isSound = true
-      else if (name === 'f') {
+      } else if (name === 'f') {
         isFormula = true
         sharedAs = attributes['t'] === 'shared' ? (attributes['si'] ?? null) : null
       }
@@ -182,8 +174,7 @@ export function sheetParser(
         if (text !== '' && bytes <= LARGEST_ROW_BYTES) add(valueOf(text))
       } else if (name === 'f') {
         if (isLinked) link(text)
-      } else if (name === 't' && isInline && !isSound) inline = appended(inline, text)
-      else if (name === 'rPh') isSound = false
+      } else if (name === 't' && isInline) inline = appended(inline, text)
       else if (name === 'c') {
         // The writer did not compute the formula; Excel would when opening the file.
         if (isFormula) add(UNCOMPUTED)
@@ -258,13 +249,6 @@ export interface LinkedRows {
   readonly first: number
   readonly last: number
   readonly address: string
-}
-
-/** Collects the web addresses that a sheet refers to, by relationship id. */
-export function targetsParser(targets: Map<string, string>): PartParser {
-  return new PartParser((name, { Id = '', Type = '', Target = '' }) => {
-    if (name === 'Relationship' && Type.endsWith('/hyperlink') && isWebAddress(Target)) targets.set(Id, Target)
-  })
 }
 
 /** Finds the links of one column; a sheet lists them after its rows. */

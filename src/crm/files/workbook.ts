@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
+import { isWebAddress } from '../../domain/field.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { sizeText } from '../../domain/printable.ts'
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
@@ -12,10 +13,9 @@ import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../cells/cell.ts'
 import { contentOf, DISGUISES, HEAD_BYTES } from './content.ts'
 import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
-import { type OpenFile as File, errorCode } from './found-file.ts'
-import type { FileBatch } from './batch.ts'
+import { type OpenFile, errorCode } from './found-file.ts'
 import type { NumberShape } from './number-formats.ts'
-import type { Pace } from './pace.ts'
+import type { RowReading } from './read-list-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
 import {
   type LinkedRows,
@@ -26,18 +26,12 @@ import {
   sheetParser,
   stringsParser,
   stylesParser,
-  targetsParser,
 } from './sheet-parser.ts'
 import { PartParser, RefusedPart, refuse } from './part-parser.ts'
 import { numbering } from '../../domain/numbering.ts'
 
-type OpenFile = Pick<File, 'read'>
-
 /** One sheet of a workbook, and the receivers of its rows. */
-export interface SheetReading<Item> {
-  readonly file: OpenFile
-  /** The most bytes that the parts read may unpack to. */
-  readonly limitBytes: number
+export interface SheetReading<Item> extends Omit<RowReading<Item>, 'list' | 'columns' | 'held'> {
   readonly sheet: string | null
   /** The column whose links are passed with each row; `null` if there is none. */
   readonly linkColumn: string | null
@@ -45,10 +39,7 @@ export interface SheetReading<Item> {
   readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
   /** The row of the header; `null` for the first row with a value. */
   readonly headerRow: number | null
-  readonly rows: FileBatch<Item>
   readonly onHeader: TakeHeader
-  readonly isGivenUp: () => boolean
-  readonly pace: Pace
 }
 
 /** Why a workbook cannot be read: thrown while reading it, and caught in `readSheet`. */
@@ -82,9 +73,9 @@ export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<
 
 /** Gives the ZIP library access to the file. */
 class FileReader extends RandomAccessReader {
-  readonly #file: OpenFile
+  readonly #file: Pick<OpenFile, 'read'>
 
-  constructor(file: OpenFile) {
+  constructor(file: Pick<OpenFile, 'read'>) {
     super()
     this.#file = file
   }
@@ -94,21 +85,15 @@ class FileReader extends RandomAccessReader {
   }
 }
 
-async function fill(file: OpenFile, target: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < target.length;) {
-    const { bytesRead } = await file.read(target, done, target.length - done, position + done)
-    if (bytesRead === 0) throw new Unreadable('the workbook ends before it should')
-    done += bytesRead
-  }
-}
-
 const CHUNK_BYTES = 64 * 1024
 
-async function* chunksOf(file: OpenFile, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let position = start; position < end; position += CHUNK_BYTES) {
+async function* chunksOf(file: Pick<OpenFile, 'read'>, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end;) {
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position))
-    await fill(file, chunk, position)
-    yield chunk
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
+    if (bytesRead === 0) throw new Unreadable('the workbook ends before it should')
+    position += bytesRead
+    yield chunk.subarray(0, bytesRead)
   }
 }
 
@@ -120,10 +105,11 @@ interface WorkbookParts extends SheetParts {
 }
 
 const MOST_ENTRIES = 10_000
+
 async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookParts> {
   const { file, limitBytes, sheet, linkColumn, onSheets } = reading
   const { name, sizeBytes } = reading.rows.found
-  await refuseOthers(file, sizeBytes)
+  await refuseOthers(file)
   const zip = await fromRandomAccessReaderPromise(new FileReader(file), sizeBytes, {
     autoClose: false,
     lazyEntries: true,
@@ -154,19 +140,18 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
   const shapes: NumberShape[] = []
   await read(book.parts.byType.get('sharedStrings') ?? 'xl/sharedStrings.xml', stringsParser(strings))
   await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(shapes))
-  const targets = new Map<string, string>()
   const isLinked = linkColumn !== null
-  if (isLinked) await read(relationsPart(path), targetsParser(targets))
+  const targets = isLinked ? (await relationsOf(read, path)).links : new Map<string, string>()
   const entry = take(path)
   if (entry === null) throw new Unreadable(`the workbook lacks the part ${path}`)
   return { zip, sheet: entry, strings, shapes, is1904: book.is1904, isLinked, targets }
 }
 
 /** Throws a description of the file if it is not a ZIP file. */
-async function refuseOthers(file: OpenFile, sizeBytes: number): Promise<void> {
-  const head = Buffer.alloc(Math.min(HEAD_BYTES, sizeBytes))
-  await fill(file, head, 0)
-  const content = contentOf(head)
+async function refuseOthers(file: Pick<OpenFile, 'read'>): Promise<void> {
+  const head = Buffer.alloc(HEAD_BYTES)
+  const { bytesRead } = await file.read(head, 0, head.length, 0)
+  const content = contentOf(head.subarray(0, bytesRead))
   if (content !== 'zip') throw new Unreadable(`this is ${DISGUISES[content]}`)
 }
 
@@ -209,10 +194,11 @@ function short(text = ''): string {
   return text.length > 2000 ? '' : text
 }
 
-/** The parts that one part refers to, by relationship id and by type. */
+/** The parts that one part refers to, by relationship id and by type, and the web addresses that it links to, by id. */
 interface Relations {
   readonly byName: ReadonlyMap<string, string>
   readonly byType: ReadonlyMap<string, string>
+  readonly links: ReadonlyMap<string, string>
 }
 
 /** Types of sheets without rows. A type that is absent or unknown is taken for a worksheet: some programs write such. */
@@ -221,22 +207,20 @@ const NO_WORKSHEET = /^(?:chart|dialog|(?:xl)?(?:intl)?macro)sheet$/i
 async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
   const byName = new Map<string, string>()
   const byType = new Map<string, string>()
-  const { dir } = posix.parse(part)
-  const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }) => {
+  const links = new Map<string, string>()
+  const { dir, base } = posix.parse(part)
+  const parser = new PartParser((name, { Id = '', Type, Target = '', TargetMode = '' }) => {
+    if (name !== 'Relationship') return
     const type = short(Type).slice(short(Type).lastIndexOf('/') + 1)
-    if (name !== 'Relationship' || TargetMode === 'External' || NO_WORKSHEET.test(type)) return
+    if (type === 'hyperlink' && isWebAddress(Target)) links.set(Id, Target)
+    if (TargetMode === 'External' || NO_WORKSHEET.test(type)) return
     const path = posix.resolve('/', dir, short(Target)).slice(1)
     byName.set(short(Id), path)
     byType.set(type, path)
     if (byName.size > MOST_ENTRIES) refuse(`it refers to more than ${MOST_ENTRIES} parts`)
   })
-  await read(relationsPart(part), parser)
-  return { byName, byType }
-}
-
-function relationsPart(part: string): string {
-  const { dir, base } = posix.parse(part)
-  return posix.join(dir, '_rels', `${base}.rels`)
+  await read(posix.join(dir, '_rels', `${base}.rels`), parser)
+  return { byName, byType, links }
 }
 
 function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string): string {
