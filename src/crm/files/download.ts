@@ -27,15 +27,17 @@ export interface WebCopy {
   readonly cursor: Cursor
   readonly format: FileFormat
   readonly sizeBytes: number
+  /** Its contents; `null` once the list has been read from them. */
+  readonly bytes: Buffer | null
   /** When the last request began that the server answered with these contents or a 304. */
   readonly askedAt: Moment
   /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
   readonly writtenAtMs: number
   /**
-   * Whether the server sends an ETag or Last-Modified. `useless`: it has sent the file in full although it had not
-   * changed, because it ignores conditional requests or sends the current time as Last-Modified.
+   * Why each refresh downloads the file in full: the server sends no ETag and Last-Modified, ignores conditional
+   * requests, or sends the current time. `null` if it does not.
    */
-  readonly validators: 'sent' | 'none' | 'useless'
+  readonly whyInFull: string | null
 }
 
 /** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
@@ -53,7 +55,6 @@ export class Download {
   #url: Secret
   #headers: WebFile['headers']
   #copy: WebCopy | null = null
-  #bytes: Buffer | null = null
   #validators: Readonly<Record<string, string>> = {}
   /** The ETag of the last download. */
   #etag: string | undefined
@@ -70,11 +71,6 @@ export class Download {
     return shownUrl(new URL(this.#url.reveal()), this.#url.isReferred)
   }
 
-  /** The bytes of the last copy; `null` once the list has been read from them. */
-  get bytes(): Buffer | null {
-    return this.#bytes
-  }
-
   get copy(): WebCopy | null {
     return this.#copy
   }
@@ -86,8 +82,8 @@ export class Download {
   async get(cursor: Cursor | null, signal: AbortSignal): Promise<WebCopy | Failure> {
     const { time, gate } = this.#settings
     const now = time.now()
-    if (this.#copy !== null && this.#copy.cursor === cursor) this.#bytes = null
-    const known = this.#copy !== null && (this.#bytes !== null || this.#copy.cursor === cursor) ? this.#copy : null
+    if (this.#copy !== null && this.#copy.cursor === cursor) this.#copy = { ...this.#copy, bytes: null }
+    const known = this.#copy?.cursor === cursor || (this.#copy?.bytes ?? null) !== null ? this.#copy : null
     const leftMs = this.#answered === null ? 0 : LEAST_INTERVAL_MS - elapsedMs(this.#answered.at, now)
     if (leftMs > 0 && this.#answered?.failure) return { ...this.#answered.failure, retryAfterMs: leftMs }
     if (leftMs > 0 && known !== null) return known
@@ -138,10 +134,12 @@ export class Download {
     this.#etag = etag
     const isUseless = isSame && (wasConditional || Object.keys(this.#validators).length === 0)
     const isSent = etag !== undefined || lastModified !== undefined
-    const validators = !isSent ? 'none' : isUseless ? 'useless' : 'sent'
+    const why = isUseless ? 'is sent in full although it has not changed' : null
+    const whyInFull = isSent ? why : 'comes without ETag and Last-Modified'
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
-    if (!isSame || this.#bytes !== null) this.#bytes = bytes
-    return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, validators })
+    const kept = known?.cursor === cursor && known.bytes === null ? null : bytes
+    const { length: sizeBytes } = bytes
+    return (this.#copy = { cursor, format, sizeBytes, bytes: kept, askedAt: begunAt, writtenAtMs, whyInFull })
   }
 
   /** Returns the time of Last-Modified by our clock, using the same server's Date: its clock may be hours off. */

@@ -1,17 +1,10 @@
-import {
-  type Failure,
-  type PageStream,
-  type ReadOutcome,
-  type ReadRequest,
-  failed,
-  failureOf,
-} from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadOutcome, type ReadRequest, failed } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { type Descriptors, patienceOf } from '../kit/crm-limits.ts'
 import { type FileFormat, contentOf } from './content.ts'
 import { type VersionedFileSettings, type Interrupted, type StillThere, VersionedFile } from './versioned-file.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
-import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
+import { errorCode, findFile, fingerprintOf, foundAs, openFile, unreadable } from './found-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
 
 export interface FileSourceSettings<Item> extends VersionedFileSettings<Item> {
@@ -54,9 +47,7 @@ export class FileSource<Item> extends VersionedFile<Item> {
       openFile(found.path, descriptors).close()
       return null
     } catch (cause) {
-      const code = errorCode(cause)
-      if (code === null) throw cause
-      return failureOf('unreachable', `${found.name} cannot be read: ${reasonOf(code)}`)
+      return unreadable(found.name, cause)
     }
   }
 
@@ -70,7 +61,7 @@ export class FileSource<Item> extends VersionedFile<Item> {
         this.sawNone(found, begunAt.monotonicMs)
         return { ok: false, failure: found }
       }
-      const version = { id: found.fingerprint, found, begunAt, readAt: begunAt }
+      const version = { id: found.fingerprint, found, begunAt }
       const outcome =
         this.knownOutcome(version, request, !this.#hasLooked) ?? (yield* this.#readFile(found, begunAt, request))
       if (typeof outcome === 'object') {
@@ -104,15 +95,11 @@ export class FileSource<Item> extends VersionedFile<Item> {
       const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint
       const isSmall = opened.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
-      const isSettled = begunAt.wallMs - opened.updatedAtMs >= SETTLING_MS
-      const version = { id: opened.fingerprint, found: opened, file, begunAt, readAt: begunAt, isSmall, isSettled }
+      const version = { id: opened.fingerprint, found: opened, file, begunAt, isSmall }
       const whatIsThere = this.#whatIsThere.bind(this, file, opened, begunAt)
       return yield* this.readVersion(version, request, whatIsThere)
     } catch (cause) {
-      const code = errorCode(cause)
-      if (code === null) throw new Error(`${name} cannot be read`, { cause })
-      if (code === 'ENOENT') return 'changed'
-      return failed('unreachable', `${name} cannot be read: ${reasonOf(code)}`)
+      return errorCode(cause) === 'ENOENT' ? 'changed' : { ok: false, failure: unreadable(name, cause) }
     } finally {
       file?.close()
     }
@@ -121,7 +108,7 @@ export class FileSource<Item> extends VersionedFile<Item> {
   /** Compares an open file with its state before the read; `null` if its bytes may have changed. */
   async #whatIsThere(
     file: OpenFile,
-    { name, fingerprint }: FoundFile,
+    { name, fingerprint, updatedAtMs }: FoundFile,
     begunAt: Moment,
     fault: BrokenSyntax | null,
   ): Promise<StillThere | null> {
@@ -130,12 +117,13 @@ export class FileSource<Item> extends VersionedFile<Item> {
     const opened = fingerprintOf(name, await file.stat())
     const named = await findFile(directory, list.candidates)
     const namedNow = 'kind' in named ? null : named.fingerprint
-    if (namedNow === fingerprint && opened === fingerprint) return { asOf, isCurrent: true }
+    const isSettled = begunAt.wallMs - updatedAtMs >= SETTLING_MS
+    if (namedNow === fingerprint && opened === fingerprint) return { asOf, isSettled }
     // If its name now belongs to another file, its rows are complete, but only as of the beginning of the read. The ctime
     // is not compared, because it changes when the file is renamed or removed.
     const isSameInside = withoutChangeTime(opened) === withoutChangeTime(fingerprint)
     const isElsewhere = namedNow !== null && namedNow !== opened
-    return isSameInside && isElsewhere && fault === null ? { asOf: begunAt, isCurrent: false } : null
+    return isSameInside && isElsewhere && fault === null ? { asOf: begunAt, isSettled: false } : null
   }
 }
 

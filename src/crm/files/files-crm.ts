@@ -6,30 +6,22 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Crm, Failure, ListSource } from '../../sync/port.ts'
+import type { Crm } from '../../sync/port.ts'
 import { type ConnectorContext, PLENTY, limitsOf, listContexts } from '../kit/crm-limits.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import type { OpenHttpClient } from '../web/http-client.ts'
-import type { FileLimits } from './versioned-file.ts'
 import { FileSource } from './file-source.ts'
 import { type ListFile, listFile } from './list-file.ts'
+import type { VersionedFile } from './versioned-file.ts'
 import type { WebFiles, WebFilesSettings } from './web-source.ts'
 
-export type FilesContext = Omit<ConnectorContext, 'limits'> & {
-  readonly limits: FileLimits
+export interface FilesContext extends ConnectorContext {
   /** The reader of lists that have a URL; `null` if none has. */
   readonly webFiles?: WebFiles | null
 }
 
 type Settings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' | 'timeZone' | 'directory'> &
   Partial<Pick<CrmSettings<'files'>, 'kind' | 'maxFileAgeMs'>>
-
-interface ExaminedSource<Item> extends ListSource<Item> {
-  /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
-  examine(): Promise<Failure | null>
-  /** What `check` says about the server of a list; absent or `null` if there is nothing to say. */
-  readonly warning?: string | null
-}
 
 export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   const { time, limits, observe, descriptors = PLENTY, webFiles = null } = context
@@ -41,7 +33,7 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   const contexts = listContexts(context)
   const events = listFile(EVENT_ROWS, settings, contexts.events)
   const venues = listFile(VENUE_ROWS, settings, contexts.venues)
-  const sourceOf = <Item>(list: ListFile<Item>): ExaminedSource<Item> => {
+  const sourceOf = <Item>(list: ListFile<Item>): VersionedFile<Item> => {
     const url = webFileOf(settings, list.name)
     if (url === null) return new FileSource({ ...shared, list })
     if (webFiles === null) throw new Error('a URL needs a client')
@@ -52,7 +44,7 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
     ...sources,
     async examine() {
       const asked = [await sources.events.examine(), await sources.venues.examine()]
-      const warnings = [sources.events.warning ?? null, sources.venues.warning ?? null]
+      const warnings = [sources.events.warning, sources.venues.warning]
       return {
         problems: asked.filter((problem) => problem !== null),
         warnings: warnings.filter((warning) => warning !== null),

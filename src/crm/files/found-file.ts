@@ -54,12 +54,9 @@ export async function findFile(directory: string, candidates: readonly Candidate
 }
 
 export function foundAs(named: Pick<FoundFile, 'name' | 'path' | 'format'>, stats: BigIntStats): FoundFile {
-  const { name, path, format } = named
   return {
-    name,
-    path,
-    format,
-    fingerprint: fingerprintOf(name, stats),
+    ...named,
+    fingerprint: fingerprintOf(named.name, stats),
     inode: inodeOf(stats),
     sizeBytes: Number(stats.size),
     updatedAtMs: Number(stats.ctimeNs / 1_000_000n),
@@ -81,8 +78,15 @@ export function errorCode(cause: unknown): string | null {
   return code !== null && /^E[A-Z0-9]+$/.test(code) ? code : null
 }
 
-export function reasonOf(code: string): string {
+function reasonOf(code: string): string {
   return code === 'EACCES' || code === 'EPERM' ? `permission is denied (${code})` : `the file system says ${code}`
+}
+
+/** Explains why a file cannot be opened or read. Throws an error that is not the system's. */
+export function unreadable(name: string, cause: unknown): Failure {
+  const code = errorCode(cause)
+  if (code === null) throw new Error(`${name} cannot be read`, { cause })
+  return failureOf('unreachable', `${name} cannot be read: ${reasonOf(code)}`)
 }
 
 async function statOf(path: string): Promise<BigIntStats | string> {

@@ -9,8 +9,8 @@ interface WholeLines {
   readonly isCut: boolean
   /** Whether there is a header row, and no quote stays open before the last line. */
   readonly isList: boolean
-  /** Counts the served records whose ids are missing from these lines. */
-  readonly countMissing: () => Promise<number>
+  /** The number of served records whose ids are missing from these lines. */
+  readonly missing: number
 }
 
 interface Watched {
@@ -39,9 +39,7 @@ export class HalfWritten {
   readonly #limits: { readonly maxAgeMs: number }
   #inode: string | null = null
   #watched: Watched | null = null
-  /**
-   * When Marquee first saw a file that it did not believe; `null` once it believes one. In monotonic ms.
-   */
+  /** When Marquee first saw a file that it did not believe; `null` once it believes one. In monotonic ms. */
   #doubtedSinceMs: number | null = null
   #usualReadMs = SHORTEST_READ_MS
 
@@ -80,16 +78,10 @@ export class HalfWritten {
   }
 
   /** Explains why not even the whole lines are believed; `null` if they are. */
-  async doubtAbout(
-    name: string,
-    { isCut, isList, countMissing }: WholeLines,
-    served: ServedRows,
-    nowMs: number,
-  ): Promise<Failure | null> {
+  doubtAbout(name: string, { isCut, isList, missing }: WholeLines, served: ServedRows, nowMs: number): Failure | null {
     const watched = this.#watched
     if (watched === null) return null
-    const missing = isCut || watched.isRenamed ? 0 : await countMissing()
-    const isWhole = isList && !isCut && missing === 0
+    const isWhole = isList && !isCut && (watched.isRenamed || missing === 0)
     const isDue = watched.believed !== null || nowMs >= this.#lastLookMs(watched, served)
     if (isWhole) watched.believed = 'all'
     else if (isList && isDue) watched.believed = 'whole-lines'
@@ -99,7 +91,7 @@ export class HalfWritten {
     }
     this.#doubtedSinceMs ??= watched.sinceMs
     const lacking = `it lacks ${missing} of the ${served.count} ${this.#list} that are served`
-    watched.doubt = missing > 0 ? lacking : 'its last line is incomplete'
+    watched.doubt = missing > 0 && !isCut && !watched.isRenamed ? lacking : 'its last line is incomplete'
     return this.#waiting(name, watched, served, nowMs)
   }
 

@@ -15,7 +15,7 @@ import {
   heartbeat,
 } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
-import type { ConnectorContext, CrmLimits } from '../kit/crm-limits.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { HalfWritten } from './half-written.ts'
@@ -26,14 +26,11 @@ import type { BrokenSyntax } from './row-parser.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { spanText } from '../../domain/printable.ts'
 
-export interface VersionedFileSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
+export interface VersionedFileSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'> {
   readonly list: ListFile<Item>
-  readonly limits: FileLimits
   readonly maxFileAgeMs?: number | null | undefined
   readonly isClosed: () => boolean
 }
-
-export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
 /** One state of a list's file, as it was found. */
 interface FileVersion {
@@ -41,24 +38,20 @@ interface FileVersion {
   readonly found: FileBatch<unknown>['found'] & Pick<FoundFile, 'inode'>
   /** When its bytes are known to have been these. */
   readonly begunAt: Moment
-  /** When Marquee began to read it. */
-  readonly readAt: Moment
 }
 
 interface OpenVersion extends FileVersion {
   readonly file: Pick<OpenFile, 'read'>
   /** Whether its rows are held back until the whole file has been read, as long as they are few (`HELD_BACK_ROWS`). */
   readonly isSmall: boolean
-  /** Whether any later change makes another version of it. */
-  readonly isSettled: boolean
 }
 
 /** A file that still has the bytes of its version at the end of a read. */
 export interface StillThere {
   /** When it was still the list's file. */
   readonly asOf: Moment
-  /** Whether it is the list's file now. */
-  readonly isCurrent: boolean
+  /** Whether it is the list's file now, and any later change makes another version of it. */
+  readonly isSettled: boolean
 }
 
 /** `changed` if the file changed during the read and nothing was applied; `shown` if some pages were. */
@@ -96,6 +89,14 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
 
   abstract read(request: ReadRequest): PageStream<Item>
 
+  /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
+  abstract examine(): Promise<Failure | null>
+
+  /** What `check` says about the source of the file; `null` if there is nothing to say. */
+  get warning(): string | null {
+    return null
+  }
+
   get idColumn(): string {
     return this.#settings.list.idName
   }
@@ -114,14 +115,16 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
    * @param isEnough whether rows that this process has not mapped need not be mapped now
    */
   protected knownOutcome(
-    { id, found, begunAt, readAt }: FileVersion,
+    { id, found, begunAt }: FileVersion,
     { cursor }: ReadRequest,
     isEnough: boolean,
   ): ReadOutcome | null {
-    const old = tooOld(found.name, found.writtenAtMs, readAt.wallMs, this.#settings.maxFileAgeMs)
+    const { time, maxFileAgeMs } = this.#settings
+    const now = time.now()
+    const old = tooOld(found.name, found.writtenAtMs, now.wallMs, maxFileAgeMs)
     if (old !== null) return { ok: false, failure: old }
     if (id === cursor && (this.#hasMappedAll || isEnough)) {
-      this.#halfWritten.saw(id, found.inode, readAt.monotonicMs)
+      this.#halfWritten.saw(id, found.inode, now.monotonicMs)
       return endOf(cursor, begunAt, false)
     }
     return this.#refused?.id === id ? { ok: false, failure: this.#refused.failure } : null
@@ -140,7 +143,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const { file, found, id, begunAt } = version
     const { name, format } = found
     const { signal, served = null } = request
-    const readAtMs = version.readAt.monotonicMs
+    const readAtMs = time.now().monotonicMs
     this.#halfWritten.saw(id, found.inode, readAtMs)
     const waiting = this.#halfWritten.stillWaiting(name, served, readAtMs)
     if (waiting !== null) return { ok: false, failure: waiting }
@@ -155,11 +158,15 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
     const pages: Page<Item>[] = []
     let shown = false
+    let toldAtMs = readAtMs
     const signs = { time, everyMs, begunAt, pace, signal }
     let next = yield* awaited(reading.next(), signs)
     for (; next.done !== true; next = yield* awaited(reading.next(), signs)) {
       pages.push(next.value)
       if (version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) {
+        const nowMs = time.now().monotonicMs
+        if (nowMs - toldAtMs < everyMs) continue
+        toldAtMs = nowMs
         yield heartbeat(begunAt)
         continue
       }
@@ -172,15 +179,13 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     if (there === null) return shown ? 'shown' : 'changed'
     if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
       const isList = fault === null && !rows.isOpen
-      const countMissing = async (): Promise<number> =>
-        shown ? served.countMissing() : served.count - (await countServed(pages, served))
-      const lines = { isCut: rows.isCut, isList, countMissing }
-      const failure = await this.#halfWritten.doubtAbout(name, lines, served, readAtMs)
+      const missing = shown ? served.countMissing() : served.count - (await countServed(pages, served))
+      const failure = this.#halfWritten.doubtAbout(name, { isCut: rows.isCut, isList, missing }, served, readAtMs)
       if (failure !== null) return { ok: false, failure }
     }
     if (fault === null) this.#columns = columns.all
     const failure = failureIn(list, rows, columns, fault)
-    this.#refused = failure !== null && version.isSettled ? { id, failure } : null
+    this.#refused = failure !== null && there.isSettled ? { id, failure } : null
     if (failure !== null) return { ok: false, failure }
     yield* oneByOne(pages)
     const cut = rows.takeCut()
@@ -188,8 +193,8 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
     this.#hasMappedAll ||= isKnown || held.size === 0
     this.#tell(name, columns.names, rows.blankRows)
-    const isAll = there.isCurrent && version.isSettled && !rows.isLeftOut
-    return endOf(cursorOf(isAll ? id : `${id}${UNSETTLED}`), there.asOf, true)
+    const namesVersion = there.isSettled && !rows.isLeftOut
+    return endOf(cursorOf(namesVersion ? id : `${id}${UNSETTLED}`), there.asOf, true)
   }
 
   #tell(name: string, ignored: readonly string[], blankRows: number): void {
@@ -249,9 +254,13 @@ async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRow
   return ids.size
 }
 
-/** Explains that an export has stopped: its file is older than crm.maxFileAge. `null` if it is young enough. */
+/** Explains that a file is older than crm.maxFileAge, or of unknown age: an export has stopped. `null` if it is not. */
 function tooOld(name: string, writtenAtMs: number, nowMs: number, maxAgeMs: number | null = null): Failure | null {
-  if (maxAgeMs === null || !(nowMs - writtenAtMs > maxAgeMs)) return null
+  if (maxAgeMs === null || nowMs - writtenAtMs <= maxAgeMs) return null
+  if (Number.isNaN(writtenAtMs)) {
+    const fact = `${name} comes without Last-Modified, so its age is unknown`
+    return failureOf('misconfigured', `${fact}; remove crm.maxFileAge`)
+  }
   const hours = Math.floor((nowMs - writtenAtMs) / 360_000) / 10
   const fact = `${name} was last written ${hours} h ago, and crm.maxFileAge allows ${spanText(maxAgeMs)}`
   return failureOf('unreachable', `${fact}: has the export stopped?`)

@@ -1,10 +1,10 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
-import { type Failure, type PageStream, type ReadRequest, failureOf, heartbeat } from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadRequest, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { Download, type WebCopy } from './download.ts'
+import { Download } from './download.ts'
 import { type StillThere, VersionedFile } from './versioned-file.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
@@ -66,15 +66,15 @@ class WebSource<Item> extends VersionedFile<Item> {
     return this.#settings.limits.requestTimeoutMs * 4 + 1000
   }
 
-  /** What `check` says about the server; `null` if there is nothing to say. */
-  get warning(): string | null {
+  override get warning(): string | null {
     const { list, download, limits } = this.#settings
-    if (download.copy === null || download.copy.validators === 'sent') return null
-    const fact = `${list.name}: ${download.name} ${UNCONDITIONAL[download.copy.validators]}, so it is downloaded in full every 10 s`
+    const why = download.copy?.whyInFull ?? null
+    if (why === null) return null
+    const fact = `${list.name}: ${download.name} ${why}, so it is downloaded in full every 10 s`
     return limits.maxAgeMs > LEAST_MAX_AGE_MS ? fact : `${fact}; freshness.maxAge must be longer than 20s then`
   }
 
-  /** Downloads the file, unless this process has done so. Returns why it cannot be read, or `null`. */
+  /** Downloads the file, unless this process has done so. */
   async examine(): Promise<Failure | null> {
     const { download } = this.#settings
     if (download.copy !== null) return null
@@ -90,14 +90,12 @@ class WebSource<Item> extends VersionedFile<Item> {
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
-    const { download, time } = this.#settings
+    const { download } = this.#settings
     const copy = await download.get(request.cursor, request.signal)
     if (!('cursor' in copy)) return { ok: false, failure: copy }
-    const unknownAge = this.#ageFault(copy)
-    if (unknownAge !== null) return { ok: false, failure: unknownAge }
-    const { name, bytes } = download
-    const { cursor: id, askedAt: begunAt } = copy
-    const version = { id, found: { ...copy, name, inode: name }, begunAt, readAt: time.now() }
+    const { name } = download
+    const { cursor: id, format, sizeBytes, bytes, askedAt: begunAt, writtenAtMs } = copy
+    const version = { id, found: { name, format, inode: name, sizeBytes, writtenAtMs }, begunAt }
     // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
     const known = this.knownOutcome(version, request, bytes === null)
     this.#tellWarning()
@@ -105,26 +103,12 @@ class WebSource<Item> extends VersionedFile<Item> {
     if (bytes === null) throw new Error('the bytes of a new file are gone')
     yield heartbeat(begunAt)
     const file = inMemory(bytes)
-    const isThere = (): Promise<StillThere> => Promise.resolve({ asOf: begunAt, isCurrent: true })
-    const read = yield* this.readVersion({ ...version, file, isSmall: true, isSettled: true }, request, isThere)
+    const isThere = (): Promise<StillThere> => Promise.resolve({ asOf: begunAt, isSettled: true })
+    const read = yield* this.readVersion({ ...version, file, isSmall: true }, request, isThere)
     if (typeof read === 'string') throw new Error('a downloaded file does not change')
     return read
   }
-
-  /** Explains that the server does not say how old the file is, although crm.maxFileAge limits that. */
-  #ageFault(copy: WebCopy): Failure | null {
-    const { maxFileAgeMs, download, list } = this.#settings
-    if (maxFileAgeMs === null || !Number.isNaN(copy.writtenAtMs)) return null
-    const fact = `${list.name}: ${download.name} comes without Last-Modified, so its age is unknown`
-    return failureOf('misconfigured', `${fact}; remove crm.maxFileAge`)
-  }
 }
-
-/** Why each refresh downloads the file in full. */
-const UNCONDITIONAL = {
-  none: 'comes without ETag and Last-Modified',
-  useless: 'is sent in full although it has not changed',
-} as const
 
 /** A file is downloaded at most every 10 s, and a read of it may take as long. */
 const LEAST_MAX_AGE_MS = 20_000

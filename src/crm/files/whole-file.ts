@@ -19,18 +19,12 @@ import type { TakeRow } from './row-parser.ts'
 
 const TIMEOUT_MS = 30_000
 
-interface Fetched {
-  readonly name: string
-  readonly format: FileFormat
-  readonly bytes: Buffer
-}
-
 /** Downloads a file once, as the files CRM would. */
 export async function fetchWebFile(
   url: string,
   env: Readonly<Record<string, string | undefined>>,
   openHttpClient: OpenHttpClient,
-): Promise<Fetched | Failure> {
+): Promise<{ readonly name: string; readonly format: FileFormat; readonly bytes: Buffer } | Failure> {
   const parsed = URL.parse(url)
   if (parsed === null) return failureOf('misconfigured', 'this is not a URL')
   if (parsed.username !== '' || parsed.password !== '' || isPlain(parsed.origin)) {
@@ -47,9 +41,9 @@ export async function fetchWebFile(
     })
     const copy = await download.get(null, new AbortController().signal)
     if (!('cursor' in copy)) return copy
-    const { bytes, name } = download
+    const { format, bytes } = copy
     if (bytes === null) throw new Error('a new file has bytes')
-    return { name, format: copy.format, bytes }
+    return { name: download.name, format, bytes }
   } finally {
     web.close()
   }
