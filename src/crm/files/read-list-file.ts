@@ -1,26 +1,10 @@
-import { type Held, type PageStream, PAGE_ROWS } from '../../sync/port.ts'
+import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { disguiseOf, utf16Of } from './content.ts'
-import type { OpenFile } from './found-file.ts'
-import type { FileBatch } from './batch.ts'
 import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
 import { jsonLines } from './json-rows.ts'
-import type { IgnoredColumns, ListFile } from './list-file.ts'
-import type { Pace } from './pace.ts'
-import type { BrokenSyntax, RowParser } from './row-parser.ts'
+import type { BrokenSyntax, FileReading, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
-
-export interface RowReading<Item> {
-  readonly file: Pick<OpenFile, 'read'>
-  readonly list: ListFile<Item>
-  readonly rows: FileBatch<Item>
-  readonly columns: IgnoredColumns
-  readonly held: Held
-  /** The most bytes that a workbook's parts may unpack to. */
-  readonly limitBytes: number
-  readonly isGivenUp: () => boolean
-  readonly pace: Pace
-}
 
 const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
 
@@ -28,7 +12,7 @@ const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
  * Reads a file from its start and yields its rows in pages, with pauses for requests. Parsers for single formats are
  * imported on demand.
  */
-export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, BrokenSyntax | null> {
+export async function* readListFile<Item>(reading: FileReading<Item>): PageStream<Item, BrokenSyntax | null> {
   const { list, rows, columns, held } = reading
   const { name, format } = rows.found
   if (format === 'xlsx') {
@@ -58,7 +42,7 @@ const CHUNK_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
 async function* readText<Item>(
-  { file, list, rows, isGivenUp, pace }: RowReading<Item>,
+  { file, list, rows, isGivenUp, pace }: FileReading<Item>,
   parser: RowParser,
 ): PageStream<Item, BrokenSyntax | null> {
   const encoding = list.texts?.encoding ?? 'utf-8'

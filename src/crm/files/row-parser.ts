@@ -1,4 +1,22 @@
+import type { Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+import type { FileBatch } from './batch.ts'
+import type { OpenFile } from './found-file.ts'
+import type { IgnoredColumns, ListFile } from './list-file.ts'
+import type { Pace } from './pace.ts'
+
+/** What a reader of a file gets, whatever the format. */
+export interface FileReading<Item> {
+  readonly file: Pick<OpenFile, 'read'>
+  readonly list: ListFile<Item>
+  readonly rows: FileBatch<Item>
+  readonly columns: IgnoredColumns
+  readonly held: Held
+  /** The most bytes that a workbook's parts may unpack to. */
+  readonly limitBytes: number
+  readonly isGivenUp: () => boolean
+  readonly pace: Pace
+}
 
 /** Splits the bytes of a file into rows and passes them on. All bytes are complete UTF-8 characters. */
 export interface RowParser {

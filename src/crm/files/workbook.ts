@@ -15,8 +15,7 @@ import { contentOf, DISGUISES, HEAD_BYTES } from './content.ts'
 import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
 import { type OpenFile, errorCode } from './found-file.ts'
 import type { NumberShape } from './number-formats.ts'
-import type { RowReading } from './read-list-file.ts'
-import type { BrokenSyntax } from './row-parser.ts'
+import type { BrokenSyntax, FileReading } from './row-parser.ts'
 import {
   type LinkedRows,
   type SheetParts,
@@ -31,7 +30,7 @@ import { PartParser, RefusedPart, refuse } from './part-parser.ts'
 import { numbering } from '../../domain/numbering.ts'
 
 /** One sheet of a workbook, and the receivers of its rows. */
-export interface SheetReading<Item> extends Omit<RowReading<Item>, 'list' | 'columns' | 'held'> {
+export interface SheetReading<Item> extends Omit<FileReading<Item>, 'list' | 'columns' | 'held'> {
   readonly sheet: string | null
   /** The column whose links are passed with each row; `null` if there is none. */
   readonly linkColumn: string | null
