@@ -179,9 +179,10 @@ async function assembleWith<R extends Reading>(
   return marquee
 }
 
-function crmLimitsOf({ freshness: { maxAgeMs, fullReadEveryMs }, limits: { memoryBytes } }: Configuration) {
+function crmLimitsOf({ freshness: { maxAgeMs, fullReadEveryMs }, limits: { memoryBytes }, crm }: Configuration) {
   const usualMs = maxAgeMs === 0 ? Infinity : maxAgeMs / 3
-  return { maxAgeMs, fullReadEveryMs, memoryBytes, requestTimeoutMs: Math.min(usualMs, REQUEST_TIMEOUT_CEILING_MS) }
+  const requestTimeoutMs = crm.requestTimeoutMs ?? Math.min(usualMs, REQUEST_TIMEOUT_CEILING_MS)
+  return { maxAgeMs, fullReadEveryMs, memoryBytes, requestTimeoutMs }
 }
 
 /** Returns a function that describes this instance; `null` if `describe` is off. */

@@ -7,7 +7,7 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, PageStream, ListSource } from '../sync/port.ts'
 import { htmlReader } from './mapping/list-setting.ts'
-import { type ConnectorContext, limitsOf } from './kit/crm-limits.ts'
+import type { ConnectorContext } from './kit/crm-limits.ts'
 import type { OpenHttpClient } from './web/http-client.ts'
 import { secretsIn, tracedClient } from './web/trace-requests.ts'
 
@@ -44,7 +44,7 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
     case 'dataverse': {
       const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
       const openHttpClient = await loadWeb()
-      return openDataverseCrm(settings, { ...shared, env, openHttpClient, limits: limitsOf(settings, shared.limits) })
+      return openDataverseCrm(settings, { ...shared, env, openHttpClient })
     }
     case 'files': {
       const { openFilesCrm, openWebFiles } = await import('./files/files-crm.ts')
@@ -53,7 +53,7 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
     }
     case 'postgres': {
       const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
-      return openPostgresCrm(settings, { ...shared, limits: limitsOf(settings, shared.limits) })
+      return openPostgresCrm(settings, shared)
     }
     case 'odoo':
     case 'salesforce':
@@ -61,15 +61,15 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
     case 'http': {
       const { openShipped } = await import('./open-shipped.ts')
       const openHttpClient = await loadWeb()
-      return openShipped(settings, { ...shared, env, openHttpClient, limits: limitsOf(settings, shared.limits) })
+      return openShipped(settings, { ...shared, env, openHttpClient })
     }
     case 'module': {
       const { openModuleCrm } = await import('./child/module-crm.ts')
-      return openModuleCrm(settings, { ...shared, env, limits: limitsOf(settings, shared.limits) })
+      return openModuleCrm(settings, { ...shared, env })
     }
     case 'command': {
       const { openCommandCrm } = await import('./child/command-crm.ts')
-      return openCommandCrm(settings, { ...shared, env, limits: limitsOf(settings, shared.limits) })
+      return openCommandCrm(settings, { ...shared, env })
     }
     default:
       return unreachable(settings)

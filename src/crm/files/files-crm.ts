@@ -7,7 +7,7 @@ import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Crm } from '../../sync/port.ts'
-import { type ConnectorContext, PLENTY, limitsOf, listContexts } from '../kit/crm-limits.ts'
+import { type ConnectorContext, PLENTY, listContexts } from '../kit/crm-limits.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import type { OpenHttpClient } from '../web/http-client.ts'
 import { FileSource } from './file-source.ts'
@@ -71,8 +71,7 @@ export async function openWebFiles(
   if (webFileOf(settings, 'events') === null && webFileOf(settings, 'venues') === null) return null
   const { WebFiles } = await import('./web-source.ts')
   const { proxy, ca, maxFileAgeMs } = settings
-  const { time, observe, env } = context
-  const limits = limitsOf(settings, context.limits)
+  const { time, observe, env, limits } = context
   return new WebFiles({ time, observe, env, limits, proxy, ca, maxFileAgeMs, openHttpClient: await loadWeb() })
 }
 

@@ -6,13 +6,13 @@ import { type FurtherField, type FurtherFields, NO_FURTHER } from '../../domain/
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
-import type { HtmlText, MappingContext } from '../mapping/list-setting.ts'
+import type { MappingContext } from '../mapping/list-setting.ts'
 import { type ListSuspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { Socket } from 'node:net'
 
 /** Limits that a reload may change: connectors read them at each exchange and keep no copy. */
 export interface CrmLimits {
-  /** The time limit of one exchange with the CRM, unless the CRM's settings name their own. */
+  /** The time limit of one exchange with the CRM. */
   readonly requestTimeoutMs: number
   readonly maxAgeMs: number
   /** The size limit of a list, and of an unpacked workbook, in bytes; 2 GB if absent. */
@@ -36,7 +36,7 @@ export interface ConnectorContext {
   /** The fields that the organisation declared; absent if there are none. */
   readonly further?: FurtherFields | undefined
   /** Reads cells that are HTML; absent if no field has any. */
-  readonly htmlText?: HtmlText | undefined
+  readonly htmlText?: MappingContext['htmlText']
   /** Prints a line for each request to the CRM and for its answer; absent if tracing is off. */
   readonly trace?: (line: string) => void
 }
@@ -58,8 +58,6 @@ export function listContexts({
   }
 }
 
-const UNLIMITED_BYTES = 2e9
-
 /**
  * Larger rows are withheld: most likely they hold a document that does not belong there. In CSV they fail the read,
  * because most likely an open quote swallowed other rows.
@@ -67,28 +65,6 @@ const UNLIMITED_BYTES = 2e9
 export const LARGEST_ROW_BYTES: number = 256 * 1024
 /** The longest cursor of a connector, in characters: it is kept in every snapshot. */
 export const LONGEST_CURSOR = 2000
-
-/** Returns the limits, with the CRM's own time limit if its settings name one. */
-export function limitsOf(
-  { requestTimeoutMs }: { readonly requestTimeoutMs: number | null },
-  limits: CrmLimits,
-): CrmLimits {
-  if (requestTimeoutMs === null) return limits
-  const { longestPauseMs } = limits
-  return {
-    requestTimeoutMs,
-    ...(longestPauseMs === undefined ? {} : { longestPauseMs }),
-    get maxAgeMs() {
-      return limits.maxAgeMs
-    },
-    get memoryBytes() {
-      return limits.memoryBytes ?? UNLIMITED_BYTES
-    },
-    get fullReadEveryMs() {
-      return limits.fullReadEveryMs ?? 900_000
-    },
-  }
-}
 
 /** The time limit of a page, in ms: each exchange is tried twice, the second time on a fresh connection. */
 export function patienceOf({ requestTimeoutMs }: Pick<CrmLimits, 'requestTimeoutMs'>): number {
