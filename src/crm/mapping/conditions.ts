@@ -15,6 +15,7 @@ export interface FlagColumn {
 }
 
 type Check<Row> = (row: Row) => RowFault | null
+type CheckCell = (cell: Cell) => RowFault | null
 
 /** Returns the checks of a condition. Each returns the fault of a row to withhold; `fault` is that fault's kind. */
 export function conditionsOf<Row>(
@@ -24,8 +25,10 @@ export function conditionsOf<Row>(
   toFlag: Conversions['flag'],
 ): readonly Check<Row>[] {
   if (condition === null) return []
-  if ('whenBlank' in condition) return [flagCondition(condition, access, fault, toFlag)]
-  return partChecks(condition, access, fault)
+  if (!('whenBlank' in condition)) return partChecks(condition, access, fault)
+  const cellOf = access.cell(condition.column)
+  const check = flagCheck(condition, fault, toFlag)
+  return [(row) => check(cellOf(row))]
 }
 
 export function partChecks<Row>(
@@ -34,9 +37,15 @@ export function partChecks<Row>(
   fault: WithheldFault,
 ): readonly Check<Row>[] {
   return condition.map((part) => {
-    if ('oneOf' in part) return oneOfCondition(part, access, fault)
-    return 'noneOf' in part ? noneOfCondition(part, access, fault) : blankCondition(part, access, fault)
+    const cellOf = access.cell(part.column)
+    const check = partCheck(part, fault)
+    return (row) => check(cellOf(row))
   })
+}
+
+function partCheck(part: ConditionPart, fault: WithheldFault): CheckCell {
+  if ('oneOf' in part) return oneOfCheck(part, fault)
+  return 'noneOf' in part ? noneOfCheck(part, fault) : blankCheck(part, fault)
 }
 
 /** Returns the value that passed a `not` condition; `null` if the cell is blank or the row is withheld. */
@@ -51,44 +60,33 @@ export function letPassBy<Row>(
   access: RowAccess<Row>,
 ): readonly LetPass<Row>[] {
   const parts = condition === null || 'whenBlank' in condition ? [] : condition
-  return parts.flatMap((part) => {
-    if (!('noneOf' in part)) return []
-    const { column } = part
-    const cellOf = access.cell(column)
-    const check = noneOfCondition(part, access, 'inactive')
-    const valueIn = (row: Row): string | null => {
-      const cell = cellOf(row)
-      return isBlank(cell) || check(row) !== null ? null : showCell(cell)
-    }
-    return [{ column, valueIn }]
-  })
+  return parts
+    .filter((part) => 'noneOf' in part)
+    .map((part) => {
+      const { column } = part
+      const cellOf = access.cell(column)
+      const check = noneOfCheck(part, 'inactive')
+      const valueIn = (row: Row): string | null => {
+        const cell = cellOf(row)
+        return isBlank(cell) || check(cell) !== null ? null : showCell(cell)
+      }
+      return { column, valueIn }
+    })
 }
 
-function flagCondition<Row>(
-  { column, whenBlank }: FlagColumn,
-  access: RowAccess<Row>,
-  fault: WithheldFault,
-  toFlag: Conversions['flag'],
-): Check<Row> {
-  const cellOf = access.cell(column)
-  return (row) => {
-    const flag = toFlag(cellOf(row))
+function flagCheck({ column, whenBlank }: FlagColumn, fault: WithheldFault, toFlag: Conversions['flag']): CheckCell {
+  return (cell) => {
+    const flag = toFlag(cell)
     if (flag instanceof CellFault) return new RowFault('unreadable', column, flag)
     return (flag ?? whenBlank) ? null : new RowFault(fault, column, null)
   }
 }
 
 /** A blank cell matches none of the values. */
-function oneOfCondition<Row>(
-  { column, oneOf }: Extract<ConditionPart, { oneOf: unknown }>,
-  access: RowAccess<Row>,
-  fault: WithheldFault,
-): Check<Row> {
-  const cellOf = access.cell(column)
+function oneOfCheck({ column, oneOf }: Extract<ConditionPart, { oneOf: unknown }>, fault: WithheldFault): CheckCell {
   const values = new Set(oneOf.flatMap(spellingsOf))
   const expected: Expected = { kind: 'one-of', values: oneOf.map(String) }
-  return (row) => {
-    const cell = cellOf(row)
+  return (cell) => {
     const text = textOf(cell)
     return text !== null && values.has(text) ? null : new RowFault(fault, column, { expected, found: showCell(cell) })
   }
@@ -100,10 +98,8 @@ function spellingsOf(value: ConditionValue): readonly string[] {
   return value ? ['true', 'True', 'TRUE'] : ['false', 'False', 'FALSE']
 }
 
-function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, fault: WithheldFault): Check<Row> {
-  const cellOf = access.cell(column)
-  return (row) => {
-    const cell = cellOf(row)
+function blankCheck({ column }: ConditionPart, fault: WithheldFault): CheckCell {
+  return (cell) => {
     if (isBlank(cell)) return null
     if (cell instanceof ErrorCell) return new RowFault('unreadable', column, new CellFault(BLANK, cell))
     return new RowFault(fault, column, { expected: BLANK, found: showCell(cell) })
@@ -113,16 +109,10 @@ function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, 
 /**
  * Unlike `oneOf`, this also matches values that only resemble an excluded one: a typing error must not publish a row.
  */
-function noneOfCondition<Row>(
-  { column, noneOf }: Extract<ConditionPart, { noneOf: unknown }>,
-  access: RowAccess<Row>,
-  fault: WithheldFault,
-): Check<Row> {
-  const cellOf = access.cell(column)
+function noneOfCheck({ column, noneOf }: Extract<ConditionPart, { noneOf: unknown }>, fault: WithheldFault): CheckCell {
   const values = new Set(noneOf.map((value) => folded(String(value))))
   const expected: Expected = { kind: 'none-of', values: noneOf.map(String) }
-  return (row) => {
-    const cell = cellOf(row)
+  return (cell) => {
     if (isBlank(cell)) return null
     const text = textOf(cell)
     if (text === null) return new RowFault('unreadable', column, new CellFault(SCALAR, cell))
