@@ -33,7 +33,7 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
     if (count !== undefined) unmatched.set(venue, count + 1)
     return false
   }, yieldToEventLoop)
-  for (const [venue, count] of unmatched) if (count === 0) known.forget(venue)
+  for (const [venue, count] of unmatched) if (count === 0) known.delete(venue)
   const counts = [...unmatched].filter(([venue, count]) => count > 0 && !isHeld(venue))
   const byCount = counts.toSorted(([, left], [, right]) => right - left)
   const told: Suspicion[] = []

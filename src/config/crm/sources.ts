@@ -63,6 +63,12 @@ export function columnSource(column: string): ColumnSource {
   return { kind: 'column', column, whenBlank: null, label: false }
 }
 
+/** The columns that a field's value is read from. */
+export function columnsOf(source: FieldSource | null | undefined): readonly string[] {
+  if (source?.kind === 'column') return [source.column]
+  return source?.kind === 'join' || source?.kind === 'subtract' ? source.columns : []
+}
+
 /** The sources of fields. An absent field keeps the stock mapping; null drops it. */
 export type FieldSources = {
   readonly [Name in Exclude<keyof EventRecord | keyof VenueRecord, 'Further'>]?: FieldSource | null

@@ -3,7 +3,7 @@
 
 import type { ListShape } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { HtmlText } from '../mapping/list-setting.ts'
+import type { MappingContext } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 
 /**
@@ -49,7 +49,7 @@ export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
 export interface StreamShape extends ListShape {
   readonly ways: ReadonlySet<Way>
   /** Reads cells that are HTML; absent if no field has any. */
-  readonly htmlText?: HtmlText | undefined
+  readonly htmlText?: MappingContext['htmlText']
 }
 
 /** What a connector declares before any read. */

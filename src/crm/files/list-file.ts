@@ -13,9 +13,9 @@ import type { ListContext } from '../kit/crm-limits.ts'
 import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
-import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, columnName, declaring, mappedColumns } from '../mapping/list-setting.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
-import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
+import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
 import type { Candidate } from './found-file.ts'
 
@@ -83,7 +83,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     columns: columnsOf(setting),
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
     suspicions,
-    idName: idColumnOf(setting),
+    idName: columnName(setting, 'Id'),
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
       isDerived: crmId !== null,

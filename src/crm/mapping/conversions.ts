@@ -8,6 +8,7 @@ import type { FieldSource, TextSettings } from '../../config/crm/sources.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { type DateRules, dateRules } from './dates.ts'
+import type { HtmlText } from './html-text.ts'
 
 const TEXT: Expected = { kind: 'text' }
 const TEXTS: Expected = { kind: 'texts' }
@@ -59,32 +60,17 @@ const NO_TAGS: readonly string[] = []
 export function toTags(cell: Cell): readonly string[] | CellFault {
   if (cell === null) return NO_TAGS
   if (!isList(cell)) return new CellFault(TEXTS, cell)
-  const tags: string[] = []
-  for (const item of cell) {
-    const tag = toText(item)
-    if (tag instanceof CellFault) return new CellFault(TEXTS, cell)
-    if (tag !== null) tags.push(tag)
-  }
-  return tags
-}
-
-/** As `toTags`, for sources without lists: one text holds all tags, separated by semicolons. */
-export function toTagsOfText(cell: Cell): readonly string[] | CellFault {
-  return typeof cell === 'string' ? splitTags(cell, ';') : toTags(cell)
+  const tags = cell.map(toText)
+  if (tags.some((tag) => tag instanceof CellFault)) return new CellFault(TEXTS, cell)
+  return tags.filter((tag) => typeof tag === 'string')
 }
 
 /** Splits a text into trimmed tags and drops blank ones. */
 function splitTags(text: string, separator: string): readonly string[] {
-  const tags: string[] = []
-  for (let from = 0; from <= text.length;) {
-    const end = text.indexOf(separator, from)
-    const to = end === -1 ? text.length : end
-    // Blank tags are skipped without a copy: there may be any number of them.
-    const tag = to === from ? '' : trimWhiteSpace(text.slice(from, to))
-    if (tag !== '') tags.push(tag)
-    from = to + separator.length
-  }
-  return tags
+  return text
+    .split(separator)
+    .map(trimWhiteSpace)
+    .filter((tag) => tag !== '')
 }
 
 const NO_LINKS: readonly Link[] = []
@@ -119,20 +105,19 @@ function toLink(cell: Cell): Link | null {
   return Title === null || typeof Title === 'string' ? { Rel, Href, Title } : null
 }
 
-type Convert<Value> = (cell: Cell) => Value | CellFault
-/** Returns the text of HTML; `null` if it cannot be read. */
-type ReadHtml = (html: string) => string | null
+/** Returns the value of a cell, or why it is not one. */
+export type Convert<Value> = (cell: Cell) => Value | CellFault
 
 /**
  * Returns the conversion of a field's cells to text: of HTML to plain text, then of the configured values to others.
  */
-export function textConversion(source: FieldSource | null, htmlText: ReadHtml | undefined): Convert<string | null> {
+export function textConversion(source: FieldSource | null, htmlText: HtmlText | undefined): Convert<string | null> {
   if (source?.kind !== 'column') return toText
   const read = source.html === true ? fromHtml(htmlText) : toText
   return source.values === undefined ? read : translated(new Map(source.values), read)
 }
 
-function fromHtml(htmlText: ReadHtml | undefined): Convert<string | null> {
+function fromHtml(htmlText: HtmlText | undefined): Convert<string | null> {
   if (htmlText === undefined) throw new Error('a field is read from HTML, and the parser is not loaded')
   return (cell) => {
     const text = toText(cell)
@@ -186,34 +171,28 @@ export function toNamedVenueId(namespace: Guid, venuesFrom: string): (cell: Cell
 }
 
 export interface Conversions {
-  readonly int32: (cell: Cell) => number | CellFault
-  readonly decimal: (cell: Cell) => Decimal | CellFault
-  readonly flag: (cell: Cell) => boolean | null | CellFault
-  readonly tags: (cell: Cell) => readonly string[] | CellFault
+  readonly int32: Convert<number>
+  readonly decimal: Convert<Decimal>
+  readonly flag: Convert<boolean | null>
+  readonly tags: Convert<readonly string[]>
   readonly dates: DateRules
 }
 
 /** Returns the conversions for the configured way of writing; without `texts`, for Marquee's own. */
 export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | null): Conversions {
-  const usual = {
-    int32: toInt32,
-    decimal: toDecimal,
-    flag: toFlag,
-    tags: lists === 'text' ? toTagsOfText : toTags,
-    dates: dateRules(texts?.dates ?? []),
-  }
-  if (texts === null) return usual
-  const { decimal: sign, currency } = texts
+  const { decimal: sign, currency, yes, no, tags, dates } = texts ?? { ...PLAIN, tags: lists === 'text' ? [';'] : [] }
   const int32 = sign === null ? toInt32 : withSign(toInt32, { kind: 'integer', sign, currency: [] })
   const decimal = sign === null ? toDecimal : withSign(toDecimal, { kind: 'decimal', sign, currency: [] })
   return {
-    ...usual,
     int32,
     decimal: currency.length === 0 ? decimal : withCurrency(decimal, { kind: 'decimal', sign, currency }),
-    flag: flagOf(texts),
-    tags: tagsOf(texts.tags),
+    flag: flagOf(yes, no),
+    tags: tagsOf(tags),
+    dates: dateRules(dates),
   }
 }
+
+const PLAIN = { decimal: null, currency: [], yes: [], no: [], dates: [] } as const
 
 /** Matches digits in groups of three with one kind of separator, then the fraction. No first group begins with 0. */
 const NUMBERS = {
@@ -261,7 +240,7 @@ function withCurrency<Value>(convert: Convert<Value>, expected: ExpectedNumber):
   }
 }
 
-function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
+function flagOf(yes: readonly string[], no: readonly string[]): Conversions['flag'] {
   const words = new Map([...yes.map((word) => [word, true] as const), ...no.map((word) => [word, false] as const)])
   if (words.size === 0) return toFlag
   const expected: Expected = { kind: 'flag', words: [...words.keys()] }
@@ -274,10 +253,9 @@ function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
   }
 }
 
-function tagsOf(separators: readonly string[]): Conversions['tags'] {
-  const [first, ...others] = separators
+/** @param separators what separates the tags of a text; empty if the source has lists */
+function tagsOf([first, ...others]: readonly string[]): Conversions['tags'] {
   if (first === undefined) return toTags
-  if (first === ';' && others.length === 0) return toTagsOfText
   return (cell) => {
     if (typeof cell !== 'string') return toTags(cell)
     let text = cell

@@ -1,14 +1,11 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
-import type { Expected } from '../../domain/withheld.ts'
 import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
-import { RowFault } from '../../domain/withheld.ts'
+import { type Expected, RowFault } from '../../domain/withheld.ts'
 
-/** The expectation of a cell that must contain a date-time but contains nothing. */
-export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
 export interface DateRules {
@@ -35,44 +32,24 @@ export function dateRules(formats: readonly DateFormat[]): DateRules {
   }
 }
 
-/** Notes about the dates of one field: how many lacked an offset, and the last date's epoch seconds. */
+/** Notes about the dates of one field. */
 export interface DateNotes {
   /** The CRM's name for the column. */
   readonly column: string
+  /** Whether the current row's date has neither an offset nor a zone of its own, so the list's zone decides. */
+  isWallTime: boolean
+  /** The number of rows with such dates. */
   wallTimes: number
+  /** The last date. */
   epochSeconds: number
   /** Called for a wall time that the clocks skipped. */
   readonly seeSkipped: (cell: Cell) => void
 }
 
-export function dateNotes(column: string, seeSkipped: DateNotes['seeSkipped'] = () => {}): DateNotes {
-  return { column, wallTimes: 0, epochSeconds: 0, seeSkipped }
-}
-
-/**
- * The date-time of a cell, shown in the zone `showIn`; `null` if the cell is blank. A date without an offset is a wall
- * time in `wallZone`. With `hasZone`, a trailing `Z` is ignored as well: some CRMs write one behind wall times. Other
- * offsets always count.
- */
-export function toDateTime(
-  cell: Cell,
-  wallZone: Zone,
-  showIn: Zone,
-  rules = ISO,
-  notes = dateNotes(''),
-  hasZone = false,
-): DateTime | null | CellFault {
-  if (isBlank(cell)) return null
-  const parsed = parseDate(cell, rules, hasZone)
-  if (parsed instanceof CellFault) return parsed
-  noteWallTime(parsed, notes, hasZone)
-  return shown(instantOf(parsed, wallZone, notes, cell), showIn, notes, cell)
-}
-
 function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | CellFault {
   if (cell instanceof LateTime) {
     const parsed = parseDate(cell.text, rules, hasZone)
-    return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : laterBy(parsed, cell.days)
+    return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : later(parsed, cell.days)
   }
   const { parse, expected } = rules
   const parsed = typeof cell === 'string' ? parse(cell) : null
@@ -82,34 +59,13 @@ function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText
   return { kind: 'wall', wall: { seconds, ticks } }
 }
 
-function laterBy(parsed: DateTimeText, days: number): DateTimeText {
-  const seconds = days * 86_400
+const DAY_SECONDS = 86_400
+
+function later(parsed: DateTimeText, days: number): DateTimeText {
+  const seconds = days * DAY_SECONDS
   if (parsed.kind === 'wall') return { kind: 'wall', wall: { ...parsed.wall, seconds: parsed.wall.seconds + seconds } }
   const { instant } = parsed
   return { kind: 'instant', instant: { ...instant, epochSeconds: instant.epochSeconds + seconds } }
-}
-
-/** Counts a date that has neither an offset nor a zone of its own, so the list's zone decides. */
-function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
-  if (kind === 'wall' && !hasZone) notes.wallTimes++
-}
-
-/**
- * Returns the instant of a date.
- * @param notes the notes of the cell's own field; absent when the date is read for another field
- */
-function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNotes, cell: Cell = null): Instant {
-  if (parsed.kind !== 'wall') return parsed.instant
-  const instant = instantOfWall(parsed.wall, wallZone)
-  const { epochSeconds } = instant
-  const isSkipped = epochSeconds + wallZone.offsetSecondsAt(epochSeconds) !== parsed.wall.seconds
-  if (isSkipped) notes?.seeSkipped(cell)
-  return instant
-}
-
-function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | CellFault {
-  notes.epochSeconds = instant.epochSeconds
-  return showInstant(instant, showIn) ?? new CellFault(YEAR_1_TO_9999, cell)
 }
 
 /** Returns a reader of the zone of a row's wall times: the field's own zone, else `zone`. */
@@ -141,7 +97,29 @@ export interface DateOrigin<Row> {
   readonly notes: DateNotes
 }
 
-const DAY_SECONDS = 86_400
+/** A date in a row, as it is written. */
+interface FoundDate {
+  readonly cell: Cell
+  readonly parsed: DateTimeText
+  /** The zone of the date if it has no offset. */
+  readonly zone: Zone
+}
+
+/** Returns a reader of a date that must not be blank. */
+export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): Reader<Row, DateTime> {
+  const missing = missingIn(origin)
+  return (row) => {
+    const date = dateIn(origin, row)
+    if (date === null) return missing
+    if (date instanceof RowFault) return date
+    noteWallTime(origin, date)
+    return shown(origin, instantOf(date, origin.notes), showIn, date.cell)
+  }
+}
+
+function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
+  return new RowFault('missing', column, { expected: { kind: 'any-date-time' }, found: null })
+}
 
 /**
  * Returns a reader of Finish that may depend on Start.
@@ -156,57 +134,71 @@ export function finishReader<Row>(
   isJoined: boolean,
   showIn: Zone,
 ): Reader<Row, DateTime> {
-  const missing = new RowFault('missing', finish.column, { expected: ANY_DATE_TIME, found: null })
-  const startMissing = new RowFault('missing', start.column, { expected: ANY_DATE_TIME, found: null })
-
-  function finishOf(row: Row, cell: Cell): Instant | RowFault {
-    const zone = finish.wallZone(row)
-    if (zone instanceof CellFault) return new RowFault('unreadable', finish.column, zone)
-    const parsed = parseDate(cell, finish.rules, finish.hasZone)
-    if (parsed instanceof CellFault) return new RowFault('unreadable', finish.column, parsed)
-    noteWallTime(parsed, finish.notes, finish.hasZone)
-    if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone, finish.notes, cell)
-    const begun = startOf(start, row)
-    const meant = begun === null || begun instanceof RowFault ? parsed : nextDay(parsed, begun.parsed)
-    return instantOf(meant, zone, finish.notes, cell)
-  }
-
+  const missing = missingIn(finish)
+  // An event without both dates has no column to fill in but that of Start.
+  const startMissing = missingIn(start)
   return (row) => {
-    const cell = finish.cell(row)
-    let instant: Instant | RowFault
-    if (!isBlank(cell)) instant = finishOf(row, cell)
-    else if (lastingMs === null) return missing
-    else {
-      const begun = startOf(start, row)
-      // Such a Finish has no column to fill in.
-      if (begun === null) return startMissing
-      instant = begun instanceof RowFault ? begun : later(instantOf(begun.parsed, begun.zone), lastingMs)
+    const date = dateIn(finish, row)
+    if (date instanceof RowFault) return date
+    if (date !== null) {
+      noteWallTime(finish, date)
+      const begun = isJoined ? dateIn(start, row) : null
+      const meant = begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date)
+      return shown(finish, instantOf(meant, finish.notes), showIn, date.cell)
     }
-    if (instant instanceof RowFault) return instant
-    const value = shown(instant, showIn, finish.notes, cell)
-    return value instanceof CellFault ? new RowFault('unreadable', finish.column, value) : value
+    if (lastingMs === null) return missing
+    const begun = dateIn(start, row) ?? startMissing
+    if (begun instanceof RowFault) return begun
+    const { epochSeconds, ticks } = instantOf(begun)
+    return shown(finish, { epochSeconds: epochSeconds + lastingMs / 1000, ticks }, showIn, null)
   }
 }
 
-function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row) {
-  const found = cell(row)
-  if (isBlank(found)) return null
-  const parsed = parseDate(found, rules, hasZone)
-  if (parsed instanceof CellFault) return new RowFault('unreadable', column, parsed)
+/** Returns the date in a row; `null` if its cell is blank. */
+function dateIn<Row>(
+  { column, cell: cellOf, wallZone, hasZone, rules }: DateOrigin<Row>,
+  row: Row,
+): FoundDate | RowFault | null {
+  const cell = cellOf(row)
+  if (isBlank(cell)) return null
   const zone = wallZone(row)
   if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
-  return { parsed, zone }
+  const parsed = parseDate(cell, rules, hasZone)
+  return parsed instanceof CellFault ? new RowFault('unreadable', column, parsed) : { cell, parsed, zone }
 }
 
-function nextDay(finish: Extract<DateTimeText, { kind: 'wall' }>, start: DateTimeText): DateTimeText {
-  if (start.kind !== 'wall') return finish
-  const { seconds, ticks } = finish.wall
-  const isOneDay = Math.floor(seconds / DAY_SECONDS) === Math.floor(start.wall.seconds / DAY_SECONDS)
-  return isOneDay && seconds < start.wall.seconds
-    ? { kind: 'wall', wall: { seconds: seconds + DAY_SECONDS, ticks } }
-    : finish
+function noteWallTime<Row>({ notes, hasZone }: DateOrigin<Row>, { parsed }: FoundDate): void {
+  notes.isWallTime = parsed.kind === 'wall' && !hasZone
 }
 
-function later({ epochSeconds, ticks }: Instant, ms: number): Instant {
-  return { epochSeconds: epochSeconds + ms / 1000, ticks }
+/**
+ * Returns the instant of a date.
+ * @param notes the notes of the date's own field; absent when the date is read for another field
+ */
+function instantOf({ cell, parsed, zone }: FoundDate, notes?: DateNotes): Instant {
+  if (parsed.kind !== 'wall') return parsed.instant
+  const instant = instantOfWall(parsed.wall, zone)
+  const { epochSeconds } = instant
+  const isSkipped = epochSeconds + zone.offsetSecondsAt(epochSeconds) !== parsed.wall.seconds
+  if (isSkipped) notes?.seeSkipped(cell)
+  return instant
+}
+
+function shown<Row>(
+  { column, notes }: DateOrigin<Row>,
+  instant: Instant,
+  showIn: Zone,
+  cell: Cell,
+): DateTime | RowFault {
+  notes.epochSeconds = instant.epochSeconds
+  return showInstant(instant, showIn) ?? new RowFault('unreadable', column, new CellFault(YEAR_1_TO_9999, cell))
+}
+
+/** Returns a Finish that was written for the day of Start: before Start, the next day is meant. */
+function onOrAfter(start: FoundDate['parsed'], finish: FoundDate): FoundDate {
+  const { parsed } = finish
+  if (parsed.kind !== 'wall' || start.kind !== 'wall') return finish
+  const [begins, ends] = [start.wall.seconds, parsed.wall.seconds]
+  const isOneDay = Math.floor(ends / DAY_SECONDS) === Math.floor(begins / DAY_SECONDS)
+  return isOneDay && ends < begins ? { ...finish, parsed: later(parsed, 1) } : finish
 }

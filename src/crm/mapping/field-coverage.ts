@@ -1,4 +1,4 @@
-import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import { type FieldSource, type FieldSources, columnsOf } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Suspicion } from '../../domain/withheld.ts'
@@ -32,68 +32,44 @@ const NEEDED: Readonly<
   venue: [[['Name'], 'is read from no column: no venue has a name']],
 }
 
-interface Tally {
-  filled: number
-  example: string | null
-}
-
-interface Counts {
-  readonly tallies: Map<string, Tally>
+/** The rows of one read, and by field how many of them have a value. */
+export interface FieldCounts {
+  readonly tallies: Map<string, { filled: number; example: string | null }>
   rows: number
 }
 
-/** Tracks the source of each field of a list, and the number of rows with a value in it. */
+/** Tells whether any row has a column. */
+type IsThere = (column: string) => boolean
+
+/** The source of each field of a list, and what the rows hold there. */
 export class FieldCoverage {
-  #table: RecordTable | null = null
-  #sources: FieldSources = {}
-  #further: readonly FurtherField[] = []
-  #now: Counts = { tallies: new Map(), rows: 0 }
-  /** The counts of the last read that mapped every row. */
-  #before = this.#now
-  #isPartial = false
+  readonly #table: RecordTable
+  readonly #sources: ReadonlyMap<string, FieldSource | null | undefined>
+  readonly #further: readonly string[]
 
-  /** Starts the counts of a new full read. */
-  begin(): void {
-    if (!this.#isPartial) this.#before = this.#now
-    this.#isPartial = false
-    this.#now = { tallies: new Map(), rows: 0 }
-  }
-
-  /** Notes that an unchanged row was not mapped, so this read's counts are incomplete. */
-  skip(): void {
-    this.#isPartial = true
-  }
-
-  get #counts(): Counts {
-    return this.#isPartial ? this.#before : this.#now
-  }
-
-  map(table: RecordTable, fields: FieldSources, further: readonly FurtherField[] = []): void {
-    this.#further = further
+  constructor(table: RecordTable, fields: FieldSources, further: readonly FurtherField[]) {
     this.#table = table
-    this.#sources = fields
+    this.#sources = new Map(Object.entries(fields))
+    this.#further = further.map(({ name }) => name)
   }
 
   /** The columns of the fields that `missed` reports if no row has them. */
   get needed(): ReadonlySet<string> {
-    const fields = this.#table === null ? [] : NEEDED[this.#table.kind].flatMap(([names]) => names)
-    const sources = Object.entries(this.#sources)
-    const declared = this.#further.map(({ name }) => name)
-    const isNeeded = (name: string): boolean => declared.includes(name) || fields.some((field) => field === name)
-    return new Set(sources.flatMap(([name, source]) => (isNeeded(name) ? columnsOf(source) : [])))
+    const fields = [...NEEDED[this.#table.kind].flatMap(([names]) => names), ...this.#further]
+    return new Set(fields.flatMap((name) => columnsOf(this.#sources.get(name))))
   }
 
   /** Returns a counter to be called with each row. Only `check` uses it, because it is too slow for serving. */
-  counter<Row>(access: RowAccess<Row>): (row: Row) => void {
-    const fields = Object.entries(this.#sources).flatMap(([name, source]) => {
+  counter<Row>(access: RowAccess<Row>): (row: Row, counts: FieldCounts) => void {
+    const fields = Array.from(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
       const cells =
         source?.kind === 'column' ? [columnCell(name, source, access)] : columns.map((column) => access.cell(column))
       return columns.length === 0 ? [] : [{ name, cells, isWhole: source?.kind === 'join', sign: signOf(source) }]
     })
-    return (row) => {
-      const { tallies } = this.#now
-      this.#now.rows++
+    return (row, counts) => {
+      const { tallies } = counts
+      counts.rows++
       for (const { name, cells, isWhole, sign } of fields) {
         const found = cells.map((cell) => cell(row)).filter((cell) => !isBlank(cell))
         const tally = tallies.get(name) ?? { filled: 0, example: null }
@@ -108,78 +84,51 @@ export class FieldCoverage {
   /**
    * Reports needed fields, and declared further fields, that no column or constant sets and that the configuration does
    * not set to null.
-   * @param isThere tells whether any row has the column
    */
-  missed(isThere: (column: string) => boolean, rows: number): readonly Suspicion[] {
-    if (this.#table === null || rows === 0) return []
+  missed({ tallies }: FieldCounts, isThere: IsThere, rows: number): readonly Suspicion[] {
+    if (rows === 0) return []
     const { kind, list } = this.#table
+    const isMissed = (field: string): boolean => {
+      const source = this.#sources.get(field)
+      const isRead = source === null || (tallies.get(field)?.filled ?? 0) > 0 || this.reads(field, isThere)
+      return !isRead
+    }
     const told = new Set<FieldName>()
     const needed = NEEDED[kind].flatMap(([fields, what]) => {
-      if (!fields.every((field) => this.#isMissed(field, isThere) && !told.has(field))) return []
+      if (!fields.every((field) => isMissed(field) && !told.has(field))) return []
       for (const field of fields) told.add(field)
-      const example = isServable(fields) ? droppedIn(list, fields) : namedIn(list, fields)
+      const isServable = !fields.includes('Start') && !fields.includes('Finish')
+      const example = isServable
+        ? `if this is intended, set crm.${list}.fields: { ${fields.map((field) => `${field}: null`).join(', ')} }`
+        : `add a column ${fields.join(' and ')}, or name the existing one in crm.${list}.fields`
       return [{ column: fields.join(' and '), what, count: rows, example, where: null }]
     })
-    const declared = this.#further.flatMap(({ name }) => {
-      if (!this.#isMissed(name, isThere)) return []
+    const declared = this.#further.filter(isMissed).map((name) => {
       const example = `add a column ${name}, or remove it from representation.further.${list}`
-      return [{ column: name, what: `is read from no column: no ${kind} has it`, count: rows, example, where: null }]
+      return { column: name, what: `is read from no column: no ${kind} has it`, count: rows, example, where: null }
     })
     return [...needed, ...declared]
   }
 
-  #isMissed(field: string, isThere: (column: string) => boolean): boolean {
-    const source = new Map<string, FieldSource | null | undefined>(Object.entries(this.#sources)).get(field)
-    if (source === undefined) return true
-    const columns = columnsOf(source)
-    if ((this.#counts.tallies.get(field)?.filled ?? 0) > 0) return false
-    return columns.length > 0 && !columns.some(isThere)
-  }
-
-  /**
-   * Returns true if a column, or the configuration, gives the field a value. @param isThere tells whether any row has
-   * the column
-   */
-  reads(field: FieldName, isThere: (column: string) => boolean): boolean {
-    const source = this.#sources[field] ?? null
+  /** Returns true if a column, or the configuration, gives the field a value. */
+  reads(field: string, isThere: IsThere): boolean {
+    const source = this.#sources.get(field) ?? null
     const columns = columnsOf(source)
     return source !== null && (columns.length === 0 || columns.some(isThere))
   }
 
-  /** Returns all fields of the list, in order. @param isThere tells whether any row has the column */
-  found(isThere: (column: string) => boolean): readonly FieldFound[] {
-    const fields: readonly { readonly name: string }[] = [...(this.#table?.fields ?? []), ...this.#further]
-    const sources = new Map<string, FieldSource | null | undefined>(Object.entries(this.#sources))
-    const { tallies, rows: of } = this.#counts
-    return fields.map(({ name }) => {
-      const source = sources.get(name) ?? null
-      const columns = columnsOf(source)
-      if (source === null) return { field: name, from: null, filled: 0, of, example: null }
-      if (columns.length === 0) return { field: name, from: writtenAs(source), filled: of, of, example: null }
-      const { filled, example } = tallies.get(name) ?? { filled: 0, example: null }
+  /** Returns all fields of the list, in order. */
+  found({ tallies, rows: of }: FieldCounts, isThere: IsThere): readonly FieldFound[] {
+    return [...this.#table.fields.map(({ name }) => name), ...this.#further].map((field) => {
+      const source = this.#sources.get(field) ?? null
+      if (source === null) return { field, from: null, filled: 0, of, example: null }
+      if (columnsOf(source).length === 0) return { field, from: writtenAs(source), filled: of, of, example: null }
+      const { filled, example } = tallies.get(field) ?? { filled: 0, example: null }
       // An empty list says nothing about its columns.
-      const isRead = of === 0 || filled > 0 || columns.some(isThere)
-      return { field: name, from: isRead ? writtenAs(source) : null, filled, of, example }
+      const isRead = of === 0 || filled > 0 || this.reads(field, isThere)
+      return { field, from: isRead ? writtenAs(source) : null, filled, of, example }
     })
   }
-}
-
-function isServable(fields: readonly FieldName[]): boolean {
-  return !fields.includes('Start') && !fields.includes('Finish')
-}
-
-function droppedIn(list: string, fields: readonly FieldName[]): string {
-  const nulls = fields.map((field) => `${field}: null`).join(', ')
-  return `if this is intended, set crm.${list}.fields: { ${nulls} }`
-}
-
-function namedIn(list: string, fields: readonly FieldName[]): string {
-  return `add a column ${fields.join(' and ')}, or name the existing one in crm.${list}.fields`
-}
-
-function columnsOf(source: FieldSource | null | undefined): readonly string[] {
-  if (source?.kind === 'column') return [source.column]
-  return source?.kind === 'join' || source?.kind === 'subtract' ? source.columns : []
 }
 
 function signOf(source: FieldSource | null | undefined): string {

@@ -1,6 +1,9 @@
 import { Parser } from 'htmlparser2'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 
+/** Returns the text of HTML; `null` if it cannot be read. */
+export type HtmlText = (html: string) => string | null
+
 /** Elements that a browser shows on lines of their own. */
 const BLOCKS: ReadonlySet<string> = new Set(
   'address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol option p pre search section summary table tbody tfoot thead title tr ul caption'.split(

@@ -15,32 +15,19 @@ const LONGEST = 80
  * Venue ids as the CRM writes them: the rows' own ids in the list of venues, the ids of their venues in the list of
  * events.
  */
-export class IdTexts {
+export class IdTexts extends Map<Guid, IdText> {
   /** The CRM's name for the column. */
   column = ''
-  readonly #texts = new Map<Guid, IdText>()
 
   note(id: Guid, textOf: () => string | null, row: Guid, where: () => string): void {
-    let known = this.#texts.get(id)
+    let known = this.get(id)
     if (known === undefined) {
-      const text = this.#texts.size < MOST_TEXTS ? textOf() : null
+      const text = this.size < MOST_TEXTS ? textOf() : null
       if (text === null) return
       known = { text: text.length > LONGEST ? `${text.slice(0, LONGEST - 1).toWellFormed()}…` : text, rows: new Map() }
-      this.#texts.set(id, known)
+      this.set(id, known)
     }
     const { rows } = known
     if (rows.size < MOST_PLACES || rows.has(row)) rows.set(row, where())
-  }
-
-  get(id: Guid): IdText | undefined {
-    return this.#texts.get(id)
-  }
-
-  forget(id: Guid): void {
-    this.#texts.delete(id)
-  }
-
-  [Symbol.iterator](): MapIterator<[Guid, IdText]> {
-    return this.#texts.entries()
   }
 }

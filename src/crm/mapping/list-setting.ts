@@ -1,8 +1,15 @@
-import type { Condition, FieldSource, FieldSources, TextSettings } from '../../config/crm/sources.ts'
+import {
+  type Condition,
+  type FieldSource,
+  type FieldSources,
+  type TextSettings,
+  columnsOf,
+} from '../../config/crm/sources.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { FlagColumn } from './conditions.ts'
+import type { HtmlText } from './html-text.ts'
 import type { Suspicions } from './suspicions.ts'
 
 /** How a list is mapped: the CRM's stock mapping, overridden by the configuration. */
@@ -27,6 +34,17 @@ export function declaring(further: readonly FurtherField[]): Pick<ListSetting, '
 /** Overrides the stock mapping with the configuration, field by field. */
 export function settingOf(stock: Omit<ListSetting, 'from'>, said: Said): ListSetting {
   return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
+}
+
+/** The source of a field of any name; `null` if nothing reads it. */
+export function sourceNamed(sources: FieldSources, name: string): FieldSource | null {
+  return new Map<string, FieldSource | null | undefined>(Object.entries(sources)).get(name) ?? null
+}
+
+/** Returns the CRM's name for the column of a field. */
+export function columnName({ fields }: Pick<ListSetting, 'fields'>, name: string): string {
+  const source = sourceNamed(fields, name)
+  return source?.kind === 'column' || source?.kind === 'join' ? columnsOf(source).join(' + ') : name
 }
 
 type Said = Pick<ListSetting, 'from' | 'fields'> & {
@@ -55,9 +73,6 @@ export interface MappingContext {
   readonly htmlText?: HtmlText | undefined
 }
 
-/** Returns the text of HTML; `null` if it cannot be read. */
-export type HtmlText = (html: string) => string | null
-
 /** Loads the parser of HTML if a field of either list needs it. */
 export async function htmlReader(
   lists: readonly { readonly fields?: FieldSources }[],
@@ -85,7 +100,7 @@ export function mappedColumns({ fields, active, showOnWeb }: Omit<ListSetting, '
 function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 'key'>[] {
   if (source === null || source.kind === 'value' || source.kind === 'lasting') return []
   const label = source.kind === 'column' && source.label
-  const columns = (source.kind === 'column' ? [source.column] : source.columns).map((column) => ({ column, label }))
+  const columns = columnsOf(source).map((column) => ({ column, label }))
   const zone = source.kind === 'subtract' ? undefined : source.wallTimeIn
   const where = (source.kind === 'column' ? source.onlyWhere : undefined) ?? []
   const others = [...(zone?.kind === 'column' ? [zone] : []), ...where]

@@ -9,22 +9,14 @@ import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
 import { isOnPurpose, RowFault } from '../../domain/withheld.ts'
 import type { Change } from '../../sync/port.ts'
-import {
-  type FieldName,
-  type FieldsOf,
-  type Readers,
-  furtherOf,
-  furtherReadersOf,
-  nameOfColumn,
-  readersOf,
-  textReader,
-} from './readers.ts'
-import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
+import { type FieldName, type FieldsOf, type Readers, furtherReadersOf, readersOf, textReader } from './readers.ts'
+import { conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './conversions.ts'
-import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
+import { type ListSetting, type MappingContext, columnName, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
 import { type Reader, type RowAccess } from '../cells/cell.ts'
-import { MOST_SHOWN, Suspicions } from './suspicions.ts'
+import { FieldCoverage } from './field-coverage.ts'
+import { type SuspiciousCell, Suspicions } from './suspicions.ts'
 
 /**
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
@@ -39,15 +31,13 @@ export interface RowKind<Item> {
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | RowFault | null
-  /** Reads the dates of a row in order to count them. */
-  readonly readDates: <Row>(readers: Readers<Row, Item>, row: Row) => void
   /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
   readonly suspiciousIn: (
     record: Item,
     nameOf: NameOf,
     times: EventTimes,
     suspicions: Suspicions,
-  ) => Parameters<Suspicions['note']>[1]
+  ) => readonly SuspiciousCell[]
 }
 
 /** The dates of the current row as numbers: comparing their texts would take 0.2 µs. */
@@ -58,9 +48,8 @@ interface EventTimes {
   readonly finish: DateNotes
 }
 
-type NameOf = (field: FieldName) => string
+type NameOf = (field: string) => string
 
-const NONE: readonly never[] = []
 const HIDDEN = { what: 'is in a row that the workbook hides, and the row is served', found: 'hidden' } as const
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
@@ -68,10 +57,6 @@ export const EVENT_ROWS: RowKind<EventRecord> = {
   venueField: 'VenueId',
   venueIn: ({ VenueId }) => VenueId,
   titleOf: ({ Name }, row) => Name(row),
-  readDates({ Start, Finish }, row) {
-    Start(row)
-    Finish(row)
-  },
   suspiciousIn: suspiciousEventCells,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
@@ -79,7 +64,6 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
   venueField: 'Id',
   venueIn: ({ Id }) => Id,
   titleOf: ({ Name }, row) => Name(row),
-  readDates: () => {},
   suspiciousIn: suspiciousVenueCells,
 }
 
@@ -93,10 +77,10 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly further: readonly Reader<Row, FurtherValue>[] | null
   /** Conditions for the row to be in the list, checked in this order once its id is known. */
   readonly conditions: readonly ((row: Row) => RowFault | null)[]
-  /** Counts filled fields for `check`; `null` while serving. */
-  readonly countFields: ((row: Row) => void) | null
-  /** The values that pass a `not` condition, for `check`. */
-  readonly letPass: readonly LetPass<Row>[]
+  readonly dateReaders: readonly Reader<Row, unknown>[]
+  readonly dateNotes: readonly DateNotes[]
+  /** Counts filled fields, and the values that pass a `not` condition, for `check`; `null` while serving. */
+  readonly count: ((row: Row) => void) | null
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
   /** Reads the CRM's own id; `null` if it is the id itself. */
@@ -111,50 +95,52 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly isHidden: ((row: Row) => boolean) | null
 }
 
-/** Returns the CRM's name for the column of a list's id. */
-export function idColumnOf({ fields }: Pick<ListSetting, 'fields'>): string {
-  return nameOfColumn('Id', fields.Id ?? null)
-}
-
 export function listMapping<Row, Item>(
   kind: RowKind<Item>,
   setting: ListSetting,
   access: RowAccess<Row>,
   context: MappingContext,
 ): ListMapping<Row, Item> {
-  const { active, showOnWeb, further = [], updatedAt = null } = setting
+  const { fields, active, showOnWeb, further = [], updatedAt = null } = setting
   const { suspicions, lists, texts = null } = context
   const { flag } = conversionsOf(lists, texts)
-  suspicions.coverage.map(kind.table, setting.fields, further)
-  suspicions.updatedAt = updatedAt
-  suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
+  const nameOf = (field: string): string => columnName(setting, field)
+  suspicions.map(new FieldCoverage(kind.table, fields, further), updatedAt, nameOf(kind.venueField))
   const readers = readersOf(kind.table.fields, setting, access, context)
+  const byName = Object.entries<Reader<Row, unknown>>(readers)
+  const dates = kind.table.fields.filter(({ type }) => type === 'date-time')
+  const dateNames = new Set<string>(dates.map(({ name }) => name))
+  const furtherReaders = furtherReadersOf(further, setting, access, context)
+  const [start, finish] = [suspicions.datesIn('Start', nameOf('Start')), suspicions.datesIn('Finish', nameOf('Finish'))]
+  const letPass = [...letPassBy(active, access), ...letPassBy(showOnWeb, access)]
   return {
     readers,
-    fields: Object.entries<Reader<Row, unknown>>(readers).flatMap(([name, read]) =>
-      name === 'Id' ? [] : [{ name, read }],
-    ),
+    fields: byName.flatMap(([name, read]) => (name === 'Id' ? [] : [{ name, read }])),
     blank: blankRecord(kind.table.fields, further.length > 0),
-    further: further.length === 0 ? null : furtherReadersOf(further, setting, access, context),
+    further: further.length === 0 ? null : furtherReaders,
+    dateReaders: [
+      ...byName.flatMap(([name, read]) => (dateNames.has(name) ? [read] : [])),
+      ...furtherReaders.filter((_, index) => further[index]?.type === 'date-time'),
+    ],
+    dateNotes: suspicions.dates,
     conditions: [
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
     ],
-    countFields: suspicions.thorough ? suspicions.coverage.counter(access) : null,
-    letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
+    count: suspicions.counter(access, letPass),
     kind,
     suspicions,
     idText: context.idNamespace === null ? null : textReader('Id', setting, access),
     venueText: textReader(kind.venueField, setting, access),
-    hasCapacity: (setting.fields.TicketCapacity ?? null) !== null,
-    start: suspicions.datesIn('Start'),
-    finish: suspicions.datesIn('Finish'),
+    hasCapacity: (fields.TicketCapacity ?? null) !== null,
+    start,
+    finish,
     probe: suspicions.probe(
       mappedColumns(setting).map(({ column }) => column),
       access,
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
-    nameOf: (field) => nameOfColumn(field, setting.fields[field] ?? null),
+    nameOf,
     isHidden: access.isHidden?.bind(access) ?? null,
   }
 }
@@ -171,22 +157,20 @@ export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { suspicions, start, finish, readers, kind } = mapping
+  const { suspicions, dateNotes } = mapping
   if (mapping.probe !== null && !mapping.probe(row)) mapping.probe = null
-  if (suspicions.thorough) {
-    const mapped = mapThoroughly(mapping, row, where, version)
-    return mapped.kind === 'record' ? mapped : withAllFaults(mapping, row, mapped)
+  mapping.count?.(row)
+  const first = mapUntilFault(mapping, row, where, version)
+  const mapped = first.kind === 'record' ? first : withAllFaults(mapping, row, first, where)
+  for (const notes of dateNotes) {
+    if (notes.isWallTime) notes.wallTimes++
+    notes.isWallTime = false
   }
-  const [starts, finishes] = [start.wallTimes, finish.wallTimes]
-  const mapped = mapShortly(mapping, row, where, version)
-  if (mapped.kind === 'record') return mapped
-  // Reading stopped at the row's first fault, possibly before its dates. Read both again, so that each counts once.
-  ;[start.wallTimes, finish.wallTimes] = [starts, finishes]
-  kind.readDates(readers, row)
-  return withAllFaults(mapping, row, mapped)
+  if (mapped.kind === 'record') suspicions.noteId(mapped.id)
+  return mapped
 }
 
-function mapShortly<Row, Item extends { readonly Id: Guid } & Extended>(
+function mapUntilFault<Row, Item extends { readonly Id: Guid } & Extended>(
   mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
@@ -212,29 +196,6 @@ function mapShortly<Row, Item extends { readonly Id: Guid } & Extended>(
     : { kind: 'record', id, record, version, idText: idText(row) }
 }
 
-/** As `mapShortly`, for `check`: also notes the suspicious values of withheld rows. */
-function mapThoroughly<Row, Item extends { readonly Id: Guid } & Extended>(
-  mapping: ListMapping<Row, Item>,
-  row: Row,
-  where: () => string,
-  version: number,
-): MappedRow<Item> {
-  const { suspicions, letPass, countFields } = mapping
-  countFields?.(row)
-  for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
-  suspicions.current = []
-  reasonsIn(mapping, row)
-  const { current } = suspicions
-  const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
-  if (mapped.kind === 'record') {
-    if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
-  } else if (mapped.id !== null && current.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
-    suspicions.current = current
-    suspicions.note(mapped.id, [], where)
-  }
-  return mapped
-}
-
 const LONGEST_NAME = 80
 
 /** Adds the row's name and all its other faults. A row that the CRM withholds on purpose gets no other faults. */
@@ -242,17 +203,31 @@ function withAllFaults<Row, Item>(
   mapping: ListMapping<Row, Item>,
   row: Row,
   mapped: MappedRow<never> & { readonly kind: 'withheld' },
+  where: () => string,
 ): MappedRow<never> {
-  const { readers, kind, suspicions, idText } = mapping
-  const said = saidBy(mapping, row)
-  const meant = meantBy(mapping, row, said)
-  const all = meant.length > 0 ? meant : [...said, ...suspicions.again(() => reasonsIn(mapping, row))]
+  const { readers, dateReaders, conditions, isThere, kind, suspicions, idText } = mapping
+  const said = conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
+  // A condition on a column that the row lacks is not on purpose.
+  const meant = said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
+  suspicions.current = []
+  let all = meant
+  if (meant.length === 0) all = [...said, ...faultsIn(mapping, row)]
+  // Reading stopped at the row's first fault, possibly before its dates, which count all the same.
+  else for (const read of dateReaders) read(row)
   const also = all.length > 1 ? othersThan(mapped.withheld, all) : []
+  if (suspicions.thorough && mapped.id !== null && meant.length === 0 && suspicions.current.length > 0)
+    suspicions.note(mapped.id, [], where)
   const title = kind.titleOf(readers, row)
   const name = typeof title === 'string' ? title.slice(0, LONGEST_NAME).toWellFormed() : ''
   const more = { ...(name === '' ? {} : { name }), ...(also.length === 0 ? {} : { also }) }
   const withheld = { ...mapped.withheld, ...more }
   return { ...mapped, withheld, ...(idText === null ? {} : { idText: idText(row) }) }
+}
+
+/** Reads all fields and returns their faults. */
+function faultsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
+  const all: readonly Reader<Row, unknown>[] = [...Object.values<Reader<Row, unknown>>(readers), ...(further ?? [])]
+  return all.map((read) => read(row)).filter((value) => value instanceof RowFault)
 }
 
 /** Returns the faults other than the first, each once: several fields may read the same column. */
@@ -261,66 +236,47 @@ function othersThan(first: RowFault, all: readonly RowFault[]): readonly RowFaul
   return all.filter(({ fault, column }) => known.size < known.add(faultKey(fault, column)).size)
 }
 
-function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
-  return conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
-}
-
-/** Conditions that withhold the row on purpose. A condition on a column that the row lacks is not on purpose. */
-function meantBy<Row, Item>(
-  { isThere }: ListMapping<Row, Item>,
-  row: Row,
-  said: readonly RowFault[],
-): readonly RowFault[] {
-  return said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
-}
-
-/** Reads all fields and returns their faults. */
-function reasonsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
-  const all: readonly Reader<Row, unknown>[] = [...Object.values<Reader<Row, unknown>>(readers), ...(further ?? [])]
-  return all.map((read) => read(row)).filter((value) => value instanceof RowFault)
-}
-
 const LONGEST_SECONDS = 7 * 86_400
 
 function suspiciousEventCells(
-  { Start, Finish, TicketCapacity, TicketsAvailable, Price }: EventRecord,
+  record: EventRecord,
   nameOf: NameOf,
   { hasCapacity, start, finish }: EventTimes,
   suspicions: Suspicions,
-): ReturnType<RowKind<EventRecord>['suspiciousIn']> {
-  const isOversold = hasCapacity && TicketsAvailable > TicketCapacity
+): readonly SuspiciousCell[] {
+  const { Start, TicketCapacity, TicketsAvailable, Price } = record
+  const cells: SuspiciousCell[] = []
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
-  const [endsBeforeStart, isLong] = [lastsSeconds < 0, lastsSeconds > LONGEST_SECONDS]
+  if (lastsSeconds < 0) cells.push(compared(record, nameOf, 'Finish', 'is before', 'Start'))
+  if (lastsSeconds > LONGEST_SECONDS)
+    cells.push(compared(record, nameOf, 'Finish', 'is more than 7 days after', 'Start'))
   const farAhead = suspicions.farAhead(start.epochSeconds)
-  const isNegative = Price.startsWith('-')
-  // Nearly all rows leave here, and the check runs for each.
-  if (!endsBeforeStart && !isOversold && !isLong && farAhead === null && !isNegative) return NONE
-  const cellOf = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
-    column: nameOf(left),
-    what: `${what} ${nameOf(right)}`,
-    found: `${found}, and ${nameOf(right)} ${other}`,
-  })
-  return [
-    ...(endsBeforeStart ? [cellOf('Finish', Finish, 'is before', 'Start', Start)] : []),
-    ...(isLong ? [cellOf('Finish', Finish, 'is more than 7 days after', 'Start', Start)] : []),
-    ...(farAhead === null ? [] : [{ column: nameOf('Start'), what: farAhead, found: Start }]),
-    ...(isNegative ? [{ column: nameOf('Price'), what: 'is negative', found: Price }] : []),
-    ...(isOversold ? [cellOf('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
-  ]
+  if (farAhead !== null) cells.push({ column: nameOf('Start'), what: farAhead, found: Start })
+  if (Price.startsWith('-')) cells.push({ column: nameOf('Price'), what: 'is negative', found: Price })
+  if (hasCapacity && TicketsAvailable > TicketCapacity)
+    cells.push(compared(record, nameOf, 'TicketsAvailable', 'is above', 'TicketCapacity'))
+  return cells
+}
+
+type Compared = 'Start' | 'Finish' | 'TicketCapacity' | 'TicketsAvailable'
+
+function compared(record: EventRecord, nameOf: NameOf, field: Compared, what: string, other: Compared): SuspiciousCell {
+  const found = `${record[field]}, and ${nameOf(other)} ${record[other]}`
+  return { column: nameOf(field), what: `${what} ${nameOf(other)}`, found }
 }
 
 /** Returns impossible coordinates: most likely a decimal point was read as a thousands separator. */
-function suspiciousVenueCells(
-  { Longitude, Latitude }: VenueRecord,
-  nameOf: NameOf,
-): ReturnType<RowKind<VenueRecord>['suspiciousIn']> {
-  const [isEast, isNorth] = [Math.abs(Number(Longitude)) > 180, Math.abs(Number(Latitude)) > 90]
-  // Nearly all rows leave here, and the check runs for each.
-  if (!isEast && !isNorth) return NONE
-  return [
-    ...(isEast ? [{ column: nameOf('Longitude'), what: 'is not between -180 and 180', found: String(Longitude) }] : []),
-    ...(isNorth ? [{ column: nameOf('Latitude'), what: 'is not between -90 and 90', found: String(Latitude) }] : []),
-  ]
+function suspiciousVenueCells(record: VenueRecord, nameOf: NameOf): readonly SuspiciousCell[] {
+  return (
+    [
+      ['Longitude', 180],
+      ['Latitude', 90],
+    ] as const
+  ).flatMap(([field, most]) =>
+    Math.abs(Number(record[field])) > most
+      ? [{ column: nameOf(field), what: `is not between -${most} and ${most}`, found: String(record[field]) }]
+      : [],
+  )
 }
 
 export function withheldRow(reason: RowFault, id: Guid | null, where: string, version: number): MappedRow<never> {
@@ -339,7 +295,7 @@ export interface AvailabilityMapping<Row> {
   /** The columns that the read needs. */
   readonly columns: readonly string[]
   /** Maps a row; `null` if a value cannot be read. */
-  changeOf(row: Row): Extract<Change<never>, { readonly kind: 'availability' }> | null
+  readonly changeOf: (row: Row) => Extract<Change<never>, { readonly kind: 'availability' }> | null
 }
 
 export function availabilityMapping<Row>(
@@ -370,8 +326,12 @@ function recordOf<Row, Item>({ fields, further, blank }: ListMapping<Row, Item>,
     record[name] = value
   }
   if (further !== null) {
-    const values = furtherOf(further, row)
-    if (values instanceof RowFault) return values
+    const values: FurtherValue[] = []
+    for (const read of further) {
+      const value = read(row)
+      if (value instanceof RowFault) return value
+      values.push(value)
+    }
     record['Further'] = values
   }
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the value of its type

@@ -1,9 +1,7 @@
 import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
-import type { DateTime } from '../../domain/date-time.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
-import type { Zone } from '../../domain/zone.ts'
 import {
   type Cell,
   type Reader,
@@ -16,6 +14,7 @@ import {
 } from '../cells/cell.ts'
 import {
   type Conversions,
+  type Convert,
   conversionsOf,
   textConversion,
   toDecimal,
@@ -28,10 +27,10 @@ import {
   toText,
   toVenueId,
 } from './conversions.ts'
-import { type DateNotes, type DateOrigin, ANY_DATE_TIME, finishReader, toDateTime, wallZoneOf } from './dates.ts'
+import { type DateOrigin, dateReader, finishReader, wallZoneOf } from './dates.ts'
 import { columnCell } from './column-cell.ts'
-import type { ListSetting, MappingContext } from './list-setting.ts'
-import type { FurtherField, FurtherType, FurtherValue } from '../../domain/further.ts'
+import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
+import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
 
 /** A reader for each of the contract's fields of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Row, Item[Name]> }
@@ -43,24 +42,76 @@ export type FieldsOf<Item> = readonly (Field & { readonly name: keyof Item & Fie
 /** Returns the reader of each field, for the field's type and its source in the mapping. */
 export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
-  { from, fields: sources }: ListSetting,
+  setting: ListSetting,
   access: RowAccess<Row>,
   context: MappingContext,
 ): Readers<Row, Item> {
+  const readerOf = readersByType(setting, access, context)
+  const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
+  for (const { name, type } of [...fields, LINKS]) readers[name] = readerOf[type](name)
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
+  return readers as Readers<Row, Item>
+}
+
+/** Returns the readers of the further fields, in the order of their declaration: what is blank is null (contract §7). */
+export function furtherReadersOf<Row>(
+  fields: readonly FurtherField[],
+  setting: ListSetting,
+  access: RowAccess<Row>,
+  context: MappingContext,
+): readonly Reader<Row, FurtherValue>[] {
+  // The prefix separates these notes from the notes on the contract's dates: a further field of one list may have the
+  // name of a contract field of the other.
+  const readerOf = readersByType(setting, access, context, 'further ')
+  return fields.map(({ name, type }) => {
+    const source = sourceNamed(setting.fields, name)
+    if (source === null) return () => null
+    const read: Reader<Row, FurtherValue> = readerOf[FIELD_TYPE_OF[type]](name)
+    const { cell, constant = null } = originOf(setting, name, access, type === 'date-time' ? 'any' : 'all')
+    if (!isBlank(constant)) return read
+    // An empty text that the CRM distinguishes from null stays empty.
+    const isNull = type === 'text' ? (found: Cell): boolean => found !== '' && isBlank(found) : isBlank
+    return (row) => (isNull(cell(row)) ? null : read(row))
+  })
+}
+
+interface ReadValues extends RowValues {
+  readonly flag: boolean | null
+}
+
+type ReadersByType<Row> = {
+  readonly [Type in keyof ReadValues]: (name: string) => Reader<Row, ReadValues[Type]>
+}
+
+/** Returns the reader of a field by its type. @param notesPrefix precedes the names of fields in the notes on dates */
+function readersByType<Row>(
+  setting: ListSetting,
+  access: RowAccess<Row>,
+  context: MappingContext,
+  notesPrefix = '',
+): ReadersByType<Row> {
   const { idNamespace, venuesFrom, showIn, lists, texts = null, written = null, suspicions, htmlText } = context
   const conversions = conversionsOf(lists, texts)
-  const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
+  const sourceOf = (name: string): FieldSource | null => sourceNamed(setting.fields, name)
   const read = <Value>(
-    name: FieldName,
-    convert: (cell: Cell) => Value | CellFault,
+    name: string,
+    convert: Convert<Value>,
     fault?: WithheldFault,
-    plain: (cell: Cell) => Value | CellFault = convert,
-  ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault, plain)
-  const dateOf = (name: FieldName): DateOrigin<Row> => {
+    plain: Convert<Value> = convert,
+  ): Reader<Row, Value> => cellReader(originOf(setting, name, access), convert, fault, plain)
+  const dateOf = (name: string): DateOrigin<Row> => {
     const source = sourceOf(name)
-    return dateOriginOf(name, source, access, context, suspicions.datesIn(name, nameOfColumn(name, source)))
+    const origin = originOf(setting, name, access, 'any')
+    return {
+      column: origin.column,
+      cell: filledCell(origin),
+      wallZone: wallZoneOf(source, access, context.zone),
+      hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
+      rules: conversions.dates,
+      notes: suspicions.datesIn(`${notesPrefix}${name}`, origin.column),
+    }
   }
-  const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
+  const readId = idNamespace === null ? toId : toNamedId(idNamespace, setting.from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
   const int32In = (column: string): Conversions['int32'] =>
     written === null
@@ -75,19 +126,18 @@ export function readersOf<Row, Item>(
         suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
-  const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
+  return {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
     text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText),
     int32(name) {
       const source = sourceOf(name)
       if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
-      return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
+      return read(name, int32In(columnName(setting, name)), 'unreadable', toInt32)
     },
     decimal(name) {
-      const source = sourceOf(name)
       const { decimal } = conversions
-      if (name !== 'Price' || source === null) return read(name, decimal, 'unreadable', toDecimal)
-      const column = nameOfColumn(name, source)
+      if (name !== 'Price' || sourceOf(name) === null) return read(name, decimal, 'unreadable', toDecimal)
+      const column = columnName(setting, name)
       const isUnsaid = written !== null && written.decimal === null
       const convert = seen(decimal, (cell) => {
         suspicions.seePrice(column, cell)
@@ -98,20 +148,13 @@ export function readersOf<Row, Item>(
     'date-time'(name) {
       const source = sourceOf(name)
       const lastingMs = lastingOf(source)
-      if (name === 'Finish' && (lastingMs !== null || source?.kind === 'join')) {
-        return finishReader(dateOf(name), dateOf('Start'), lastingMs, source?.kind === 'join', showIn)
-      }
-      const dates = dateOf(name)
-      const missing = new RowFault('missing', dates.column, { expected: ANY_DATE_TIME, found: null })
-      return dateReader<Row, never>(dates, showIn, () => missing)
+      if (name !== 'Finish' || (lastingMs === null && source?.kind !== 'join')) return dateReader(dateOf(name), showIn)
+      return finishReader(dateOf(name), dateOf('Start'), lastingMs, source?.kind === 'join', showIn)
     },
-    tags: (name) => read(name, tagsIn(nameOfColumn(name, sourceOf(name)))),
+    tags: (name) => read(name, name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags),
+    flag: (name) => read(name, conversions.flag),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
-  const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
-  for (const { name, type } of [...fields, LINKS]) readers[name] = byType[type](name)
-  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
-  return readers as Readers<Row, Item>
 }
 
 function seen<Value>(convert: (cell: Cell) => Value, see: (cell: Cell, value: Value) => void): (cell: Cell) => Value {
@@ -130,44 +173,18 @@ interface Origin<Row> {
   readonly constant?: string
 }
 
-/** The source of a field of any name; `null` if nothing reads it. */
-function sourceNamed(sources: FieldSources, name: string): FieldSource | null {
-  return new Map<string, FieldSource | null | undefined>(Object.entries(sources)).get(name) ?? null
-}
-
-/** The source of a date. @param notes the notes on the field's dates */
-function dateOriginOf<Row>(
-  name: string,
-  source: FieldSource | null,
-  access: RowAccess<Row>,
-  { zone, lists, texts = null }: MappingContext,
-  notes: DateNotes,
-): DateOrigin<Row> {
-  const { column, cell, constant } = originOf(name, source, access, 'any')
-  return {
-    column,
-    cell: constant === undefined ? cell : (row) => blankAs(cell(row), constant),
-    wallZone: wallZoneOf(source, access, zone),
-    hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
-    rules: conversionsOf(lists, texts).dates,
-    notes,
-  }
-}
-
-export function nameOfColumn(name: string, source: FieldSource | null): string {
-  if (source?.kind === 'join') return source.columns.join(' + ')
-  return source?.kind === 'column' ? source.column : name
-}
-
 /** @param blank whether a joined value is blank if any of its columns is, or only if all are */
 function originOf<Row>(
+  setting: Pick<ListSetting, 'fields'>,
   name: string,
-  source: FieldSource | null,
   access: RowAccess<Row>,
   blank: 'any' | 'all' = 'all',
 ): Origin<Row> {
-  const column = nameOfColumn(name, source)
-  if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return { column, cell: () => null }
+  const source = sourceNamed(setting.fields, name)
+  const column = columnName(setting, name)
+  if (source === null || source.kind === 'lasting') return { column, cell: () => null }
+  // What is left of an unknown number is unknown.
+  if (source.kind === 'subtract') return { column, cell: access.cell(source.columns[0] ?? '') }
   if (source.kind === 'value') return { column, cell: () => null, constant: source.value }
   const { whenBlank } = source
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
@@ -223,15 +240,20 @@ function lateAfter(day: string | null, time: LateTime): LateTime {
 /** Returns a reader of the text that a field is read from. */
 export function textReader<Row>(
   name: FieldName,
-  { fields }: Pick<ListSetting, 'fields'>,
+  setting: Pick<ListSetting, 'fields'>,
   access: RowAccess<Row>,
 ): (row: Row) => string | null {
-  const { cell, constant } = originOf(name, fields[name] ?? null, access)
-  return (row) => shownText(constant === undefined ? cell(row) : blankAs(cell(row), constant))
+  const cellOf = filledCell(originOf(setting, name, access))
+  return (row) => shownText(cellOf(row))
 }
 
-function blankAs(cell: Cell, constant: string): Cell {
-  return isBlank(cell) ? constant : cell
+/** Returns a reader of a field's cell, or of the text that the configuration puts in place of a blank one. */
+function filledCell<Row>({ cell: cellOf, constant }: Origin<Row>): (row: Row) => Cell {
+  if (constant === undefined) return cellOf
+  return (row) => {
+    const cell = cellOf(row)
+    return isBlank(cell) ? constant : cell
+  }
 }
 
 function lastingOf(source: FieldSource | null): number | null {
@@ -243,7 +265,7 @@ function lastingOf(source: FieldSource | null): number | null {
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
 function cellReader<Row, Value>(
   { column, cell, constant }: Origin<Row>,
-  convert: (cell: Cell) => Value | CellFault,
+  convert: Convert<Value>,
   fault: WithheldFault = 'unreadable',
   plain = convert,
 ): Reader<Row, Value> {
@@ -256,21 +278,6 @@ function cellReader<Row, Value>(
   const written = asPlain instanceof CellFault ? convert(constant) : asPlain
   const whenBlank = written instanceof CellFault ? new RowFault(fault, column, written) : written
   return (row) => (isBlank(cell(row)) ? whenBlank : read(row))
-}
-
-/** @param blank what a blank cell is read as */
-function dateReader<Row, Blank>(
-  { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
-  showIn: Zone,
-  blank: () => Blank | RowFault,
-): Reader<Row, DateTime | Blank> {
-  return (row) => {
-    const zone = wallZone(row)
-    if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
-    const value = toDateTime(cell(row), zone, showIn, rules, notes, hasZone)
-    if (value instanceof CellFault) return new RowFault('unreadable', column, value)
-    return value ?? blank()
-  }
 }
 
 const MAX_INT32 = 2_147_483_647
@@ -292,79 +299,4 @@ function differenceReader<Row>(
     // Subtracting a negative number may exceed the field's range.
     return Math.min(Math.max(rest, 0), MAX_INT32)
   }
-}
-
-/** As `differenceReader`, but `null` if the first cell is blank: what is left of an unknown number is unknown. */
-function furtherDifferenceReader<Row>(
-  columns: readonly string[],
-  access: RowAccess<Row>,
-  int32In: (column: string) => Conversions['int32'],
-): Reader<Row, number | null> {
-  const [first = ''] = columns
-  const cellOf = access.cell(first)
-  const read = differenceReader(columns, access, int32In)
-  return (row) => {
-    const rest = read(row)
-    return rest instanceof RowFault || !isBlank(cellOf(row)) ? rest : null
-  }
-}
-
-type Convert = (cell: Cell) => FurtherValue | CellFault
-
-/** Returns the readers of the further fields, in the order of their declaration (contract §7). */
-export function furtherReadersOf<Row>(
-  fields: readonly FurtherField[],
-  setting: ListSetting,
-  access: RowAccess<Row>,
-  context: MappingContext,
-): readonly Reader<Row, FurtherValue>[] {
-  const { lists, texts = null, showIn, htmlText } = context
-  const conversions = conversionsOf(lists, texts)
-  return fields.map(({ name, type }) => {
-    const source = sourceNamed(setting.fields, name)
-    if (source === null) return () => null
-    const origin = originOf(name, source, access)
-    const read = (convert: Convert, plain = convert): Reader<Row, FurtherValue> =>
-      cellReader(origin, nullIfBlank(convert), 'unreadable', nullIfBlank(plain))
-    const readersByType: Readonly<Record<FurtherType, () => Reader<Row, FurtherValue>>> = {
-      text: () => cellReader(origin, furtherText(textConversion(source, htmlText)), 'unreadable', furtherText(toText)),
-      integer: () =>
-        source.kind === 'subtract'
-          ? furtherDifferenceReader(source.columns, access, () => conversions.int32)
-          : read(conversions.int32, toInt32),
-      decimal: () => read(conversions.decimal, toDecimal),
-      'date-time': () => {
-        // The prefix separates these notes from the notes on the contract's dates: a further field of one list may have
-        // the name of a contract field of the other.
-        const notes = context.suspicions.datesIn(`further ${name}`, nameOfColumn(name, source))
-        return dateReader(dateOriginOf(name, source, access, context, notes), showIn, () => null)
-      },
-      flag: () => read(conversions.flag),
-      texts: () => read(conversions.tags),
-    }
-    return readersByType[type]()
-  })
-}
-
-/** Reads the further fields of a row, and stops at the first that cannot be read. */
-export function furtherOf<Row>(
-  readers: readonly Reader<Row, FurtherValue>[],
-  row: Row,
-): readonly FurtherValue[] | RowFault {
-  const values: FurtherValue[] = []
-  for (const read of readers) {
-    const value = read(row)
-    if (value instanceof RowFault) return value
-    values.push(value)
-  }
-  return values
-}
-
-function nullIfBlank(convert: Convert): Convert {
-  return (cell) => (isBlank(cell) ? null : convert(cell))
-}
-
-/** A text of blanks is null; an empty one that the CRM distinguishes from null stays empty (contract §7). */
-function furtherText(convert: Convert): Convert {
-  return (cell) => (cell !== '' && isBlank(cell) ? null : convert(cell))
 }

@@ -139,3 +139,22 @@ describe('a column that rows may omit', () => {
     expect(suspicions.list(() => true).map(({ column: name }) => name)).toContain('Price')
   })
 })
+
+it('dates without an offset are counted in each read anew, also where the mapping outlives the read', () => {
+  const suspicions = new Suspicions()
+  const setting = { from: 'events', fields, active: null, showOnWeb: null }
+  const context = { idNamespace: null, venuesFrom: 'venues', zone: utc, showIn: utc, lists: 'native' } as const
+  const mapping = listMapping(EVENT_ROWS, setting, access, { ...context, suspicions })
+  const read = (count: number): void => {
+    suspicions.begin()
+    for (let at = 0; at < count; at++)
+      mapRow(mapping, { Id: idOf(at), Beginn: '2027-05-01T19:30', Ende: PLAIN[1] }, () => `row ${at}`, 1)
+  }
+  for (const count of [3, 2]) {
+    read(count)
+    expect([...suspicions.wallDates]).toEqual([['Beginn', count]])
+  }
+  suspicions.begin()
+  suspicions.skip()
+  expect([...suspicions.wallDates]).toEqual([['Beginn', 2]])
+})

@@ -3,11 +3,12 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Suspicion } from '../../domain/withheld.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cells/cell.ts'
-import { type FieldFound, FieldCoverage } from './field-coverage.ts'
-import { type DateNotes, dateNotes } from './dates.ts'
+import type { FieldCounts, FieldCoverage, FieldFound } from './field-coverage.ts'
+import type { DateNotes } from './dates.ts'
+import type { LetPass } from './conditions.ts'
 import { IdTexts } from './id-texts.ts'
 
-interface SuspiciousCell {
+export interface SuspiciousCell {
   readonly column: string
   readonly what: string
   readonly found: string
@@ -34,7 +35,7 @@ const MOST_EXAMPLES = 20
 /** Once this many different values of a column are counted, further ones are ignored. */
 const MOST_VALUES = 10_000
 /** The most records of a list that `check --show` can show. */
-export const MOST_SHOWN = 1000
+const MOST_SHOWN = 1000
 /** The most blank prices noted before a row with a price is read: a list without prices is no mistake. */
 const MOST_BLANK_PRICES = 10_000
 const YEAR_SECONDS = 365.25 * 86_400
@@ -45,13 +46,12 @@ const ROWS_TO_APPEAR = 64
 
 /** Counts of one read of all rows. */
 interface Columns {
-  /** Notes on dates, by field. */
-  readonly dates: Map<string, DateNotes>
   /** The columns that exist, and the columns with a value in any row. */
   readonly there: Set<string>
   readonly held: Set<string>
   /** The number of cells with each value that passes a `not` condition, by column. */
   readonly passed: Map<string, Map<string, number>>
+  readonly fields: FieldCounts
   rows: number
   hasPrice: boolean
   /** The number of events that start more than five years ahead, and of all others. */
@@ -74,9 +74,8 @@ export class Suspicions {
   /** Venue ids as this list writes them. */
   readonly venueTexts = new IdTexts()
   /** The column of the time at which a row changed; `null` if there is none. */
-  updatedAt: string | null = null
-  /** Tracks which column each field is read from. */
-  readonly coverage = new FieldCoverage()
+  #updatedAt: string | null = null
+  #coverage: FieldCoverage | null = null
   /** The suspicious cells of the current row. */
   current: readonly SuspiciousCell[] = NONE
   /** Whether the current row is suspicious or any row has notes, which mapping the row again may clear. */
@@ -89,6 +88,9 @@ export class Suspicions {
   /** The counts of the last read that mapped every row. */
   #before: Columns
   #isPartial = false
+  /** The notes on dates, by field. */
+  readonly #dates = new Map<string, DateNotes>()
+  #wallDatesBefore: ReadonlyMap<string, number> = new Map()
   /** The columns that were blank in every row of the last full read, and its number of rows. */
   #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
@@ -102,6 +104,28 @@ export class Suspicions {
     this.#time = time
     this.#columns = noColumns(time)
     this.#before = this.#columns
+  }
+
+  /** Takes the mapping of the rows that follow. */
+  map(coverage: FieldCoverage, updatedAt: string | null, venueColumn: string): void {
+    this.#coverage = coverage
+    this.#updatedAt = updatedAt
+    this.venueTexts.column = venueColumn
+  }
+
+  /** Returns a function that counts what a row holds; `null` unless all rows are noted. */
+  counter<Row>(access: RowAccess<Row>, letPass: readonly LetPass<Row>[]): ((row: Row) => void) | null {
+    const count = this.thorough ? this.#coverage?.counter(access) : undefined
+    if (count === undefined) return null
+    return (row) => {
+      count(row, this.#columns.fields)
+      for (const { column, valueIn } of letPass) this.#countPassed(column, valueIn(row))
+    }
+  }
+
+  /** Notes the id of a row that can be served, for `check --show`. */
+  noteId(id: Guid): void {
+    if (this.thorough && this.firstIds.size < MOST_SHOWN) this.firstIds.add(id)
   }
 
   /** Describes a Start that is far ahead; `null` if it is not. */
@@ -123,19 +147,21 @@ export class Suspicions {
    * @param servesFirst whether the first of several rows with one id is served, so the notes on it stay
    */
   begin(servesFirst = false): void {
-    if (!this.#isPartial) this.#before = this.#columns
+    if (!this.#isPartial) {
+      this.#before = this.#columns
+      this.#wallDatesBefore = this.#wallDatesNow
+    }
+    for (const notes of this.dates) notes.wallTimes = 0
     this.#isPartial = false
     this.#columns = noColumns(this.#time)
     this.#hasSeparator = false
     this.#blankPrices = 0
     this.#firstNoted = servesFirst ? new Set() : null
-    this.coverage.begin()
   }
 
   /** Notes that an unchanged row was not mapped, so this read's counts are incomplete. */
   skip(): void {
     this.#isPartial = true
-    this.coverage.skip()
   }
 
   /** Judges blank columns at the end of a full read: a read of changes sees too few rows. */
@@ -143,24 +169,22 @@ export class Suspicions {
     if (this.#isPartial) return
     const { there, held } = this.#columns
     this.#blank = { columns: [...there].filter((column) => !held.has(column)), rows }
-    this.#missed = this.coverage.missed((column) => this.#wasThere(column), rows)
+    this.#missed = this.#coverage?.missed(this.#counts.fields, this.#wasThere, rows) ?? []
   }
 
   /** Returns the notes on one field's dates. @param column the CRM's name for the field's column */
-  datesIn(field: string, column = field): DateNotes {
-    const { dates } = this.#columns
-    const notes = dates.get(field) ?? dateNotes(column, (cell) => this.#suspect(column, SKIPPED, cell))
-    dates.set(field, notes)
+  datesIn(field: string, column: string): DateNotes {
+    const known = this.#dates.get(field)
+    if (known?.column === column) return known
+    const seeSkipped = (cell: Cell): void => this.#suspect(column, SKIPPED, cell)
+    const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, seeSkipped }
+    this.#dates.set(field, notes)
     return notes
   }
 
-  /** Reads a row a second time without counting its dates twice. */
-  again<Value>(read: () => Value): Value {
-    const counts = [...this.#columns.dates.values()].map((dates) => [dates, dates.wallTimes] as const)
-    this.current = NONE
-    const value = read()
-    for (const [dates, count] of counts) dates.wallTimes = count
-    return value
+  /** The notes on all dates. */
+  get dates(): readonly DateNotes[] {
+    return [...this.#dates.values()]
   }
 
   /** @param sign the decimal separator of texts */
@@ -179,14 +203,19 @@ export class Suspicions {
     }
   }
 
+  /** The counts that cover every row of the list. */
+  get #counts(): Columns {
+    return this.#isPartial ? this.#before : this.#columns
+  }
+
   /** Whether most events start far ahead, as in the sample, so a far start is not a mistake. */
   get #isOfTheFuture(): boolean {
-    const { far, near } = this.#isPartial ? this.#before : this.#columns
+    const { far, near } = this.#counts
     return far > near
   }
 
   get #hasPrice(): boolean {
-    return this.#columns.hasPrice || (this.#isPartial && this.#before.hasPrice)
+    return this.#columns.hasPrice || this.#counts.hasPrice
   }
 
   seeUnsaidPrice(column: string, cell: Cell): void {
@@ -204,7 +233,7 @@ export class Suspicions {
   }
 
   /** @param value the value that passed; `null` if none did, which still lists the column */
-  countPassed(column: string, value: string | null): void {
+  #countPassed(column: string, value: string | null): void {
     const { passed } = this.#columns
     const values = passed.get(column) ?? new Map<string, number>()
     passed.set(column, values)
@@ -242,36 +271,29 @@ export class Suspicions {
    */
   probe<Row>(columns: Iterable<string>, access: RowAccess<Row>): (row: Row) => boolean {
     let rows = 0
-    const { updatedAt } = this
+    const updatedAt = this.#updatedAt
     const all = new Set(updatedAt === null ? columns : [...columns, updatedAt])
-    const { needed } = this.coverage
-    let probes = Array.from(all, (column) => ({
-      column,
-      cell: access.cell(column),
-      // Some APIs omit blank values, and without its time no change of a row is seen.
-      isThere: (column === updatedAt ? undefined : access.isThere?.(column)) ?? ((): boolean => true),
-    }))
-    let absent = probes
+    const needed = this.#coverage?.needed ?? new Set()
+    const probes = new Set(
+      Array.from(all, (column) => ({
+        column,
+        cell: access.cell(column),
+        // Some APIs omit blank values, and without its time no change of a row is seen.
+        isThere: (column === updatedAt ? undefined : access.isThere?.(column)) ?? ((): boolean => true),
+      })),
+    )
     return (row) => {
       const { there, held } = this.#columns
       this.#columns.rows++
-      let isChanged = ++rows === ROWS_TO_APPEAR
-      for (const { column, isThere } of absent) {
-        if (!isThere(row)) continue
-        there.add(column)
-        isChanged = true
+      rows++
+      for (const probe of probes) {
+        const { column, cell, isThere } = probe
+        if (!there.has(column) && isThere(row)) there.add(column)
+        if (!isBlank(cell(row))) held.add(column)
+        const mayAppear = there.has(column) || rows < ROWS_TO_APPEAR || needed.has(column)
+        if (held.has(column) || !mayAppear) probes.delete(probe)
       }
-      for (const { column, cell } of probes) {
-        if (isBlank(cell(row))) continue
-        held.add(column)
-        isChanged = true
-      }
-      if (isChanged) {
-        const mayAppear = (column: string): boolean => rows < ROWS_TO_APPEAR || needed.has(column)
-        probes = probes.filter(({ column }) => !held.has(column) && (there.has(column) || mayAppear(column)))
-        absent = probes.filter(({ column }) => !there.has(column))
-      }
-      return probes.length > 0
+      return probes.size > 0
     }
   }
 
@@ -295,7 +317,7 @@ export class Suspicions {
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
-      const what = column === this.updatedAt ? BLANK_TIME : BLANK
+      const what = column === this.#updatedAt ? BLANK_TIME : BLANK
       found.push({ column, what, count: rows, example: `${column} is blank`, where: null })
     }
     return found
@@ -306,24 +328,25 @@ export class Suspicions {
    * row has one, but not all rows were mapped.
    */
   get readsPrice(): boolean | null {
-    if (this.coverage.reads('Price', (column) => this.#wasThere(column))) return true
+    if (this.#coverage?.reads('Price', this.#wasThere) === true) return true
     return this.#isPartial || this.#columns.rows === 0 ? null : false
   }
 
   /** The column that each field is read from, with counts if the rows were mapped thoroughly. */
   get fields(): readonly FieldFound[] {
-    return this.coverage.found((column) => this.#wasThere(column))
+    return this.#coverage?.found(this.#counts.fields, this.#wasThere) ?? []
   }
 
-  #wasThere(column: string): boolean {
-    const isIn = ({ there, held }: Columns): boolean => there.has(column) || held.has(column)
-    return isIn(this.#columns) || (this.#isPartial && isIn(this.#before))
-  }
+  readonly #wasThere = (column: string): boolean =>
+    [this.#columns, this.#counts].some(({ there, held }) => there.has(column) || held.has(column))
 
   /** The number of dates without an offset, read as wall times, by column. */
   get wallDates(): ReadonlyMap<string, number> {
-    const { dates } = this.#isPartial ? this.#before : this.#columns
-    return new Map([...dates.values()].flatMap(({ column, wallTimes }) => (wallTimes > 0 ? [[column, wallTimes]] : [])))
+    return this.#isPartial ? this.#wallDatesBefore : this.#wallDatesNow
+  }
+
+  get #wallDatesNow(): ReadonlyMap<string, number> {
+    return new Map(this.dates.flatMap(({ column, wallTimes }) => (wallTimes > 0 ? [[column, wallTimes]] : [])))
   }
 
   /** The values that pass a `not` condition, by column, in descending order of frequency. */
@@ -338,16 +361,16 @@ export class Suspicions {
 
   /** The CRM's names for the columns of dates. */
   get dateColumns(): readonly string[] {
-    return Array.from(this.#columns.dates.values(), ({ column }) => column)
+    return this.dates.map(({ column }) => column)
   }
 }
 
 function noColumns(time: Pick<Time, 'now'>): Columns {
   return {
-    dates: new Map(),
     there: new Set(),
     held: new Set(),
     passed: new Map(),
+    fields: { tallies: new Map(), rows: 0 },
     rows: 0,
     hasPrice: false,
     far: 0,

@@ -7,8 +7,15 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
-import { type ListSetting, type MappingContext, declaring, mappedColumns, settingOf } from '../mapping/list-setting.ts'
-import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
+import {
+  type ListSetting,
+  type MappingContext,
+  columnName,
+  declaring,
+  mappedColumns,
+  settingOf,
+} from '../mapping/list-setting.ts'
+import { type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 
 type Cells = readonly Cell[]
 
@@ -52,7 +59,10 @@ export function listTable<Item extends { readonly Id: Guid }>(
   return {
     name: kind.table.list,
     table: tableName(from),
-    idColumn: idColumnOf(tableSetting(kind.table, settings, further, () => true)),
+    idColumn: columnName(
+      tableSetting(kind.table, settings, further, () => true),
+      'Id',
+    ),
     updatedAt,
     updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,
