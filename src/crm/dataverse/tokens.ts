@@ -4,8 +4,8 @@ import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { requestToken } from '../kit/client-grant.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { ResponseBodyError } from 'oauth4webapi'
-import { ask } from '../web/ask.ts'
-import { type HttpClient, type HttpReply, retryAfterMs } from '../web/http-client.ts'
+import { type Answered, type AskOptions, ask } from '../web/ask.ts'
+import { type HttpClient, retryAfterMs } from '../web/http-client.ts'
 
 const LONGEST_MARGIN_MS = 300_000
 const RENEWAL_PAUSE_MS = 30_000
@@ -106,54 +106,62 @@ const LEAST_LIFE_MS = 1000
 
 /** Requests a token from the directory with the client credentials grant (RFC 6749 §4.4). */
 async function grantToken(settings: TokenSettings, secret: Secret): Promise<Token | NoToken> {
-  const { web, time, limits, authority, tenant, clientId, scope } = settings
-  const exchange: { failure: Failure | null; begunAt: Moment } = { failure: null, begunAt: time.now() }
+  const { time, authority, tenant, clientId, scope } = settings
+  const tokenUrl = `${authority}/${tenant}/oauth2/v2.0/token`
+  const request = { tokenUrl, clientId, clientSecret: secret.reveal(), scope, sendAs: 'body' } as const
+  let since = time.now()
   try {
-    const granted = await requestToken(
-      {
-        tokenUrl: `${authority}/${tenant}/oauth2/v2.0/token`,
-        clientId,
-        clientSecret: secret.reveal(),
-        scope,
-        sendAs: 'body',
-      },
-      async (url, { headers, body }) => {
-        const answered = await ask(web, {
-          method: 'POST',
-          url,
-          headers,
-          body,
-          mostBytes: MOST_BYTES,
-          signal: new AbortController().signal,
-          timeoutMs: limits.requestTimeoutMs,
-          time,
-        })
-        if (!('reply' in answered)) {
-          exchange.failure = answered.kind === 'too-large' ? tooLarge(url) : answered
-          return new Response(null, { status: 503 })
-        }
-        exchange.begunAt = answered.begunAt
-        exchange.failure = outage(answered.reply, time.now().wallMs, new URL(url).host)
-        return responseOf(answered.reply)
-      },
-    )
-    if (exchange.failure !== null) return { ok: false, failure: exchange.failure }
+    const granted = await requestToken(request, async (_url, form) => {
+      const { reply, begunAt } = await askedOf(settings, { ...form, url: tokenUrl })
+      since = begunAt
+      // Only what the library needs: a challenge in the headers would hide the reason, which is in the body.
+      const headers = { 'content-type': reply.headers['content-type'] ?? '' }
+      return new Response(new Uint8Array(reply.body), { status: reply.status, headers })
+    })
     if (granted === null) return noToken(authority)
     const lifeMs = Math.max(granted.lifeMs ?? DEFAULT_LIFE_MS, LEAST_LIFE_MS)
-    return { ok: true, text: granted.text, since: exchange.begunAt, lifeMs }
+    return { ok: true, text: granted.text, since, lifeMs }
   } catch (cause) {
-    if (exchange.failure !== null) return { ok: false, failure: exchange.failure }
-    if (!(cause instanceof ResponseBodyError)) return noToken(authority)
-    const refusal = { error: cause.error, description: cause.error_description ?? '' }
-    const failure = grantRefusal(refusal, settings, secret.from)
-    return { ok: false, failure, isSecretRefused: isSecretRefused(refusal) }
+    if (cause instanceof Unanswered) return { ok: false, failure: cause.failure }
+    return cause instanceof ResponseBodyError ? refusalOf(cause, settings, secret.from) : noToken(authority)
   }
 }
 
-/** The failure kind is not `too-large`, which is about pages of the CRM. */
-function tooLarge(url: string): Failure {
-  const message = `${new URL(url).host} answered the request for a token with more than ${MOST_BYTES / 1024} KB; is crm.authority right?`
-  return failureOf('broken', message)
+/** A directory that did not answer, is down or throttles. */
+class Unanswered extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+async function askedOf(
+  { web, time, limits }: TokenSettings,
+  request: Pick<AskOptions, 'url' | 'headers' | 'body'>,
+): Promise<Answered> {
+  const { host } = new URL(request.url)
+  const answered = await ask(web, {
+    ...request,
+    method: 'POST',
+    mostBytes: MOST_BYTES,
+    signal: new AbortController().signal,
+    timeoutMs: limits.requestTimeoutMs,
+    time,
+  })
+  if ('reply' in answered) {
+    const { reply } = answered
+    const { status } = reply
+    if (status !== 429 && status < 500) return answered
+    const kind = status === 429 ? 'throttled' : 'unreachable'
+    const message = `${host} answered the request for a token with ${status}`
+    throw new Unanswered(failureOf(kind, message, retryAfterMs(reply, time.now().wallMs)))
+  }
+  // The failure kind `too-large` is about pages of the CRM.
+  if (answered.kind !== 'too-large') throw new Unanswered(answered)
+  const message = `${host} answered the request for a token with more than ${MOST_BYTES / 1024} KB; is crm.authority right?`
+  throw new Unanswered(failureOf('broken', message))
 }
 
 function noToken(authority: string): NoToken {
@@ -161,76 +169,53 @@ function noToken(authority: string): NoToken {
   return failed('broken', message)
 }
 
-/** Returns a failure if the directory is down or throttling; `null` if it answered. */
-function outage(reply: HttpReply, nowWallMs: number, host: string): Failure | null {
-  const { status } = reply
-  if (status !== 429 && status < 500) return null
-  const kind = status === 429 ? 'throttled' : 'unreachable'
-  const message = `${host} answered the request for a token with ${status}`
-  return failureOf(kind, message, retryAfterMs(reply, nowWallMs))
+/** Why the directory refuses a token, and what an admin can do. */
+interface Reason {
+  /** The directory's error numbers (AADSTS…): its texts come in many languages, the numbers do not. */
+  readonly numbers: readonly string[]
+  /** Whether another secret might be accepted. */
+  readonly isOfSecret?: true
+  readonly say: (settings: TokenSettings, secretFrom: string) => string
 }
 
-/** Passes on only what the library needs: a challenge in the headers would hide the reason, which is in the body. */
-function responseOf({ status, headers, body }: HttpReply): Response {
-  const hasBody = status !== 204 && status !== 304 && status >= 200
-  return new Response(hasBody ? new Uint8Array(body) : null, {
-    status: hasBody ? status : 204,
-    headers: { 'content-type': headers['content-type'] ?? '' },
-  })
+const SECRET_WRONG: Reason = {
+  numbers: ['7000215', '7000216', '7000218', '70002'],
+  isOfSecret: true,
+  say: (_, secretFrom) => `the client secret is wrong: ${secretFrom} must hold the secret's value, not its ID`,
 }
 
-interface Refusal {
-  readonly error: string
-  readonly description: string
-}
-
-// The directory's error numbers (AADSTS…); its texts come in many languages, the numbers do not.
-const NO_TENANT: ReadonlySet<string> = new Set(['90002', '900023', '90013', '50059'])
-const NO_APPLICATION: ReadonlySet<string> = new Set(['700016', '70001'])
-const SECRET_EXPIRED = '7000222'
-const SECRET_WRONG: ReadonlySet<string> = new Set(['7000215', '7000216', '7000218', '70002'])
-const NO_RESOURCE: ReadonlySet<string> = new Set(['500011', '650057', '65005', '70011'])
-
-function isSecretRefused({ error, description }: Refusal): boolean {
-  const number = numberOf(description)
-  if (NO_APPLICATION.has(number ?? '') || NO_TENANT.has(number ?? '')) return false
-  return error === 'invalid_client' || number === SECRET_EXPIRED || SECRET_WRONG.has(number ?? '')
-}
-
-/** Explains to an admin why the directory refused a token, and what to do. */
-function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettings, secretFrom: string): Failure {
-  const number = numberOf(refusal.description)
-  const code = number === null ? plainCode(refusal.error) : `AADSTS${number}`
-  const refused = (message: string): Failure => failureOf('refused', `${message} (${code})`)
-  if (number !== null && NO_TENANT.has(number)) {
-    return refused(
+const REASONS: readonly Reason[] = [
+  SECRET_WRONG,
+  {
+    numbers: ['7000222'],
+    isOfSecret: true,
+    say: (_, secretFrom) =>
+      `the client secret has expired: add a new one to the app registration and put it into ${secretFrom}`,
+  },
+  {
+    numbers: ['90002', '900023', '90013', '50059'],
+    say: ({ tenant }) =>
       `the tenant ${tenant} does not exist: set crm.tenant to the Directory (tenant) ID of the app registration`,
-    )
-  }
-  if (number !== null && NO_APPLICATION.has(number)) {
-    return refused(
+  },
+  {
+    numbers: ['700016', '70001'],
+    say: ({ tenant, clientId }) =>
       `the tenant ${tenant} has no app registration ${clientId}: set crm.clientId to its Application (client) ID, or crm.tenant to its directory`,
-    )
-  }
-  if (number === SECRET_EXPIRED) {
-    return refused(`the client secret has expired: add a new one to the app registration and put it into ${secretFrom}`)
-  }
-  if (number !== null && NO_RESOURCE.has(number)) {
-    return refused(
+  },
+  {
+    numbers: ['500011', '650057', '65005', '70011'],
+    say: ({ scope }) =>
       `the directory knows no environment ${scope.replace(/\/\.default$/, '')}: is crm.url right, and of this tenant?`,
-    )
-  }
-  if (isSecretRefused(refusal)) {
-    return refused(`the client secret is wrong: ${secretFrom} must hold the secret's value, not its ID`)
-  }
-  return refused('the directory refused the app registration')
-}
+  },
+]
 
-/** Returns a code in the form of RFC 6749 §5.2. Anything else may be text that quotes the request. */
-function plainCode(error: string): string {
-  return /^[a-z_]{1,40}$/.test(error) ? error : 'no code'
-}
-
-function numberOf(description: string): string | null {
-  return /AADSTS(\d{1,10})\b/.exec(description)?.[1] ?? null
+function refusalOf(cause: ResponseBodyError, settings: TokenSettings, secretFrom: string): NoToken {
+  const number = /AADSTS(\d{1,10})\b/.exec(cause.error_description ?? '')?.[1] ?? null
+  const known = number === null ? undefined : REASONS.find(({ numbers }) => numbers.includes(number))
+  const reason = known ?? (cause.error === 'invalid_client' ? SECRET_WRONG : null)
+  const message = reason?.say(settings, secretFrom) ?? 'the directory refused the app registration'
+  // A code in the form of RFC 6749 §5.2: anything else may be text that quotes the request.
+  const plainCode = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : 'no code'
+  const failure = failureOf('refused', `${message} (${number === null ? plainCode : `AADSTS${number}`})`)
+  return { ok: false, failure, isSecretRefused: reason?.isOfSecret === true }
 }
