@@ -18,7 +18,6 @@ export interface PageBody {
  */
 export async function parsePageBody(text: string, rest: Rest = inSlices()): Promise<PageBody | string> {
   const split = await splitPage(text, rest)
-  if (split === 'too-many-rows') return TOO_MANY_ROWS
   const parsed = split === null ? await parseShallowInSlices(text, rest) : ({ ok: true, cell: split.envelope } as const)
   if (!parsed.ok) {
     if (/^\s*</.test(text)) return 'is HTML or XML, not JSON: does a proxy answer in place of the CRM?'
@@ -29,7 +28,7 @@ export async function parsePageBody(text: string, rest: Rest = inSlices()): Prom
   if (Object.hasOwn(body, 'error')) return 'contains an error although its status means success'
   const value = split?.rows ?? body['value'] ?? null
   if (value !== null && !isList(value)) return 'has no list of rows as its value'
-  if (value !== null && value.length > MOST_ROWS) return TOO_MANY_ROWS
+  if (value !== null && value.length > MOST_ROWS) return `has more than ${MOST_ROWS} rows`
   const rows = value?.filter(isObject) ?? null
   if (rows?.length !== value?.length) return 'has a row that is not an object'
   const nextLink = linkOf(body, '@odata.nextLink')
@@ -44,16 +43,12 @@ function linkOf(body: CellObject, name: string): string | null | undefined {
   return link === null || typeof link === 'string' ? link : undefined
 }
 
-const START = '"value":['
-/** Matches the possible end of a row. The same characters can occur inside a row's texts. */
-const END = /\}(?:,\{|\])/g
-const MOST_TRIES = 8
 /** Marquee asks for 1,000 rows a page, for 5,000 with three columns; Dataverse sends 5,000 at most. */
 const MOST_ROWS = 100_000
 const TOO_DEEP = 'is nested deeper, or has larger objects, longer lists or longer texts, than any answer of Dataverse'
-const TOO_MANY_ROWS = `has more than ${MOST_ROWS} rows`
-/** A longer row gets only one try. If it does not end there, the page is parsed as a whole. */
-const LONG = 32_768
+const START = '"value":['
+/** What stands between two rows, since each begins with an annotation. A quote within a text would have a backslash. */
+const BETWEEN = '},{"@odata.'
 /** Characters of rows between two looks at the clock. */
 const STEP = 16_384
 
@@ -68,66 +63,33 @@ interface SplitPage {
  * Parses a page row by row: keeping the digits of numbers then costs a fraction.
  * Returns `null` if the page is not written as Dataverse writes it, which may still be valid JSON.
  */
-export async function splitPage(text: string, rest: Rest = inSlices()): Promise<SplitPage | 'too-many-rows' | null> {
+export async function splitPage(text: string, rest: Rest = inSlices()): Promise<SplitPage | null> {
   const at = text.indexOf(START)
   if (at === -1) return null
   const rows: Cell[] = []
   let from = at + START.length
   let looked = from
-  if (text.charCodeAt(from) !== OPEN_OBJECT) return null
-  for (;;) {
-    const row = rowFrom(text, from)
-    if (row === null) {
-      await rest()
-      return null
-    }
-    rows.push(row.cell)
-    if (rows.length > MOST_ROWS) return 'too-many-rows'
-    if (row.isLast) return withRows(text.slice(0, at + START.length) + text.slice(row.next), rows, rest)
-    from = row.next
+  for (let isLast = false; !isLast;) {
+    const between = text.indexOf(BETWEEN, from)
+    isLast = between === -1
+    const end = (isLast ? endOfRows(text, from) : between) + 1
+    // Rows that are withheld as too large are parsed in slices with the whole page, which may be slow.
+    const parsed = end === 0 || end - from > LARGEST_ROW_BYTES ? null : parseCell(text.slice(from, end))
+    if (parsed?.ok !== true) return null
+    rows.push(parsed.cell)
+    from = isLast ? end : end + 1
     if (from - looked < STEP) continue
     looked = from
-    const resting = rest()
-    if (resting !== null) await resting
+    await rest()
   }
-}
-
-const OPEN_OBJECT = 0x7b
-
-interface FoundRow {
-  readonly cell: Cell
-  readonly next: number
-  readonly isLast: boolean
-}
-
-/**
- * Parses the row that begins at `from`. The first end at which it parses is right: no JSON object is the beginning of
- * another.
- */
-function rowFrom(text: string, from: number): FoundRow | null {
-  let searched = from
-  // Limited, because a text may contain a thousand strings that look like the end of a row, and each costs a parse.
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    END.lastIndex = searched
-    const match = END.exec(text)
-    if (match === null) return null
-    searched = END.lastIndex
-    const end = match.index + 1
-    const isLast = match[0] === '}]'
-    const next = isLast ? end : end + 1
-    const row = text.slice(from, end)
-    // Rows that are withheld as too large are parsed in slices with the whole page, which may be slow.
-    if (row.length > LARGEST_ROW_BYTES) return null
-    const parsed = parseCell(row)
-    if (parsed.ok) return { cell: parsed.cell, next, isLast }
-    if (row.length > LONG) return null
-  }
-  return null
-}
-
-async function withRows(text: string, rows: readonly Cell[], rest: Rest): Promise<SplitPage | null> {
-  const envelope = await parseShallowInSlices(text, rest)
+  const envelope = await parseShallowInSlices(text.slice(0, at + START.length) + text.slice(from), rest)
   if (!envelope.ok || !isObject(envelope.cell)) return null
   const { value = null } = envelope.cell
   return isList(value) && value.length === 0 ? { envelope: envelope.cell, rows } : null
+}
+
+/** Returns the position of the brace that closes the last row; -1 if there is none. */
+function endOfRows(text: string, from: number): number {
+  const whole = text.trimEnd()
+  return whole.endsWith('}]}') ? whole.length - 3 : text.indexOf('}],"@odata.', from)
 }
