@@ -116,19 +116,22 @@ export class Zone {
 export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries(windowsZones))
 
 const MOST_NAMES = 1000
-const opened = new Map<string, Zone>()
+/** Longer than twice any zone's name. */
+const LONGEST_NAME = 100
+const opened = new Map<string, Zone | null>()
 
 /** Returns the zone that a cell names; `null` if it names none. */
 export function zoneNamedBy(cell: unknown): Zone | null {
   return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
 }
 
-/** Opens the zone of an IANA or Windows name; `null` if it is neither. Zones are cached, as every row asks. */
+/** Opens the zone of an IANA or Windows name; `null` if it is neither. Names are cached, as every row asks. */
 export function openNamedZone(name: string): Zone | null {
+  if (name.length > LONGEST_NAME) return null
   const known = opened.get(name)
   if (known !== undefined) return known
   const zone = openZone(WINDOWS_ZONES.get(name) ?? name)
   // No CRM has more zones; a CRM with a thousand spellings of a name must not fill the memory.
-  if (zone !== null && opened.size < MOST_NAMES) opened.set(name, zone)
+  if (opened.size < MOST_NAMES) opened.set(name, zone)
   return zone
 }

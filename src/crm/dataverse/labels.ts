@@ -172,16 +172,12 @@ function codesOf(cell: Cell): readonly string[] {
     .filter((code) => code !== '')
 }
 
-const MOST_NAMES = 1000
-/** Longer than twice any zone's name. */
-const LONGEST_NAME = 100
 const AGAIN_AFTER_MS = 900_000
 
 /** Time zones that cells name: by an IANA or Windows name, or by a Dataverse code, which is looked up on first use. */
 export class ZoneCodes {
   readonly #client: DataverseClient
   readonly #time: Time
-  readonly #named = new Map<string, Zone | null>()
   #codes: ReadonlyMap<string, string> = new Map()
   #askedAtMs = Number.NEGATIVE_INFINITY
 
@@ -192,8 +188,7 @@ export class ZoneCodes {
 
   zoneOf(cell: Cell): Zone | null {
     const text = plainText(cell)?.trim()
-    if (text === undefined) return null
-    return this.#zoneNamed(this.#codes.get(text) ?? text)
+    return text === undefined ? null : openNamedZone(this.#codes.get(text) ?? text)
   }
 
   /** Looks up the codes if a cell holds an unknown one. Returns a failure if the lookup must be repeated. */
@@ -221,14 +216,5 @@ export class ZoneCodes {
     }
     this.#codes = codes
     return null
-  }
-
-  #zoneNamed(name: string): Zone | null {
-    if (name.length > LONGEST_NAME) return null
-    const known = this.#named.get(name)
-    if (known !== undefined) return known
-    const zone = openNamedZone(name)
-    if (this.#named.size < MOST_NAMES) this.#named.set(name, zone)
-    return zone
   }
 }
