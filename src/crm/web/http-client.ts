@@ -161,15 +161,11 @@ function isExempt(url: URL, list: string): boolean {
     .toLowerCase()
     .split(/[\s,]+/)
     .some((entry) => {
-      if (entry === '') return false
       if (entry === '*') return true
-      const [, name = '', wanted = null] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.replace(/^\*?\./, '')) ?? []
-      if (wanted !== null && wanted !== port && !isAddress(entry)) return false
-      const bare = isAddress(entry) ? entry : name
-      return host === bare || host.endsWith(`.${bare}`)
+      const parts = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(entry.replace(/^\*?\./, ''))
+      const [, bracketed, plain, wanted = port] = parts ?? []
+      // What has several colons and no brackets is an IPv6 address without a port.
+      const name = bracketed ?? plain ?? entry
+      return name !== '' && wanted === port && (host === name || host.endsWith(`.${name}`))
     })
-}
-
-function isAddress(entry: string): boolean {
-  return !entry.startsWith('[') && entry.indexOf(':') !== entry.lastIndexOf(':')
 }
