@@ -70,11 +70,12 @@ describe('a table without change tracking', () => {
     let pages = 0
     const isFor = (path: string): boolean => path.includes('skiptoken') && ++pages === 40
     standIn.traps.push({ times: 1, isFor, fault: { kind: 'truncated' } })
-    // 41 requests, and the one for the venues: each costs 200 ms.
-    expect(await events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'broken', retryAfterMs: 8400 } })
+    // 41 requests, each of which costs 200 ms.
+    expect(await events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'broken', retryAfterMs: 8200 } })
     expect(await events.refresh.attempt()).toMatchObject(throttled)
+    expect(await venues.refresh.attempt()).toMatchObject(throttled)
+    environment.aheadMs = 28_200
     expect(await venues.refresh.attempt()).toEqual({ ok: true })
-    environment.aheadMs = 28_400
     expect(await events.refresh.attempt()).toEqual({ ok: true })
   })
 

@@ -149,34 +149,34 @@ export class HttpRequests {
   }
 
   async #send(url: URL, text: string, options: Authorized, signal: AbortSignal): Promise<HttpReply> {
+    const reply = await this.#gate.run(signal, () => this.#exchange(url, text, options, signal))
+    if (reply === null) throw givenUp()
+    return reply
+  }
+
+  async #exchange(url: URL, text: string, options: Authorized, signal: AbortSignal): Promise<HttpReply> {
     const { web, time, limits } = this.#settings
-    const leave = await this.#gate.enter(signal)
-    if (leave === null) throw givenUp()
-    try {
-      await this.#untilAllowed(url, signal)
-      const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
-      const headers = headersOf(options, body !== null)
-      // Another key may see other rows.
-      const request = body === null ? `${text} ${JSON.stringify(headers)}` : ''
-      const answered = await ask(web, {
-        method: body === null ? 'GET' : 'POST',
-        url: text,
-        headers: { ...headers, ...this.#kept.conditionsOf(request) },
-        body,
-        mostBytes: MOST_BYTES,
-        signal,
-        timeoutMs: limits.requestTimeoutMs,
-        time,
-        beforeRetry: () => this.#untilAllowed(url, signal).then(() => null),
-      })
-      if (!('reply' in answered)) throw new FetchFault(answered.kind, answered.message)
-      const { reply } = answered
-      // Before a kept answer adds its own fields: they tell of an earlier limit.
-      this.#closeBeforeLimit(reply)
-      return body === null ? this.#kept.settle(request, reply) : reply
-    } finally {
-      leave()
-    }
+    await this.#untilAllowed(url, signal)
+    const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
+    const headers = headersOf(options, body !== null)
+    // Another key may see other rows.
+    const request = body === null ? `${text} ${JSON.stringify(headers)}` : ''
+    const answered = await ask(web, {
+      method: body === null ? 'GET' : 'POST',
+      url: text,
+      headers: { ...headers, ...this.#kept.conditionsOf(request) },
+      body,
+      mostBytes: MOST_BYTES,
+      signal,
+      timeoutMs: limits.requestTimeoutMs,
+      time,
+      beforeRetry: () => this.#untilAllowed(url, signal).then(() => null),
+    })
+    if (!('reply' in answered)) throw new FetchFault(answered.kind, answered.message)
+    const { reply } = answered
+    // Before a kept answer adds its own fields: they tell of an earlier limit.
+    this.#closeBeforeLimit(reply)
+    return body === null ? this.#kept.settle(request, reply) : reply
   }
 
   async #untilAllowed(url: URL, signal: AbortSignal): Promise<void> {

@@ -3,10 +3,11 @@ import type { FailureKind, Outcome } from '../../observe/observation.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { type Answered, Gate, ask } from '../web/ask.ts'
-import { type HttpClient, type HttpReply, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
+import { type HttpClient, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
 import type { Tokens } from './tokens.ts'
 import { isObject } from '../cells/cell.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
+import { type PageBody, parsePageBody } from './page-body.ts'
 
 interface ClientSettings {
   readonly web: HttpClient
@@ -20,10 +21,9 @@ interface ClientSettings {
   readonly onRequest: (outcome: Outcome) => void
 }
 
-type Got =
-  | { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment }
-  | { readonly kind: 'nothing'; readonly begunAt: Moment }
-  | Refused
+type Got = { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment } | Refused
+
+export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
 export interface Refused {
   readonly kind: 'error'
@@ -58,10 +58,11 @@ export class DataverseClient {
   }
 
   /**
-   * Explains why a link of an answer cannot be followed, as the rest of a sentence; `null` if it can. The token is sent
-   * to no other origin.
+   * Explains why a link of an answer cannot be followed, as the rest of a sentence; `null` if it can, or if there is
+   * none. The token is sent to no other origin.
    */
-  linkFault(link: string): string | null {
+  linkFault(link: string | null): string | null {
+    if (link === null) return null
     // A link is sent unchanged, so it must fit into a request line (RFC 9112 §3); node:http throws at other characters.
     if (link.length > LONGEST_LINK || !/^[!-~]+$/.test(link)) return 'contains an invalid link'
     const url = URL.parse(link)
@@ -69,16 +70,21 @@ export class DataverseClient {
     return isOwn ? null : 'contains a link to another host, which must not get the token'
   }
 
+  /** Requests a page of rows, and checks that its link to the next one can be followed. @param of names the rows */
+  async page(of: string, url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const got = await this.get(url, prefer, signal)
+    if (got.kind === 'error') return got
+    const page = await parsePageBody(got.text)
+    const fault = typeof page === 'string' ? page : this.linkFault(page.nextLink)
+    if (fault !== null || typeof page === 'string') return unanswered(failureOf('broken', `${of}: the answer ${fault}`))
+    return { kind: 'page', page, begunAt: got.begunAt }
+  }
+
   async get(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
-    const leave = await this.#gate.enter(signal)
-    if (leave === null) return unanswered(failureOf('internal', 'the read was given up'))
-    try {
-      const got = await this.#getWithToken(url, prefer, signal)
-      this.#settings.onRequest(got.kind === 'error' ? got.failure.kind : 'ok')
-      return got
-    } finally {
-      leave()
-    }
+    const got = await this.#gate.run(signal, () => this.#getWithToken(url, prefer, signal))
+    if (got === null) return unanswered(failureOf('internal', 'the read was given up'))
+    this.#settings.onRequest(got.kind === 'error' ? got.failure.kind : 'ok')
+    return got
   }
 
   async #getWithToken(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
@@ -129,31 +135,27 @@ export class DataverseClient {
   #gotOf({ reply, begunAt }: Answered): Got {
     const { status, body } = reply
     const text = utf8TextOf(body)
-    if (status === 204) return { kind: 'nothing', begunAt }
+    if (status === 204) return { kind: 'text', text: '{}', begunAt }
     if (status === 200 && text !== null) return { kind: 'text', text, begunAt }
     if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8`))
     const parsed = parseErrorBody(text)
     const error = errorKind(status, parsed)
-    const waitMs = this.#waitMs(error, reply)
-    if (error === 'throttled' || waitMs !== null) this.#gate.closeFor(waitMs ?? DEFAULT_WAIT_MS)
-    const retryMs = error === 'throttled' ? (waitMs ?? DEFAULT_WAIT_MS) : waitMs
+    const mayAsk = error === 'throttled' || error === 'outage'
+    const askedMs = mayAsk ? retryAfterMs(reply, this.#settings.time.now().wallMs) : null
+    const waitMs = error === 'throttled' ? (askedMs ?? DEFAULT_WAIT_MS) : askedMs
+    if (waitMs !== null) this.#gate.closeFor(waitMs)
     return {
       kind: 'error',
       error,
       status,
       body: parsed,
-      failure: answerFailure(error, { status, body: parsed, ...this.#settings }, retryMs),
+      failure: answerFailure(error, { status, body: parsed, ...this.#settings }, waitMs),
     }
-  }
-
-  #waitMs(error: ErrorKind, reply: HttpReply): number | null {
-    if (error !== 'throttled' && error !== 'outage') return null
-    return retryAfterMs(reply, this.#settings.time.now().wallMs)
   }
 }
 
 export function unanswered(failure: Failure): Refused {
-  return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
+  return { kind: 'error', error: 'no-answer', status: 0, body: NONE, failure }
 }
 
 /** An error body: its code, in lower-case hexadecimal if it is a number, and its message. */
@@ -174,7 +176,7 @@ export function parseErrorBody(text: string): ErrorBody {
   if (error === undefined || !isObject(error)) return NONE
   const { code, message } = error
   return {
-    code: typeof code === 'string' ? hexadecimal(code) : typeof code === 'number' ? hexadecimal(String(code)) : '',
+    code: typeof code === 'string' || typeof code === 'number' ? hexadecimal(String(code)) : '',
     message: typeof message === 'string' ? message : '',
   }
 }
@@ -195,14 +197,19 @@ const NOT_A_MEMBER = '0x80072560'
  * send.
  */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-const THROTTLED: ReadonlySet<string> = new Set(['0x80072321', '0x80072322', '0x80072326'])
+/** What Dataverse limits, by the code of an answer that says so. */
+const LIMITS: ReadonlyMap<string, string> = new Map([
+  ['0x80072321', 'execution time'],
+  ['0x80072322', 'requests'],
+  ['0x80072326', 'concurrent requests'],
+])
 
 /**
  * Classifies an unsuccessful answer by status, code and message together: codes are "frequently empty" and change
  * between versions.
  */
 function errorKind(status: number, { code, message }: ErrorBody): ErrorKind {
-  if (status === 429 || THROTTLED.has(code)) return 'throttled'
+  if (status === 429 || LIMITS.has(code)) return 'throttled'
   if (
     code === EXPIRED_VERSION_STAMP ||
     status === 410 ||
@@ -215,7 +222,7 @@ function errorKind(status: number, { code, message }: ErrorBody): ErrorKind {
   }
   if (code === NOT_A_MEMBER || /not a member of the organization/i.test(message)) return 'no-application-user'
   if (status === 400 && (code === UNKNOWN_COLUMN || unknownColumn(message) !== null)) return 'unknown-column'
-  if (status === 404 && (code === UNKNOWN_TABLE || unknownTable(message) !== null)) return 'unknown-table'
+  if (status === 404 && (code === UNKNOWN_TABLE || /segment '[^']+'/.test(message))) return 'unknown-table'
   if (status === 403 || /\bprv[A-Z]|privilege/.test(message)) return 'missing-privilege'
   if (status === 401) return 'refused'
   if (REDIRECTS.has(status)) return 'redirect'
@@ -225,10 +232,6 @@ function errorKind(status: number, { code, message }: ErrorBody): ErrorKind {
 
 export function unknownColumn(message: string): string | null {
   return /property named '([^']+)'/.exec(message)?.[1] ?? null
-}
-
-function unknownTable(message: string): string | null {
-  return /segment '([^']+)'/.exec(message)?.[1] ?? null
 }
 
 /**
@@ -249,7 +252,10 @@ interface ErrorAnswer {
 
 /** The failure kind of each error, and its description for an admin. */
 const MEANINGS = {
-  throttled: ['throttled', ({ body }) => `${limitOf(body.code)}, and Dataverse asks to wait`],
+  throttled: [
+    'throttled',
+    ({ body }) => `the limit of ${LIMITS.get(body.code) ?? 'requests'} is reached, and Dataverse asks to wait`,
+  ],
   'expired-token': ['cursor-refused', () => 'Dataverse no longer knows what changed since the last read'],
   'not-tracked': ['cursor-refused', () => 'the table has no change tracking'],
   'unknown-column': ['misconfigured', () => 'a column does not exist'],
@@ -288,10 +294,4 @@ function answerFailure(error: ErrorKind, answer: ErrorAnswer, waitMs: number | n
   const code = /^0x[0-9a-f]{1,8}$/.test(body.code) ? `${status}, ${body.code}` : String(status)
   const [kind, messageOf] = MEANINGS[error]
   return failureOf(kind, `${messageOf(answer)} (${code})`, waitMs)
-}
-
-function limitOf(code: string): string {
-  if (code === '0x80072321') return 'the limit of execution time is reached'
-  if (code === '0x80072326') return 'the limit of concurrent requests is reached'
-  return 'the limit of requests is reached'
 }

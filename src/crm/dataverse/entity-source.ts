@@ -14,31 +14,26 @@ import {
   failed,
   failureOf,
 } from '../../sync/port.ts'
-import type { Time } from '../../time/time.ts'
-import { type Rest, sleep } from '../../time/waiting.ts'
-import type { CellObject } from '../cells/cell.ts'
-import {
-  type PageAnswer,
-  type PageReader,
-  type PageWish,
-  type RowChange,
-  STEP,
-  patienceWithWaits,
-  streamPages,
-} from './page-reader.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import { sleep } from '../../time/waiting.ts'
+import type { PageAnswer } from './client.ts'
+import { type PageReader, type PageWish, patienceWithWaits, streamPages } from './page-reader.ts'
 import { CHANGE_TIME } from './table-rows.ts'
-import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from './tracking.ts'
+import type { NoTracking, RequestAccount, Tracking } from './tracking.ts'
 
 export interface EntitySourceSettings<Item> {
   readonly reader: PageReader<Item>
   readonly availabilityReader: PageReader<Item>
   readonly tracking: Tracking
-  readonly pace: FullReadPace
+  /** What the full reads of all tables without change tracking cost. */
+  readonly account: RequestAccount
   readonly time: Time
   readonly limits: CrmLimits
   readonly availabilityEveryMs: number | null
 }
 
+/** Begins the cursor of a full read without change tracking. */
+const UNTRACKED = 'untracked '
 /** The longest pause that a read waits for itself; a longer one fails the read. */
 const SHORT_WAIT_MS = 1000
 /** Rows of availability have three columns: five times as many are no larger than a page of whole rows. */
@@ -72,6 +67,9 @@ export class EntitySource<Item> implements ListSource<Item> {
   readonly availabilityEveryMs: number | null
   readonly #settings: EntitySourceSettings<Item>
   #wasRead = false
+  /** The last complete full read without change tracking, and the cursor that stands for it. */
+  #last: { readonly begunAt: Moment; readonly cursor: Cursor } | null = null
+  #untrackedReads = 0
 
   constructor(settings: EntitySourceSettings<Item>) {
     this.#settings = settings
@@ -92,9 +90,9 @@ export class EntitySource<Item> implements ListSource<Item> {
     return this.#settings.tracking.why
   }
 
-  /** Delta links are valid for any client that may read the table. */
+  /** Delta links are valid for any client that may read the table; other cursors mean nothing to another process. */
   travels(cursor: Cursor): boolean {
-    return !isUntracked(cursor)
+    return !cursor.startsWith(UNTRACKED)
   }
 
   remarkOn(id: Guid): string | null {
@@ -121,15 +119,26 @@ export class EntitySource<Item> implements ListSource<Item> {
     return first.kind === 'error' ? first.failure : null
   }
 
-  async *#readFull({ cursor, signal }: ReadRequest): PageStream<Item> {
-    const { reader, tracking, pace, time } = this.#settings
-    const early = tracking.why === null ? null : await this.#tooEarly(cursor, signal)
-    if (early !== null) return early
-    const begunAt = time.now()
-    pace.begins(begunAt)
-    const onRequest = (): void => {
-      if (tracking.why !== null) pace.requests()
+  async *#readFull(request: ReadRequest): PageStream<Item> {
+    const { tracking, account, time } = this.#settings
+    if (tracking.why !== null) {
+      const early = await this.#tooEarly(request)
+      if (early !== null) return early
     }
+    const begunAt = time.now()
+    let requests = 0
+    let outcome: ReadOutcome
+    try {
+      outcome = yield* this.#readAll(request, begunAt, () => requests++)
+    } finally {
+      if (tracking.why !== null) account.charge(begunAt, requests)
+    }
+    return outcome.ok || tracking.why === null ? outcome : this.#untilAllowed(outcome)
+  }
+
+  async *#readAll({ signal }: ReadRequest, begunAt: Moment, onRequest: () => void): PageStream<Item> {
+    const { reader, tracking } = this.#settings
+    const { labels } = reader.table
     let wish: PageWish = { rows: reader.pageRows, tracksChanges: tracking.isAsked }
     onRequest()
     let first = await this.#firstOfAll(wish, signal)
@@ -140,25 +149,23 @@ export class EntitySource<Item> implements ListSource<Item> {
       first = await this.#firstOfAll(wish, signal)
     }
     // Read after the first page has shown that the columns exist: labels of a missing column would only fail unclearly.
-    const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
+    const unlabelled = first.kind === 'page' ? await labels.read(signal) : null
     if (unlabelled !== null) return { ok: false, failure: unlabelled }
-    const { finds } = reader.table.labels
+    const { finds } = labels
     const ended = yield* streamPages(first, { reader, wish, signal, isPatient: true, onRequest })
-    if (!ended.ok) return tracking.why === null ? ended : this.#untilAllowed(ended)
+    if (!ended.ok) return ended
     this.#wasRead = true
-    reader.table.labels.appliedTo(finds)
+    labels.appliedTo(finds)
     tracking.wasReadInFull()
     reader.readInFull()
     if (wish.tracksChanges === true && tracking.isAsked) {
       if (ended.deltaLink === null) tracking.isOff('off')
       else if (reader.client.linkFault(ended.deltaLink) !== null) tracking.isOff('failing')
-      else {
-        tracking.began()
-        pace.tracked()
-      }
+      else tracking.began()
     }
     const link = tracking.why === null ? ended.deltaLink : null
-    const next = link === null ? pace.ended(begunAt) : cursorOf(link)
+    const next = cursorOf(link ?? `${UNTRACKED}${++this.#untrackedReads}`)
+    if (link === null) this.#last = { begunAt, cursor: next }
     return { ...ENDED, cursor: next, complete: true }
   }
 
@@ -170,24 +177,28 @@ export class EntitySource<Item> implements ListSource<Item> {
   }
 
   /** Returns the outcome to report instead of a full read that comes too early; `null` if the read may start. */
-  async #tooEarly(cursor: Cursor | null, signal: AbortSignal): Promise<ReadOutcome | null> {
-    const { reader, pace, time } = this.#settings
-    const turn = pace.turn(cursor)
-    if (turn.kind === 'rest') return { ...ENDED, cursor, asOf: turn.asOf }
-    if (turn.kind === 'read') return null
-    const { waitMs } = turn
+  async #tooEarly({ cursor, signal }: ReadRequest): Promise<ReadOutcome | null> {
+    const { reader, account, time, limits } = this.#settings
+    const { waitMs } = account
+    // The replica has another cursor if it rejected the last read.
+    if (this.#last !== null && cursor === this.#last.cursor) {
+      const { begunAt } = this.#last
+      // Half the maximum age, so the next read ends before this one is too old.
+      const enoughMs = waitMs > 0 ? limits.maxAgeMs : limits.maxAgeMs / 2
+      if (elapsedMs(begunAt, time.now()) < enoughMs) return { ...ENDED, cursor, asOf: begunAt }
+    }
     if (waitMs > SHORT_WAIT_MS) {
       const message = `${reader.table.from} has no working change tracking, and more full reads would exceed Dataverse's limits`
       return failed('throttled', message, waitMs)
     }
     // If the list is short, the second read, which confirms a large loss, follows at once.
-    await sleep(waitMs, time, signal)
+    if (waitMs > 0) await sleep(waitMs, time, signal)
     return null
   }
 
   /** Delays the next try until the limits allow it: an earlier one would only report the limits, not this failure. */
   #untilAllowed({ failure }: Failed): Failed {
-    const { waitMs } = this.#settings.pace
+    const { waitMs } = this.#settings.account
     if (waitMs <= SHORT_WAIT_MS) return { ok: false, failure }
     return { ok: false, failure: { ...failure, retryAfterMs: Math.max(waitMs, failure.retryAfterMs ?? 0) } }
   }
@@ -247,16 +258,8 @@ export class EntitySource<Item> implements ListSource<Item> {
     if (availability === null) throw new Error('venues have no availability')
     const wish = { rows: reader.pageRows }
     const first = await reader.first(availability.columns, wish, signal)
-    const changesOf = async (rows: readonly CellObject[], rest: Rest): Promise<readonly RowChange<Item>[]> => {
-      const changes: RowChange<Item>[] = []
-      for (const [index, row] of rows.entries()) {
-        if (index % STEP === 0) await rest()
-        const change = availability.changeOf(row)
-        if (change !== null) changes.push({ row, change })
-      }
-      return changes
-    }
-    const ended = yield* streamPages(first, { reader, wish, signal, changesOf })
+    const { changeOf } = availability
+    const ended = yield* streamPages(first, { reader, wish, signal, changeOf })
     if (!ended.ok) return ended
     reader.readInFull()
     return { ...ENDED, cursor: null }

@@ -6,11 +6,10 @@ function clientOf(count: number): Parameters<typeof readTables>[0] {
   let pages = 0
   const client = {
     urlOf: (path: string) => `https://crm.example.org/${path}`,
-    linkFault: () => null,
-    get: async () => {
+    page: async () => {
       const row = { LogicalName: `table${++pages}`, EntitySetName: `tables${pages}` }
-      const link = pages < count ? { '@odata.nextLink': `https://crm.example.org/?page=${pages}` } : {}
-      return { kind: 'text', text: JSON.stringify({ value: [row], ...link }), begunAt: { monotonicMs: 0, wallMs: 0 } }
+      const nextLink = pages < count ? `https://crm.example.org/?page=${pages}` : null
+      return { kind: 'page', page: { rows: [row], isDelta: false, nextLink, deltaLink: null } }
     },
   }
   return client as never

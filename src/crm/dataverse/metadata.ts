@@ -4,41 +4,44 @@ import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../c
 import type { MappedColumn } from '../mapping/list-setting.ts'
 import { parseShallowInSlices } from '../cells/parse-cell.ts'
 import { type Rest, inSlices } from '../../time/waiting.ts'
-import type { DataverseClient } from './client.ts'
-import { parsePageBody } from './page-body.ts'
+import type { DataverseClient, PageAnswer } from './client.ts'
 
 export type Attributes = ReadonlyMap<string, string>
 
 /** Reads logical table names by entity set name, of all tables or of one entity set. */
-export async function readTables(
+export function readTables(
   client: DataverseClient,
   signal: AbortSignal,
   entitySet: string | null = null,
 ): Promise<ReadonlyMap<string, string> | Failure> {
   const filter = entitySet === null ? '' : `&$filter=EntitySetName%20eq%20'${encodeURIComponent(entitySet)}'`
-  const path = `EntityDefinitions?$select=LogicalName,EntitySetName${filter}`
-  const rows = await readRows(client, path, signal)
-  if ('kind' in rows) return rows
-  const tables = new Map<string, string>()
-  for (const { LogicalName = null, EntitySetName = null } of rows) {
-    if (isName(LogicalName) && isName(EntitySetName)) tables.set(EntitySetName, LogicalName)
-  }
-  return tables
+  return readPairs(client, 'EntityDefinitions', ['EntitySetName', 'LogicalName'], filter, signal)
 }
 
-export async function readAttributes(
+export function readAttributes(
   client: DataverseClient,
   table: string,
   signal: AbortSignal,
 ): Promise<Attributes | Failure> {
-  const path = `EntityDefinitions(LogicalName='${table}')/Attributes?$select=LogicalName,AttributeType`
-  const rows = await readRows(client, path, signal)
+  const path = `EntityDefinitions(LogicalName='${table}')/Attributes`
+  return readPairs(client, path, ['LogicalName', 'AttributeType'], '', signal)
+}
+
+/** Reads the values of one column by those of another. */
+async function readPairs(
+  client: DataverseClient,
+  path: string,
+  [key, value]: readonly [key: string, value: string],
+  filter: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | Failure> {
+  const rows = await readRows(client, `${path}?$select=${key},${value}${filter}`, signal)
   if ('kind' in rows) return rows
-  const attributes = new Map<string, string>()
-  for (const { LogicalName = null, AttributeType = null } of rows) {
-    if (isName(LogicalName)) attributes.set(LogicalName, typeof AttributeType === 'string' ? AttributeType : '')
+  const pairs = new Map<string, string>()
+  for (const { [key]: name = null, [value]: text = null } of rows) {
+    if (isName(name) && isName(text)) pairs.set(name, text)
   }
-  return attributes
+  return pairs
 }
 
 // Most likely types first: the definition of a choice is only found under its own type.
@@ -71,8 +74,8 @@ export async function readLabels(
       continue
     }
     const rest = inSlices()
-    const parsed = got.kind === 'text' ? await parseShallowInSlices(got.text, rest) : null
-    const words = parsed?.ok === true ? await labelsOf(parsed.cell, language, rest) : null
+    const parsed = await parseShallowInSlices(got.text, rest)
+    const words = parsed.ok ? await labelsOf(parsed.cell, language, rest) : null
     if (words !== null) return { words, type }
     return failureOf('broken', `the definition of the column ${column} of ${table} is invalid`)
   }
@@ -130,16 +133,13 @@ export async function readRows(
   const rows: CellObject[] = []
   let next: string | null = client.urlOf(path)
   for (let pages = 0; next !== null && pages < MOST_PAGES; pages++) {
-    const got = await client.get(next, [], signal)
-    if (got.kind === 'error') return got.failure
-    const page = got.kind === 'text' ? await parsePageBody(got.text) : 'is empty'
-    if (typeof page === 'string') return failureOf('broken', `the answer ${page}`)
-    if (page.rows === null) return failureOf('broken', 'the answer has no value')
+    const answer: PageAnswer = await client.page('the definitions', next, [], signal)
+    if (answer.kind === 'error') return answer.failure
+    const { page } = answer
+    if (page.rows === null) return failureOf('broken', 'the definitions: the answer has no value')
     // Not a spread, because a page may have more rows than a call can have arguments.
     for (const row of page.rows) rows.push(row)
     next = page.nextLink
-    const fault = next === null ? null : client.linkFault(next)
-    if (fault !== null) return failureOf('broken', `the answer ${fault}`)
   }
   if (next !== null) return failureOf('broken', `the definitions have more than ${MOST_PAGES} pages`)
   return rows

@@ -5,7 +5,7 @@ import { unanswered } from './client.ts'
 import { PageReader } from './page-reader.ts'
 
 it('a page size that shrank grows again with full reads that end well, later each time it was too large', async () => {
-  const client = { get: () => Promise.resolve(unanswered(failureOf('too-large', 'x'))) }
+  const client = { page: () => Promise.resolve(unanswered(failureOf('too-large', 'x'))) }
   const reader = new PageReader(client as never, { from: 'events' } as never, systemTime)
   const readsUntil = (rows: number): number => {
     let reads = 0

@@ -1,23 +1,12 @@
 import { nearestName } from '../../domain/nearest-name.ts'
-import {
-  type Change,
-  type Failed,
-  type Failure,
-  type PageStream,
-  PAGE_ROWS,
-  failed,
-  failureOf,
-} from '../../sync/port.ts'
-import type { Moment, Time } from '../../time/time.ts'
+import { type Change, type Failed, type Failure, type PageStream, PAGE_ROWS, failed } from '../../sync/port.ts'
+import type { Time } from '../../time/time.ts'
 import { type Rest, inSlices, sleep } from '../../time/waiting.ts'
-import { type DataverseClient, type Refused, unanswered, unknownColumn } from './client.ts'
+import { type DataverseClient, type PageAnswer, type Refused, unknownColumn } from './client.ts'
 import { type EntityTable, CHANGE_TIME } from './table-rows.ts'
 import { definedNames, readAttributes, readTables } from './metadata.ts'
-import { type PageBody, parsePageBody } from './page-body.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { CellObject } from '../cells/cell.ts'
-
-export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
 const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
@@ -88,17 +77,9 @@ export class PageReader<Item> {
   }
 
   async page(url: string, wish: PageWish, signal: AbortSignal): Promise<PageAnswer> {
-    const got = await this.client.get(url, preferences(wish), signal)
-    if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got, wish) : got
-    const { begunAt } = got
-    if (got.kind === 'nothing') {
-      return { kind: 'page', page: { rows: null, isDelta: true, nextLink: null, deltaLink: null }, begunAt }
-    }
-    const page = await parsePageBody(got.text)
-    if (typeof page === 'string') return this.#broken(`the answer ${page}`)
-    const fault = page.nextLink === null ? null : this.client.linkFault(page.nextLink)
-    if (fault !== null) return this.#broken(`the answer ${fault}`)
-    return { kind: 'page', page, begunAt }
+    const answer = await this.client.page(this.table.from, url, preferences(wish), signal)
+    const isTooLarge = answer.kind === 'error' && answer.failure.kind === 'too-large'
+    return isTooLarge ? this.#tooLarge(answer, wish) : answer
   }
 
   /** Requests a further page of a long read. Waits out short outages, so the pages read so far are not lost. */
@@ -132,10 +113,6 @@ export class PageReader<Item> {
     const what = rows === 1 ? 'a row' : `a page of ${rows} rows`
     const message = `${this.table.from}: ${what} is too large; the next attempt requests pages of ${this.pageRows}`
     return { ...answer, failure: { ...answer.failure, message } }
-  }
-
-  #broken(message: string): Refused {
-    return unanswered(failureOf('broken', `${this.table.from}: ${message}`))
   }
 
   /** Adds the table's name to failures that concern it. */
@@ -203,11 +180,12 @@ interface StreamOptions<Item> {
   readonly isPatient?: boolean
   /** Called before each further page is requested. */
   readonly onRequest?: () => void
-  /** Turns rows into changes, by default whole rows; returns `null` if a row cannot be understood. */
-  readonly changesOf?: ChangesOf<Item>
+  /** Turns a row into a change; by default, a whole row. */
+  readonly changeOf?: ChangeOf<Item>
 }
 
-type ChangesOf<Item> = (rows: readonly CellObject[], rest: Rest) => Promise<readonly RowChange<Item>[] | null>
+/** Returns the change that a row reports; `null` if it reports none, `broken` if it cannot be understood. */
+type ChangeOf<Item> = (row: CellObject) => Change<Item> | null | 'broken'
 
 interface PagesEnd {
   readonly ok: true
@@ -219,14 +197,14 @@ interface PagesEnd {
 
 type StreamEnd = PagesEnd | Failed
 
-export const STEP = 32
+const STEP = 32
 // Ends reads of more than twenty million rows.
 const MOST_PAGES = 20_000
 
 /** Streams pages from the first one on, in batches that the replica applies between two requests. */
 export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
   const { reader, wish, signal, valueMayBeMissing = false, isPatient = false, onRequest } = options
-  const { changesOf = (rows, rest): ReturnType<ChangesOf<Item>> => rowChanges(rows, rest, reader.table) } = options
+  const { changeOf = (row): ReturnType<ChangeOf<Item>> => rowChange(row, reader.table) } = options
   const { from } = reader.table
   // Detects a cycle of links (Brent's algorithm): each link is compared with a kept one, that of page 1, 2, 4, 8, …
   let kept = { link: '', until: 1 }
@@ -243,7 +221,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
       if (unprepared !== null) return { ok: false, failure: unprepared }
       await rest()
     }
-    const changes = await changesOf(rows, rest)
+    const changes = await changesIn(rows, rest, changeOf)
     if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
     // A row without its key is no row of a table, so it says nothing about served records.
     const isOwn = reader.table.rows.hasOwnIds === true
@@ -266,33 +244,36 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
   }
 }
 
-export interface RowChange<Item> {
+interface RowChange<Item> {
   readonly row: CellObject
   readonly change: Change<Item>
 }
 
-/**
- * Returns the changes that rows report, each id once: if a row occurs twice, the later one counts. `null` if a deletion
- * names no row.
- */
-async function rowChanges<Item>(
+/** Returns the changes that rows report, each id once: if a row occurs twice, the later one counts. */
+async function changesIn<Item>(
   rows: readonly CellObject[],
   rest: Rest,
-  table: EntityTable<Item>,
-): ReturnType<ChangesOf<Item>> {
-  const byId = new Map<Guid, RowChange<Item>>()
-  const withoutId: RowChange<Item>[] = []
+  changeOf: ChangeOf<Item>,
+): Promise<readonly RowChange<Item>[] | null> {
+  const changes = new Map<Guid | CellObject, RowChange<Item>>()
   for (const [index, row] of rows.entries()) {
     if (index % STEP === 0) await rest()
-    const isGone = isDeleted(row)
-    if (!isGone) table.rows.learnKey(row)
-    const change = isGone ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
-    if (change === null) return null
-    if (change.kind === 'deleted') table.unlabelled.note(change.id, [])
-    if (change.id === null) withoutId.push({ row, change })
-    else byId.set(change.id, { row, change })
+    const change = changeOf(row)
+    if (change === 'broken') return null
+    if (change !== null) changes.set(change.id ?? row, { row, change })
   }
-  return [...byId.values(), ...withoutId]
+  return [...changes.values()]
+}
+
+function rowChange<Item>(row: CellObject, table: EntityTable<Item>): ReturnType<ChangeOf<Item>> {
+  if (!isDeleted(row)) {
+    table.rows.learnKey(row)
+    return table.mapRow(row, () => placeOf(row, table), versionOf(row))
+  }
+  const id = deletedId(row)
+  if (id === null) return 'broken'
+  table.unlabelled.note(id, [])
+  return { kind: 'deleted', id }
 }
 
 /** Splits changes into batches that the replica applies between two requests. */
@@ -307,12 +288,10 @@ function isDeleted(row: CellObject): boolean {
   return (typeof context === 'string' && context.endsWith('/$deletedEntity')) || Object.hasOwn(row, '@odata.removed')
 }
 
-/** Parses a deletion. `id` is a bare GUID, or the entity's URL according to OData 4.0. */
-function deletionOf(row: CellObject): Change<never> | null {
+/** Returns the id of a deleted row. `id` is a bare GUID, or the entity's URL according to OData 4.0. */
+function deletedId(row: CellObject): Guid | null {
   const text = row['id'] ?? row['@odata.id'] ?? null
-  if (typeof text !== 'string') return null
-  const id = parseGuid(/\(([^()]+)\)$/.exec(text)?.[1] ?? text)
-  return id === null ? null : { kind: 'deleted', id }
+  return typeof text === 'string' ? parseGuid(/\(([^()]+)\)$/.exec(text)?.[1] ?? text) : null
 }
 
 /** The row version from its ETag `W/"81052965"`. It changes with every change that Dataverse reports. */

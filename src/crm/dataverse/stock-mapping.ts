@@ -3,10 +3,9 @@ import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import { type ListSetting, declaring, settingOf } from '../mapping/list-setting.ts'
 
-const ZONE_NAME = 'msevtmgt_eventtimezonename'
-
-/** Columns of Dynamics' own time zone codes, used if the column of zone names names no zone. */
-export const ZONE_CODES: ReadonlyMap<string, string> = new Map([[ZONE_NAME, 'msevtmgt_eventtimezone']])
+export const ZONE_NAME = 'msevtmgt_eventtimezonename'
+/** The column of Dynamics' own time zone codes, used if the column of zone names names no zone. */
+export const ZONE_CODE = 'msevtmgt_eventtimezone'
 
 const CAPACITY = 'msevtmgt_maximumeventcapacity'
 const ACTIVE = [{ column: 'statecode', oneOf: [0] }]

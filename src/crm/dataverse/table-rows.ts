@@ -5,7 +5,7 @@ import { type Cell, type CellObject, type RowAccess, isList, isObject } from '..
 import { type ListSetting, type MappedColumn, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
 import { type ColumnNames, likelyNames } from './metadata.ts'
 import type { Labels, ZoneCodes } from './labels.ts'
-import { ZONE_CODES } from './stock-mapping.ts'
+import { ZONE_CODE, ZONE_NAME } from './stock-mapping.ts'
 import { RowFault } from '../../domain/withheld.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import {
@@ -115,15 +115,11 @@ class TableRows implements RowAccess<CellObject> {
     const tags = setting.fields.Tags
     this.#tagColumn = tags?.kind === 'column' ? tags.column : null
     this.#zoneColumns = new Set(zoneColumns(setting))
-    const codes: MappedColumn[] = []
-    for (const column of this.#zoneColumns) {
-      const code = ZONE_CODES.get(column)
-      if (code !== undefined) codes.push({ column: code, label: false, key: 'fields.Start' })
-    }
+    const hasCode = this.#zoneColumns.has(ZONE_NAME)
     const mapped = mappedColumns(setting)
     const labelled = new Set(mapped.filter(({ label }) => label).map(({ column }) => column))
     this.#labelled = Array.from(labelled, (column) => ({ column, cellOf: this.#plainCell(column) }))
-    this.columns = [...mapped, ...codes]
+    this.columns = hasCode ? [...mapped, { column: ZONE_CODE, label: false, key: 'fields.Start' }] : mapped
     this.readsChangeTime = !mapped.some(({ column }) => column === CHANGE_TIME)
     this.names = likelyNames(this.columns)
   }
@@ -161,10 +157,9 @@ class TableRows implements RowAccess<CellObject> {
 
   cell(column: string): (row: CellObject) => Cell {
     const plain = this.#plainCell(column)
-    const code = this.#zoneColumns.has(column) ? ZONE_CODES.get(column) : undefined
-    if (code === undefined) return plain
+    if (column !== ZONE_NAME || !this.#zoneColumns.has(column)) return plain
     // The column of zone names may hold anything; if it names no zone, the code counts.
-    const codeCell = this.#plainCell(code)
+    const codeCell = this.#plainCell(ZONE_CODE)
     return (row) => {
       const cell = plain(row)
       return this.#zones.zoneOf(cell) === null ? (codeCell(row) ?? cell) : cell

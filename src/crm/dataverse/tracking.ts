@@ -1,6 +1,4 @@
-import type { CrmLimits } from '../kit/crm-limits.ts'
-import { type Cursor, cursorOf } from '../../sync/port.ts'
-import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import type { Moment, Time } from '../../time/time.ts'
 
 /** Why a table is read in full each time: it has no change tracking, or its links keep failing. */
 export type NoTracking = 'off' | 'failing'
@@ -74,97 +72,25 @@ export class Tracking {
   }
 }
 
-const UNTRACKED = 'untracked '
-
-/** Returns true if the cursor stands for a full read, and so is meaningless to another process. */
-export function isUntracked(cursor: Cursor): boolean {
-  return cursor.startsWith(UNTRACKED)
-}
-
 // Limits full reads to 1500 of the 6000 requests per 300 s that Dataverse grants a user per web server.
 const MS_PER_REQUEST = 200
 
-export type Turn =
-  | { readonly kind: 'read' }
-  /** The last full read is recent enough. */
-  | { readonly kind: 'rest'; readonly asOf: Moment }
-  /** The last full read is too old, but the request limits do not allow another yet. */
-  | { readonly kind: 'wait'; readonly waitMs: number }
-
-/** What a full read of each table without change tracking costs, in requests. */
-export type FullReadCosts = Map<FullReadPace, number>
-
-/**
- * Decides how often a table without change tracking is read in full: as often as the maximum age requires and the
- * limits allow.
- */
-export class FullReadPace {
-  readonly #limits: Pick<CrmLimits, 'maxAgeMs'>
+/** The requests of full reads without change tracking, of all tables of an environment together. */
+export class RequestAccount {
   readonly #time: Time
-  readonly #costs: FullReadCosts
-  #last: { readonly begunAt: Moment; readonly cursor: Cursor } | null = null
-  #count = 0
-  /** When the last full read began, whether it succeeded or not, and its requests so far. */
-  #begunAt: Moment | null = null
-  #requests = 0
-  #hasEnded = false
+  #paidAtMs = Number.NEGATIVE_INFINITY
 
-  /** @param costs shared by the tables of an environment */
-  constructor(limits: Pick<CrmLimits, 'maxAgeMs'>, time: Time, costs: FullReadCosts) {
-    this.#limits = limits
+  constructor(time: Time) {
     this.#time = time
-    this.#costs = costs
   }
 
-  /** @param cursor the replica's cursor; it differs from the last read's if the replica rejected that read */
-  turn(cursor: Cursor | null): Turn {
-    const last = this.#last
-    const { waitMs } = this
-    if (last !== null && cursor === last.cursor) {
-      const { maxAgeMs } = this.#limits
-      // Half the maximum age, so the next read ends before this one is too old.
-      const enoughMs = waitMs > 0 ? maxAgeMs : maxAgeMs / 2
-      if (elapsedMs(last.begunAt, this.#time.now()) < enoughMs) return { kind: 'rest', asOf: last.begunAt }
-    }
-    return waitMs > 0 ? { kind: 'wait', waitMs } : { kind: 'read' }
+  /** Records a read that ended, whether it succeeded or not. */
+  charge(begunAt: Moment, requests: number): void {
+    this.#paidAtMs = Math.max(this.#paidAtMs, begunAt.monotonicMs) + requests * MS_PER_REQUEST
   }
 
-  /** Milliseconds until the limits allow another full read; 0 if they do now. */
+  /** Milliseconds until the limits allow another read; 0 if they do now. */
   get waitMs(): number {
-    if (this.#begunAt === null) return 0
-    // If each table waits for the requests of all, together they keep the limits.
-    let requests = this.#requests
-    for (const [pace, cost] of this.#costs) requests += pace === this ? 0 : cost
-    // A read that failed early need not wait for a whole read of a larger table.
-    if (!this.#hasEnded) requests = Math.min(requests, this.#requests * this.#costs.size)
-    return Math.max(0, requests * MS_PER_REQUEST - elapsedMs(this.#begunAt, this.#time.now()))
-  }
-
-  /** Records that a full read begins. */
-  begins(begunAt: Moment): void {
-    this.#costs.set(this, this.#requests)
-    this.#begunAt = begunAt
-    this.#requests = 0
-    this.#hasEnded = false
-  }
-
-  /** Counts a request of the full read that began last. */
-  requests(): void {
-    this.#requests++
-    this.#costs.set(this, Math.max(this.#costs.get(this) ?? 0, this.#requests))
-  }
-
-  /** Records a complete full read, and returns a cursor that stands for it. */
-  ended(begunAt: Moment): Cursor {
-    const cursor = cursorOf(`${UNTRACKED}${++this.#count}`)
-    this.#last = { begunAt, cursor }
-    this.#hasEnded = true
-    return cursor
-  }
-
-  /** Records that the table has change tracking, so it is seldom read in full. */
-  tracked(): void {
-    this.#requests = 0
-    this.#costs.delete(this)
+    return Math.max(0, this.#paidAtMs - this.#time.now().monotonicMs)
   }
 }

@@ -37,35 +37,44 @@ const time: Time = { now: () => ({ monotonicMs: nowMs, wallMs: nowMs }), after: 
 const never = new AbortController().signal
 
 describe('the gate', () => {
+  /** Work that goes on until it is ended. */
+  const work = (gate: Gate, signal = never): { readonly done: Promise<true | null>; readonly end: () => void } => {
+    const { promise, resolve } = Promise.withResolvers<true>()
+    return { done: gate.run(signal, () => promise), end: () => resolve(true) }
+  }
+
   it('lets so many in at once, and the next in the order they came', async () => {
     const gate = new Gate(time, 1)
-    const leave = await gate.enter(never)
+    const first = work(gate)
     const order: number[] = []
-    const waiting = [1, 2].map(async (number) => {
-      const out = await gate.enter(never)
-      order.push(number)
-      out?.()
-    })
+    const waiting = [1, 2].map((number) => gate.run(never, async () => void order.push(number)))
     await Promise.resolve()
     expect(order).toEqual([])
-    leave?.()
-    leave?.()
+    first.end()
     await Promise.all(waiting)
     expect(order).toEqual([1, 2])
-    expect(await gate.enter(never)).not.toBeNull()
+    expect(await gate.run(never, async () => 3)).toBe(3)
+  })
+
+  it('lets the next in after work that failed', async () => {
+    const gate = new Gate(time, 1)
+    const failing = gate.run(never, () => Promise.reject(new Error('failed')))
+    const next = gate.run(never, async () => 1)
+    expect(await failing.catch(() => 'failed')).toBe('failed')
+    expect(await next).toBe(1)
   })
 
   it('lets go of who gives up, and of nobody else', async () => {
     const gate = new Gate(time, 1)
-    const leave = await gate.enter(never)
+    const first = work(gate)
     const hasty = new AbortController()
-    const given = gate.enter(hasty.signal)
-    const patient = gate.enter(never)
+    const given = work(gate, hasty.signal)
+    const patient = gate.run(never, async () => 1)
     hasty.abort()
-    expect(await given).toBeNull()
-    leave?.()
-    expect(await patient).not.toBeNull()
-    expect(await gate.enter(AbortSignal.abort())).toBeNull()
+    expect(await given.done).toBeNull()
+    first.end()
+    expect(await patient).toBe(1)
+    expect(await gate.run(AbortSignal.abort(), async () => 1)).toBeNull()
   })
 
   it('is closed as long as the longer of two waits that were asked for', () => {

@@ -114,15 +114,14 @@ export class Gate {
     return Math.max(0, this.#closedUntilMs - this.#time.now().monotonicMs)
   }
 
-  /** Waits for a free place and returns the function that frees it; `null` if the signal aborted first. */
-  async enter(signal: AbortSignal): Promise<(() => void) | null> {
+  /** Does work in a free place, for which it waits; `null` if the signal aborted first. */
+  async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result | null> {
     if (signal.aborted) return null
     if (this.#free > 0) this.#free--
     else if (!(await this.#wait(signal))) return null
-    let left = false
-    return () => {
-      if (left) return
-      left = true
+    try {
+      return await work()
+    } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#free++
       else next()
