@@ -94,7 +94,9 @@ export async function init(
     out(`Next: ${proposed.questions.length === 0 ? 'run ' : `replace each '?' in ${FILE}, then run `}${check}.`)
     return FINE
   }
-  out(`Next: ${template[1]}, then run ${check}.`)
+  const next =
+    known === null ? template[1] : 'set your address and lists in it, and the variable it names in auth, if any'
+  out(`Next: ${next}, then run ${check}.`)
   return FINE
 }
 

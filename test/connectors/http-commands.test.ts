@@ -94,7 +94,11 @@ for (const runtime of RUNTIMES) {
 describe('init http', () => {
   it.each(PRESETS)('writes the preset %s as a whole file that editors accept', async (preset) => {
     using folder = new WorkFolder()
-    expect((await runCommand(['init', 'http', '--preset', preset], { cwd: folder.path })).status).toBe(0)
+    const written = await runCommand(['init', 'http', '--preset', preset], { cwd: folder.path })
+    expect(written.status).toBe(0)
+    expect(written.stdout).toContain(
+      'Next: set your address and lists in it, and the variable it names in auth, if any',
+    )
     const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
     expect(markedByEditor(text)).toEqual([])
     expect(text).toMatch(/# testedOn: \S/)
