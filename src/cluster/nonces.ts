@@ -78,11 +78,16 @@ export class OwnNonces {
   }
 }
 
-interface SeenNonce extends NonceNotes {
-  readonly text: string
+interface VerifiedNonce extends NonceNotes {
   readonly number: string
+}
+
+interface SeenNonce {
+  readonly text: string
   /** When the nonce last changed. */
   readonly movedAt: Moment
+  /** `null` if it was refused. */
+  readonly verified: VerifiedNonce | null
 }
 
 /** All instances' nonces as the leader sees them, the oldest instances first. */
@@ -90,10 +95,8 @@ export class SeenNonces {
   /** The number of nonces that were refused, or not checked yet. */
   strange = 0
   readonly #seen = new Map<string, SeenNonce>()
-  /** Refused nonces, with the time since which they are unchanged. */
-  readonly #strange = new Map<string, Pick<SeenNonce, 'text' | 'movedAt'>>()
-  /** The members of `#seen` that changed within the last heartbeats. */
-  #living: readonly (readonly [string, SeenNonce])[] = []
+  /** The verified nonces that changed within the last heartbeats. */
+  #living: readonly (readonly [string, VerifiedNonce])[] = []
   readonly #signing: Signing
   readonly #time: Time
   readonly #heartbeat: Heartbeat
@@ -118,7 +121,7 @@ export class SeenNonces {
 
   /** The entries that reported shrunk lists which operators have accepted. */
   get accepts(): readonly LogPosition[] {
-    return [...this.#seen.values()].flatMap(({ accepts }) => accepts ?? [])
+    return [...this.#seen.values()].flatMap(({ verified }) => verified?.accepts ?? [])
   }
 
   /** Returns the instances except `leader` that could read the CRM, the oldest first. */
@@ -131,51 +134,49 @@ export class SeenNonces {
   take(nonces: ReadonlyMap<string, string>): readonly string[] {
     const now = this.#time.now()
     const dropped: string[] = []
-    // Verified nonces of instances that are gone.
-    let gone = 0
     let looks = 0
-    for (const known of [this.#seen, this.#strange]) {
-      for (const instance of known.keys()) if (!nonces.has(instance)) known.delete(instance)
-    }
+    for (const instance of this.#seen.keys()) if (!nonces.has(instance)) this.#seen.delete(instance)
     for (const [instance, text] of nonces) {
-      const seen = this.#seen.get(instance)
-      const before = seen ?? this.#strange.get(instance)
+      const before = this.#seen.get(instance)
+      const known = before?.verified ?? null
       if (before?.text === text) {
-        const mostMs = seen === undefined ? STANDS_STILL_MS : Math.max(STANDS_STILL_MS, 4 * seen.heartbeatMs)
-        if (elapsedMs(before.movedAt, now) <= mostMs) continue
-        dropped.push(instance)
-        if (this.#seen.delete(instance)) gone++
-        this.#strange.delete(instance)
-        continue
+        const mostMs = Math.max(STANDS_STILL_MS, 4 * (known?.heartbeatMs ?? 0))
+        if (elapsedMs(before.movedAt, now) > mostMs) dropped.push(instance)
+      } else if (known !== null || ++looks <= MOST_LOOKS) {
+        const isTooMuch = text.length > MOST_CHARACTERS
+        if (isTooMuch) dropped.push(instance)
+        const verified = isTooMuch ? null : this.#read(instance, text)
+        this.#seen.set(instance, { text: isTooMuch ? '' : text, movedAt: now, verified })
       }
-      if (seen === undefined && ++looks > MOST_LOOKS) continue
-      const nonce = this.#read(instance, text)
-      if (nonce !== null) {
-        this.#seen.set(instance, { ...nonce, text, movedAt: now })
-        this.#strange.delete(instance)
-        continue
-      }
-      this.#seen.delete(instance)
-      const isTooMuch = text.length > MOST_CHARACTERS
-      if (isTooMuch) dropped.push(instance)
-      this.#strange.set(instance, { text: isTooMuch ? '' : text, movedAt: now })
     }
-    this.strange = nonces.size - this.#seen.size - gone
+    this.strange = nonces.size - this.#verified().length
+    for (const instance of dropped) this.#seen.delete(instance)
     // By the monotonic clock: setting the wall clock must not make an instance look silent.
-    this.#living = [...this.#seen].filter(([, { movedAt, heartbeatMs }]) => {
+    this.#living = this.#verified().filter(([, { heartbeatMs, movedAt }]) => {
       const longestMs = Math.max(LEAST_LIVING_MS, 4 * Math.max(heartbeatMs, this.#heartbeat.ms))
       return now.monotonicMs - movedAt.monotonicMs <= longestMs
     })
     return dropped
   }
 
-  /** Encodes each instance with its number, for a heartbeat's body. */
-  pairs(): Buffer {
-    return Buffer.from([...this.#seen].map(([instance, { number }]) => instance + number).join(''), 'hex')
+  #verified(): readonly (readonly [string, VerifiedNonce & Pick<SeenNonce, 'movedAt'>])[] {
+    return Array.from(this.#seen).flatMap(([instance, { verified, movedAt }]) =>
+      verified === null ? [] : [[instance, { ...verified, movedAt }]],
+    )
   }
 
-  #read(instance: string, given: string): (NonceNotes & { readonly number: string }) | null {
-    if (!NAME.test(instance) || given.length > MOST_CHARACTERS) return null
+  /** Encodes each instance with its number, for a heartbeat's body. */
+  pairs(): Buffer {
+    return Buffer.from(
+      this.#verified()
+        .map(([instance, { number }]) => instance + number)
+        .join(''),
+      'hex',
+    )
+  }
+
+  #read(instance: string, given: string): VerifiedNonce | null {
+    if (!NAME.test(instance)) return null
     try {
       const outer = fieldsOf(JSON.parse(given))
       const nonce = textAt(outer, 'nonce')
