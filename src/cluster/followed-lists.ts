@@ -38,7 +38,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   readonly #time: Time
   readonly #heartbeat: Heartbeat
   #helped = Promise.withResolvers<void>()
-  #loadedAtMs: number | null = null
+  readonly #madeAtMs: number
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
   /** Since when the leader has held the list; `null` if it believes the list. */
   #heldSince: Moment | null
@@ -57,6 +57,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#state = state
     this.#time = time
     this.#told = this.#heardAt = time.now()
+    this.#madeAtMs = this.#told.monotonicMs
     this.#heldSince = this.#heldSinceNow(null)
     this.#heartbeat = heartbeat
     list.adopt(state)
@@ -111,7 +112,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** When the snapshot was loaded: no row is known to be older here. */
   get loadedAtMs(): number {
-    return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
+    return this.isLoaded ? this.#madeAtMs : Number.POSITIVE_INFINITY
   }
 
   /** The state that a leader resumes from if it starts with these rows. */
@@ -167,14 +168,6 @@ export class FollowedList<Item> implements ServedList<Item> {
   readOnce(): Promise<void> {
     return this.#helped.promise
   }
-}
-
-function earliestChange<Item>({ shards }: RecordList<Item>): number {
-  let earliestMs = Number.POSITIVE_INFINITY
-  for (const { slots, updatedAt } of shards) {
-    for (let slot = 0; slot < slots; slot++) earliestMs = Math.min(earliestMs, updatedAt[slot] ?? earliestMs)
-  }
-  return earliestMs
 }
 
 /** The state of a list that nobody has read. */
