@@ -68,10 +68,11 @@ export class Outbox {
   readonly #dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly #time: Time
   readonly #states = new Set<ListName>(LISTS)
-  /** Lists with only a new cursor or count: these wait for the next heartbeat. */
+  /**
+   * Lists of which a read has ended: their states wait for the next heartbeat, because rows that change all the time
+   * would otherwise double the entries. An old cursor is harmless: reads continue from it.
+   */
   readonly #withHeartbeat = new Set<ListName>()
-  /** The last reported state of each list that others act on. */
-  readonly #told = new Map<ListName, string>()
   readonly #writer = new RowRecordWriter()
   /** The CRM's times of change of the rows to be sent. */
   #updatedAtMs: number[] = []
@@ -111,22 +112,12 @@ export class Outbox {
 
   note(observation: Observation): void {
     if (observation.kind === 'read-ended' && observation.read.kind !== 'addition') {
-      for (const list of LISTS) if (list === observation.read.list) this.#ended(list)
+      for (const list of LISTS) if (list === observation.read.list) this.#withHeartbeat.add(list)
     } else if (observation.kind === 'changes-published') {
       const { wallMs } = this.#time.now()
       const times = observation.delaysMs.slice(0, MOST_TIMES - this.#updatedAtMs.length)
       for (const delayMs of times) this.#updatedAtMs.push(wallMs - delayMs)
     }
-  }
-
-  /**
-   * While rows change all the time, sending each cursor at once would double the entries. An old cursor is harmless:
-   * reads continue from it.
-   */
-  #ended(list: ListName): void {
-    const { isNews, text } = this.#newsOf(list)
-    if (isNews || text !== this.#told.get(list)) this.tell(list)
-    else this.#withHeartbeat.add(list)
   }
 
   /** Queues the states that waited for the heartbeat, to be sent before it. */
@@ -155,21 +146,10 @@ export class Outbox {
     for (const list of this.#states) {
       this.#states.delete(list)
       this.#withHeartbeat.delete(list)
-      this.#told.set(list, this.#newsOf(list).text)
       const head: Head = { kind: 'read', list, ...stateOf(this.#replica, list, this.#time.now()) }
       return { head, body: NO_BODY }
     }
     return null
-  }
-
-  /**
-   * Returns the state that followers and their callers act on. A repeated failure is news too: the next attempt
-   * changes.
-   */
-  #newsOf(list: ListName): { readonly isNews: boolean; readonly text: string } {
-    const { whole, shrunk, readsPrice, accepting, lastError } = stateOf(this.#replica, list, this.#time.now())
-    const text = JSON.stringify([whole, shrunk !== null, readsPrice, accepting, lastError])
-    return { isNews: lastError !== null, text }
   }
 
   /**
