@@ -98,11 +98,14 @@ export async function writeChunks(
   pause: () => Promise<void>,
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
-  for await (const chunk of chunksOf(rowRecords, pause)) {
-    // The store executes both in this order; the second does not wait for the answer to the first.
-    const entered = enter(session, from, chunks.length + 1)
-    await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), chunk.body)])
-    chunks.push(sumOf(chunk))
+  for (const chunk of chunksOf(rowRecords)) {
+    if (chunk !== null) {
+      // The store executes both in this order; the second does not wait for the answer to the first.
+      const entered = enter(session, from, chunks.length + 1)
+      await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), chunk.body)])
+      chunks.push(sumOf(chunk))
+    }
+    await pause()
   }
   return chunks
 }

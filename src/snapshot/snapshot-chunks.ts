@@ -116,30 +116,19 @@ export function* outboxRowRecords(dirtyRows: readonly DirtyRows[]): Generator<Ro
   for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
 }
 
-/** Packs row records into chunks, in slices. Between slices, requests are answered and rows may change. */
-export async function* chunksOf(
-  rowRecords: Iterable<RowRecord>,
-  pause: () => Promise<void>,
-): AsyncGenerator<SnapshotChunk, void> {
+/**
+ * Packs row records into chunks. Yields `null` where a slice ends within a chunk. At each step the caller may let
+ * requests be answered, and rows may change.
+ */
+export function* chunksOf(rowRecords: Iterable<RowRecord>): Generator<SnapshotChunk | null, void> {
   const writer = new RowRecordWriter()
-  let sincePause = 0
+  let sliceRows = 0
   for (const rowRecord of rowRecords) {
     writer.add(rowRecord)
     const isFull = writer.sizeBytes >= CHUNK_BYTES
-    if (isFull) yield chunkOf(writer)
-    if (++sincePause < SLICE_ROWS && !isFull) continue
-    sincePause = 0
-    await pause()
-  }
-  if (writer.count > 0) yield chunkOf(writer)
-}
-
-/** Packs a few row records at once. */
-export function* lastChunks(rowRecords: Iterable<RowRecord>): Generator<SnapshotChunk, void> {
-  const writer = new RowRecordWriter()
-  for (const rowRecord of rowRecords) {
-    writer.add(rowRecord)
-    if (writer.sizeBytes >= CHUNK_BYTES) yield chunkOf(writer)
+    if (++sliceRows < SLICE_ROWS && !isFull) continue
+    sliceRows = 0
+    yield isFull ? chunkOf(writer) : null
   }
   if (writer.count > 0) yield chunkOf(writer)
 }

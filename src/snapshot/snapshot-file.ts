@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
-import type { DirtyRows, RecordLists } from '../records/row-records.ts'
+import type { DirtyRows, RecordLists, RowRecord } from '../records/row-records.ts'
 import type { Moment } from '../time/time.ts'
 import {
   type ChunkSum,
@@ -15,7 +15,6 @@ import {
   decodeManifest,
   emptyLists,
   encodeManifest,
-  lastChunks,
   listStateOf,
   loadChunks,
   outboxRowRecords,
@@ -107,13 +106,6 @@ export interface StoredSnapshot extends SnapshotState {
   readonly bytes: number
 }
 
-type Content = readonly [
-  lists: RecordLists,
-  dirtyRows: readonly DirtyRows[],
-  describe: () => SnapshotState,
-  signal: AbortSignal,
-]
-
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** An older partial file is left from a killed process: writing never takes that long. */
 const OLDEST_UNFINISHED_MS = 600_000
@@ -188,30 +180,40 @@ export class SnapshotFile {
   }
 
   /** Replaces the snapshot with the current rows. Calls `describe` at the moment that the file shows. */
-  async write(...content: Content): Promise<StoredSnapshot> {
+  async write(
+    lists: RecordLists,
+    dirtyRows: readonly DirtyRows[],
+    describe: () => SnapshotState,
+    signal: AbortSignal,
+  ): Promise<StoredSnapshot> {
     const { directory } = this.#settings
     await makeDirectory(directory)
     await isOursAlone(directory)
     // First remove unfinished files of killed processes: they may be what fills the disk.
-    await this.#tidy(content[2]().writtenAtMs)
+    await this.#tidy(describe().writtenAtMs)
     const unfinished = `${this.#path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
-    let stored: StoredSnapshot
     try {
-      stored = await this.#writeOpen(file, ...content)
+      const stored = await this.#writeOpen(file, lists, dirtyRows, describe, signal)
       await file.sync()
       await file.close()
       await rename(unfinished, this.#path)
+      await syncDirectory(directory)
+      return stored
     } catch (cause) {
       await file.close().catch(() => {})
       await unlink(unfinished).catch(() => {})
       throw cause
     }
-    await syncDirectory(directory)
-    return stored
   }
 
-  async #writeOpen(file: FileHandle, ...[lists, dirtyRows, describe, signal]: Content): Promise<StoredSnapshot> {
+  async #writeOpen(
+    file: FileHandle,
+    lists: RecordLists,
+    dirtyRows: readonly DirtyRows[],
+    describe: () => SnapshotState,
+    signal: AbortSignal,
+  ): Promise<StoredSnapshot> {
     const { fingerprint, limits, pause } = this.#settings
     const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
     const cursors = JSON.stringify(describe()).length
@@ -219,22 +221,29 @@ export class SnapshotFile {
       8192 + 2 * cursors + CHUNK_SUM_BYTES * (MOST_TIMES * Math.ceil(heldBytes / MEGABYTE) + 2 * MOST_ROUNDS)
     const chunks: ChunkSum[] = []
     let at = headBytes
-    const put = async ({ body, rows }: SnapshotChunk): Promise<void> => {
+    const put = async (chunk: SnapshotChunk | null): Promise<void> => {
       if (signal.aborted) throw new SnapshotFault('writing it takes too long')
-      if (at + body.length > limits.memoryBytes) throw new SnapshotFault('it would be larger than limits.memory')
-      chunks.push(sumOf({ body, rows }))
-      await writeAll(file, body, at)
-      at += body.length
+      if (chunk === null) return
+      if (at + chunk.body.length > limits.memoryBytes) throw new SnapshotFault('it would be larger than limits.memory')
+      chunks.push(sumOf(chunk))
+      await writeAll(file, chunk.body, at)
+      at += chunk.body.length
+    }
+    const putInSlices = async (rowRecords: Iterable<RowRecord>): Promise<void> => {
+      for (const chunk of chunksOf(rowRecords)) {
+        await put(chunk)
+        await pause()
+      }
     }
     const dirty = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
     for (const one of dirtyRows) one.clear()
-    for await (const chunk of chunksOf(allRowRecords(lists), pause)) await put(chunk)
+    await putInSlices(allRowRecords(lists))
     for (let round = 0; round < MOST_ROUNDS && dirty() > SLICE_ROWS; round++) {
-      for await (const chunk of chunksOf(outboxRowRecords(dirtyRows), pause)) await put(chunk)
+      await putInSlices(outboxRowRecords(dirtyRows))
     }
     if (dirty() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
     // No `await` here: no read may change anything between the last rows and the cursors.
-    const last = [...lastChunks(outboxRowRecords(dirtyRows))]
+    const last = [...chunksOf(outboxRowRecords(dirtyRows))]
     const described = describe()
     for (const chunk of last) await put(chunk)
     const head = { fingerprint, ...described, chunks }

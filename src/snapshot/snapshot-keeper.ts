@@ -3,7 +3,8 @@
 
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../domain/system-error.ts'
-import type { SnapshotState } from '../sync/served-list.ts'
+import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
+import { LISTS } from '../domain/field.ts'
 import { type RecordLists, DirtyRows } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
@@ -111,7 +112,7 @@ export class SnapshotKeeper {
   /** Decides after each read whether a new snapshot is due. */
   note(observation: Observation): void {
     if (observation.kind === 'drift-found') this.#hasDrifted = true
-    if (observation.kind === 'read-ended' && this.#isDue()) void this.#write()
+    if (observation.kind === 'read-ended' && this.#isDue()) this.#write()
   }
 
   #isDue(): boolean {
@@ -122,13 +123,13 @@ export class SnapshotKeeper {
     if (this.#triedAt === null) return true
     const sinceMs = elapsedMs(this.#triedAt, time.now())
     // A process that is killed must not forget since when a list is held, or that a shorter one was accepted.
-    if (this.#failure === null && this.#isHeldOtherwise(state)) return true
+    if (this.#failure === null && this.#stored !== null && differ(state, this.#stored, IS_HELD)) return true
     if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
     if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
-    if (usableCursors(state) !== usableCursors(this.#stored)) return true
+    if (differ(state, this.#stored, HAS_CURSOR)) return true
     const dirty = this.#dirty()
     if (dirty > 0 && (sinceMs >= CHANGES_EVERY_MS || dirty >= this.#rows * MUCH)) return true
-    return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(state, this.#stored))
+    return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && differ(state, this.#stored, CURSOR))
   }
 
   /** Writes a last snapshot if rows have changed, unless that would take too long. */
@@ -142,23 +143,13 @@ export class SnapshotKeeper {
       (this.#dirty() > 0 ||
         this.#stored === null ||
         this.#failure !== null ||
-        this.#isHeldOtherwise(state) ||
-        !isSameCursor(state, this.#stored)) &&
+        differ(state, this.#stored, IS_HELD) ||
+        differ(state, this.#stored, CURSOR)) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
-    if (isWorthIt) void this.#write()
+    if (isWorthIt) this.#write()
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
     this.#giveUp.abort()
     await withTimeout(time, LAST_MS / 10, this.#writing)
-  }
-
-  /** Returns true if the shrink guard holds other lists than the snapshot on disk says. */
-  #isHeldOtherwise({ lists: { events, venues } }: SnapshotState): boolean {
-    const stored = this.#stored?.lists ?? null
-    if (stored === null) return false
-    return (
-      (events.shrunk === null) !== (stored.events.shrunk === null) ||
-      (venues.shrunk === null) !== (stored.venues.shrunk === null)
-    )
   }
 
   get #rows(): number {
@@ -170,10 +161,8 @@ export class SnapshotKeeper {
     return this.#dirtyRows.reduce((sum, { size }) => sum + size, 0)
   }
 
-  async #write(): Promise<void> {
-    this.#writing = this.#tryToWrite()
-    await this.#writing
-    this.#writing = null
+  #write(): void {
+    this.#writing = this.#tryToWrite().finally(() => (this.#writing = null))
   }
 
   async #tryToWrite(): Promise<void> {
@@ -210,13 +199,13 @@ export class SnapshotKeeper {
   }
 }
 
-/** Describes which lists can continue from a snapshot. */
-function usableCursors({ lists: { events, venues } }: SnapshotState): string {
-  return `${events.cursor !== null} ${venues.cursor !== null}`
-}
+const CURSOR = ({ cursor }: SnapshotList): unknown => cursor
+const HAS_CURSOR = ({ cursor }: SnapshotList): unknown => cursor !== null
+/** Whether the shrink guard holds the list. */
+const IS_HELD = ({ shrunk }: SnapshotList): unknown => shrunk !== null
 
-function isSameCursor({ lists: left }: SnapshotState, { lists: right }: SnapshotState): boolean {
-  return left.events.cursor === right.events.cursor && left.venues.cursor === right.venues.cursor
+function differ(left: SnapshotState, right: SnapshotState, of: (list: SnapshotList) => unknown): boolean {
+  return LISTS.some((name) => of(left.lists[name]) !== of(right.lists[name]))
 }
 
 /** Explains why the snapshot cannot be used, as the rest of a sentence. Of a library's errors, shows only the name. */
