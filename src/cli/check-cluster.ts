@@ -78,20 +78,14 @@ async function tryRights(probe: RedisConnection): Promise<void> {
     await probe.readFrom('1-1', 1)
     await probe.top()
     await probe.trimBefore('1-1')
-    await probe.writeNonce(PROBE, '{}')
-    await probe.readNonces(99)
-    await probe.dropNonces([PROBE])
-    await probe.noteSnapshot(PROBE, 1)
-    await probe.readSnapshots(9)
-    await probe.forgetSnapshots([PROBE])
-    await probe.drop('snapshots')
+    await probe.writeField('nonces', PROBE, '{}')
+    await probe.readFields('nonces', 99)
+    await probe.dropFields('nonces', [PROBE])
     await probe.putBlob('snapshot', Buffer.from('{}'))
     await probe.getBlob('snapshot')
     await probe.countBlobs(['snapshot'])
-    await probe.dropBlobs(['snapshot'])
-    await probe.drop('log')
   } finally {
-    await probe.cleanUp([PROBE])
+    await probe.drop(['log', 'nonces', 'snapshot'])
   }
 }
 

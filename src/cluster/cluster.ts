@@ -106,7 +106,7 @@ export class Cluster {
   async #takeNonceAway(): Promise<void> {
     try {
       const session = await Session.open(this.#options.store, this.#time, LAST_WORDS_MS, new AbortController().signal)
-      await session.ask((store) => store.dropNonces([this.instance])).finally(() => session.close())
+      await session.ask((store) => store.dropFields('nonces', [this.instance])).finally(() => session.close())
     } catch {
       // The leader removes the nonce once it has stopped changing.
     }
@@ -312,12 +312,12 @@ export const SEE_WHO_WRITES =
 
 /** Returns why instances could not use the log or its nonces; `null` if they can. */
 export async function logTrouble(
-  connection: Pick<StoreConnection, 'top' | 'readNonces'>,
+  connection: Pick<StoreConnection, 'top' | 'readFields'>,
   signing: Signing,
   usedMs: number,
 ): Promise<string | null> {
   const look = async () => {
-    const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_NONCES)]
+    const [top, nonces] = [await connection.top(), await connection.readFields('nonces', MOST_NONCES)]
     return { top, nonces, moved: JSON.stringify([...(nonces ?? [])]) }
   }
   const before = await look()

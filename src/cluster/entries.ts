@@ -11,7 +11,7 @@ import type { Time } from '../time/time.ts'
 import { TIMED_OUT, sleep, withTimeout } from '../time/waiting.ts'
 
 /** A part of a signed message. */
-type Part = string | Uint8Array
+type Part = string | Buffer
 
 const KEY_DIGITS = 8
 
@@ -258,7 +258,7 @@ export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): Log
     const [, epoch, number] = /^(\d{1,16})-(\d{1,16})$/.exec(id) ?? []
     const position = { epoch: Number(epoch), number: Number(number), claimId: textAt(given, 'claimId') }
     if (!(position.epoch <= HIGHEST && position.number <= HIGHEST)) throw new Error('there is no higher id')
-    return { position, head: headOf(given), body: b === null ? NO_BODY : unpack(Buffer.from(b)) }
+    return { position, head: headOf(given), body: b === null ? NO_BODY : unpack(b) }
   } catch (cause) {
     return { refused: `entry ${id} cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}` }
   }

@@ -167,7 +167,7 @@ export class LogReader {
   /** Drops an unusable log that no instance leads. */
   async drop(session: Session): Promise<void> {
     const why = this.unusable.why ?? ''
-    await session.ask((store) => store.drop('log'))
+    await session.ask((store) => store.drop(['log']))
     this.clear()
     this.#options.observe({ kind: 'cluster-changed', what: 'log-replaced', detail: why })
   }

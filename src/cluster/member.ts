@@ -157,7 +157,7 @@ export class Member {
     const notes = { version, isFit: this.#isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
     await session
-      .ask((store) => store.writeNonce(this.instance, nonce))
+      .ask((store) => store.writeField('nonces', this.instance, nonce))
       .catch((cause: unknown) => {
         // The leader drops the key of another application, and makes room in a full store; for that, it needs no nonce.
         const fault = cause instanceof StoreFailure ? cause.fault : null

@@ -30,9 +30,6 @@ export interface PublisherOptions extends Pick<
   readonly isLogFull: () => boolean
 }
 
-/** The number of nonces dropped by one command. */
-const DROPPED_AT_ONCE = 2000
-
 /** The leader's writer: appends changes to the log, and heartbeats with the age of everything in it. */
 export class Publisher {
   readonly replica: Replica
@@ -168,9 +165,7 @@ export class Publisher {
       accepted,
     }
     await this.#append(session, head, pairs)
-    for (let at = 0; at < dropped.length; at += DROPPED_AT_ONCE) {
-      await session.ask((store) => store.dropNonces(dropped.slice(at, at + DROPPED_AT_ONCE)))
-    }
+    if (dropped.length > 0) await session.ask((store) => store.dropFields('nonces', dropped))
     return head
   }
 
@@ -182,7 +177,7 @@ export class Publisher {
     const why = this.#noncesLate
     this.#noncesLate = null
     const read = (): Promise<ReadonlyMap<string, string> | null> =>
-      session.ask((store) => store.readNonces(MOST_NONCES))
+      session.ask((store) => store.readFields('nonces', MOST_NONCES))
     const nonces =
       why ??
       (await read().catch((cause: unknown) => {
@@ -196,7 +191,7 @@ export class Publisher {
       ? null
       : `${nonces ?? `there are more than ${MOST_NONCES} nonces of instances`}; all are dropped`
     if (isUsable) return nonces
-    await session.ask((store) => store.drop('nonces'))
+    await session.ask((store) => store.drop(['nonces']))
     return null
   }
 

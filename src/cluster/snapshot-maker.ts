@@ -148,7 +148,7 @@ export class SnapshotMaker {
     const ofUse = () => [this.#making, this.#last?.from, this.#before?.from]
     const isUnreadable = this.#tidiedLate >= MOST_LATE
     const tidying = isUnreadable
-      ? session.ask((store) => store.drop('snapshots'))
+      ? session.ask((store) => store.drop(['snapshots']))
       : dropSnapshotsBut(session, ofUse, this.#options.signing)
     await tidying.catch((cause: unknown) => {
       if (cause instanceof StoreFailure && cause.fault === 'late') this.#tidiedLate++

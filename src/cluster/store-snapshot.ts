@@ -42,8 +42,7 @@ function chunkName(snapshot: string, index: number): string {
 
 /** The most snapshots, and chunks of one, that an instance lists. A longer list was written by another program. */
 const MOST_SNAPSHOTS = 1000
-const MOST_CHUNKS = 100_000
-const DROPPED_AT_ONCE = 1000
+const MOST_CHUNKS = 10_000
 
 /**
  * Removes the chunks of all listed snapshots, except those still in use and the one that the manifest names.
@@ -54,21 +53,17 @@ export async function dropSnapshotsBut(
   ofUse: () => readonly (LogPosition | undefined)[],
   signing: Signing,
 ): Promise<void> {
-  const entered = await session.ask((store) => store.readSnapshots(MOST_SNAPSHOTS)).catch(ifForeign)
-  if (entered === null) return session.ask((store) => store.drop('snapshots'))
+  const entered = await session.ask((store) => store.readFields('snapshots', MOST_SNAPSHOTS)).catch(ifForeign)
+  if (entered === null) return session.ask((store) => store.drop(['snapshots']))
   const manifest = await readManifest(session, signing)
   const named = typeof manifest === 'object' && manifest !== null ? [manifest.from] : []
   const kept = new Set([...ofUse(), ...named].flatMap((from) => (from === undefined ? [] : [idOf(from)])))
   for (const [name, chunks] of entered) {
     if (kept.has(name)) continue
-    const count = Number.isSafeInteger(chunks) ? Math.min(MOST_CHUNKS, chunks) : 0
-    for (let at = 0; at < count; at += DROPPED_AT_ONCE) {
-      const names = Array.from({ length: Math.min(DROPPED_AT_ONCE, count - at) }, (_, index) =>
-        chunkName(name, at + index),
-      )
-      await session.ask((store) => store.dropBlobs(names))
-    }
-    await session.ask((store) => store.forgetSnapshots([name]))
+    const length = /^\d{1,9}$/.test(chunks) ? Math.min(MOST_CHUNKS, Number(chunks)) : 0
+    const names = Array.from({ length }, (_, index) => chunkName(name, index))
+    await session.ask((store) => store.drop(names))
+    await session.ask((store) => store.dropFields('snapshots', [name]))
   }
 }
 
@@ -82,10 +77,10 @@ function ifForeign(cause: unknown): null {
  * written, so that the next leader can remove an unfinished snapshot.
  */
 async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
-  const note = (): Promise<void> => session.ask((store) => store.noteSnapshot(idOf(from), chunks))
+  const note = (): Promise<void> => session.ask((store) => store.writeField('snapshots', idOf(from), `${chunks}`))
   await note().catch(async (cause: unknown) => {
     ifForeign(cause)
-    await session.ask((store) => store.drop('snapshots'))
+    await session.ask((store) => store.drop(['snapshots']))
     await note()
   })
 }
@@ -121,7 +116,7 @@ export async function readManifest(session: Session, signing: Signing): Promise<
   const bytes = await session.getBlob(MANIFEST)
   if (bytes === null) return null
   try {
-    const sealed = fieldsOf(JSON.parse(Buffer.from(bytes).toString()))
+    const sealed = fieldsOf(JSON.parse(bytes.toString()))
     const told = textAt(sealed, 'manifest')
     if (!signing.believes(textOrNullAt(sealed, 's'), MANIFEST, told)) return 'the snapshot has a wrong signature'
     const { lists, chunks, fields } = decodeManifest(told, reportedStateOf)
@@ -147,7 +142,7 @@ export async function loadSnapshot(
   const get = async (index: number): Promise<Buffer> => {
     const bytes = await session.getBlob(chunkName(idOf(manifest.from), index))
     if (bytes === null) throw new SnapshotFault(`its chunk ${index} is missing`)
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return bytes
   }
   try {
     await loadChunks(manifest, lists, options, get)

@@ -1,6 +1,7 @@
 // The port to the store that the instances of a cluster share, and the sessions that use it within time limits. Requests
 // to Marquee never wait for it.
 
+import type { Buffer } from 'node:buffer'
 import type { Time } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 
@@ -15,12 +16,12 @@ export interface StoredEntry {
   /** `<epoch>-<number>`. */
   readonly id: string
   readonly h: string
-  readonly b: Uint8Array | null
+  readonly b: Buffer | null
   readonly s: string | null
 }
 
-/** The keys that are not blobs. */
-export type StoreKey = 'log' | 'nonces' | 'snapshots'
+/** The keys that have fields: a nonce for each instance, and the number of chunks so far of each snapshot. */
+export type FieldsKey = 'nonces' | 'snapshots'
 
 /** `refused`: the id is not above the last one. `no-log`: there is no log, and it was not to be created. */
 export type Appended = 'added' | 'refused' | 'no-log'
@@ -41,21 +42,16 @@ export interface StoreConnection {
   top(): Promise<StoredEntry | null>
   /** Removes the entries before `id`. */
   trimBefore(id: string): Promise<void>
-  drop(key: StoreKey): Promise<void>
-  putBlob(name: string, bytes: Uint8Array): Promise<void>
-  getBlob(name: string): Promise<Uint8Array | null>
+  /** Removes the log, keys with fields, and blobs, by their names. */
+  drop(keys: readonly string[]): Promise<void>
+  putBlob(name: string, bytes: Buffer): Promise<void>
+  getBlob(name: string): Promise<Buffer | null>
   /** Returns how many of these blobs exist. */
   countBlobs(names: readonly string[]): Promise<number>
-  dropBlobs(names: readonly string[]): Promise<void>
-  writeNonce(instance: string, text: string): Promise<void>
-  /** Returns all nonces; `null` if there are more than `most`. */
-  readNonces(most: number): Promise<ReadonlyMap<string, string> | null>
-  dropNonces(instances: readonly string[]): Promise<void>
-  /** Adds a snapshot that is being written to the list of snapshots, with its number of chunks so far. */
-  noteSnapshot(name: string, chunks: number): Promise<void>
-  /** Returns the number of chunks of each entered snapshot; `null` if there are more than `most`. */
-  readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null>
-  forgetSnapshots(names: readonly string[]): Promise<void>
+  writeField(key: FieldsKey, name: string, text: string): Promise<void>
+  /** Returns all fields; `null` if there are more than `most`. */
+  readFields(key: FieldsKey, most: number): Promise<ReadonlyMap<string, string> | null>
+  dropFields(key: FieldsKey, names: readonly string[]): Promise<void>
   ping(): Promise<void>
   /** Returns true if this server is the primary, not a replica. */
   isPrimary(): Promise<boolean>
@@ -196,13 +192,13 @@ export class Session {
     return entries
   }
 
-  async putBlob(name: string, bytes: Uint8Array): Promise<void> {
+  async putBlob(name: string, bytes: Buffer): Promise<void> {
     await this.ask((store) => store.putBlob(name, bytes))
     this.#traffic.bytes.written += bytes.length
   }
 
   /** Reads a blob; `null` if there is none. Data of other applications counts as none. */
-  async getBlob(name: string): Promise<Uint8Array | null> {
+  async getBlob(name: string): Promise<Buffer | null> {
     const bytes = await this.ask((store) => store.getBlob(name)).catch((cause: unknown) => {
       if (cause instanceof StoreFailure && cause.fault === 'foreign') return null
       throw cause

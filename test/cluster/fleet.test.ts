@@ -397,7 +397,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       const bytes = await connection.getBlob(name)
       blobs.push(name === 'snapshot' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
     }
-    const nonces = [...((await connection.readNonces(99)) ?? []).values()]
+    const nonces = [...((await connection.readFields('nonces', 99)) ?? []).values()]
     connection.destroy()
     const stored = [...bodies, ...blobs, ...nonces].join('\n')
     // It is looked where they would be.

@@ -283,7 +283,7 @@ describe('a store that is full (instances: Without the store)', () => {
     await fleet.pass(31_000)
     const [begins] = store.log ?? []
     // A former leader left it.
-    store.snapshots.set('0-7', 1)
+    store.snapshots.set('0-7', '1')
     store.blobs.set('snapshot:0-7:0', Buffer.from('its only chunk'))
     store.isFull = true
     await must(fleet, () => !store.blobs.has('snapshot:0-7:0') && !store.snapshots.has('0-7'), 5 * token.heartbeatMs)

@@ -75,7 +75,7 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
     for (const id of ['1-0', '1-1', '1-2']) await store.append(entryOf(id), true)
     await store.trimBefore('1-1')
     assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['1-1', '1-2'])
-    await store.drop('log')
+    await store.drop(['log'])
     assert.equal(await store.top(), null)
     assert.equal(await store.append(entryOf('1-3'), false), 'no-log')
   },
@@ -87,49 +87,49 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
     await store.putBlob('snapshot:1-0:0', Buffer.from('a'))
     assert.equal(Buffer.from((await store.getBlob('snapshot')) ?? []).toString('hex'), bytes.toString('hex'))
     assert.equal(await store.countBlobs(['snapshot', 'snapshot:1-0:0', 'snapshot:1-0:1']), 2)
-    await store.dropBlobs(['snapshot:1-0:0', 'snapshot:1-0:7'])
-    await store.dropBlobs([])
+    await store.drop(['snapshot:1-0:0', 'snapshot:1-0:7'])
+    await store.drop([])
     assert.equal(await store.getBlob('snapshot:1-0:0'), null)
   },
   async 'keeps a nonce an instance'(connect) {
     const store = await connect()
-    assert.equal((await store.readNonces(99))?.size, 0)
-    await store.writeNonce('a', '1')
-    await store.writeNonce('b', '{"ä":"\\n"}')
-    await store.writeNonce('a', '2')
-    await store.dropNonces([])
+    assert.equal((await store.readFields('nonces', 99))?.size, 0)
+    await store.writeField('nonces', 'a', '1')
+    await store.writeField('nonces', 'b', '{"ä":"\\n"}')
+    await store.writeField('nonces', 'a', '2')
+    await store.dropFields('nonces', [])
     const held = new Map([
       ['a', '2'],
       ['b', '{"ä":"\\n"}'],
     ])
-    assert.deepEqual(await store.readNonces(99), held)
-    await store.dropNonces(['a', 'c'])
-    assert.deepEqual([...((await store.readNonces(99)) ?? []).keys()], ['b'])
+    assert.deepEqual(await store.readFields('nonces', 99), held)
+    await store.dropFields('nonces', ['a', 'c'])
+    assert.deepEqual([...((await store.readFields('nonces', 99)) ?? []).keys()], ['b'])
   },
   async 'says that there are more nonces than are read, and drops them all'(connect) {
     const store = await connect()
-    for (let at = 0; at < 20; at++) await store.writeNonce(`${at}`, '1')
-    assert.equal(await store.readNonces(19), null)
-    assert.equal((await store.readNonces(20))?.size, 20)
-    await store.drop('nonces')
-    assert.equal((await store.readNonces(19))?.size, 0)
+    for (let at = 0; at < 20; at++) await store.writeField('nonces', `${at}`, '1')
+    assert.equal(await store.readFields('nonces', 19), null)
+    assert.equal((await store.readFields('nonces', 20))?.size, 20)
+    await store.drop(['nonces'])
+    assert.equal((await store.readFields('nonces', 19))?.size, 0)
   },
   async 'keeps which snapshots are being written'(connect) {
     const store = await connect()
-    await store.noteSnapshot('1-7', 0)
-    await store.noteSnapshot('1-7', 3)
-    await store.noteSnapshot('2-0', 1)
+    await store.writeField('snapshots', '1-7', '0')
+    await store.writeField('snapshots', '1-7', '3')
+    await store.writeField('snapshots', '2-0', '1')
     const entered = new Map([
-      ['1-7', 3],
-      ['2-0', 1],
+      ['1-7', '3'],
+      ['2-0', '1'],
     ])
-    assert.deepEqual(await store.readSnapshots(2), entered)
-    assert.equal(await store.readSnapshots(1), null)
-    await store.forgetSnapshots([])
-    await store.forgetSnapshots(['1-7'])
-    assert.equal((await store.readSnapshots(9))?.size, 1)
-    await store.drop('snapshots')
-    assert.equal((await store.readSnapshots(9))?.size, 0)
+    assert.deepEqual(await store.readFields('snapshots', 2), entered)
+    assert.equal(await store.readFields('snapshots', 1), null)
+    await store.dropFields('snapshots', [])
+    await store.dropFields('snapshots', ['1-7'])
+    assert.equal((await store.readFields('snapshots', 9))?.size, 1)
+    await store.drop(['snapshots'])
+    assert.equal((await store.readFields('snapshots', 9))?.size, 0)
   },
   async 'tells whether the log moves, not what is in it'(connect) {
     const [store, writer] = [await connect(), await connect()]

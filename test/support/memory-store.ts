@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Appended, StoredEntry, StoreConnection, StoreFault, StoreKey } from '../../src/cluster/store.ts'
+import type { Appended, FieldsKey, StoredEntry, StoreConnection, StoreFault } from '../../src/cluster/store.ts'
 import { StoreFailure } from '../../src/cluster/store.ts'
 
 /** The way of commands to a store, and its delays. */
@@ -21,9 +21,9 @@ export interface Wire {
 
 interface Saved {
   readonly log: readonly StoredEntry[] | null
-  readonly blobs: ReadonlyMap<string, Uint8Array>
+  readonly blobs: ReadonlyMap<string, Buffer>
   readonly nonces: ReadonlyMap<string, string>
-  readonly snapshots: ReadonlyMap<string, number>
+  readonly snapshots: ReadonlyMap<string, string>
 }
 
 interface Waiter {
@@ -47,9 +47,9 @@ const COMMAND_LIMIT_MS = 5500
 /** The cluster's store port, implemented in memory, with faults. Entry ids are checked as Redis streams check them. */
 export class MemoryStore {
   log: StoredEntry[] | null = null
-  blobs: Map<string, Uint8Array> = new Map()
+  blobs: Map<string, Buffer> = new Map()
   nonces: Map<string, string> = new Map()
-  snapshots: Map<string, number> = new Map()
+  snapshots: Map<string, string> = new Map()
   trueMs: () => number = () => 0
   /** Called with each read of the newest entry. */
   onTop: () => void = () => {}
@@ -358,23 +358,26 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.trimBefore(id)))
   }
 
-  drop(key: StoreKey): Promise<void> {
+  drop(keys: readonly string[]): Promise<void> {
     return this.#ask((answer) => {
-      if (key === 'log') this.#store.drop(this.#wire.name)
-      else this.#store[key].clear()
-      this.#store.endlessKeys.delete(key)
+      for (const key of keys) {
+        if (key === 'log') this.#store.drop(this.#wire.name)
+        else if (key === 'nonces' || key === 'snapshots') this.#store[key].clear()
+        else this.#store.blobs.delete(key)
+        this.#store.endlessKeys.delete(key)
+      }
       answer()
     })
   }
 
-  putBlob(name: string, bytes: Uint8Array): Promise<void> {
+  putBlob(name: string, bytes: Buffer): Promise<void> {
     return this.#ask((answer) => {
       this.#store.endlessKeys.delete(name)
       answer(this.#store.write(() => this.#store.blobs.set(name, bytes)))
     })
   }
 
-  getBlob(name: string): Promise<Uint8Array | null> {
+  getBlob(name: string): Promise<Buffer | null> {
     return this.#ask((answer) => {
       if (!this.#store.endlessKeys.has(name)) answer(this.#store.blobs.get(name) ?? null)
     })
@@ -384,35 +387,20 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(names.filter((name) => this.#store.blobs.has(name)).length))
   }
 
-  dropBlobs(names: readonly string[]): Promise<void> {
+  writeField(key: FieldsKey, name: string, text: string): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.write(() => this.#store[key].set(name, text))))
+  }
+
+  readFields(key: FieldsKey, most: number): Promise<ReadonlyMap<string, string> | null> {
     return this.#ask((answer) => {
-      for (const name of names) this.#store.blobs.delete(name)
-      answer()
+      if (this.#store.endlessKeys.has(key)) return
+      answer(this.#store[key].size > most ? null : new Map(this.#store[key]))
     })
   }
 
-  writeNonce(instance: string, text: string): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.write(() => this.#store.nonces.set(instance, text))))
-  }
-
-  readNonces(most: number): Promise<ReadonlyMap<string, string> | null> {
-    return this.#ask((answer) => answer(this.#store.nonces.size > most ? null : new Map(this.#store.nonces)))
-  }
-
-  noteSnapshot(name: string, chunks: number): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.write(() => this.#store.snapshots.set(name, chunks))))
-  }
-
-  readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
+  dropFields(key: FieldsKey, names: readonly string[]): Promise<void> {
     return this.#ask((answer) => {
-      if (this.#store.endlessKeys.has('snapshots')) return
-      answer(this.#store.snapshots.size > most ? null : new Map(this.#store.snapshots))
-    })
-  }
-
-  forgetSnapshots(names: readonly string[]): Promise<void> {
-    return this.#ask((answer) => {
-      for (const name of names) this.#store.snapshots.delete(name)
+      for (const name of names) this.#store[key].delete(name)
       answer()
     })
   }
@@ -423,13 +411,6 @@ class MemoryConnection implements StoreConnection {
 
   isPrimary(): Promise<boolean> {
     return this.#ask((answer) => answer(true))
-  }
-
-  dropNonces(instances: readonly string[]): Promise<void> {
-    return this.#ask((answer) => {
-      for (const instance of instances) this.#store.nonces.delete(instance)
-      answer()
-    })
   }
 
   destroy(): void {

@@ -2,16 +2,14 @@ import { Buffer } from 'node:buffer'
 import { RESP_TYPES, createClient } from '@redis/client'
 import {
   type Appended,
+  type FieldsKey,
   type Store,
   type StoreConnection,
-  type StoreKey,
   type StoredEntry,
   StoreFailure,
 } from '../store.ts'
-import { type RawReply, bufferOf, entriesOf, listOf, namedIn, storeFailureOf, strange, textIn } from './replies.ts'
-import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { codeOf } from '../../domain/system-error.ts'
+import { type RawReply, entriesOf, listOf, namedIn, storeFailureOf, strange, textIn } from './replies.ts'
+import { readSmallFile, readText } from '../../time/read-text.ts'
 
 /** A secret URL that can be read again from its source. */
 interface StoreAddress {
@@ -83,7 +81,7 @@ export class RedisStore implements Store {
   }
 
   async #open(): Promise<RedisConnection> {
-    const { ca, name } = this.#settings
+    const { ca } = this.#settings
     const url = this.#url.reveal()
     const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
     const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
@@ -102,14 +100,13 @@ export class RedisStore implements Store {
     const connection = new RedisConnection(
       (parts) => bytes.sendCommand<RawReply>([...parts]),
       () => client.destroy(),
-      name,
-      this.#logName,
       this.#settings,
+      this.#logName,
     )
     try {
       await client.connect()
       // A server that hangs, or of another kind, also accepts connections.
-      await connection.greet()
+      await connection.ping()
     } catch (cause) {
       connection.destroy()
       throw cause
@@ -123,42 +120,31 @@ export class RedisConnection implements StoreConnection {
   readonly #end: () => void
   readonly #name: string
   readonly #logName: string
-  readonly #prefix: string
   readonly #log: string
-  readonly #nonces: string
-  readonly #snapshots: string
   readonly #isProbe: boolean
   readonly #expiresMs: string
   readonly #nowMs: () => number
   #renewedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(
-    send: Command,
-    end: () => void,
-    name: string,
-    logName: string,
-    { isProbe = false, nowMs = () => performance.now() }: Pick<RedisSettings, 'isProbe' | 'nowMs'>,
-  ) {
+  constructor(send: Command, end: () => void, settings: RedisSettings, logName: string) {
+    const { name, isProbe = false, nowMs = () => performance.now() } = settings
     this.#send = send
     this.#end = end
     this.#name = name
     this.#logName = logName
+    this.#log = this.#key('log')
     this.#isProbe = isProbe
-    this.#nowMs = nowMs
     this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
-    // The braces keep all keys in one slot of a Redis Cluster.
-    this.#prefix = `${name}:{${logName}}`
-    this.#log = `${this.#prefix}:log`
-    this.#nonces = `${this.#prefix}:nonces`
-    this.#snapshots = `${this.#prefix}:snapshots`
+    this.#nowMs = nowMs
   }
 
-  async greet(): Promise<void> {
-    if (textIn(await this.#command('PING')) !== 'PONG') throw strange()
+  /** The braces keep all keys in one slot of a Redis Cluster. */
+  #key(key: string): string {
+    return `${this.#name}:{${this.#logName}}:${key}`
   }
 
   async append({ id, h, b, s }: StoredEntry, mayCreate: boolean): Promise<Appended> {
-    const fields = ['h', h, ...(b === null ? [] : ['b', bufferOf(b)]), ...(s === null ? [] : ['s', s])]
+    const fields = ['h', h, ...(b === null ? [] : ['b', b]), ...(s === null ? [] : ['s', s])]
     const create = mayCreate ? [] : ['NOMKSTREAM']
     try {
       const added = await this.#command('XADD', this.#log, ...create, id, ...fields)
@@ -180,12 +166,13 @@ export class RedisConnection implements StoreConnection {
   }
 
   async #renew(): Promise<void> {
-    const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, this.#expiresMs)
-    for (const key of [this.#log, this.#nonces]) await expire(key)
-    if (this.#isProbe) return
+    await this.#command('PEXPIRE', this.#log, this.#expiresMs)
     // For `check` only; in a Redis Cluster it may be on another node.
-    const scopes = `${this.#name}:scopes`
-    await Promise.all([this.#command('HSET', scopes, this.#logName, '1'), expire(scopes)]).catch(() => {})
+    if (!this.#isProbe) await this.#writeField(`${this.#name}:scopes`, this.#logName, '1').catch(() => {})
+  }
+
+  async #writeField(key: string, name: string, text: string): Promise<void> {
+    await Promise.all([this.#command('HSET', key, name, text), this.#command('PEXPIRE', key, this.#expiresMs)])
   }
 
   async readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
@@ -217,51 +204,33 @@ export class RedisConnection implements StoreConnection {
     await this.#command('XTRIM', this.#log, 'MINID', id)
   }
 
-  async drop(key: StoreKey): Promise<void> {
-    await this.#command('UNLINK', `${this.#prefix}:${key}`)
+  async drop(keys: readonly string[]): Promise<void> {
+    if (keys.length > 0) await this.#command('UNLINK', ...keys.map((key) => this.#key(key)))
   }
 
-  async putBlob(name: string, bytes: Uint8Array): Promise<void> {
-    await this.#command('SET', `${this.#prefix}:${name}`, bufferOf(bytes), 'PX', this.#expiresMs)
+  async putBlob(name: string, bytes: Buffer): Promise<void> {
+    await this.#command('SET', this.#key(name), bytes, 'PX', this.#expiresMs)
   }
 
-  async getBlob(name: string): Promise<Uint8Array | null> {
-    const bytes = await this.#command('GET', `${this.#prefix}:${name}`)
+  async getBlob(name: string): Promise<Buffer | null> {
+    const bytes = await this.#command('GET', this.#key(name))
     return Buffer.isBuffer(bytes) ? bytes : null
   }
 
   async countBlobs(names: readonly string[]): Promise<number> {
-    return Number(await this.#command('EXISTS', ...names.map((name) => `${this.#prefix}:${name}`)))
+    return Number(await this.#command('EXISTS', ...names.map((name) => this.#key(name))))
   }
 
-  async dropBlobs(names: readonly string[]): Promise<void> {
-    if (names.length > 0) await this.#command('UNLINK', ...names.map((name) => `${this.#prefix}:${name}`))
+  writeField(key: FieldsKey, name: string, text: string): Promise<void> {
+    return this.#writeField(this.#key(key), name, text)
   }
 
-  async writeNonce(instance: string, text: string): Promise<void> {
-    await this.#command('HSET', this.#nonces, instance, text)
+  readFields(key: FieldsKey, most: number): Promise<ReadonlyMap<string, string> | null> {
+    return this.#fieldsOf(this.#key(key), most)
   }
 
-  readNonces(most: number): Promise<ReadonlyMap<string, string> | null> {
-    return this.#fieldsOf(this.#nonces, most)
-  }
-
-  async dropNonces(instances: readonly string[]): Promise<void> {
-    if (instances.length > 0) await this.#command('HDEL', this.#nonces, ...instances)
-  }
-
-  async noteSnapshot(name: string, chunks: number): Promise<void> {
-    const noted = this.#command('HSET', this.#snapshots, name, String(chunks))
-    await Promise.all([noted, this.#command('PEXPIRE', this.#snapshots, this.#expiresMs)])
-  }
-
-  async readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
-    const fields = await this.#fieldsOf(this.#snapshots, most)
-    return fields === null ? null : new Map([...fields].map(([name, chunks]) => [name, Number(chunks)]))
-  }
-
-  async forgetSnapshots(names: readonly string[]): Promise<void> {
-    if (names.length > 0) await this.#command('HDEL', this.#snapshots, ...names)
+  async dropFields(key: FieldsKey, names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#command('HDEL', this.#key(key), ...names)
   }
 
   /** Reads the fields of a hash whose names match; `null` if there are more than `most`. */
@@ -277,14 +246,8 @@ export class RedisConnection implements StoreConnection {
     return found.size > most ? null : found
   }
 
-  /** Removes all keys of this log except chunks of snapshots, as far as the rights allow. */
-  async cleanUp(fields: readonly string[]): Promise<void> {
-    await this.dropNonces(fields).catch(() => {})
-    await this.dropBlobs(['log', 'nonces', 'snapshots', 'snapshot']).catch(() => {})
-  }
-
   async ping(): Promise<void> {
-    await this.greet()
+    if (textIn(await this.#command('PING')) !== 'PONG') throw strange()
   }
 
   async isPrimary(): Promise<boolean> {
@@ -306,11 +269,10 @@ export class RedisConnection implements StoreConnection {
     let others: readonly string[] = []
     for (const name of named.slice(0, MOST_OTHERS)) {
       // In a Redis Cluster the key may be on another node, and it may be of any type.
-      const isLog = await this.#moving([name], 0).then(
-        () => true,
-        () => false,
+      await this.#moving([name], 0).then(
+        () => (others = [...others, name]),
+        () => {},
       )
-      if (isLog) others = [...others, name]
     }
     const found: string[] = []
     const untilMs = this.#nowMs() + waitMs
@@ -355,24 +317,8 @@ function ifApart(cause: unknown): null {
 
 /** Reads the certificates of `cluster.ca`. Bun ignores a text without a certificate, and Node reports it as broken. */
 async function readTrusted(path: string): Promise<string> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new StoreFailure(
-      'lost',
-      `the certificates of cluster.ca cannot be read (${codeOf(cause) ?? 'unknown reason'})`,
-    )
-  }
-  if (isPem(text)) return text
+  const read = await readText(path, readSmallFile)
+  if (!read.ok) throw new StoreFailure('lost', `cluster.ca ${read.message}`)
+  if (read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text
   throw new StoreFailure('refused', 'cluster.ca holds no certificate: it must be a PEM file')
-}
-
-/** Returns true if the text begins with a readable certificate. */
-function isPem(text: string): boolean {
-  try {
-    return new X509Certificate(text).subject !== ''
-  } catch {
-    return false
-  }
 }

@@ -11,10 +11,6 @@ export function listOf(reply: RawReply): readonly RawReply[] {
   return typeof reply !== 'object' || reply === null || Buffer.isBuffer(reply) ? [] : reply
 }
 
-export function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
 export function textIn(reply: RawReply): string {
   return Buffer.isBuffer(reply) ? reply.toString() : String(reply ?? '')
 }
