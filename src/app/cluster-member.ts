@@ -14,7 +14,7 @@ import type { RecordList } from '../records/record-list.ts'
 import { type SnapshotKeeper, dataFingerprint, keepSnapshot } from '../snapshot/snapshot-keeper.ts'
 import { RedisStore } from '../cluster/redis/redis-store.ts'
 import { Cluster, heartbeatMsOf } from '../cluster/cluster.ts'
-import { OtherLogs, Signing, logNameOf, whyOtherLog } from '../cluster/entries.ts'
+import { OtherLogs, Signing, idOf, logNameOf, whyOtherLog } from '../cluster/entries.ts'
 import { VERSION } from './command-context.ts'
 import { type Reading, type ReadingOptions, type SettingsChange, endReads, isCutOff } from './reading.ts'
 
@@ -140,9 +140,10 @@ export class ClusterMember implements Reading {
   }
 
   status(): ReturnType<Reading['status']> {
-    const { outbox, member } = this.#cluster
-    const { entries, bytes, epochs } = this.#cluster.traffic
+    const { traffic, member } = this.#cluster
+    const { entries, bytes, epochs } = traffic
     const status = this.#status()
+    const outbox = member.publisher?.unsent ?? 0
     const refusedNonces = member.publisher?.nonces.strange ?? 0
     const resyncs = member.resync.counts
     const cluster = { status, outbox, refusedNonces, epochs, resyncs, entries, bytes }
@@ -150,8 +151,8 @@ export class ClusterMember implements Reading {
   }
 
   #status(): ClusterStatus {
-    const { role, isConnected, instance, position, lastId, member, storeLost } = this.#cluster
-    const { heartbeat } = member
+    const { member, storeLost } = this.#cluster
+    const { role, isConnected, instance, position, heartbeat } = member
     const { known } = member.resync
     const ageMs = Math.ceil(this.#options.time.now().monotonicMs - (known?.atMs ?? 0))
     return {
@@ -160,7 +161,7 @@ export class ClusterMember implements Reading {
       instance,
       leader: role === 'leader' ? instance : (heartbeat?.instance ?? null),
       epoch: position?.epoch ?? 0,
-      position: lastId,
+      position: position === null ? null : idOf(position),
       instances: heartbeat?.instances ?? 0,
       versions: heartbeat?.versions ?? [],
       candidates: heartbeat?.candidates ?? [],

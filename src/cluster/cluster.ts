@@ -2,18 +2,18 @@
 // In: a store (store.ts), and a replica while this instance leads. Out: the lists to serve, with their age (nonces.ts).
 // No request ever waits for the store, and no two machines' clocks are compared.
 
-import type { Time } from '../time/time.ts'
+import { type Time, elapsedMs } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
-import { type LogPosition, type Signing, decodeEntry, idOf, isBelow } from './entries.ts'
+import { type Signing, decodeEntry } from './entries.ts'
 import { LONGEST_DEFAULT_MS } from './election.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { Member } from './member.ts'
 import { MOST_NONCES } from './nonces.ts'
-import type { ClusterStatus } from '../operations/status.ts'
 import type { ClusterOptions } from './options.ts'
-import { type StoreConnection, type StoredEntry, Session, StoreFailure, Traffic, commandLimitMs } from './store.ts'
+import { type StoreConnection, Session, StoreFailure, Traffic, commandLimitMs, isFault } from './store.ts'
 import type { Leading } from './node-state.ts'
+import { failsForMs } from './own-reading.ts'
 import type { Leadership, Publisher } from './publisher.ts'
 
 /** A session on which the store was used for this long resets the back-off. */
@@ -33,7 +33,6 @@ export function heartbeatMsOf(configuredMs: number | null, maxAgeMs: number): nu
 
 /** One instance of a cluster. `served` is what callers get now. */
 export class Cluster {
-  isConnected = false
   readonly traffic: Traffic = new Traffic()
   readonly #options: ClusterOptions
   readonly member: Member
@@ -56,31 +55,8 @@ export class Cluster {
     this.member = new Member(options)
   }
 
-  get instance(): string {
-    return this.member.instance
-  }
-
   get served(): ServedLists {
     return this.member.cutOver.served
-  }
-
-  get role(): ClusterStatus['role'] {
-    return this.member.role
-  }
-
-  /** The last entry written or applied here; `null` while nothing is followed. */
-  get position(): LogPosition | null {
-    return this.member.position
-  }
-
-  /** The id of that entry in the log. */
-  get lastId(): string | null {
-    return this.position === null ? null : idOf(this.position)
-  }
-
-  /** The number of changes that the leader has not yet written to the log. */
-  get outbox(): number {
-    return this.member.publisher?.unsent ?? 0
   }
 
   /** Why the store is lost; `null` while it is available. */
@@ -99,14 +75,14 @@ export class Cluster {
     else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
     await this.#running
     this.member.own?.end()
-    if (this.isConnected) await withTimeout(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
+    if (this.member.isConnected) await withTimeout(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
   }
 
   /** Deregisters this instance. Uses a separate connection, because the main one may be blocked in XREAD. */
   async #takeNonceAway(): Promise<void> {
     try {
       const session = await Session.open(this.#options.store, this.#time, LAST_WORDS_MS, new AbortController().signal)
-      await session.ask((store) => store.dropFields('nonces', [this.instance])).finally(() => session.close())
+      await session.ask((store) => store.dropFields('nonces', [this.member.instance])).finally(() => session.close())
     } catch {
       // The leader removes the nonce once it has stopped changing.
     }
@@ -117,7 +93,7 @@ export class Cluster {
     while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
       await sleep(EXAMINE_AGAIN_MS, this.#time, signal)
     }
-    this.member.examined()
+    this.member.isFit = true
   }
 
   /** Performs, at each heartbeat, the work that does not wait for the store. */
@@ -125,7 +101,7 @@ export class Cluster {
     const { signal } = this.#ended
     while (!signal.aborted) {
       await sleep(this.#options.heartbeat.ms, this.#time, signal)
-      this.member.goAloneIfDue(this.isConnected)
+      this.member.goAloneIfDue()
       this.member.offer()
       this.#tellFound()
     }
@@ -139,7 +115,7 @@ export class Cluster {
         await this.#hold()
       } catch (cause) {
         this.#lost(cause)
-        isRefused = cause instanceof StoreFailure && cause.fault === 'refused'
+        isRefused = isFault(cause, 'refused')
       }
       if (!signal.aborted) await sleep(this.#backOffMs(isRefused), this.#time, signal)
     }
@@ -154,7 +130,7 @@ export class Cluster {
     try {
       await member.nonce(session, true)
       this.#session = session
-      this.#connected(true)
+      this.member.connected(true)
       member.election.heard()
       // A leader that stops still writes its last entry.
       while (!signal.aborted || member.publisher !== null) {
@@ -163,20 +139,29 @@ export class Cluster {
       }
     } finally {
       // Before the failure is reported: the first attempt after a session is made at once.
-      if (session.isProven && this.#time.now().monotonicMs - session.openedAtMs > SETTLED_MS) this.#failures = 0
+      if (this.#isProven(session) && this.#heldMs(session) > SETTLED_MS) this.#failures = 0
       this.#session = null
       session.close()
     }
   }
 
   /**
-   * Reports that the store is available, once per outage. A store that accepts connections may still refuse commands.
+   * Whether a heartbeat was written, or carried a nonce of this session. A store that only accepts connections or nonces
+   * is not usable yet.
    */
+  #isProven({ openedAtMs }: Session): boolean {
+    return (this.member.echoedAt?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= openedAtMs
+  }
+
+  #heldMs({ openedAtMs }: Session): number {
+    return this.#time.now().monotonicMs - openedAtMs
+  }
+
+  /** Reports that the store is available, once per outage. */
   #tellFound(): void {
-    const { openedAtMs = 0, isProven = false } = this.#session ?? {}
-    if (this.#session === null || this.#toldLost === null) return
-    const heldMs = this.#time.now().monotonicMs - openedAtMs
-    if (!isProven && heldMs < PROVEN_TIMEOUTS * this.member.election.lengthMs) return
+    const session = this.#session
+    if (session === null || this.#toldLost === null) return
+    if (!this.#isProven(session) && this.#heldMs(session) < PROVEN_TIMEOUTS * this.member.election.lengthMs) return
     this.#toldLost = null
     this.#options.observe({ kind: 'cluster-changed', what: 'store-found', detail: null })
   }
@@ -184,16 +169,11 @@ export class Cluster {
   #lost(cause: unknown): void {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
-    if (this.isConnected && this.#failures === 0) return
-    this.#connected(false)
+    if (this.member.isConnected && this.#failures === 0) return
+    this.member.connected(false)
     if (why === this.#toldLost) return
     this.#toldLost = why
     this.#options.observe({ kind: 'cluster-changed', what: 'store-lost', detail: why })
-  }
-
-  #connected(connected: boolean): void {
-    this.isConnected = connected
-    this.member.connected(connected)
   }
 
   /**
@@ -254,42 +234,18 @@ async function leadership(
 ): Promise<Leadership> {
   const { log, options } = member
   const { unusable } = log
-  let refused = publisher.takeRefused()
-  for (;;) {
-    if (unusable.why === null) {
-      const { stored, entry } = await log.top(session, refused !== null)
-      if (stored === null || entry !== null) {
-        const found = publisher.leadershipAt(entry?.position ?? null)
-        if (refused === null || !(await isStuck(publisher, session, found, stored, refused))) {
-          unusable.moved()
-          return found
-        }
-        log.isStuckAt(refused, stored)
-      }
-    }
+  for (let hasLooked = false; ; hasLooked = true) {
+    const top = unusable.why === null ? await log.top(session) : null
+    const found = unusable.why === null ? publisher.leadershipAt(top?.position ?? null) : null
+    // A log that can be read again may still refuse entries.
+    if (found === 'goes-on' && hasLooked) await publisher.sendPending(session)
+    if (found !== null && unusable.why === null) return found
     if (signal.aborted) throw new StoreFailure('lost', 'the log cannot be used')
     await member.nonce(session)
-    const fate = await unusable.look(session, options.heartbeat.ms, true, signal)
-    if (fate === 'waits' || fate === 'changed') continue
-    refused = null
-    if (fate === 'led') continue
+    if ((await unusable.look(session, options.heartbeat.ms, true, signal)) !== 'abandoned') continue
     await log.drop(session)
     return 'new-log'
   }
-}
-
-/** Returns true if the log refuses an entry although it shows nothing above it. */
-async function isStuck(
-  publisher: Publisher,
-  session: Session,
-  found: Leadership,
-  top: StoredEntry | null,
-  refused: LogPosition,
-): Promise<boolean> {
-  if (found === 'deposed' || (top !== null && !isBelow(top.id, refused))) return false
-  // The entry that made the log refuse ours may have been removed, or lost with the tail of the log. A claim of a new
-  // log is above all entries that were seen before.
-  return found === 'new-log' ? publisher.isClaiming : !(await publisher.isTakenAgain(session))
 }
 
 async function sendHeartbeat(member: Member, publisher: Publisher, session: Session): Promise<void> {
@@ -301,7 +257,12 @@ async function sendHeartbeat(member: Member, publisher: Publisher, session: Sess
   member.snapshots?.tick(session)
   const now = time.now()
   const hasOthers = publisher.nonces.fit(member.instance, 1).length > 0
-  if (publisher.failsForMs(now) < settings.maxAgeMs / 2 || !member.mayRead || !hasOthers) return
+  if (
+    failsForMs(publisher.replica, elapsedMs(publisher.begunAt, now), now) < settings.maxAgeMs / 2 ||
+    !member.mayRead ||
+    !hasOthers
+  )
+    return
   member.rest()
   await publisher.leave(session, 'it cannot read the CRM')
   member.resign('the CRM cannot be read from here')

@@ -73,8 +73,6 @@ interface OtherLogsConnection {
 }
 
 const LOOK_EVERY_MS = 10_000
-/** The interval grows while the store does not answer, because what is read there may be too large. */
-const LONGEST_EVERY_MS = 160_000
 const LIMIT_MS = 5000
 /** The time in which a log with a leader gets an entry, in heartbeats. */
 export const LOOK_HEARTBEATS = 2
@@ -98,33 +96,25 @@ export class OtherLogs {
 
   async run(signal: AbortSignal): Promise<void> {
     const { time, tell } = this.#options
-    let everyMs = LOOK_EVERY_MS
     while (!signal.aborted) {
       const names = await this.#look(signal)
-      everyMs = names === null ? Math.min(LONGEST_EVERY_MS, 2 * everyMs) : LOOK_EVERY_MS
       if (names !== null && names.join() !== this.names.join()) {
         this.names = names
         tell(names)
       }
-      await sleep(everyMs, time, signal)
+      await sleep(LOOK_EVERY_MS, time, signal)
     }
   }
 
   /** Returns the names of the other logs; `null` if the store does not answer. */
   async #look(signal: AbortSignal): Promise<readonly string[] | null> {
     const { connect, time, heartbeatMs } = this.#options
+    const waitMs = LOOK_HEARTBEATS * heartbeatMs()
     const connecting = connect()
-    try {
-      const connection = await withTimeout(time, LIMIT_MS, connecting, signal)
-      if (connection === TIMED_OUT) return null
-      const waitMs = LOOK_HEARTBEATS * heartbeatMs()
-      const found = await withTimeout(time, LIMIT_MS + waitMs, connection.otherLogsInUse(waitMs), signal)
-      return found === TIMED_OUT || signal.aborted ? null : found
-    } catch {
-      return null
-    } finally {
-      connecting.then((connection) => connection.destroy()).catch(() => {})
-    }
+    const looking = connecting.then((connection) => connection.otherLogsInUse(waitMs))
+    const found = await withTimeout(time, LIMIT_MS + waitMs, looking, signal).catch(() => null)
+    connecting.then((connection) => connection.destroy()).catch(() => {})
+    return found === TIMED_OUT ? null : found
   }
 }
 
@@ -234,10 +224,14 @@ export function isHighest({ epoch }: Pick<LogPosition, 'epoch'>): boolean {
   return epoch >= HIGHEST
 }
 
-/** Returns true if an entry id in the store, possibly written by another program, is below a position. */
-export function isBelow(id: string, position: Pick<LogPosition, 'epoch' | 'number'>): boolean {
+/** Returns true if an entry id in the store, possibly written by another program, is below another one. */
+export function isBelow(id: string, other: string): boolean {
+  return compareIds(parsedId(id), parsedId(other)) < 0
+}
+
+function parsedId(id: string): Pick<LogPosition, 'epoch' | 'number'> {
   const [epoch = 0, number = 0] = id.split('-').map(Number)
-  return compareIds({ epoch, number }, position) < 0
+  return { epoch, number }
 }
 
 export function encodeEntry({ position, head, body }: LogEntry, signing: Signing): StoredEntry {

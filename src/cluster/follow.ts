@@ -1,9 +1,8 @@
 import { delaysOf } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
-import { type LogEntry, NO_BODY, compareIds, encodeEntry, idOf, isBelow, isHighest, isSame } from './entries.ts'
+import { type LogEntry, NO_BODY, compareIds, encodeEntry, idOf, isHighest, isSame } from './entries.ts'
 import type { FollowedLists } from './followed-lists.ts'
 import type { Member } from './member.ts'
-import { logOf } from './node-state.ts'
 import type { Session, StoredEntry } from './store.ts'
 import { claimableAt } from './election.ts'
 
@@ -14,9 +13,8 @@ import { claimableAt } from './election.ts'
 export async function follow(member: Member, session: Session, signal: AbortSignal): Promise<void> {
   await member.nonce(session)
   if (member.log.unusable.why !== null) return lookAgain(member, session, signal)
-  const log = logOf(member.state)
-  const goesOn =
-    log?.kind === 'following' ? await apply(member, session, log.lists) : await begin(member, session, signal)
+  const { target } = member
+  const goesOn = target === null ? await begin(member, session, signal) : await apply(member, session, target)
   if (!goesOn) return
   member.offer()
   if (member.state.kind !== 'leading') await claimIfDue(member, session)
@@ -38,16 +36,13 @@ async function apply(member: Member, session: Session, lists: FollowedLists): Pr
 async function begin(member: Member, session: Session, signal: AbortSignal): Promise<boolean> {
   const lists = await member.resync.load(session, () => member.nonce(session))
   if (lists !== null) {
-    member.knows({ kind: 'following', lists })
+    member.follows(lists)
     return false
   }
-  const { stored, entry } = await member.log.top(session)
-  const topSeen = stored?.id ?? ''
-  const log = logOf(member.state)
-  if (log?.kind === 'waiting' && topSeen !== log.topSeen) {
-    member.knows({ kind: 'waiting', topSeen })
-    if (entry !== null) member.heard(entry)
-  }
+  const { log } = member
+  const top = await log.top(session)
+  if (log.unusable.why !== null) return false
+  if (log.isNews(top) && top !== null) member.heard(top)
   await sleep(member.options.heartbeat.ms, member.options.time, signal)
   return true
 }
@@ -100,7 +95,6 @@ async function take(member: Member, session: Session, lists: FollowedLists, stor
   if (entry.head.kind === 'heartbeat') {
     member.compareMaxAge(entry.head)
     member.noteHeartbeat(entry.head, lists)
-    if (!session.isProven && member.wroteSince(session.openedAtMs, entry)) session.prove()
   }
   if (!isOurs) return true
   // Everything before our own claim has been applied.
@@ -117,38 +111,29 @@ function tell({ options, cutOver }: Member, lists: FollowedLists, { head }: LogE
 
 /** Returns true if this instance should claim the leadership. */
 function isDue(member: Member): boolean {
-  const { instance, election, options, target, own } = member
+  const { instance, election, options, target, own, log } = member
   if (!member.mayRead) return false
   const isConfirmed = ((target ?? own?.replica)?.events.ageMs(options.time.now()) ?? null) !== null
   const holdsNothing = target === null && own === null
-  const isNew = holdsNothing && !member.log.hasSeenEntries && topSeenBy(member) === '' && member.resync.foundNone
+  const isNew = holdsNothing && !log.hasSeenEntries && log.unusable.why === null && member.resync.foundNone
   return election.isOver({ instance, candidates: member.candidates, isConfirmed, isNew })
-}
-
-function topSeenBy({ state }: Member): string | null {
-  const log = logOf(state)
-  return log?.kind === 'waiting' ? log.topSeen : null
 }
 
 /** Claims the leadership if no instance has it, or notices that an earlier claim is in the log. */
 async function claimIfDue(member: Member, session: Session): Promise<void> {
-  const { state, election, target } = member
+  const { state, election, target, log } = member
   if (state.kind === 'claiming' && state.newLog) {
     // Our claim may be in the log although its answer was lost.
-    const { entry } = await member.log.top(session)
-    if (isSame(entry?.position ?? null, state.position)) return member.takeOver(state.position, true)
+    const top = await log.top(session)
+    if (isSame(top?.position ?? null, state.position)) return member.takeOver(state.position, true)
     member.unclaim()
   }
   if (!isDue(member)) return
-  const { stored, entry: top } = await member.log.top(session)
-  if (stored !== null && top === null) return
-  const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
-  const topSeen = stored?.id ?? ''
-  if (isAhead || (target === null && topSeen !== topSeenBy(member))) {
-    // A leader is writing, so there may soon be a snapshot to follow from.
-    if (target === null) member.knows({ kind: 'waiting', topSeen })
-    return election.heard()
-  }
+  const top = await log.top(session)
+  if (log.unusable.why !== null) return
+  // A leader is writing. An instance without lists may soon find a snapshot to follow from.
+  const isAhead = target === null ? log.isNews(top) : top !== null && compareIds(top.position, target.position) > 0
+  if (isAhead) return election.heard()
   await claim(member, session, top)
 }
 
@@ -169,11 +154,9 @@ async function claim(member: Member, session: Session, top: LogEntry | null): Pr
   const { version, signing } = options
   const head = { kind: 'claim', instance, version, ...claimable } as const
   member.claims(position, claimable.newLog)
-  const appended = await session.append(encodeEntry({ position, head, body: NO_BODY }, signing), claimable.newLog)
+  const entry = encodeEntry({ position, head, body: NO_BODY }, signing)
+  const appended = await member.log.append(session, entry, claimable.newLog)
   election.heard()
-  if (appended === 'added') return member.won({ position, newLog: claimable.newLog })
-  member.unclaim()
-  if (appended !== 'refused') return
-  const last = await session.ask((store) => store.top())
-  if (last === null || isBelow(last.id, position)) member.log.isStuckAt(position, last)
+  if (appended === 'added') member.won({ position, newLog: claimable.newLog })
+  else member.unclaim()
 }

@@ -216,6 +216,8 @@ export class FollowedLists implements ServedLists {
   gap: string = MISSING
   /** When the last heartbeat with our nonce arrived. */
   heartbeatAt: Moment
+  /** When that nonce was made; `null` if none arrived. */
+  echoedAt: Moment | null = null
   readonly #until: LogPosition
   readonly #time: Time
   readonly #nonces: OwnNonces
@@ -331,6 +333,7 @@ export class FollowedLists implements ServedLists {
         const noted = this.#nonces.notedIn(body)
         if (noted === null) return
         this.heartbeatAt = this.#time.now()
+        this.echoedAt = noted
         this.#hasNews = true
         this.events.confirm(noted, head.ages.events)
         this.venues.confirm(noted, head.ages.venues)

@@ -1,9 +1,9 @@
-import { decodeEntry, idOf, isHighest, isSame, type LogEntry, type LogPosition } from './entries.ts'
+import { decodeEntry, idOf, isBelow, isHighest, isSame, type LogEntry, type LogPosition } from './entries.ts'
 import type { ElectionTimer } from './election.ts'
 import { drawName } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
-import { type StoredEntry, Session, StoreFailure, commandLimitMs } from './store.ts'
-import { type LogFinding, UnusableLog } from './unusable-log.ts'
+import { type Appended, type StoredEntry, Session, commandLimitMs, isFault } from './store.ts'
+import { UnusableLog } from './unusable-log.ts'
 
 /** The number of entries read at once: a body may have 4 MB. */
 const MOST_ENTRIES = 16
@@ -20,6 +20,8 @@ export class LogReader {
   #highestEpoch = 0
   /** The number of entries read at once; reduced while reading takes long. */
   #entriesAtOnce = MOST_ENTRIES
+  /** The id of the log's last entry when an instance that follows nothing looked at it; `null` if there was none. */
+  #topSeen: string | null = null
   /** The position after which an entry is unreadable although an instance leads the log. */
   #unreadAt: LogPosition | null = null
   /** Why the last entry cannot be verified. */
@@ -28,12 +30,11 @@ export class LogReader {
   constructor(options: ClusterOptions, election: ElectionTimer) {
     this.#options = options
     this.#election = election
-    const { time, store, settings, observe } = options
     this.unusable = new UnusableLog(
-      time,
-      () => Session.open(store, time, commandLimitMs(settings), new AbortController().signal),
+      options.time,
       () => election.lengthMs,
-      (why) => observe({ kind: 'cluster-changed', what: 'log-unusable', detail: why }),
+      () => this.#topArrives(),
+      (why) => options.observe({ kind: 'cluster-changed', what: 'log-unusable', detail: why }),
     )
   }
 
@@ -81,7 +82,7 @@ export class LogReader {
     this.#entriesAtOnce = 1
     const waitMs = heartbeat.ms
     const asked = session.readAfter(id, waitMs, count)
-    const entries = await (count === 1 ? this.reading(asked) : asked)
+    const entries = await (count === 1 ? this.#reading(asked) : asked)
     const isSlow = time.now().monotonicMs - begunMs > waitMs + session.limitMs / 4
     this.#entriesAtOnce = isSlow ? Math.max(1, count >> 1) : Math.min(MOST_ENTRIES, count + 1)
     return entries
@@ -89,36 +90,48 @@ export class LogReader {
 
   /** Returns true if this entry is still in the log. */
   async has(session: Session, position: LogPosition): Promise<boolean> {
-    const [stored] = await this.reading(session.ask((store) => store.readFrom(idOf(position), 1)))
+    const [stored] = await this.#reading(session.ask((store) => store.readFrom(idOf(position), 1)))
     const entry = stored === undefined ? null : decodeEntry(stored, this.#options.signing)
     return entry !== null && 'position' in entry && isSame(entry.position, position)
   }
 
-  /**
-   * Returns the last entry, decoded if it can be verified; otherwise notes the reason in `unusable`.
-   * @param isOdd whether something else is wrong with the log
-   */
-  async top(
-    session: Session,
-    isOdd = false,
-  ): Promise<{ readonly stored: StoredEntry | null; readonly entry: LogEntry | null }> {
-    const stored = await this.reading(
-      session.ask((store) => store.top()),
-      isOdd,
-    )
+  /** Returns the last entry; `null` if there is no log. If the entry cannot be verified, `unusable` has the reason. */
+  async top(session: Session): Promise<LogEntry | null> {
+    const stored = await this.#reading(topOf(session))
     const entry = stored === null ? null : this.decode(stored)
     if (stored !== null && entry === null) {
-      this.unusable.found(`the last entry of the log, ${stored.id}, cannot be verified`, (other) =>
-        this.#checkTop(other),
-      )
+      const why = `the last entry of the log, ${stored.id}, cannot be verified`
+      this.unusable.found(why, (later) => this.#isTopRefused(later))
     }
-    return { stored, entry }
+    return entry
+  }
+
+  /** Returns true if the last entry, or `null` for no log, is not the one at the previous call. */
+  isNews(top: LogEntry | null): boolean {
+    const id = top === null ? null : idOf(top.position)
+    const before = this.#topSeen
+    this.#topSeen = id
+    return id !== before
+  }
+
+  /** Appends an entry. A log that refuses it although it shows nothing above it is unusable. */
+  async append(session: Session, entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
+    const appended = await session.append(entry, mayCreate)
+    if (appended === 'added') this.unusable.moved()
+    if (appended !== 'refused') return appended
+    // Something is wrong with the log, so a single late answer counts.
+    const last = await this.#reading(topOf(session), 1)
+    if (last !== null && !isBelow(last.id, entry.id)) return appended
+    // The entry that made the log refuse ours may have been lost with the end of the log.
+    const again = await session.append(entry, mayCreate)
+    if (again === 'refused') this.#isStuck(entry.id, last)
+    return again
   }
 
   /** Awaits entries that are being read, and notes a failure. */
-  async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
+  async #reading<Read>(asked: Promise<Read>, leastLate = LEAST_LATE): Promise<Read> {
     return asked.catch((cause: unknown) => {
-      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#checkTop(other))
+      this.unusable.failed(cause, leastLate, (later) => this.#isTopRefused(later))
       throw cause
     })
   }
@@ -133,35 +146,43 @@ export class LogReader {
     return isAgain
   }
 
-  async #checkTop(session: Session): Promise<LogFinding> {
+  async #isTopRefused(session: Session): Promise<boolean> {
     try {
-      const stored = await session.ask((store) => store.top())
-      return stored !== null && 'refused' in decodeEntry(stored, this.#options.signing) ? 'unusable' : 'usable'
+      const stored = await topOf(session)
+      return stored !== null && 'refused' in decodeEntry(stored, this.#options.signing)
     } catch (cause) {
-      if (!(cause instanceof StoreFailure)) return 'usable'
-      if (cause.fault === 'foreign') return 'unusable'
-      return cause.fault === 'late' ? 'late' : 'usable'
+      if (isFault(cause, 'foreign')) return true
+      throw cause
+    }
+  }
+
+  /** Uses a separate session, because the one on which the silence is observed must keep answering. */
+  async #topArrives(): Promise<boolean> {
+    const { store, time, settings } = this.#options
+    try {
+      const session = await Session.open(store, time, commandLimitMs(settings), new AbortController().signal)
+      await topOf(session).finally(() => session.close())
+      return true
+    } catch (cause) {
+      return !isFault(cause, 'late')
     }
   }
 
   /** Notes that the log accepts nothing above the last entry that it shows; `last` is `null` if it shows none. */
-  isStuckAt(position: LogPosition, last: StoredEntry | null): void {
+  #isStuck(id: string, last: StoredEntry | null): void {
     const where = last === null ? 'although it has none' : `after its last entry ${last.id}`
-    const why = `the log does not accept entry ${idOf(position)} ${where}: a later entry was written and deleted (XADD, XDEL)`
+    const why = `the log does not accept entry ${id} ${where}: a later entry was written and deleted (XADD, XDEL)`
     this.unusable.found(why, async (session) => {
       const isPrimary = await session.ask((store) => store.isPrimary())
-      const top = await session.ask((store) => store.top())
-      return isPrimary && top?.id === last?.id ? 'unusable' : 'usable'
+      return isPrimary && (await topOf(session))?.id === last?.id
     })
   }
 
   /** Notes that no epoch is above the last entry of the log. */
   isExhausted(last: LogPosition): void {
     const id = idOf(last)
-    this.unusable.found(`the last entry of the log, ${id}, has the highest epoch that there is`, async (session) => {
-      const top = await session.ask((store) => store.top())
-      return top?.id === id ? 'unusable' : 'usable'
-    })
+    const why = `the last entry of the log, ${id}, has the highest epoch that there is`
+    this.unusable.found(why, async (session) => (await topOf(session))?.id === id)
   }
 
   /** Drops an unusable log that no instance leads. */
@@ -177,4 +198,8 @@ export class LogReader {
     this.unusable.clear()
     this.#refused = null
   }
+}
+
+function topOf(session: Session): Promise<StoredEntry | null> {
+  return session.ask((store) => store.top())
 }

@@ -1,21 +1,20 @@
-import { type Moment, type Time, elapsedMs } from '../time/time.ts'
+import { type Moment, type Time, elapsedMs, laterOf } from '../time/time.ts'
 import { Accepting } from './accepting.ts'
 import { CutOver } from './cut-over.ts'
 import { ElectionTimer } from './election.ts'
 import type { HeartbeatEntry, LogEntry, LogPosition } from './entries.ts'
 import { FollowedLists } from './followed-lists.ts'
 import { LogReader } from './log-reader.ts'
-import { type LogState, type NodeState, NOTHING_FOLLOWED, logOf, ownOf, withLog, withoutClaim } from './node-state.ts'
-import { OwnNonces, SeenNonces, drawName } from './nonces.ts'
+import { type NodeState, WAITING, listsOf, ownOf, withLists, withoutClaim, withoutOwn } from './node-state.ts'
+import { OwnNonces, drawName } from './nonces.ts'
 import type { ClusterStatus } from '../operations/status.ts'
 import type { ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Resync } from './resync.ts'
-import { type Session, StoreFailure } from './store.ts'
+import { type Session, isFault } from './store.ts'
 import { SnapshotMaker } from './snapshot-maker.ts'
 import type { Manifest } from './store-snapshot.ts'
-import type { ServedLists } from '../sync/served-list.ts'
 
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
 const NO_DATA = 'the store has no data yet'
@@ -30,13 +29,18 @@ export class Member {
   readonly resync: Resync
   readonly cutOver: CutOver
   readonly accepting: Accepting
-  #state: NodeState = NOTHING_FOLLOWED
+  isConnected = false
+  /** Whether this instance could read the CRM. */
+  isFit = false
+  /** The last heartbeat that was applied or written here. */
+  heartbeat: HeartbeatEntry | null = null
+  /** When the nonce was made that a heartbeat last carried, or a heartbeat was last written here. */
+  echoedAt: Moment | null = null
+  #state: NodeState = WAITING
   /** The reading of a leader that has resigned; `null` once other lists are served. */
   #resigned: OwnReading | null = null
-  #isFit = false
   /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
   #restsUntilMs = Number.NEGATIVE_INFINITY
-  #heartbeat: HeartbeatEntry | null = null
   readonly #time: Time
   readonly #nonces: OwnNonces
   #nonceAt: Moment | null = null
@@ -56,9 +60,9 @@ export class Member {
     this.instance = drawName(draw)
     const nonces = (this.#nonces = new OwnNonces(this.instance, draw, time, signing))
     this.election = new ElectionTimer(time, settings, heartbeat)
-    const log = (this.log = new LogReader(options, this.election))
+    this.log = new LogReader(options, this.election)
     const link = this.#link
-    this.resync = new Resync({ ...options, nonces, link, reading: (asked) => log.reading(asked) })
+    this.resync = new Resync(options, this.log, nonces, link)
     const until = { ...NOWHERE, number: 1 }
     const nothing = { lists: newLists(), time, nonces, heartbeat, link, position: NOWHERE, until }
     this.cutOver = new CutOver(new FollowedLists(nothing), time)
@@ -89,8 +93,7 @@ export class Member {
 
   /** The lists that follow the log, whether or not they are served yet; `null` if none do. */
   get target(): FollowedLists | null {
-    const log = logOf(this.#state)
-    return log?.kind === 'following' ? log.lists : null
+    return listsOf(this.#state)
   }
 
   get #reached(): FollowedLists | null {
@@ -102,18 +105,13 @@ export class Member {
     return (this.publisher ?? this.target)?.position ?? null
   }
 
-  /** The last heartbeat that was applied or written here. */
-  get heartbeat(): HeartbeatEntry | null {
-    return this.#heartbeat
-  }
-
   get candidates(): readonly string[] {
-    return this.#heartbeat?.candidates ?? []
+    return this.heartbeat?.candidates ?? []
   }
 
   /** Whether this instance could read the CRM now, and has not just resigned. */
   get mayRead(): boolean {
-    return this.#isFit && this.#time.now().monotonicMs >= this.#restsUntilMs
+    return this.isFit && this.#time.now().monotonicMs >= this.#restsUntilMs
   }
 
   /** What is wrong with the store's content, and what Marquee does about it; `null` if nothing is. */
@@ -126,15 +124,11 @@ export class Member {
     // Otherwise the snapshot is being loaded, or will be soon.
     if (!resync.foundNone || elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
     if (!this.election.isSilent) return `${NO_DATA}; ${ASKED} a snapshot`
-    return `${NO_DATA}, and no instance leads${this.#isFit ? '' : ', and this one cannot read the CRM'}`
-  }
-
-  /** Notes that this instance could read the CRM. */
-  examined(): void {
-    this.#isFit = true
+    return `${NO_DATA}, and no instance leads${this.isFit ? '' : ', and this one cannot read the CRM'}`
   }
 
   connected(isConnected: boolean): void {
+    this.isConnected = isConnected
     this.#link.isLost = !isConnected
     if (!isConnected) for (const list of [this.cutOver.served.events, this.cutOver.served.venues]) list.help()
   }
@@ -154,14 +148,13 @@ export class Member {
     if (!isNew && this.#nonceAt !== null && elapsedMs(this.#nonceAt, now) < heartbeatMs) return
     this.#nonceAt = now
     const accepts = this.accepting.entryFor(this.#reached)
-    const notes = { version, isFit: this.#isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
+    const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
     await session
       .ask((store) => store.writeField('nonces', this.instance, nonce))
       .catch((cause: unknown) => {
         // The leader drops the key of another application, and makes room in a full store; for that, it needs no nonce.
-        const fault = cause instanceof StoreFailure ? cause.fault : null
-        if (fault !== 'foreign' && !(fault === 'full' && this.publisher !== null)) throw cause
+        if (!isFault(cause, 'foreign') && !(isFault(cause, 'full') && this.publisher !== null)) throw cause
       })
   }
 
@@ -178,15 +171,11 @@ export class Member {
 
   /** Notes a heartbeat that was written here, or applied to the lists. */
   noteHeartbeat(head: HeartbeatEntry, lists: FollowedLists | null = null): void {
-    this.#heartbeat = head
+    this.heartbeat = head
+    this.echoedAt = lists === null ? this.#time.now() : (lists.echoedAt ?? this.echoedAt)
     if (lists === null) return
-    if (lists.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = lists.heartbeatAt
+    this.#heartbeatAt = laterOf(this.#heartbeatAt, lists.heartbeatAt)
     this.accepting.told(head.accepted, lists.shrunk)
-  }
-
-  /** Returns true if a heartbeat carries a nonce of ours that was written since then, in monotonic ms. */
-  wroteSince(sinceMs: number, { body }: LogEntry): boolean {
-    return (this.#nonces.notedIn(body)?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
   }
 
   /** Accepts the shorter lists for an operator. Returns the lists that were held back; `null` if no leader answers. */
@@ -206,20 +195,17 @@ export class Member {
     return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
   }
 
-  /** Follows the log from a loaded snapshot, or records another state of the log. */
-  knows(log: LogState): void {
-    this.#state = withLog(this.#state, log)
+  /** Follows the log from a loaded snapshot. */
+  follows(lists: FollowedLists): void {
+    this.#state = withLists(this.#state, lists)
   }
 
   /** Stops following: the log cannot be followed further from here. */
   lose(lists: FollowedLists, why: string): void {
     this.cutOver.look()
-    const isFollowed = this.target === lists
-    this.#state = withoutClaim(this.#state)
-    if (isFollowed) this.knows(NOTHING_FOLLOWED)
-    if (!lists.isReached) return this.resync.reject(why)
-    if (lists.isBroken) this.resync.reject(why)
-    this.resync.lost(why, this.#canAnswer())
+    this.#state = withLists(withoutClaim(this.#state), null)
+    if (!lists.isReached || lists.isBroken) this.resync.reject(why)
+    if (lists.isReached) this.resync.lost(why, this.#canAnswer())
   }
 
   /** Notes a claim before it is sent. */
@@ -240,46 +226,39 @@ export class Member {
 
   /** Becomes leader: the claim is in the log, and everything before it has been applied. */
   takeOver(position: LogPosition, newLog: boolean): void {
-    const { options, instance } = this
-    const { time, signing, observe } = options
+    const { options, instance, log } = this
     const own = this.own ?? this.#readHere()
-    const publisher = new Publisher({
-      ...options,
+    const publisher = new Publisher(options, {
       instance,
-      replica: own.replica,
+      log,
+      own,
       position,
-      dirtyRows: own.dirtyRows,
-      nonces: new SeenNonces(signing, time, options.heartbeat),
       makeRoom: async (session) => this.snapshots?.makeRoom(session),
       isLogFull: () => this.snapshots?.isLogFull ?? false,
     })
     own.reportTo((observation) => publisher.note(observation))
     this.#state = { kind: 'leading', own, publisher, snapshots: null }
-    this.log.clear()
-    this.resync.satisfied()
+    log.clear()
+    this.resync.needsSnapshot = false
     if (newLog) this.makeSnapshots(null)
     this.offer()
     const detail = `epoch ${position.epoch}${newLog ? ', with a new log' : ''}`
-    observe({ kind: 'cluster-changed', what: 'became-leader', detail })
+    options.observe({ kind: 'cluster-changed', what: 'became-leader', detail })
   }
 
-  /** Starts to read the CRM from the lists that are held here, although the log may not be followed from them. */
+  /**
+   * Starts to read the CRM from the lists that are held here, although the log may not be followed from them. The shrink
+   * guard must know what is served: nothing is missing from lists that begin empty.
+   */
   #readHere(): OwnReading {
-    const own = this.#ownFrom(this.#reached, this.cutOver.served)
+    const { served } = this.cutOver
+    const held = this.#reached ?? (served instanceof FollowedLists && served.isReached ? served : null)
+    const resigned = held === null && this.#resigned?.replica === served ? this.#resigned : null
+    resigned?.goOn()
+    const own = resigned ?? new OwnReading(this.options, held)
     this.#resigned = null
     if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
     return own
-  }
-
-  /** The shrink guard must know what is served: nothing is missing from lists that begin empty. */
-  #ownFrom(reached: FollowedLists | null, served: ServedLists): OwnReading {
-    const resigned = this.#resigned
-    if (reached === null && resigned?.replica === served) {
-      resigned.goOn()
-      return resigned
-    }
-    const held = served instanceof FollowedLists && served.isReached ? served : null
-    return new OwnReading(this.options, reached ?? held)
   }
 
   /** Starts to make snapshots, if that has not started yet, with the snapshot in the store as predecessor. */
@@ -298,7 +277,7 @@ export class Member {
     state.snapshots?.end()
     const { publisher } = state
     const made = (manifest: Manifest): void => this.resync.knows(manifest)
-    this.#state = { ...state, snapshots: new SnapshotMaker({ ...this.options, publisher, made }, last) }
+    this.#state = { ...state, snapshots: new SnapshotMaker(this.options, publisher, last, made) }
   }
 
   /** Claims nothing for one maximum age, so that a failing CRM gets no more requests than from a single instance. */
@@ -311,7 +290,7 @@ export class Member {
     this.#resigned = this.own
     this.own?.end()
     this.snapshots?.end()
-    this.#state = NOTHING_FOLLOWED
+    this.#state = WAITING
     this.#heartbeatAt = this.#time.now()
     this.resync.begin(this.#canAnswer())
     this.options.observe({ kind: 'cluster-changed', what: 'lost-leadership', detail: why })
@@ -321,18 +300,15 @@ export class Member {
    * Starts to read the CRM alone if this instance is a candidate and half the maximum age has passed without a
    * heartbeat. An instance without data does so sooner if the store is unreachable.
    */
-  goAloneIfDue(isConnected: boolean): void {
-    const { instance } = this
+  goAloneIfDue(): void {
     const { settings, readersWhenLost, observe } = this.options
     if (this.own !== null || !this.mayRead) return
-    if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(instance)) return
-    const hasNothing = !isConnected && this.cutOver.isNew
+    if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(this.instance)) return
+    const hasNothing = !this.isConnected && this.cutOver.isNew
     const silentMs = elapsedMs(this.#heartbeatAt, this.#time.now())
     if (silentMs < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)) return
     const before = this.#state
-    const known = logOf(before)
-    const log = known?.kind === 'waiting' ? known : NOTHING_FOLLOWED
-    const alone = { kind: 'standalone', own: this.#readHere(), log } as const
+    const alone = { kind: 'standalone', own: this.#readHere(), lists: null } as const
     // The rows read here lack the entries before a claim that continues the log.
     this.#state = before.kind === 'claiming' && before.newLog ? { ...before, before: alone } : alone
     this.resync.begin(false)
@@ -350,17 +326,9 @@ export class Member {
     }
     if (!this.cutOver.offer(lists)) return
     this.#resigned = null
-    if (own === null) return
+    if (own === null || this.#state.kind === 'leading') return
     // The log is followed again, so this instance need not read the CRM.
     own.end()
-    this.#followsAgain()
-  }
-
-  #followsAgain(): void {
-    const state = this.#state
-    if (state.kind === 'standalone') this.#state = state.log
-    else if (state.kind === 'claiming' && state.before.kind === 'standalone') {
-      this.#state = { ...state, before: state.before.log }
-    }
+    this.#state = withoutOwn(this.#state)
   }
 }

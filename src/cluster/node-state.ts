@@ -6,10 +6,8 @@ import type { Publisher } from './publisher.ts'
 import type { SnapshotMaker } from './snapshot-maker.ts'
 
 /** The instance follows no log, and looks for a snapshot to follow it from. */
-export interface Waiting {
+interface Waiting {
   readonly kind: 'waiting'
-  /** The id of the log's last entry when it was last looked at. */
-  readonly topSeen: string
 }
 
 /** The instance follows the log, whether or not its lists are served yet. */
@@ -18,23 +16,21 @@ interface Following {
   readonly lists: FollowedLists
 }
 
-/** The state of the log as an instance that does not lead sees it. */
-export type LogState = Waiting | Following
-
 /** The instance reads the CRM for itself. It follows the log meanwhile, and serves it again once its data is later. */
 interface Standalone {
   readonly kind: 'standalone'
   readonly own: OwnReading
-  readonly log: LogState
+  /** The lists that follow the log; `null` while the instance looks for a snapshot. */
+  readonly lists: FollowedLists | null
 }
 
-type Unclaimed = LogState | Standalone
+type Unclaimed = Waiting | Following | Standalone
 
 /**
  * The instance has sent a claim. It may be in the log although its answer was lost. If the claim continues the log,
  * this instance applies all entries before it, and only then leads.
  */
-export interface Claiming {
+interface Claiming {
   readonly kind: 'claiming'
   readonly position: LogPosition
   readonly newLog: boolean
@@ -53,18 +49,17 @@ export interface Leading {
 /** The state of one instance of a cluster. */
 export type NodeState = Unclaimed | Claiming | Leading
 
-export const NOTHING_FOLLOWED: Waiting = { kind: 'waiting', topSeen: '' }
+export const WAITING: Waiting = { kind: 'waiting' }
 
-/** Returns the state of the log; `null` for its leader. */
-export function logOf(state: NodeState): LogState | null {
+/** Returns the lists that follow the log; `null` if none do. */
+export function listsOf(state: NodeState): FollowedLists | null {
   switch (state.kind) {
-    case 'waiting':
     case 'following':
-      return state
     case 'standalone':
-      return state.log
+      return state.lists
     case 'claiming':
-      return logOf(state.before)
+      return listsOf(state.before)
+    case 'waiting':
     case 'leading':
       return null
     default:
@@ -78,11 +73,23 @@ export function ownOf(state: NodeState): OwnReading | null {
   return state.kind === 'standalone' || state.kind === 'leading' ? state.own : null
 }
 
-/** Returns the state with a new state of the log. The state of a leader does not change. */
-export function withLog(state: NodeState, log: LogState): NodeState {
-  const placed = (before: Unclaimed): Unclaimed => (before.kind === 'standalone' ? { ...before, log } : log)
+/** Returns the state of an instance that does not lead with other lists, or none, that follow the log. */
+export function withLists(state: NodeState, lists: FollowedLists | null): NodeState {
   if (state.kind === 'leading') return state
-  return state.kind === 'claiming' ? { ...state, before: placed(state.before) } : placed(state)
+  return changed(state, (before) => (before.kind === 'standalone' ? { ...before, lists } : followed(lists)))
+}
+
+/** Returns the state of an instance that no longer reads the CRM for itself. */
+export function withoutOwn(state: Exclude<NodeState, Leading>): NodeState {
+  return changed(state, (before) => followed(listsOf(before)))
+}
+
+function followed(lists: FollowedLists | null): Waiting | Following {
+  return lists === null ? WAITING : { kind: 'following', lists }
+}
+
+function changed(state: Exclude<NodeState, Leading>, change: (before: Unclaimed) => Unclaimed): NodeState {
+  return state.kind === 'claiming' ? { ...state, before: change(state.before) } : change(state)
 }
 
 /** Returns the state without the claim that was sent. */

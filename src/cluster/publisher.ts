@@ -1,29 +1,26 @@
 import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
+import { howMany } from '../domain/printable.ts'
 import type { Observation } from '../observe/observation.ts'
-import type { DirtyRows } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
-import { elapsedMs, type Moment } from '../time/time.ts'
+import type { Moment } from '../time/time.ts'
 import type { HeartbeatEntry, LogEntry, Head, LogPosition } from './entries.ts'
 import { compareIds, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
-import { MOST_NONCES, type SeenNonces } from './nonces.ts'
-import { Outbox, UNKNOWN_AGES, agesOf, failsForMs } from './own-reading.ts'
+import { MOST_NONCES, SeenNonces } from './nonces.ts'
+import { type OwnReading, Outbox, UNKNOWN_AGES, agesOf } from './own-reading.ts'
 import type { ClusterOptions } from './options.ts'
-import { type Session, StoreFailure } from './store.ts'
+import { type Session, StoreFailure, isFault } from './store.ts'
+import type { LogReader } from './log-reader.ts'
 
 /** Whether the last writer of a log still leads: `new-log` if nobody does, because the store lost its entries. */
 export type Leadership = 'goes-on' | 'deposed' | 'new-log'
 
-export interface PublisherOptions extends Pick<
-  ClusterOptions,
-  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version' | 'heartbeat' | 'observe'
-> {
+interface PublisherParts {
   readonly instance: string
-  readonly replica: Replica
+  readonly log: LogReader
+  readonly own: OwnReading
   /** The position of the accepted claim. */
   readonly position: LogPosition
-  readonly dirtyRows: Partial<Record<ListName, DirtyRows>>
-  readonly nonces: SeenNonces
   /** Removes what no instance needs from a full store. */
   readonly makeRoom: (session: Session) => Promise<void>
   /** Returns true if the log has its maximum length, so that rows wait for the snapshot. */
@@ -38,28 +35,29 @@ export class Publisher {
   /** The last entry that is known to be in the log. */
   position: LogPosition
   sentBytes = 0
-  readonly #options: PublisherOptions
-  readonly #begun: Moment
+  /** Why nonces were refused at the last heartbeat; `null` if none were. */
+  refusedNonces: string | null = null
+  readonly #options: ClusterOptions
+  readonly #parts: PublisherParts
+  readonly begunAt: Moment
   /** The entries that first reported the current loss of each shrunk list. */
   #shrunkToldAt: Partial<Record<ListName, LogPosition>> = {}
   /** The entry that was sent and is not known to be in the log. */
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
-  /** The position that the log refused; `null` once the reason is known. */
-  #refused: LogPosition | null = null
   /** Why the next heartbeat drops all nonces: they could not be read in time. */
   #noncesLate: string | null = null
-  /** Why the last heartbeat dropped all nonces; `null` if it used them. */
-  #noncesDropped: string | null = null
-  #hasToldRefused = false
 
-  constructor(options: PublisherOptions) {
+  constructor(options: ClusterOptions, parts: PublisherParts) {
+    const { time, signing, heartbeat } = options
+    const { own, position } = parts
     this.#options = options
-    this.replica = options.replica
-    this.nonces = options.nonces
-    this.position = options.position
-    this.outbox = new Outbox(options.replica, options.dirtyRows, options.time)
-    this.#begun = options.time.now()
+    this.#parts = parts
+    this.replica = own.replica
+    this.nonces = new SeenNonces(signing, time, heartbeat)
+    this.position = position
+    this.outbox = new Outbox(own.replica, own.dirtyRows, time)
+    this.begunAt = time.now()
   }
 
   /** The number of changes that are not known to be in the log. */
@@ -80,35 +78,15 @@ export class Publisher {
     return top.epoch > this.position.epoch || (top.epoch === this.position.epoch && !isOurs) ? 'deposed' : 'new-log'
   }
 
-  /** Returns the position that the log refused since the last call; `null` if it refused none. */
-  takeRefused(): LogPosition | null {
-    const refused = this.#refused
-    this.#refused = null
-    return refused
-  }
-
-  /** Whether the entry that is not known to be in the log is a claim of a new log. */
-  get isClaiming(): boolean {
-    return this.#pending?.head.kind === 'claim'
-  }
-
-  /** Sends the refused entry once more. Returns whether the log takes it now. */
-  async isTakenAgain(session: Session): Promise<boolean> {
-    const sent = this.#pending
-    if (sent === null) return true
-    if ((await session.append(encodeEntry(sent, this.#options.signing), false)) !== 'added') return false
-    this.#arrived(sent)
-    return true
-  }
-
   /** Claims a new log that continues nothing in the store. */
   async claimNewLog(session: Session, position: LogPosition): Promise<void> {
     if (this.#pending !== null) this.outbox.again(this.#pending)
     for (const name of LISTS) this.outbox.tell(name)
     this.#shrunkToldAt = {}
-    const { instance, version } = this.#options
+    const { version } = this.#options
+    const { instance } = this.#parts
     const head = { kind: 'claim', instance, version, newLog: true, after: this.position } as const
-    await this.#send(session, (this.#pending = { position, head, body: NO_BODY }), true)
+    await this.#send(session, { position, head, body: NO_BODY }, true)
   }
 
   /** Resolves when everything has been sent, with the last entry. */
@@ -122,14 +100,14 @@ export class Publisher {
    */
   async sendOutbox(session: Session): Promise<boolean> {
     for (;;) {
-      if (this.#pending === null && this.#options.isLogFull()) return this.outbox.count === 0
-      this.#pending ??= this.#nextUnsent()
-      if (this.#pending === null) {
+      if (this.#pending === null && this.#parts.isLogFull()) return this.outbox.count === 0
+      const next = this.#pending ?? this.#nextUnsent()
+      if (next === null) {
         this.#drained.resolve(this.position)
         this.#drained = Promise.withResolvers()
         return true
       }
-      await this.#send(session, this.#pending)
+      await this.#send(session, next)
     }
   }
 
@@ -143,11 +121,10 @@ export class Publisher {
 
   /** Writes the age of the data in the log. Each instance counts this age from the time of its own nonce. */
   async heartbeat(session: Session): Promise<HeartbeatEntry> {
-    const nonces = await this.#readNonces(session)
-    const dropped = nonces === null ? [] : this.nonces.take(nonces)
-    this.#tellRefused()
+    const dropped = await this.#takeNonces(session)
     const ages = agesOf(this.replica, this.#options.time.now())
-    const { instance, readersWhenLost, settings, heartbeat } = this.#options
+    const { readersWhenLost, settings, heartbeat } = this.#options
+    const { instance } = this.#parts
     const pairs = this.nonces.pairs()
     const accepted = this.#accept()
     this.outbox.tellWaiting()
@@ -170,44 +147,36 @@ export class Publisher {
   }
 
   /**
-   * Reads the nonces; `null` if they are unusable and were all dropped. Live instances write new ones within a
-   * heartbeat.
+   * Takes in the nonces. If they are unusable, all are dropped: live instances write new ones within a heartbeat. Returns
+   * the instances whose nonces should be dropped.
    */
-  async #readNonces(session: Session): Promise<ReadonlyMap<string, string> | null> {
-    const why = this.#noncesLate
+  async #takeNonces(session: Session): Promise<readonly string[]> {
+    const wasRefused = this.refusedNonces !== null
+    const nonces = await this.#readNonces(session)
+    const dropped = typeof nonces === 'string' ? [] : this.nonces.take(nonces)
+    const strange = `${howMany(this.nonces.strange, 'nonce')} of instances: those that do not change are dropped`
+    const others = this.nonces.strange === 0 ? null : strange
+    this.refusedNonces = typeof nonces === 'string' ? `${nonces}; all are dropped` : others
+    if (this.refusedNonces !== null && !wasRefused) {
+      this.#options.observe({ kind: 'cluster-changed', what: 'nonces-refused', detail: this.refusedNonces })
+    }
+    if (typeof nonces === 'string') await session.ask((store) => store.drop(['nonces']))
+    return dropped
+  }
+
+  /** Returns a text if the nonces are unusable. Those that could not be read in time are too large. */
+  async #readNonces(session: Session): Promise<ReadonlyMap<string, string> | string> {
+    const late = this.#noncesLate
     this.#noncesLate = null
-    const read = (): Promise<ReadonlyMap<string, string> | null> =>
-      session.ask((store) => store.readFields('nonces', MOST_NONCES))
-    const nonces =
-      why ??
-      (await read().catch((cause: unknown) => {
-        if (!(cause instanceof StoreFailure)) throw cause
-        if (cause.fault === 'foreign') return cause.message
-        if (cause.fault === 'late') this.#noncesLate = `the nonces of instances could not be read: ${cause.message}`
-        throw cause
-      }))
-    const isUsable = nonces !== null && typeof nonces !== 'string'
-    this.#noncesDropped = isUsable
-      ? null
-      : `${nonces ?? `there are more than ${MOST_NONCES} nonces of instances`}; all are dropped`
-    if (isUsable) return nonces
-    await session.ask((store) => store.drop(['nonces']))
-    return null
-  }
-
-  /** Describes the refused nonces; `null` if there are none. */
-  get refusedNonces(): string | null {
-    if (this.#noncesDropped !== null) return this.#noncesDropped
-    const { strange } = this.nonces
-    if (strange === 0) return null
-    return `${strange} ${strange === 1 ? 'nonce' : 'nonces'} of instances: those that do not change are dropped`
-  }
-
-  #tellRefused(): void {
-    const why = this.refusedNonces
-    if (why !== null && !this.#hasToldRefused)
-      this.#options.observe({ kind: 'cluster-changed', what: 'nonces-refused', detail: why })
-    this.#hasToldRefused = why !== null
+    if (late !== null) return late
+    try {
+      const nonces = await session.ask((store) => store.readFields('nonces', MOST_NONCES))
+      return nonces ?? `there are more than ${MOST_NONCES} nonces of instances`
+    } catch (cause) {
+      if (isFault(cause, 'foreign')) return cause.message
+      if (isFault(cause, 'late')) this.#noncesLate = `the nonces of instances could not be read: ${cause.message}`
+      throw cause
+    }
   }
 
   note(observation: Observation): void {
@@ -243,8 +212,7 @@ export class Publisher {
   }
 
   async #append(session: Session, head: Head, body: Buffer = NO_BODY): Promise<void> {
-    this.#pending = this.#entryOf(head, body)
-    await this.#send(session, this.#pending)
+    await this.#send(session, this.#entryOf(head, body))
   }
 
   #entryOf(head: Head, body: Buffer): LogEntry {
@@ -253,27 +221,31 @@ export class Publisher {
   }
 
   async #send(session: Session, entry: LogEntry, mayCreate = false): Promise<void> {
-    const stored = encodeEntry(entry, this.#options.signing)
-    const appended = await session.append(stored, mayCreate).catch(async (cause: unknown) => {
-      if (!(cause instanceof StoreFailure) || cause.fault !== 'full') throw cause
-      await this.#options.makeRoom(session)
-      return session.append(stored, mayCreate)
-    })
-    if (appended === 'refused') this.#refused = entry.position
+    this.#pending = entry
     // The next session finds out which instance wrote instead.
-    if (appended !== 'added')
+    if (!(await this.sendPending(session, mayCreate)))
       throw new StoreFailure('lost', 'another process has written to the log, or the log is gone')
+  }
+
+  /** Sends the entry that is not known to be in the log, if there is one. Returns false if the log does not take it. */
+  async sendPending(session: Session, mayCreate = false): Promise<boolean> {
+    const entry = this.#pending
+    if (entry === null) return true
+    const { log, makeRoom } = this.#parts
+    const stored = encodeEntry(entry, this.#options.signing)
+    const appended = await log.append(session, stored, mayCreate).catch(async (cause: unknown) => {
+      if (!isFault(cause, 'full')) throw cause
+      await makeRoom(session)
+      return log.append(session, stored, mayCreate)
+    })
+    if (appended !== 'added') return false
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)
     this.#arrived(entry)
+    return true
   }
 
   #arrived({ position }: LogEntry): void {
     this.position = position
     this.#pending = null
-  }
-
-  /** How long reads of the CRM have failed here, in ms. */
-  failsForMs(now: Moment): number {
-    return failsForMs(this.replica, elapsedMs(this.#begun, now), now)
   }
 }

@@ -1,28 +1,19 @@
-import { decodeEntry, idOf, isSame } from './entries.ts'
 import { electionTimeoutMs } from './election.ts'
 import { type StoreLink, FollowedLists } from './followed-lists.ts'
+import type { LogReader } from './log-reader.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
-import { type Session, StoreFailure } from './store.ts'
+import { type Session, isFault } from './store.ts'
 import { sizeOf } from '../snapshot/snapshot-chunks.ts'
 import { loadSnapshot, type Manifest, readManifest } from './store-snapshot.ts'
 
 /** How many election times pass before a snapshot that could not be read in time is read again. */
 const PAUSE_TIMEOUTS = 4
 
-export interface ResyncOptions extends Pick<
-  ClusterOptions,
-  'time' | 'heartbeat' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause' | 'observe'
-> {
-  readonly nonces: OwnNonces
-  readonly link: StoreLink
-  /** Awaits entries that are being read, and notes failures. */
-  readonly reading: <Read>(asked: Promise<Read>) => Promise<Read>
-}
-
 /** Starts to follow from the snapshot in the store. If none is usable, the next nonce asks for one. */
 export class Resync {
-  #needsSnapshot = false
+  /** Whether the snapshot in the store is of no use here, so that the leader must write another. */
+  needsSnapshot = false
   /** Why the snapshot in the store is not usable. */
   why: string | null = null
   /** Whether the store has no snapshot at all. */
@@ -31,7 +22,10 @@ export class Resync {
   known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
   /** The number of resyncs, by reason. */
   readonly counts: Map<string, number> = new Map()
-  readonly #options: ResyncOptions
+  readonly #options: ClusterOptions
+  readonly #log: LogReader
+  readonly #nonces: OwnNonces
+  readonly #link: StoreLink
   #notBeforeMs = Number.NEGATIVE_INFINITY
   /** The last snapshot that could not be used. */
   #useless = ''
@@ -40,18 +34,11 @@ export class Resync {
   #late: string | null = null
   #lost = ''
 
-  constructor(options: ResyncOptions) {
+  constructor(options: ClusterOptions, log: LogReader, nonces: OwnNonces, link: StoreLink) {
     this.#options = options
-  }
-
-  /** Whether the snapshot in the store is of no use here, so that the leader must write another. */
-  get needsSnapshot(): boolean {
-    return this.#needsSnapshot
-  }
-
-  /** Notes that this instance follows the log and needs no snapshot. */
-  satisfied(): void {
-    this.#needsSnapshot = false
+    this.#log = log
+    this.#nonces = nonces
+    this.#link = link
   }
 
   /** Starts a resync because the log cannot be followed further. */
@@ -69,7 +56,7 @@ export class Resync {
     // The same snapshot failed twice, so the fault may be in the log after it.
     if (this.#tried !== '' && this.#tried === this.#lost) {
       this.#useless = this.#tried
-      this.#needsSnapshot = true
+      this.needsSnapshot = true
     }
     this.#lost = this.#tried
     this.#pause(canAnswer ? (this.#options.time.random() * this.#options.settings.maxAgeMs) / 6 : 0)
@@ -82,7 +69,7 @@ export class Resync {
   /** Notes that the log cannot be followed from the last loaded snapshot, so a new snapshot is needed. */
   reject(why: string): void {
     this.#useless = this.#tried
-    this.#needsSnapshot = true
+    this.needsSnapshot = true
     this.why = why
     this.#options.observe({ kind: 'cluster-changed', what: 'snapshot-ignored', detail: why })
   }
@@ -104,52 +91,50 @@ export class Resync {
 
   async #inTime<Part>(asked: Promise<Part>): Promise<Part> {
     return asked.catch((cause: unknown) => {
-      if (cause instanceof StoreFailure && cause.fault === 'late') this.#late = cause.message
+      if (isFault(cause, 'late')) this.#late = cause.message
       throw cause
     })
   }
 
+  /** Loads the snapshot in the store; `null` if it is not usable, or not yet to be tried. */
   async load(session: Session, between: () => Promise<void>): Promise<FollowedLists | null> {
-    if (this.#options.time.now().monotonicMs < this.#notBeforeMs) return null
-    const { newLists, signing, limits, pause } = this.#options
+    const { time, settings, heartbeat } = this.#options
+    if (time.now().monotonicMs < this.#notBeforeMs) return null
     // Each attempt to read a part that is too large ends the session, and an election begins with each session: it must
     // be able to end before the next attempt.
     const isLate = this.#late !== null
     const manifest = await this.read(session)
-    if (isLate) this.#pause(PAUSE_TIMEOUTS * electionTimeoutMs(this.#options.settings, this.#options.heartbeat.ms))
+    if (isLate) this.#pause(PAUSE_TIMEOUTS * electionTimeoutMs(settings, heartbeat.ms))
     this.foundNone = manifest === null
     if (manifest === null) {
-      this.#needsSnapshot = true
+      this.needsSnapshot = true
       return null
     }
     this.#tried = JSON.stringify(manifest)
     if (this.#tried === this.#useless) return null
-    if (typeof manifest === 'string') {
-      this.reject(manifest)
-      return null
-    }
+    const loaded = typeof manifest === 'string' ? manifest : await this.#listsOf(manifest, session, between)
+    if (typeof loaded !== 'string') return loaded
+    this.reject(loaded)
+    return null
+  }
+
+  /** Loads the lists of a snapshot. Returns a text if it is not usable. */
+  async #listsOf(manifest: Manifest, session: Session, between: () => Promise<void>): Promise<FollowedLists | string> {
+    const { newLists, limits, pause, time } = this.#options
     const { from, to, lists: states } = manifest
-    const [first] = await this.#options.reading(session.ask((store) => store.readFrom(idOf(from), 1)))
-    const begin = first === undefined ? null : decodeEntry(first, signing)
-    if (begin === null || 'refused' in begin || !isSame(begin.position, from)) {
-      this.reject('the log does not begin where the snapshot ends')
-      return null
-    }
+    if (!(await this.#log.has(session, from))) return 'the log does not begin where the snapshot ends'
     const lists = newLists()
-    const { memoryBytes } = limits
-    const nowMs = this.#options.time.now().monotonicMs
     const goOn = async (): Promise<void> => {
       await between()
       await pause()
     }
-    const why = await this.#inTime(loadSnapshot(session, manifest, lists, { memoryBytes, nowMs, pause: goOn }))
-    if (why !== null) {
-      this.reject(why)
-      return null
-    }
-    this.satisfied()
+    const options = { memoryBytes: limits.memoryBytes, nowMs: time.now().monotonicMs, pause: goOn }
+    const why = await this.#inTime(loadSnapshot(session, manifest, lists, options))
+    if (why !== null) return why
+    this.needsSnapshot = false
     this.why = null
     this.knows(manifest)
-    return new FollowedLists({ ...this.#options, lists, position: from, until: to, states })
+    const [nonces, link] = [this.#nonces, this.#link]
+    return new FollowedLists({ ...this.#options, nonces, link, lists, position: from, until: to, states })
   }
 }

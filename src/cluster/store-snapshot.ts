@@ -13,7 +13,7 @@ import {
   unspoken,
 } from '../snapshot/snapshot-chunks.ts'
 import { type LogPosition, type ReportedState, type Signing, idOf, logPositionOf, reportedStateOf } from './entries.ts'
-import { type Session, StoreFailure } from './store.ts'
+import { type Session, StoreFailure, isFault } from './store.ts'
 
 const MANIFEST = 'snapshot'
 
@@ -53,7 +53,12 @@ export async function dropSnapshotsBut(
   ofUse: () => readonly (LogPosition | undefined)[],
   signing: Signing,
 ): Promise<void> {
-  const entered = await session.ask((store) => store.readFields('snapshots', MOST_SNAPSHOTS)).catch(ifForeign)
+  const entered = await session
+    .ask((store) => store.readFields('snapshots', MOST_SNAPSHOTS))
+    .catch((cause: unknown) => {
+      if (isFault(cause, 'foreign')) return null
+      throw cause
+    })
   if (entered === null) return session.ask((store) => store.drop(['snapshots']))
   const manifest = await readManifest(session, signing)
   const named = typeof manifest === 'object' && manifest !== null ? [manifest.from] : []
@@ -67,24 +72,6 @@ export async function dropSnapshotsBut(
   }
 }
 
-function ifForeign(cause: unknown): null {
-  if (cause instanceof StoreFailure && cause.fault === 'foreign') return null
-  throw cause
-}
-
-/**
- * Adds a snapshot and its number of chunks to the list of snapshots in the store. This happens before each chunk is
- * written, so that the next leader can remove an unfinished snapshot.
- */
-async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
-  const note = (): Promise<void> => session.ask((store) => store.writeField('snapshots', idOf(from), `${chunks}`))
-  await note().catch(async (cause: unknown) => {
-    ifForeign(cause)
-    await session.ask((store) => store.drop(['snapshots']))
-    await note()
-  })
-}
-
 /** Writes rows as chunks. The rows may change meanwhile; the log has the changes. */
 export async function writeChunks(
   session: Session,
@@ -95,8 +82,9 @@ export async function writeChunks(
   const chunks: ChunkSum[] = []
   for (const chunk of chunksOf(rowRecords)) {
     if (chunk !== null) {
-      // The store executes both in this order; the second does not wait for the answer to the first.
-      const entered = enter(session, from, chunks.length + 1)
+      // Entered first, so that the next leader can remove an unfinished snapshot. The store executes both in this
+      // order; the second does not wait for the answer to the first.
+      const entered = session.ask((store) => store.writeField('snapshots', idOf(from), `${chunks.length + 1}`))
       await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), chunk.body)])
       chunks.push(sumOf(chunk))
     }

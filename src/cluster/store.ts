@@ -74,6 +74,11 @@ export class StoreFailure extends Error {
   }
 }
 
+/** Returns true if a command to the store failed for this reason. */
+export function isFault(cause: unknown, fault: StoreFault): cause is StoreFailure {
+  return cause instanceof StoreFailure && cause.fault === fault
+}
+
 type Direction = 'written' | 'read'
 
 const KINDS = ['claim', 'rows', 'read', 'heartbeat', 'leave'] as const
@@ -116,11 +121,6 @@ export function commandLimitMs({ maxAgeMs }: { readonly maxAgeMs: number }): num
  * store is then read again on another connection. Late results are never used.
  */
 export class Session {
-  /**
-   * Whether an entry was written, or a heartbeat carried our nonce. A store that only accepts connections or nonces is
-   * not usable yet.
-   */
-  #isProven = false
   readonly openedAtMs: number
   readonly limitMs: number
   readonly #connection: StoreConnection
@@ -162,27 +162,15 @@ export class Session {
       if (value !== TIMED_OUT) return value
       throw new StoreFailure('late', tooLate(limitMs))
     } catch (cause) {
-      const endsCommandOnly = cause instanceof StoreFailure && (cause.fault === 'full' || cause.fault === 'foreign')
-      if (!endsCommandOnly) this.close()
+      if (!isFault(cause, 'full') && !isFault(cause, 'foreign')) this.close()
       if (cause instanceof StoreFailure) throw cause
       throw new StoreFailure('lost', cause instanceof Error ? cause.message : 'the connection failed', { cause })
     }
   }
 
-  get isProven(): boolean {
-    return this.#isProven
-  }
-
-  prove(): void {
-    this.#isProven = true
-  }
-
   async append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
     const appended = await this.ask((store) => store.append(entry, mayCreate))
-    if (appended === 'added') {
-      this.prove()
-      this.#traffic.count(entry, 'written')
-    }
+    if (appended === 'added') this.#traffic.count(entry, 'written')
     return appended
   }
 
@@ -200,7 +188,7 @@ export class Session {
   /** Reads a blob; `null` if there is none. Data of other applications counts as none. */
   async getBlob(name: string): Promise<Buffer | null> {
     const bytes = await this.ask((store) => store.getBlob(name)).catch((cause: unknown) => {
-      if (cause instanceof StoreFailure && cause.fault === 'foreign') return null
+      if (isFault(cause, 'foreign')) return null
       throw cause
     })
     this.#traffic.bytes.read += bytes?.length ?? 0

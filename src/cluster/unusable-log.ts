@@ -1,57 +1,60 @@
 import type { Time } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
-import { type Session, StoreFailure } from './store.ts'
+import { type Session, isFault } from './store.ts'
 
 /**
  * The state of an unusable log. `led`: an instance writes to it. `abandoned`: no instance does. `changed`: the log has
- * become readable although nothing was added, so it must be examined again. `waits`: not known yet.
+ * become usable although nothing was added, so it must be examined again. `waits`: not known yet.
  */
 export type LogFate = 'led' | 'waits' | 'abandoned' | 'changed'
 
-/** What a check of the log found. `late`: it could not be read within the time limit. */
-export type LogFinding = 'usable' | 'unusable' | 'late'
+/** Returns true if the log still cannot be used. */
+type Check = (session: Session) => Promise<boolean>
 
-/** Checks, before the log is dropped, whether it is still unusable. */
-type Check = (session: Session) => Promise<LogFinding>
-
-interface PendingCheck {
-  readonly finding: Promise<LogFinding>
-  readonly isDone: boolean
+/** The time in which nothing was added, as observed on one session. */
+interface Silence {
+  readonly session: Session
+  readonly sinceMs: number
+  looks: number
+  /** Whether the last entry arrives within the time limit, if that is in doubt; `asked` until it is known. */
+  arrives: 'unknown' | 'asked' | 'yes' | 'no'
 }
 
 const LEAST_LOOKS = 3
 
 /**
  * A log that cannot be read, verified or written. It counts as abandoned if nothing was added during an election time
- * and three checks, while the store answered on the same session. A log that an instance leads is never dropped.
+ * and three looks, while the store answered on the same session. A log that an instance leads is never dropped.
  */
 export class UnusableLog {
   /** `null` if the log is usable, as far as is known. */
   why: string | null = null
   readonly #time: Time
-  readonly #open: () => Promise<Session>
   readonly #electionMs: () => number
+  readonly #arrives: () => Promise<boolean>
   readonly #tell: (why: string) => void
-  #check: Check = () => Promise.resolve('usable')
-  #session: Session | null = null
-  #sinceMs = 0
-  #looks = 0
+  #check: Check = () => Promise.resolve(false)
+  /** Whether the last entry did not arrive in time. */
+  #isLate = false
+  /** The number of reads in a row that timed out. */
   #late = 0
-  /** The check that began together with the silence. */
-  #pending: PendingCheck | null = null
+  #silence: Silence | null = null
   #told: string | null = null
 
-  constructor(time: Time, open: () => Promise<Session>, electionMs: () => number, tell: (why: string) => void) {
+  /** @param arrives reads the last entry on a separate session, and returns whether it arrives in time */
+  constructor(time: Time, electionMs: () => number, arrives: () => Promise<boolean>, tell: (why: string) => void) {
     this.#time = time
-    this.#open = open
     this.#electionMs = electionMs
+    this.#arrives = arrives
     this.#tell = tell
   }
 
-  found(why: string, check: Check): void {
+  /** Notes why the log cannot be used. `check` is called before the log is dropped. */
+  found(why: string, check: Check, isLate = false): void {
     if (this.why !== null) return
     this.why = why
     this.#check = check
+    this.#isLate = isLate
     if (this.#told !== why) this.#tell(why)
     this.#told = why
   }
@@ -61,10 +64,9 @@ export class UnusableLog {
    * @param leastLate how many reads must have timed out before the log counts as unusable
    */
   failed(cause: unknown, leastLate: number, check: Check): void {
-    if (!(cause instanceof StoreFailure)) return
-    if (cause.fault === 'foreign') this.found(cause.message, check)
-    if (cause.fault === 'late' && ++this.#late >= leastLate) {
-      this.found(`an entry of the log could not be read: ${cause.message}`, check)
+    if (isFault(cause, 'foreign')) this.found(cause.message, check)
+    if (isFault(cause, 'late') && ++this.#late >= leastLate) {
+      this.found(`an entry of the log could not be read: ${cause.message}`, check, true)
     }
   }
 
@@ -83,77 +85,47 @@ export class UnusableLog {
 
   /** Notes that an entry was added: the silence begins again. */
   moved(): void {
-    this.#session = null
+    this.#silence = null
   }
 
   /**
-   * Checks whether an instance leads the log.
-   * @param mayDrop whether it is this instance's turn to replace the log. If so, the log is read once more before the
-   * result is `abandoned`.
+   * Looks whether an instance leads the log.
+   * @param mayDrop whether it is this instance's turn to replace the log
    */
   async look(session: Session, waitMs: number, mayDrop: boolean, signal: AbortSignal): Promise<LogFate> {
-    if (await this.#moves(session, waitMs, signal)) return this.#isLed()
+    if (await this.#moves(session, waitMs, signal)) {
+      this.clear()
+      return 'led'
+    }
     await session.ask((store) => store.ping())
     const { monotonicMs } = this.#time.now()
-    if (session !== this.#session) {
-      this.#session = session
-      this.#sinceMs = monotonicMs - waitMs
-      this.#looks = 0
-      this.#pending = null
+    if (this.#silence?.session !== session) {
+      this.#silence = { session, sinceMs: monotonicMs - waitMs, looks: 0, arrives: this.#isLate ? 'unknown' : 'yes' }
     }
-    this.#looks++
+    const silence = this.#silence
+    silence.looks++
     if (!mayDrop) return 'waits'
-    // The check may take as long as the silence, so it begins with the silence.
-    this.#pending ??= this.#begin()
-    if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs()) return 'waits'
-    // A check that has already ended is older than the end of the silence, so another one begins.
-    const pending = this.#pending.isDone ? this.#begin() : this.#pending
-    this.#pending = null
-    // Until the check ends, another instance may replace the log.
-    do {
-      if (await this.#moves(session, waitMs, signal)) return this.#isLed()
-    } while (!pending.isDone && !signal.aborted)
-    let finding = await pending.finding
-    // The log may have become usable since then. A late check is not repeated, because followers wait for it too.
-    if (finding === 'unusable') finding = await this.#check(session)
-    if (finding !== 'usable') return 'abandoned'
+    if (silence.arrives === 'unknown') {
+      // This may take as long as the silence, so it begins with the silence.
+      silence.arrives = 'asked'
+      void this.#arrives().then((isSo) => (silence.arrives = isSo ? 'yes' : 'no'))
+    }
+    const isOver = silence.looks >= LEAST_LOOKS && monotonicMs - silence.sinceMs >= this.#electionMs()
+    if (!isOver || silence.arrives === 'asked') return 'waits'
+    if (silence.arrives === 'no' || (await this.#check(session))) return 'abandoned'
     // If the log is unusable for another reason next, the silence so far counts. Waiting for a second silence would
     // make the lists of followers too old to serve.
     this.why = null
     return 'changed'
   }
 
-  #begin(): PendingCheck {
-    const pending = { finding: this.#checkApart(), isDone: false }
-    void pending.finding.then(() => (pending.isDone = true))
-    return pending
-  }
-
-  /** Uses a separate connection, because the one on which the silence was observed must keep answering. */
-  async #checkApart(): Promise<LogFinding> {
-    const session = await this.#open().catch(() => null)
-    if (session === null) return 'usable'
-    try {
-      return await this.#check(session)
-    } catch {
-      return 'usable'
-    } finally {
-      session.close()
-    }
-  }
-
   async #moves(session: Session, waitMs: number, signal: AbortSignal): Promise<boolean> {
     try {
       return await session.ask((store) => store.moves(waitMs), waitMs)
     } catch (cause) {
-      if (!(cause instanceof StoreFailure) || cause.fault !== 'foreign') throw cause
+      if (!isFault(cause, 'foreign')) throw cause
       await sleep(waitMs, this.#time, signal)
       return false
     }
-  }
-
-  #isLed(): LogFate {
-    this.clear()
-    return 'led'
   }
 }

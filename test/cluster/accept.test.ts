@@ -71,7 +71,7 @@ describe('`accept` (instances: What a person touches)', () => {
       fleet.weather.downUntilMs = fleet.time.trueMs + MAX_AGE_MS / 2
       expect((await saidTo(fleet, second)).accepted).toEqual(['events'])
       fleet.kill(first)
-      await must(fleet, () => second.cluster.role === 'leader', MAX_AGE_MS)
+      await must(fleet, () => second.cluster.member.role === 'leader', MAX_AGE_MS)
       await must(fleet, serves(second, 2), 2 * MAX_AGE_MS)
     }
   })
@@ -81,7 +81,7 @@ describe('`accept` (instances: What a person touches)', () => {
     const [first, second] = await shrunk(fleet)
     fleet.kill(first)
     expect((await saidTo(fleet, second)).accepted).toEqual(['events'])
-    expect(second.cluster.role).toBe('leader')
+    expect(second.cluster.member.role).toBe('leader')
     await must(fleet, serves(second, 2), MAX_AGE_MS)
   })
 
@@ -102,7 +102,7 @@ describe('`accept` (instances: What a person touches)', () => {
       const fleet = new Fleet(setting, seed)
       const [first, second] = await shrunk(fleet)
       const said = saidTo(fleet, second)
-      const nonce = (): string => fleet.store.nonces.get(second.cluster.instance) ?? ''
+      const nonce = (): string => fleet.store.nonces.get(second.cluster.member.instance) ?? ''
       await must(fleet, () => nonce().includes('\\"accepts\\":{'), MAX_AGE_MS)
       const recorded = nonce()
       await said
@@ -113,9 +113,9 @@ describe('`accept` (instances: What a person touches)', () => {
       fleet.kill(second)
       // What it had sent arrives all the same.
       await wait(fleet, 1000)
-      fleet.store.nonces.set(second.cluster.instance, recorded)
+      fleet.store.nonces.set(second.cluster.member.instance, recorded)
       await wait(fleet, 2 * MAX_AGE_MS)
-      expect(first.cluster.role).toBe('leader')
+      expect(first.cluster.member.role).toBe('leader')
       expect(first.cluster.served.events.shrunk).not.toBeNull()
       expect(fleet.news['shorter-accepted']).toBe(1)
     }

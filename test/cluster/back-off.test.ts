@@ -16,7 +16,7 @@ async function successor(fleet: Fleet, leastMs: number): Promise<Instance> {
   await must(fleet, () => second.cluster.served.events.isFailing, 1000)
   fleet.weather.downUntilMs = 0
   fleet.kill(first)
-  await must(fleet, () => second.cluster.role === 'leader', MAX_AGE_MS)
+  await must(fleet, () => second.cluster.member.role === 'leader', MAX_AGE_MS)
   return second
 }
 

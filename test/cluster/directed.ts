@@ -27,7 +27,7 @@ export async function begun(fleet: Fleet): Promise<Instance> {
 /** One more, which follows. */
 export async function follower(fleet: Fleet, given: Partial<FleetSetting> = {}): Promise<Instance> {
   const instance = fleet.start(undefined, given)
-  await must(fleet, () => instance.cluster.role === 'follower' && fleet.answers(instance), 4 * MAX_AGE_MS)
+  await must(fleet, () => instance.cluster.member.role === 'follower' && fleet.answers(instance), 4 * MAX_AGE_MS)
   return instance
 }
 

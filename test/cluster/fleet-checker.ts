@@ -174,7 +174,7 @@ export class FleetChecker {
   /** An instance that has taken all that the leader wrote holds what the leader holds, versions included. */
   agree(leader: Instance, follower: Instance): void {
     const [{ cluster: from }, { cluster: to }] = [leader, follower]
-    if (to.role !== 'follower' || !isSame(from.position, to.position)) return
+    if (to.member.role !== 'follower' || !isSame(from.member.position, to.member.position)) return
     if (!leader.isServedByLog || !follower.isServedByLog) return
     for (const name of ['events', 'venues'] as const) {
       // What was never read in full is not told of.

@@ -183,7 +183,7 @@ export class Fleet {
   }
 
   get leader(): Instance | null {
-    return this.ours.find(({ cluster, isRunning }) => isRunning && cluster.role === 'leader') ?? null
+    return this.ours.find(({ cluster, isRunning }) => isRunning && cluster.member.role === 'leader') ?? null
   }
 
   get requests(): number {
@@ -273,7 +273,8 @@ export class Fleet {
     }
     const { leader } = this
     for (const wait of this.#waits) this.#look(wait)
-    if (leader?.cluster.outbox === 0 && instance?.isRunning === true) this.checker.agree(leader, instance)
+    if (leader?.cluster.member.publisher?.unsent === 0 && instance?.isRunning === true)
+      this.checker.agree(leader, instance)
     this.time.after(this.chance.span(this.setting.inspectEveryMs), () => this.#inspect())
   }
 

@@ -128,7 +128,8 @@ export class Instance {
 
   /** What is answered is what the log follows, or what follows the log. */
   get isServedByLog(): boolean {
-    const { served, position, role } = this.cluster
+    const { served } = this.cluster
+    const { position, role } = this.cluster.member
     if (served instanceof FollowedLists) return served.isReached && isSame(served.position, position)
     return role === 'leader' && served === this.replicas.at(-1)
   }

@@ -64,12 +64,12 @@ describe('a process that is started amid faults (instances: Goals)', () => {
       const third = fleet.start()
       await must(
         fleet,
-        () => third.cluster.role === 'standalone',
+        () => third.cluster.member.role === 'standalone',
         third.cluster.member.election.lengthMs + token.heartbeatMs,
       )
-      expect(second.cluster.role).toBe('follower')
+      expect(second.cluster.member.role).toBe('follower')
       await must(fleet, () => fleet.answers(third), MAX_AGE_MS / 3)
-      await must(fleet, () => second.cluster.role === 'standalone', MAX_AGE_MS)
+      await must(fleet, () => second.cluster.member.role === 'standalone', MAX_AGE_MS)
       expect(fleet.checker.wrong).toEqual([])
     }
   })

@@ -117,9 +117,9 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
         Member.prototype,
         'goAloneIfDue',
         (original) =>
-          function goAloneIfDue(this: Member, isConnected) {
+          function goAloneIfDue(this: Member) {
             const { own, target } = this
-            original.call(this, isConnected)
+            original.call(this)
             if (own === null && this.own !== null && target !== null) this.takeOver(target.position, false)
           },
       ),
@@ -202,7 +202,7 @@ export function takeStoresClock(fleet: () => Fleet): () => void {
       function notedIn(this: OwnNonces, body) {
         const noted = original.call(this, body)
         const { store, instances } = fleet()
-        const one = instances.find(({ cluster }) => cluster.instance === this.instance)
+        const one = instances.find(({ cluster }) => cluster.member.instance === this.instance)
         const lateMs = Math.max(0, store.clockMs() - store.addedAtMs(body))
         const now = one?.machine.peek()
         return noted && now ? { monotonicMs: now.monotonicMs - lateMs, wallMs: now.wallMs - lateMs } : noted

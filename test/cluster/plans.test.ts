@@ -33,7 +33,7 @@ async function epochComesAgain(seed: number): Promise<readonly string[]> {
   await fleet.pass(MAX_AGE_MS / 2)
   const saved = fleet.store.save()
   fleet.kill(first)
-  expect(await fleet.until(() => second.cluster.role === 'leader', MAX_AGE_MS)).toBeTrue()
+  expect(await fleet.until(() => second.cluster.member.role === 'leader', MAX_AGE_MS)).toBeTrue()
   const sleeper = await follower(fleet)
   const [epoch, number] = topOf(fleet)
   sleeper.machine.stop(20 * MAX_AGE_MS)
@@ -42,7 +42,7 @@ async function epochComesAgain(seed: number): Promise<readonly string[]> {
   fleet.store.breakConnections()
   // It never saw the epoch that was lost.
   const third = fleet.start()
-  expect(await fleet.until(() => third.cluster.role === 'leader', 2 * MAX_AGE_MS)).toBeTrue()
+  expect(await fleet.until(() => third.cluster.member.role === 'leader', 2 * MAX_AGE_MS)).toBeTrue()
   expect(topOf(fleet)[0]).toBe(epoch)
   expect(await fleet.until(() => topOf(fleet)[1] > number + 5, 18 * MAX_AGE_MS)).toBeTrue()
   sleeper.machine.wake()
@@ -84,7 +84,7 @@ async function sleepsThrough(
 function logIsCut(seed: number): Promise<readonly string[]> {
   return sleepsThrough(seed, async (fleet, first, second) => {
     fleet.kill(first)
-    expect(await fleet.until(() => second.cluster.role === 'leader', MAX_AGE_MS)).toBeTrue()
+    expect(await fleet.until(() => second.cluster.member.role === 'leader', MAX_AGE_MS)).toBeTrue()
     fleet.store.trimBefore(`${topOf(fleet)[0]}-0`)
   })
 }
@@ -114,12 +114,14 @@ async function readerWakesLate(seed: number): Promise<readonly string[]> {
   second.machine.stop(20 * MAX_AGE_MS)
   changeAll(fleet)
   first.machine.wake()
-  expect(await fleet.until(() => showsChange(fleet, first) && first.cluster.outbox === 0, MAX_AGE_MS)).toBeTrue()
+  expect(
+    await fleet.until(() => showsChange(fleet, first) && first.cluster.member.publisher?.unsent === 0, MAX_AGE_MS),
+  ).toBeTrue()
   // Nothing that the claimant reads later makes up for what it did not take.
   fleet.weather.downUntilMs = fleet.time.trueMs + MAX_AGE_MS / 2
   first.machine.stop(20 * MAX_AGE_MS)
   second.machine.wake()
-  expect(await fleet.until(() => second.cluster.role === 'leader', MAX_AGE_MS)).toBeTrue()
+  expect(await fleet.until(() => second.cluster.member.role === 'leader', MAX_AGE_MS)).toBeTrue()
   third.machine.wake()
   await fleet.pass(MAX_AGE_MS)
   return fleet.checker.wrong
@@ -137,7 +139,7 @@ async function knowsMore(seed: number): Promise<readonly string[]> {
   expect(await fleet.until(() => showsChange(fleet, first), MAX_AGE_MS)).toBeTrue()
   fleet.weather.downUntilMs = fleet.time.trueMs + MAX_AGE_MS / 2
   second.machine.wake()
-  expect(await fleet.until(() => second.cluster.role === 'leader', MAX_AGE_MS)).toBeTrue()
+  expect(await fleet.until(() => second.cluster.member.role === 'leader', MAX_AGE_MS)).toBeTrue()
   first.isCut = false
   await fleet.pass(2 * MAX_AGE_MS)
   return fleet.checker.wrong
@@ -149,7 +151,7 @@ async function candidateComesBack(seed: number): Promise<readonly string[]> {
   await begun(fleet)
   const second = await follower(fleet)
   second.isCut = true
-  expect(await fleet.until(() => second.cluster.role === 'standalone', 2 * MAX_AGE_MS)).toBeTrue()
+  expect(await fleet.until(() => second.cluster.member.role === 'standalone', 2 * MAX_AGE_MS)).toBeTrue()
   const taken: string[] = []
   const { onAdded } = fleet.store
   fleet.store.onAdded = (entry, ...rest) => {
@@ -260,7 +262,7 @@ async function vouchesShrunk(seed: number): Promise<boolean> {
   const shrunkMs = fleet.time.trueMs
   await fleet.pass(2000)
   fleet.kill(first)
-  expect(await fleet.until(() => second.cluster.role === 'leader', MAX_AGE_MS)).toBeTrue()
+  expect(await fleet.until(() => second.cluster.member.role === 'leader', MAX_AGE_MS)).toBeTrue()
   return fleet.until(() => {
     const ageMs = second.cluster.served.events.ageMs(second.machine.peek()) ?? Infinity
     return fleet.time.trueMs - ageMs > shrunkMs + 1000

@@ -71,14 +71,19 @@ export class Rights {
     const { tables, instances, ours, time, setting, checker } = this.#world
     const shown = tables[name].shown().map(({ id }) => id)
     const isLong = instances.every(
-      ({ cluster }) => cluster.role === 'waiting' || cluster.served[name].list.served >= FEWEST,
+      ({ cluster }) => cluster.member.role === 'waiting' || cluster.served[name].list.served >= FEWEST,
     )
     const isNew = instances.some(({ isLoading }) => isLoading)
     // What changed and was read by nobody who answers, or by nobody who writes to the log, the CRM would tell nobody
     // any more.
     const isKnown =
-      instances.every((instance) => instance.cluster.role === 'waiting' || isWithin(instance, setting.maxAgeMs)) &&
-      ours.some((one) => one.cluster.role === 'leader' && one.cluster.isConnected && isWithin(one, setting.maxAgeMs))
+      instances.every(
+        (instance) => instance.cluster.member.role === 'waiting' || isWithin(instance, setting.maxAgeMs),
+      ) &&
+      ours.some(
+        (one) =>
+          one.cluster.member.role === 'leader' && one.cluster.member.isConnected && isWithin(one, setting.maxAgeMs),
+      )
     if (this.areLost || this.#isAccepted || this.#isRead(name) || isNew || !isLong || !isKnown) return
     if (shown.length < FEWEST) return
     const kept = new Set(shown.slice(0, this.#chance.below(MOST_KEPT)))

@@ -38,7 +38,9 @@ export async function runFleet(
       2 * setting.maxAgeMs + 10_000,
     )
     if (!isWell) {
-      const silent = fleet.instances.filter((instance) => !fleet.answers(instance)).map(({ cluster }) => cluster.role)
+      const silent = fleet.instances
+        .filter((instance) => !fleet.answers(instance))
+        .map(({ cluster }) => cluster.member.role)
       checker.fault(`after all was well again ${silent.length} do not answer (${silent.join(', ')})`)
     }
     fleet.history.end()
@@ -46,7 +48,7 @@ export async function runFleet(
     await fleet.pass(3 * setting.maxAgeMs + setting.fullReadEveryMs * 2)
     const resynced = (fleet.news['resynced'] ?? 0) - resyncedBefore
     if (resynced > 0) checker.fault(`${resynced} times the log could not be followed though all was well`)
-    const readers = fleet.instances.filter(({ cluster }) => cluster.role === 'leader').length
+    const readers = fleet.instances.filter(({ cluster }) => cluster.member.role === 'leader').length
     if (checker.wrongs === 0 && readers !== 1) checker.fault(`${readers} read in the end`)
     if (checker.wrongs === 0) for (const instance of fleet.instances) checker.compare(instance)
   }

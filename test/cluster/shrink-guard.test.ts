@@ -50,7 +50,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     for (const instance of [first, second]) expect(ageNow(instance)).toBeGreaterThan(2 * MAX_AGE_MS)
 
     fleet.kill(first)
-    await must(fleet, () => second.cluster.role === 'leader', 2 * MAX_AGE_MS)
+    await must(fleet, () => second.cluster.member.role === 'leader', 2 * MAX_AGE_MS)
     await wait(fleet, 3 * MAX_AGE_MS)
     expect(second.cluster.served.events.list.served).toBe(served)
     expect(ageNow(second)).toBeGreaterThan(5 * MAX_AGE_MS)
@@ -84,7 +84,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
         fleet.kill(first)
       }
       member.lose(member.target, 'the plan says so')
-      await must(fleet, () => second.cluster.role === (isStoreLost ? 'standalone' : 'leader'), 2 * MAX_AGE_MS)
+      await must(fleet, () => second.cluster.member.role === (isStoreLost ? 'standalone' : 'leader'), 2 * MAX_AGE_MS)
       await wait(fleet, 4 * MAX_AGE_MS)
       expect(second.cluster.served.events.list.served).toBe(served)
       expect(second.cluster.served.events.shrunk?.absent).toBe(served - 2)
@@ -104,7 +104,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     fleet.store.state = 'down'
     fleet.store.breakConnections()
     cluster.member.resign('the plan says so')
-    await must(fleet, () => cluster.role === 'standalone', MAX_AGE_MS)
+    await must(fleet, () => cluster.member.role === 'standalone', MAX_AGE_MS)
     await wait(fleet, 4 * MAX_AGE_MS)
     expect(cluster.served.events.list.served).toBe(served)
     const { shrunk } = cluster.served.events

@@ -45,7 +45,7 @@ async function unreadable(body: Buffer): Promise<void> {
     await must(fleet, () => isBroken, MAX_AGE_MS)
     undo()
     await must(fleet, () => (fleet.news['resynced'] ?? 0) >= 2, MAX_AGE_MS)
-    await must(fleet, () => followers.every(({ cluster }) => cluster.role === 'follower'), 1.5 * MAX_AGE_MS)
+    await must(fleet, () => followers.every(({ cluster }) => cluster.member.role === 'follower'), 1.5 * MAX_AGE_MS)
     assert.ok(followers.every((one) => fleet.answers(one)))
     assert.ok(fleet.log.join().includes('the rows of an entry of the log cannot be read'))
     assert.deepEqual(fleet.checker.wrong, [])
@@ -65,7 +65,7 @@ export const SNAPSHOT_SENTENCES: Readonly<Record<string, () => Promise<void>>> =
           if (leader === null) throw new Error('nobody reads')
           if (change % 2 === 0) fleet.kill(leader)
           else fleet.end(leader)
-          await must(fleet, () => next.cluster.role === 'leader', MAX_AGE_MS)
+          await must(fleet, () => next.cluster.member.role === 'leader', MAX_AGE_MS)
           await fleet.pass(3000)
         }
         await fleet.pass(3 * 60_000)
