@@ -128,7 +128,11 @@ export class Cluster {
     const member = this.member
     const session = await Session.open(store, this.#time, commandLimitMs(settings), this.#hurries.signal, this.traffic)
     try {
-      await member.nonce(session, true)
+      await member.nonce(session, true).catch(async (cause: unknown) => {
+        // For a follower, a full store is the same as a lost one. But a store without a leader needs one to make room.
+        if (isFault(cause, 'full')) await follow(member, session, signal)
+        throw cause
+      })
       this.#session = session
       this.member.connected(true)
       member.election.heard()

@@ -4,6 +4,7 @@ import { type LogEntry, NO_BODY, compareIds, encodeEntry, idOf, isHighest, isSam
 import type { FollowedLists } from './followed-lists.ts'
 import type { Member } from './member.ts'
 import type { Session, StoredEntry } from './store.ts'
+import { makeRoom } from './store-snapshot.ts'
 import { claimableAt } from './election.ts'
 
 /**
@@ -155,7 +156,7 @@ async function claim(member: Member, session: Session, top: LogEntry | null): Pr
   const head = { kind: 'claim', instance, version, ...claimable } as const
   member.claims(position, claimable.newLog)
   const entry = encodeEntry({ position, head, body: NO_BODY }, signing)
-  const appended = await member.log.append(session, entry, claimable.newLog)
+  const appended = await member.log.append(session, entry, claimable.newLog, (full) => makeRoom(full, signing))
   election.heard()
   if (appended === 'added') member.won({ position, newLog: claimable.newLog })
   else member.unclaim()

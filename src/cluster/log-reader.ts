@@ -114,9 +114,21 @@ export class LogReader {
     return id !== before
   }
 
-  /** Appends an entry. A log that refuses it although it shows nothing above it is unusable. */
-  async append(session: Session, entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
-    const appended = await session.append(entry, mayCreate)
+  /**
+   * Appends an entry, in a full store after `makeRoom`. A log that refuses it although it shows nothing above it is
+   * unusable.
+   */
+  async append(
+    session: Session,
+    entry: StoredEntry,
+    mayCreate: boolean,
+    makeRoom: (session: Session) => Promise<void>,
+  ): Promise<Appended> {
+    const appended = await session.append(entry, mayCreate).catch(async (cause: unknown) => {
+      if (!isFault(cause, 'full')) throw cause
+      await makeRoom(session)
+      return session.append(entry, mayCreate)
+    })
     if (appended === 'added') this.unusable.moved()
     if (appended !== 'refused') return appended
     // Something is wrong with the log, so a single late answer counts.

@@ -233,12 +233,7 @@ export class Publisher {
     if (entry === null) return true
     const { log, makeRoom } = this.#parts
     const stored = encodeEntry(entry, this.#options.signing)
-    const appended = await log.append(session, stored, mayCreate).catch(async (cause: unknown) => {
-      if (!isFault(cause, 'full')) throw cause
-      await makeRoom(session)
-      return log.append(session, stored, mayCreate)
-    })
-    if (appended !== 'added') return false
+    if ((await log.append(session, stored, mayCreate, makeRoom)) !== 'added') return false
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)
     this.#arrived(entry)
     return true

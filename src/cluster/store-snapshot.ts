@@ -72,6 +72,16 @@ export async function dropSnapshotsBut(
   }
 }
 
+/**
+ * Removes what no instance needs from a full store without a leader: entries before the snapshot, and other snapshots.
+ */
+export async function makeRoom(session: Session, signing: Signing): Promise<void> {
+  const manifest = await readManifest(session, signing)
+  if (typeof manifest === 'object' && manifest !== null)
+    await session.ask((store) => store.trimBefore(idOf(manifest.from)))
+  await dropSnapshotsBut(session, () => [], signing)
+}
+
 /** Writes rows as chunks. The rows may change meanwhile; the log has the changes. */
 export async function writeChunks(
   session: Session,

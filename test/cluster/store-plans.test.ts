@@ -304,6 +304,34 @@ describe('a store that is full (instances: Without the store)', () => {
   })
 })
 
+describe('a store that is full and has no leader (instances: Without the store)', () => {
+  it('gets one, which trims the log first, as soon as that makes room', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      const { store } = fleet
+      const undo = override(
+        store,
+        'trimBefore',
+        (original) =>
+          function trimBefore(this: Fleet['store'], id) {
+            original.call(this, id)
+            store.isFull = false
+          },
+      )
+      store.isFull = true
+      fleet.kill(first)
+      await must(fleet, () => second.cluster.member.role === 'leader', MAX_AGE_MS)
+      undo()
+      await fleet.pass(MAX_AGE_MS)
+      expect([second.cluster.member.isConnected, fleet.answers(second)]).toEqual([true, true])
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  })
+})
+
 describe('a key that is not that of the others (instances: What a follower accepts)', () => {
   it('has a log and a leader of its own, which takes nothing from the others', async () => {
     for (const seed of SEEDS) {
