@@ -20,7 +20,7 @@ import {
   columnSource,
 } from './sources.ts'
 import { flagIn, isName } from '../values.ts'
-import { type SourceType, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
+import { type Constant, type SourceType, CONSTANTS, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 export interface FieldOptions {
@@ -108,7 +108,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   const lasts = name === 'Finish' && type === 'date-time'
   const keys = type === 'date-time' ? ['wallTimeIn'] : []
   const further = type === 'text' ? ['values', 'html'] : keys
-  const constant = lasts ? { ...A_DATE, allowed: `${A_DATE.allowed}, or { lasting: 2h30m }` } : CONSTANTS[type]
+  const constant = CONSTANTS[type]
   const lasting = lasts ? ', or { lasting: 2h30m }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
     int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
@@ -119,7 +119,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
     sourceSchema({ type, labels, lasts }),
     (node, place) =>
       (lasts ? refuseLasting(node, place) : null) ??
-      (constant === undefined ? null : refuseWord(node, place, constant)) ??
+      (constant === undefined ? null : refuseWord(node, place, constant, lasts)) ??
       valueOf(node) ??
       (lasts ? lastingOf(node) : null) ??
       (type === 'int32' ? subtractOf(node) : joinOf(node, keys, lasts)) ??
@@ -127,28 +127,14 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   )
 }
 
-/** The constants that a type of field allows. `crm.texts` has no effect on them. */
-interface Constant {
-  readonly allowed: string
-  readonly accepts: (written: string) => boolean
-}
-
-const A_NUMBER: Constant = { allowed: 'a number', accepts: (written) => /\d/.test(written) }
-const A_DATE: Constant = {
-  allowed: 'a date-time such as 2036-07-12T19:30',
-  accepts: (written) => /\d{4}.*\d/.test(written),
-}
-
-const CONSTANTS: Partial<Record<SourceType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
-
 /** Refuses a constant that is not a valid value of the field: every row with it would be withheld. */
-function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof PROBLEM | null {
+function refuseWord(node: Tree, place: Place, { allowed, pattern }: Constant, lasts: boolean): typeof PROBLEM | null {
+  if (node.kind !== 'map') return null
   for (const key of ['whenBlank', 'value']) {
-    const said = node.kind === 'map' ? node.entries.get(key) : undefined
-    const written = writtenText(said)?.trim() ?? ''
-    if (said !== undefined && written !== '' && written !== '?' && !accepts(written)) {
-      return place.in(key, said).refuse(said, `must be ${allowed}`)
-    }
+    const said = node.entries.get(key)
+    const written = writtenText(said) ?? ''
+    if (said === undefined || written.trim() === '?' || pattern.test(written)) continue
+    return place.in(key, said).refuse(said, `must be ${allowed}${lasts ? ', or { lasting: 2h30m }' : ''}`)
   }
   return null
 }

@@ -24,11 +24,19 @@ const COLUMNS: ValueSchema = { type: 'array', minItems: 2, items: COLUMN }
 const DURATION = textSchema(/^\s*(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{1,6}s)?\s*$/)
 const LASTING = mappingOf({ lasting: orReference(DURATION) }, ['lasting'])
 
-/** The schemas of constants by type of field: the least that a valid one contains. A blank constant is refused. */
-const CONSTANTS: Partial<Record<SourceType, ValueSchema>> = {
-  int32: textSchema(/\d|^\s*$/),
-  decimal: textSchema(/\d|^\s*$/),
-  'date-time': textSchema(/\d{4}.*\d|^\s*$/),
+/** The constants that a type of field allows. `crm.texts` has no effect on them. */
+export interface Constant {
+  readonly allowed: string
+  /** The least that a valid constant contains. A blank one is refused elsewhere. */
+  readonly pattern: RegExp
+}
+
+const A_NUMBER: Constant = { allowed: 'a number', pattern: /\d|^\s*$/ }
+
+export const CONSTANTS: Partial<Record<SourceType, Constant>> = {
+  int32: A_NUMBER,
+  decimal: A_NUMBER,
+  'date-time': { allowed: 'a date-time such as 2036-07-12T19:30', pattern: /\d{4}.*\d|^\s*$/ },
 }
 
 const SWITCH: ValueSchema = { anyOf: [FLAG, REFERENCE, { type: 'null' }] }
@@ -57,7 +65,8 @@ interface FieldKind {
 
 /** The schema of any other field's source. */
 export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
-  const value = orReference(CONSTANTS[type] ?? { type: 'string' })
+  const constant = CONSTANTS[type]
+  const value = orReference(constant === undefined ? { type: 'string' } : textSchema(constant.pattern))
   const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...(lasts ? [LASTING] : [])] }
   const zone = { wallTimeIn: { anyOf: [COLUMN, mappingOf({ column: COLUMN }, ['column'])] } }
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
