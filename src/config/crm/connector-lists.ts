@@ -4,7 +4,7 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { section } from '../key.ts'
-import { NAME, duration, guid, text, timeZone } from '../values.ts'
+import { NAME, duration, flag, guid, path, proxyUrl, text, timeZone } from '../values.ts'
 import { fieldSources } from './field-sources.ts'
 import type { SaidList } from './sources.ts'
 import { condition } from './condition.ts'
@@ -16,25 +16,42 @@ const columns = {
     .override('the connector’s own, else none')
     .says('The time of a row’s last change, as a column or a path such as `meta.changed`.'),
 }
+const { active } = columns
 
-const ofEvents = {
-  ...columns,
-  showOnWeb: condition('Which events are shown; null means all.').override('the connector’s own, else all'),
-  fields: fieldSources(EVENTS, { labels: false, mayLackFurther: true }).override('the connector’s own'),
-}
-const ofVenues = {
-  ...columns,
-  fields: fieldSources(VENUES, { labels: false, mayLackFurther: true }).override('the connector’s own'),
+/** The keys of each list, without `updatedAt`: the connector's requests use a fixed column for the time of a change. */
+export const keysByOwnTime = {
+  events: {
+    active,
+    showOnWeb: condition('Which events are shown; null means all.').override('the connector’s own, else all'),
+    fields: fieldSources(EVENTS, { labels: false, mayLackFurther: true }).override('the connector’s own'),
+  },
+  venues: {
+    active,
+    fields: fieldSources(VENUES, { labels: false, mayLackFurther: true }).override('the connector’s own'),
+  },
 }
 
 /** The keys of each list. */
-export const listKeys = { events: ofEvents, venues: ofVenues }
+export const listKeys = {
+  events: { ...columns, ...keysByOwnTime.events },
+  venues: { ...columns, ...keysByOwnTime.venues },
+}
 
-const { updatedAt: _ofEvents, ...eventsByOwnTime } = ofEvents
-const { updatedAt: _ofVenues, ...venuesByOwnTime } = ofVenues
+/** The time limit of an exchange with the CRM. */
+export const requestTimeout = duration({ leastMs: 10 }).optional('a third of the maximum age, at most `10s`')
 
-/** The keys of each list, without `updatedAt`: the connector's requests use a fixed column for the time of a change. */
-export const keysByOwnTime = { events: eventsByOwnTime, venues: venuesByOwnTime }
+export const availability = section({
+  every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read separately.'),
+})
+
+/** The keys of connectors that ask a web API. */
+export const webKeys = {
+  proxy: proxyUrl()
+    .optional('`HTTPS_PROXY` and `NO_PROXY`')
+    .says('The forward proxy for all requests; `NO_PROXY` is then ignored.'),
+  ca: path('the path of a PEM file').optional().says('Additional certificates to trust.'),
+  allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
+}
 
 /** The keys that every connector has, besides its own and its lists. */
 export const commonKeys = {
@@ -42,22 +59,18 @@ export const commonKeys = {
     .optional()
     .says('For ids that are not UUIDs: they become UUIDv5 of this namespace and `<list>/<id>`.'),
   timeZone: timeZone().optional('the `timeZone` above').says('The zone of dates without an offset.'),
-  requestTimeout: duration({ leastMs: 10 })
-    .optional('a third of the maximum age, at most `10s`')
-    .says('The time limit of one request.'),
-  availability: section({
-    every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read separately.'),
-  })
+  requestTimeout: requestTimeout.says('The time limit of one request.'),
+  availability: availability
     .optional('every `5s`, if the connector has such a read')
     .says('The separate read of TicketsAvailable and TicketCapacity.'),
 }
 
 /** The lists of a connector that has its own mapping. */
 export const connectorLists = {
-  events: section(ofEvents)
+  events: section(listKeys.events)
     .optional('the connector’s own')
     .says('Settings that override the connector’s own for events.'),
-  venues: section(ofVenues)
+  venues: section(listKeys.venues)
     .optional('the connector’s own')
     .says('Settings that override the connector’s own for venues.'),
 }

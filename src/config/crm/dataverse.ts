@@ -1,10 +1,11 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import { proxyUrl, webOrigin, duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
+import { webOrigin, secretText, text, wholeNumber, word } from '../values.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { section } from '../key.ts'
 import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
+import { availability, requestTimeout, webKeys } from './connector-lists.ts'
 
 // Names and ids are used in URLs without escaping.
 const SET = /^[A-Za-z_]\w*$/
@@ -27,20 +28,12 @@ export const dataverse = section({
   authority: webOrigin('https://login.microsoftonline.com')
     .default('https://login.microsoftonline.com')
     .says('The server that issues tokens; national clouds have their own.'),
-  requestTimeout: duration({ leastMs: 10 })
-    .optional('a third of the maximum age, at most `10s`')
-    .says('The time limit of a request, including its whole response.'),
+  requestTimeout: requestTimeout.says('The time limit of a request, including its whole response.'),
   labels: wholeNumber(1, 65_535).default(1033).says('The language (LCID) of labels.'),
-  proxy: proxyUrl()
-    .optional('`HTTPS_PROXY` and `NO_PROXY`')
-    .says('The forward proxy for all requests; `NO_PROXY` is then ignored.'),
-  ca: path('the path of a PEM file').optional().says('Additional certificates to trust.'),
-  availability: section({
-    every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read separately.'),
-  })
-    .optional()
-    .says('For environments where registrations do not change the event’s row.'),
-  allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
+  proxy: webKeys.proxy,
+  ca: webKeys.ca,
+  availability: availability.optional().says('For environments where registrations do not change the event’s row.'),
+  allowInsecure: webKeys.allowInsecure,
   events: section({
     from: from.default('msevtmgt_events'),
     active,

@@ -20,7 +20,14 @@ import {
   columnSource,
 } from './sources.ts'
 import { flagIn, isName } from '../values.ts'
-import { type Constant, type SourceType, CONSTANTS, furtherSourceSchema, sourceSchema, idSchema } from './source-schemas.ts'
+import {
+  type Constant,
+  type SourceType,
+  CONSTANTS,
+  furtherSourceSchema,
+  sourceSchema,
+  idSchema,
+} from './source-schemas.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 export interface FieldOptions {

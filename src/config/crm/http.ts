@@ -2,18 +2,14 @@ import type { ListName } from '../../domain/field.ts'
 import { type Place, PROBLEM } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, section } from '../key.ts'
 import type { Tree } from '../tree.ts'
-import { duration, flag, secretText, text, wholeNumber, word, guid, path, proxyUrl } from '../values.ts'
-import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector } from './connector-lists.ts'
+import { duration, flag, secretText, text, wholeNumber, word, guid } from '../values.ts'
+import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector, webKeys } from './connector-lists.ts'
 import type { JsonValue, JsonValues } from '../../domain/json-value.ts'
 
 /** The keys of every connector that ships with Marquee and asks a web API. */
 const shippedKeys = {
   ...connectorKeys,
-  proxy: proxyUrl()
-    .optional('`HTTPS_PROXY` and `NO_PROXY`')
-    .says('The forward proxy for all requests; `NO_PROXY` is then ignored.'),
-  ca: path('the path of a PEM file').optional().says('Additional certificates to trust.'),
-  allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
+  ...webKeys,
 }
 
 /** The keys of connectors that ship, for CRMs whose ids are not UUIDs. */

@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path'
 import { codeOf } from '../../domain/system-error.ts'
 import { type Key, type ValueSchema, ValueProblem, isNull, scalarOf, wholeKey, leaf, section } from '../key.ts'
 import { Secret } from '../../domain/secret.ts'
-import { size, flag, path, textSchema, word, NAME, text, proxyUrl } from '../values.ts'
-import { commonKeys, connectorLists, settingsOfConnector } from './connector-lists.ts'
+import { size, textSchema, word, NAME, text } from '../values.ts'
+import { commonKeys, connectorLists, settingsOfConnector, webKeys } from './connector-lists.ts'
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { fieldSources } from './field-sources.ts'
@@ -89,11 +89,8 @@ export const moduleKeys = section({
   path: codeFile.says('The connector: a `.ts`, `.mts`, `.js` or `.mjs` file. It runs in a process of its own.'),
   ...processKeys,
   ...connectorLists,
-  proxy: proxyUrl()
-    .optional('`HTTPS_PROXY` and `NO_PROXY`')
-    .says('The forward proxy for requests of `context.http`; `NO_PROXY` is then ignored.'),
-  ca: path('the path of a PEM file').optional().says('Additional certificates to trust.'),
-  allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
+  ...webKeys,
+  proxy: webKeys.proxy.says('The forward proxy for requests of `context.http`; `NO_PROXY` is then ignored.'),
 })
   .says('A connector of your own, in TypeScript or JavaScript (docs/crm/your-own.md).')
   .map(settingsOfConnector(({ path: { sha256 }, settings }) => ({ sha256, settings })))

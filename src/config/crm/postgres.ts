@@ -6,6 +6,7 @@ import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '..
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
+import { requestTimeout } from './connector-lists.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
 import { type PostgresAddress, SSL_MODES } from './sources.ts'
 
@@ -153,9 +154,9 @@ export const postgres = section({
     .says(
       'How often all ids and times of change are compared; the age of records counts from there. At most the maximum age.',
     ),
-  requestTimeout: duration({ leastMs: 10 })
-    .optional('a third of the maximum age, at most `10s`')
-    .says('The time limit of a connection, a statement or a lock, by this machine’s clock.'),
+  requestTimeout: requestTimeout.says(
+    'The time limit of a connection, a statement or a lock, by this machine’s clock.',
+  ),
   ca: path('the path of a PEM file').optional().says('Certificates to trust if the URL names none.'),
   idNamespace: guid()
     .optional()
