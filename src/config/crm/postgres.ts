@@ -38,18 +38,19 @@ export function parsePostgresUrl(address: string): PostgresAddress | string {
   }
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return 'must begin with postgres://'
   if (url.hash !== '') return 'must not contain a #; write %23'
-  const parameters = parametersOf(url.search)
-  const [writtenUser, writtenPassword, database] = [url.username, url.password, url.pathname.slice(1)].map(decoded)
-  if (parameters === null || isNone(writtenUser) || isNone(writtenPassword) || isNone(database))
-    return 'contains a % without two hex digits; write %25'
+  if (!isEncoded(url.href)) return 'contains a % without two hex digits; write %25'
+  const [writtenUser, writtenPassword] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const database = decodeURIComponent(url.pathname.slice(1))
+  // libpq does not decode a plus as a blank.
+  const parameters = new URLSearchParams(url.search.replaceAll('+', '%2B'))
   for (const name of parameters.keys()) {
     if (PARAMETERS.some((known) => known === name)) continue
     const near = nearestName(name, PARAMETERS)
     const hint = near === null ? `known: ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
     return `has an unknown parameter; ${hint}`
   }
-  // A parameter overrides the part before the `?`; an empty one is ignored.
-  const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.get(name) || null
+  // A parameter overrides the part before the `?`. The last of several counts, and an empty one is ignored.
+  const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.getAll(name).at(-1) || null
   const sslRootCert = given('sslrootcert')
   // Anyone can get a certificate that the system trusts, so libpq too demands that it is for the host.
   const trustsSystem = sslRootCert === 'system'
@@ -64,7 +65,7 @@ export function parsePostgresUrl(address: string): PostgresAddress | string {
   if (user === '') return 'must name a user: postgres://user@host/database'
   if (database.includes('/')) return 'must name one database after the host'
   const written = url.hostname === '-' ? '' : url.hostname
-  const host = given('host') ?? decoded(written.replace(/^\[(.*)\]$/, '$1')) ?? ''
+  const host = given('host') ?? decodeURIComponent(written.replace(/^\[(.*)\]$/, '$1'))
   if (host === '') return 'must name a host; a Unix socket is ?host=/var/run/postgresql'
   if (host.includes(',')) return 'must name one host'
   const port = portOf(given('port') ?? url.port)
@@ -83,35 +84,20 @@ export function parsePostgresUrl(address: string): PostgresAddress | string {
   }
 }
 
-/** The query parameters; the last of several with one name counts. `null` if one is not percent-encoded correctly. */
-function parametersOf(search: string): ReadonlyMap<string, string> | null {
-  const parameters = new Map<string, string>()
-  for (const pair of search.slice(1).split('&')) {
-    if (pair === '') continue
-    const [, name, value] = (/^([^=]*)=?(.*)$/.exec(pair) ?? []).map(decoded)
-    // libpq does not decode a plus as a blank.
-    if (isNone(name) || isNone(value)) return null
-    parameters.set(name, value)
+/** Returns true if every % begins an encoded character. */
+function isEncoded(address: string): boolean {
+  try {
+    decodeURIComponent(address)
+    return true
+  } catch {
+    return false
   }
-  return parameters
 }
 
 function portOf(written: string): number | null {
   if (written === '') return 5432
   const port = /^\d{1,5}$/.test(written) ? Number(written) : 0
   return port >= 1 && port <= 65_535 ? port : null
-}
-
-function isNone(part: string | null | undefined): part is null | undefined {
-  return part === null || part === undefined
-}
-
-function decoded(part: string): string | null {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return null
-  }
 }
 
 const TABLE = /^[^.\u0000]+(?:\.[^.\u0000]+)?$/
