@@ -106,7 +106,6 @@ describeWithPostgres('the connections of a lane', () => {
       updatedAt: null,
       updatedAtIn: null,
       saysFields: false,
-      withUpdatedAt: () => list,
       rowReading() {
         throw new Error('a third bug')
       },

@@ -16,13 +16,11 @@ function well<Value>(given: Value | PostgresFailure): Value {
 }
 
 const transaction = well(await session.begin())
-const scan = transaction.scan(PG_SELECT)
 const sizes: number[] = []
 let most = 0
 let sum = 0
-for (;;) {
-  const page = well((await scan.next()).value)
-  if (page === null) break
+for await (const answer of transaction.scan(PG_SELECT, 'marquee_scan')) {
+  const page = well(answer)
   const size = page.rows.reduce((all, row) => all + row.reduce((wide, text) => wide + (text?.length ?? 0), 0), 0)
   sizes.push(page.rows.length)
   most = Math.max(most, size)

@@ -27,7 +27,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
   it('are served with the digits and texts of the database', async () => {
     await world.query(
       `INSERT INTO crm.event (event_id, title, seats, sold, starts_at, ends_at, price, tags, on_web)
-       VALUES ($1, 'Bach & Söhne', 250, 7, '2026-07-12 18:30:00.1234567+00', '2026-07-12 20:30+00', 12.50, '{Music,"a,b",NULL}', true)`,
+       VALUES ($1, 'Bach & Söhne', 250, 7, '2026-07-12 18:30:00.1234567+00', '2026-07-12 20:30+00', 12.50, ARRAY['Music', 'a,b', NULL, 'NULL', 'say "hi" \\ {ü}'], true)`,
       [idOf(1)],
     )
     const running = await world.start()
@@ -40,7 +40,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
       Start: '2026-07-12T18:30:00.123457+00:00',
       Finish: '2026-07-12T20:30:00+00:00',
       Price: '12.50',
-      Tags: ['Music', 'a,b'],
+      Tags: ['Music', 'a,b', 'NULL', 'say "hi" \\ {ü}'],
       Links: [],
     } as unknown as Record<string, never>)
   })

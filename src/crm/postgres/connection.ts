@@ -220,28 +220,30 @@ export class Opener {
     }
     const certificates = this.#certificates(address)
     if (certificates instanceof PostgresFailure) return certificates
-    let last: Connection | PostgresFailure | null = null
-    for (const encryption of tlsAttempts(address, certificates)) {
-      last = await Connection.open(address, encryption, this.settings)
-      if (!(last instanceof PostgresFailure) || !isAboutEncryption(last, encryption)) break
-    }
-    return last ?? new PostgresFailure('internal', 'no way to connect', null, true)
+    const [first, second] = tlsAttempts(address, certificates)
+    const opened = await Connection.open(address, first, this.settings)
+    const mayTryAgain = second !== undefined && opened instanceof PostgresFailure && isAboutEncryption(opened, first)
+    return mayTryAgain ? Connection.open(address, second, this.settings) : opened
   }
 
   #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | PostgresFailure {
     const { ca, absolute, descriptors = PLENTY } = this.settings
-    const root = sslRootCert === null ? ca : sslRootCert === 'system' ? null : absolute(sslRootCert)
-    const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
-    const texts: (string | null)[] = []
-    for (const path of paths) {
+    const root = sslRootCert === 'system' ? null : (sslRootCert ?? ca)
+    const certificates: Certificates = {}
+    for (const [name, path] of [['ca', root] as const, ['cert', sslCert] as const, ['key', sslKey] as const]) {
+      if (path === null) continue
       try {
-        texts.push(path === null ? null : descriptors.take(() => regularText(path)))
+        certificates[name] = descriptors.take(() => regularText(absolute(path)))
       } catch {
-        return new PostgresFailure('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
+        return new PostgresFailure(
+          'misconfigured',
+          `the certificate or key ${absolute(path)} cannot be read`,
+          null,
+          true,
+        )
       }
     }
-    const [caText = null, cert = null, key = null] = texts
-    return { ca: caText, cert, key }
+    return certificates
   }
 }
 
@@ -264,21 +266,23 @@ function isAboutEncryption({ code, failure }: PostgresFailure, encryption: Encry
   return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')
 }
 
-/** The contents of certificate and key files; `ca` is null if only the runtime's certificates are trusted. */
+/** The contents of certificate and key files; without `ca`, only the runtime's certificates are trusted. */
 interface Certificates {
-  readonly ca: string | null
-  readonly cert: string | null
-  readonly key: string | null
+  ca?: string
+  cert?: string
+  key?: string
 }
 
 /** The connection attempts for `sslmode`, in order (libpq, table 34.1). */
-function tlsAttempts({ sslMode, host }: PostgresAddress, certificates: Certificates): readonly Encryption[] {
+function tlsAttempts(
+  { sslMode, host }: PostgresAddress,
+  certificates: Certificates,
+): readonly [first: Encryption, second?: Encryption] {
   // Unix sockets have no TLS, and libpq ignores sslmode for them.
   if (host.startsWith('/')) return [false]
-  const { ca, cert, key } = certificates
-  const own = { ...(cert === null ? {} : { cert }), ...(key === null ? {} : { key }) }
+  const { ca, ...own } = certificates
   const anyone: ConnectionOptions = { ...own, rejectUnauthorized: false }
-  const trusted = { ...own, ...(ca === null ? {} : { ca }), rejectUnauthorized: true }
+  const trusted = { ...certificates, rejectUnauthorized: true }
   const anyHost: ConnectionOptions = { ...trusted, checkServerIdentity: () => undefined }
   // Checks the host by name, since `pg` sets no server name for an IP address.
   const thisHost: ConnectionOptions = { ...trusted, checkServerIdentity: (_, peer) => checkServerIdentity(host, peer) }
@@ -291,7 +295,7 @@ function tlsAttempts({ sslMode, host }: PostgresAddress, certificates: Certifica
       return [anyone, false]
     case 'require':
       // With a root certificate, `require` verifies the chain, because libpq does and operators rely on it.
-      return [ca === null ? anyone : anyHost]
+      return [ca === undefined ? anyone : anyHost]
     case 'verify-ca':
       return [anyHost]
     case 'verify-full':

@@ -1,6 +1,5 @@
 import type { Time } from '../../time/time.ts'
 import { PostgresFailure } from './postgres-failure.ts'
-import type { ListTable } from './list-table.ts'
 import { timestampText } from './updated-at.ts'
 import type { Opened } from './known-table.ts'
 
@@ -19,54 +18,52 @@ const RIGHTS = `WITH RECURSIVE named AS (
   FROM named`
 
 /** A time that no row has and that is easy to find in a query plan. */
-const NEVER = timestampText(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
+const NEVER = Date.UTC(2222, 1, 22, 22, 22, 22) * 1000
 /** A refresh without changes that takes longer is reported. With an index it takes far less. */
 const SLOW_MS = 50
 
-export interface Examining {
-  readonly maxAgeMs: number
-  readonly time: Time
-  readonly warn: (warning: string) => void
-}
-
-/** Warns about everything an operator should know about a readable table, one sentence each. */
-export async function examineTable<Item>(
+/** Yields a sentence for everything an operator should know about a readable table. A failure comes last. */
+export async function* examineTable<Item>(
   opened: Opened<Item>,
-  { name, table, updatedAt: named }: ListTable<Item>,
-  { maxAgeMs, time, warn }: Examining,
-): Promise<PostgresFailure | null> {
-  const { transaction } = opened
-  const { updatedAt } = opened.known.list
+  time: Time,
+  maxAgeMs: number,
+): AsyncGenerator<string | PostgresFailure, void, void> {
+  const { transaction, known } = opened
+  const { name, table, updatedAt: named } = known.list
+  const { updatedAt } = known.reading
   const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
-  if (rights instanceof PostgresFailure) return rights
+  if (rights instanceof PostgresFailure) {
+    yield rights
+    return
+  }
   const [canWrite, narrowed, isView, narrowedBelow] = rights.rows[0] ?? []
   const { written } = table
-  if (canWrite === 't') warn(`the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`)
+  if (canWrite === 't') yield `the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`
   if (narrowed === 't') {
-    warn(`row-level security applies to ${written}: rows that a policy hides are not served, and look deleted`)
+    yield `row-level security applies to ${written}: rows that a policy hides are not served, and look deleted`
   } else if (narrowedBelow === 't') {
-    warn(`a table below ${written} has row-level security: rows that it hides from the view look deleted`)
+    yield `a table below ${written} has row-level security: rows that it hides from the view look deleted`
   }
   if (updatedAt === null) {
-    warn(`${written} has no column for crm.${name}.updatedAt, so every refresh reads all of it`)
-    return null
+    yield `${written} has no column for crm.${name}.updatedAt, so every refresh reads all of it`
+    return
   }
   if (updatedAt !== named) {
-    warn(
-      `${written} has no column ${named}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`,
-    )
+    yield `${written} has no column ${named}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`
   }
   const isIndexed = await usesIndex(opened)
-  if (isIndexed instanceof PostgresFailure) return isIndexed
+  if (isIndexed instanceof PostgresFailure) {
+    yield isIndexed
+    return
+  }
   if (!isIndexed) {
     const orUseless =
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
-    warn(`${written} has no index that begins with ${updatedAt}${orUseless}, so every refresh scans all of it`)
+    yield `${written} has no index that begins with ${updatedAt}${orUseless}, so every refresh scans all of it`
   }
   const slow = await slowness(opened, time, maxAgeMs)
-  if (slow instanceof PostgresFailure) return slow
-  if (slow !== null) warn(`${written} ${slow}`)
-  return null
+  if (slow instanceof PostgresFailure) yield slow
+  else if (slow !== null) yield `${written} ${slow}`
 }
 
 /**
@@ -80,7 +77,9 @@ async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<bo
   const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
   if (on instanceof PostgresFailure) return on
   const lines = plan.rows.map(([line]) => line ?? '')
-  const isIndexed = lines.some((line) => line.includes('Index Cond:') && line.includes(NEVER.slice(0, 19)))
+  const isIndexed = lines.some(
+    (line) => line.includes('Index Cond:') && line.includes(timestampText(NEVER).slice(0, 19)),
+  )
   // The plan does not show how a foreign server runs its part.
   return isIndexed || lines.some((line) => line.includes('Foreign Scan'))
 }
@@ -99,12 +98,8 @@ async function slowness<Item>(
     moments.push(time.now().monotonicMs)
   }
   const [begun = 0, answered = 0, refreshed = 0] = moments
-  const answers = transaction.scan(known.select([known.idColumn, known.updatedAtColumn]))
-  for (;;) {
-    const { value: answer } = await answers.next()
-    if (answer instanceof PostgresFailure) return answer
-    if (answer === null) break
-  }
+  const failed = await transaction.drain(known.selectIds, 'marquee_ids')
+  if (failed !== null) return failed
   // The duration of a refresh without changes, minus the round trip; then that of reading all ids and times of change.
   const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
   const idScanMs = Math.round(time.now().monotonicMs - refreshed)

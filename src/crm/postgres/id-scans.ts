@@ -44,43 +44,6 @@ export class IdScanSchedule {
   }
 }
 
-/** Rows whose updatedAt is outside the window of the read of changes, as a complete read finds them. */
-export class Strays {
-  /** Rows whose updatedAt is later than the window's end, changed or not. */
-  readonly ahead: Tally = new Tally()
-  /** Changed rows whose updatedAt is earlier than others that were already read. */
-  readonly behind: Tally = new Tally()
-  readonly #window: UpdatedAtWindow
-
-  constructor(window: UpdatedAtWindow) {
-    this.#window = window
-  }
-
-  look(time: number, id: string | null): void {
-    if (time > this.#window.last) this.ahead.add(time - this.#window.now, id)
-  }
-
-  /** Notes a row that the id scan found changed though the read of changes had missed it. */
-  found(time: number, id: string): void {
-    // A change without an updatedAt is found by id scans only, as expected.
-    if (time > 0 && time <= this.#window.after) this.behind.add(this.#window.after - time, id)
-  }
-}
-
-class Tally {
-  count = 0
-  id: string | null = null
-  byMicros = -1
-
-  add(byMicros: number, id: string | null): void {
-    this.count++
-    // Keep the row that is furthest out, so the message names the same row whatever order rows come in.
-    if (byMicros <= this.byMicros) return
-    this.byMicros = byMicros
-    this.id = id
-  }
-}
-
 /** The number of consecutive id scans that must find late rows before it is reported. */
 const USUAL_AFTER = 3
 
@@ -96,9 +59,9 @@ export class StrayNotices {
     this.#tell = tell
   }
 
-  scanned(strays: Strays, known: KnownTable<unknown>): void {
-    this.readInFull(strays, known)
-    const { count, id, byMicros } = strays.behind
+  scanned(window: UpdatedAtWindow, known: KnownTable<unknown>): void {
+    this.readInFull(window, known)
+    const { count, id, byMicros } = window.behind
     this.#lateIdScans = count === 0 ? 0 : this.#lateIdScans + 1
     if (this.#lateIdScans !== USUAL_AFTER) return
     this.#tell(
@@ -106,7 +69,7 @@ export class StrayNotices {
     )
   }
 
-  readInFull({ ahead: { count, id, byMicros } }: Strays, known: KnownTable<unknown>): void {
+  readInFull({ ahead: { count, id, byMicros } }: UpdatedAtWindow, known: KnownTable<unknown>): void {
     if (!this.#ahead.isNew(count, id)) return
     const others = count === 1 ? '' : ` and ${count - 1} more`
     this.#tell(

@@ -1,14 +1,14 @@
-import type { Change, Failure, Page, PageStream } from '../../sync/port.ts'
+import { type Change, type Failure, type Page, type PageStream, heartbeat } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import type { Cell } from '../cells/cell.ts'
-import { tooLargeRow } from '../mapping/map-row.ts'
+import { type MappedRow, tooLargeRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import type { QueryAnswer } from './connection.ts'
 import { PostgresFailure } from './postgres-failure.ts'
 import type { ReadMoment, ReadSession, Transaction } from './read-session.ts'
 import { type ListTable, type RowReading, quote } from './list-table.ts'
 import type { TextRow } from './message-limits.ts'
-import { microsOf } from './updated-at.ts'
+import { microsOf, timestampText } from './updated-at.ts'
 import { type TableShape, isWallTime, missingColumns, tableShape, unfitUpdatedAt, zoneOf } from './table-shape.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
@@ -44,7 +44,7 @@ export class TableReader<Item> {
       for (;;) {
         opened = await withTimeout(this.#time, SIGN_OF_LIFE_MS, opening)
         if (opened !== TIMED_OUT) return opened
-        yield emptyPage({ begunAt: this.#time.now(), sourceLagMs: 0 })
+        yield heartbeat(this.#time.now())
       }
     } finally {
       // The read was abandoned.
@@ -83,35 +83,22 @@ export class TableReader<Item> {
     this.#known = null
     const shape = await tableShape(transaction, this.#list.table, this.#list.name)
     if (shape instanceof PostgresFailure) return shape
-    const list = hasOlderName(this.#list, shape) ? this.#list.withUpdatedAt(OLDER_NAME) : this.#list
-    const reading = list.rowReading(shape)
-    const failed = missingColumns(shape, reading, list) ?? unfitUpdatedAt(shape, list)
+    const reading = this.#list.rowReading(shape)
+    const failed = missingColumns(shape, reading, this.#list) ?? unfitUpdatedAt(shape, reading, this.#list)
     if (failed !== null) return failed
-    const zone = isWallTime(shape, list) ? (list.updatedAtIn ?? (await zoneOf(transaction))) : null
+    const zone = isWallTime(shape, reading) ? (this.#list.updatedAtIn ?? (await zoneOf(transaction))) : null
     if (zone instanceof PostgresFailure) return zone
-    this.#known = new KnownTable(list, server, shape, zone, reading)
+    this.#known = new KnownTable(this.#list, server, shape, zone, reading)
     return this.#known
   }
 }
 
-/** A common older name of the updatedAt column, used if `updated_at` does not exist. */
-const OLDER_NAME = 'changed_at'
-
-function hasOlderName({ updatedAt }: ListTable<unknown>, { columns }: TableShape): boolean {
-  return updatedAt === 'updated_at' && !columns.has(updatedAt) && columns.has(OLDER_NAME)
-}
-
 const INVALID_PARAMETER = '22023'
 
-interface ReadRow<Item> {
-  readonly change: Change<Item>
-  readonly version: number
+export interface ReadRow<Item, Of extends Change<Item> = Change<Item>> {
+  readonly change: Of
+  /** The id as the database writes it. */
   readonly id: string | null
-}
-
-/** A page without changes: it says when the read began and how far the server lags. */
-export function emptyPage({ begunAt, sourceLagMs }: Pick<ReadMoment, 'begunAt' | 'sourceLagMs'>): Page<never> {
-  return { begunAt, sourceLagMs, changes: [], whereIs: () => '' }
 }
 
 /** A table as one server has it: builds the statements for it, and turns answers into pages. */
@@ -123,17 +110,21 @@ export class KnownTable<Item> {
   readonly idType: string
   /** The updatedAt column; empty if there is none. */
   readonly updatedAtColumn: string
-  readonly #arrays: TableShape['arrays']
-  readonly #updatedAtIndex: number
   /** The zone of an updatedAt column without time zone; `null` if the column has time zones. */
   readonly zone: string | null
+  /** The statement that reads all rows; conditions can be appended. */
+  readonly select: string
+  /** The statement that reads the id and the updatedAt of all rows; conditions can be appended. */
+  readonly selectIds: string
+  /** The object ids of the array types. */
+  readonly #arrays: ReadonlySet<number>
   /** How far an updatedAt without time zone is ahead of UTC, in microseconds. */
   #offset = 0
 
   constructor(
     list: ListTable<Item>,
     server: string,
-    shape: TableShape,
+    { columns, arrays }: TableShape,
     zone: string | null,
     reading: RowReading<Item>,
   ) {
@@ -142,47 +133,44 @@ export class KnownTable<Item> {
     this.reading = reading
     this.zone = zone
     this.idColumn = reading.columns[0] ?? ''
-    this.idType = shape.columns.get(this.idColumn) ?? ''
-    this.updatedAtColumn = list.updatedAt ?? ''
-    this.#arrays = shape.arrays
-    this.#updatedAtIndex = list.updatedAt === null ? -1 : reading.columns.indexOf(list.updatedAt)
-  }
-
-  /** Builds the statement that reads columns of all rows; conditions can be appended. */
-  select(columns: readonly string[] = this.reading.columns): string {
-    return `SELECT ${columns.map(quote).join(', ')} FROM ${this.list.table.quoted}`
+    this.idType = columns.get(this.idColumn) ?? ''
+    this.updatedAtColumn = reading.updatedAt ?? ''
+    const updatedAt = reading.updatedAt === null ? 'NULL' : `extract(epoch FROM ${quote(reading.updatedAt)})`
+    this.#arrays = new Set([...ARRAYS, ...arrays])
+    this.select = `SELECT ${reading.columns.map(quote).join(', ')}, ${updatedAt} FROM ${list.table.quoted}`
+    this.selectIds = `SELECT ${quote(this.idColumn)}, ${updatedAt} FROM ${list.table.quoted}`
   }
 
   /**
    * Builds the statement that reads the rows whose updatedAt is in a window. Both ends matter: given only one, a
    * planner without statistics of the column expects a third of all rows and ignores the index.
    */
-  selectUpdated(after: string, last: string): string {
+  selectUpdated(after: number, last: number): string {
     const column = quote(this.updatedAtColumn)
-    return `${this.select()} WHERE ${column} > '${after}' AND ${column} <= '${last}'`
+    return `${this.select} WHERE ${column} > '${timestampText(after)}' AND ${column} <= '${timestampText(last)}'`
   }
 
   /** Maps the rows of an answer to `select`. Consumes the answer: its texts are replaced by cells. */
-  rowsOf({ rows, oids }: QueryAnswer): readonly ReadRow<Item>[] {
-    const types = decoders(oids, this.#arrays)
+  rowsOf({ rows, oids }: QueryAnswer): readonly ReadRow<Item, MappedRow<Item>>[] {
+    const decoders = oids.map((oid) => (this.#arrays.has(oid) ? decodeArray : DECODERS.get(oid)))
     return rows.map((row) => {
       const id = row[0] ?? null
-      const version = this.#updatedAtIndex === -1 ? Number.NaN : microsOf(row[this.#updatedAtIndex] ?? null)
+      const version = this.reading.updatedAt === null ? Number.NaN : microsOf(row.at(-1) ?? null)
       const change = isTooLarge(row)
         ? tooLargeRow(id === null ? null : this.reading.idOf(id), this.placeOf(id), version)
-        : this.reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
-      return { change, version, id }
+        : this.reading.mapRow(decodeRow(row, decoders), () => this.placeOf(id), version)
+      return { change, id }
     })
   }
 
   /** The server's clock as a column of updatedAt shows it, in microseconds. */
   async clock(transaction: Transaction): Promise<number | PostgresFailure> {
-    const serverNow = microsOf(transaction.moment.serverNow)
-    if (this.zone === null) return serverNow
-    const answer = await transaction.query('SELECT (now() AT TIME ZONE $1)::text', [this.zone])
+    const { moment } = transaction
+    if (this.zone === null) return moment.serverMicros
+    const answer = await transaction.query('SELECT extract(epoch FROM now() AT TIME ZONE $1)', [this.zone])
     if (answer instanceof PostgresFailure) return answer.code === INVALID_PARAMETER ? this.#unknownZone(answer) : answer
     const wall = microsOf(answer.rows[0]?.[0] ?? null)
-    this.#offset = wall - serverNow
+    this.#offset = wall - moment.serverMicros
     return wall
   }
 
@@ -191,22 +179,18 @@ export class KnownTable<Item> {
     return new PostgresFailure('misconfigured', message, code, lost)
   }
 
-  pageOf(moment: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
-    const changes = rows.map(({ change }) => change)
+  pageOf({ begunAt, sourceLagMs }: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
     return {
-      ...this.pageOfIds(moment, changes, (index) => rows[index]?.id ?? null, pass),
-      updatedAtMs: (index) => ((rows[index]?.version ?? Number.NaN) - this.#offset) / 1000,
+      begunAt,
+      sourceLagMs,
+      pass,
+      changes: rows.map(({ change }) => change),
+      whereIs: (index) => this.placeOf(rows[index]?.id ?? null),
+      updatedAtMs: (index) => {
+        const change = rows[index]?.change
+        return change !== undefined && 'version' in change ? (change.version - this.#offset) / 1000 : Number.NaN
+      },
     }
-  }
-
-  /** Makes a page of changes; `idAt` gives their rows' ids as the database writes them. */
-  pageOfIds(
-    { begunAt, sourceLagMs }: ReadMoment,
-    changes: readonly Change<Item>[],
-    idAt: (index: number) => string | null,
-    pass = 0,
-  ): Page<Item> {
-    return { begunAt, sourceLagMs, pass, changes, whereIs: (index) => this.placeOf(idAt(index)) }
   }
 
   placeOf(id: string | null): string {
@@ -224,109 +208,79 @@ function isTooLarge(row: TextRow): boolean {
   return chars * WIDEST > LARGEST_ROW_BYTES && Buffer.byteLength(row.join('')) > LARGEST_ROW_BYTES
 }
 
-/** Types whose text form differs from what a person would write (pg_type.dat). */
-const BOOL = 16
-const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
+type Decode = (text: string) => Cell
+
 // Arrays of text and number types: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8, numeric, uuid.
 // Arrays of types that are defined in the database come from its catalogue.
 const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
 
-type Decode = (text: string) => Cell
+/** The other types whose text form differs from what a person would write: bool, json and jsonb (pg_type.dat). */
+const DECODERS: ReadonlyMap<number, Decode> = new Map<number, Decode>([
+  [16, (text) => text === 't'],
+  [114, decodeJson],
+  [3802, decodeJson],
+])
 
-/** Returns a decoder for each column; `null` for columns that stay texts. */
-function decoders(oids: readonly number[], ownArrays: ReadonlySet<number>): readonly (Decode | null)[] {
-  return oids.map((oid) => {
-    if (oid === BOOL) return decodeFlag
-    if (JSON_TYPES.has(oid)) return decodeJson
-    return ARRAYS.includes(oid) || ownArrays.has(oid) ? decodeArray : null
-  })
-}
-
-const decodeFlag: Decode = (text) => (text === 't' ? true : text === 'f' ? false : text)
-const decodeArray: Decode = (text) => parseArray(text) ?? text
-const decodeJson: Decode = (text) => {
+function decodeJson(text: string): Cell {
   const parsed = parseShallow(text)
   return parsed.ok ? parsed.cell : text
 }
 
+/**
+ * Decodes an array in PostgreSQL's text form, for example `{a,"b c",NULL}`; nested arrays become nested lists
+ * (documentation, 8.15.6). A vector, such as an `int2vector`, has no braces and stays a text. With `postgres-array`,
+ * which pg installs, a full read takes 9 to 16 % more processor time (Bun, 50,000 rows with two tags).
+ */
+export function decodeArray(text: string): Cell {
+  const all: Cell[] = []
+  const open = [all]
+  // Lower bounds other than 1 come first: `[0:1]={a,b}`.
+  const start = text.indexOf('{')
+  for (let at = start === -1 ? text.length : start; at < text.length; at++) {
+    const list = open.at(-1) ?? all
+    const first = text[at]
+    if (first === '{') {
+      const inner: Cell[] = []
+      list.push(inner)
+      open.push(inner)
+    } else if (first === '}') {
+      open.pop()
+    } else if (first === '"') {
+      const end = endOfQuoted(text, at + 1)
+      list.push(unescaped(text.slice(at + 1, end)))
+      at = end
+    } else if (first !== ',') {
+      const end = endOfBare(text, at)
+      const bare = text.slice(at, end)
+      list.push(bare === 'NULL' ? null : bare)
+      at = end - 1
+    }
+  }
+  return all[0] ?? text
+}
+
+function endOfQuoted(text: string, from: number): number {
+  let end = from
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return end
+}
+
+function endOfBare(text: string, from: number): number {
+  let end = from
+  while (end < text.length && text[end] !== ',' && text[end] !== '}') end++
+  return end
+}
+
+function unescaped(item: string): string {
+  return item.includes('\\') ? item.replaceAll(/\\(.)/gs, '$1') : item
+}
+
 /** Decodes a row. A text that is not valid for its type stays a text. */
-function decodeRow(row: TextRow, columns: readonly (Decode | null)[]): readonly Cell[] {
+function decodeRow(row: TextRow, columns: readonly (Decode | undefined)[]): readonly Cell[] {
   const cells: Cell[] = row
   for (const [index, decode] of columns.entries()) {
     const text = row[index]
-    if (decode !== null && text !== null && text !== undefined) cells[index] = decode(text)
+    if (decode !== undefined && text !== null && text !== undefined) cells[index] = decode(text)
   }
   return cells
-}
-
-/**
- * Parses an array in PostgreSQL's text form, for example `{a,"b c",NULL}`; nested arrays become nested lists
- * (documentation, 8.15.6). Returns `null` if the text is not an array. With `postgres-array`, which pg installs, a full
- * read takes 9 to 16 % more processor time (Bun, 50,000 rows with two tags), and any text counts as an array.
- */
-export function parseArray(text: string): readonly Cell[] | null {
-  // Lower bounds other than 1 come first: `[0:1]={a,b}`.
-  const start = text.startsWith('[') ? text.indexOf('=') + 1 : 0
-  const parser = { text, at: start }
-  const list = readList(parser, 0)
-  return list !== null && parser.at === text.length ? list : null
-}
-
-interface Parser {
-  readonly text: string
-  at: number
-}
-
-/** PostgreSQL has at most six dimensions. */
-const DEEPEST = 6
-
-function readList(parser: Parser, depth: number): Cell[] | null {
-  if (parser.text[parser.at] !== '{' || depth === DEEPEST) return null
-  parser.at++
-  const list: Cell[] = []
-  if (parser.text[parser.at] === '}') {
-    parser.at++
-    return list
-  }
-  for (;;) {
-    const item = readItem(parser, depth)
-    if (item === undefined) return null
-    list.push(item)
-    const next = parser.text[parser.at++]
-    if (next === '}') return list
-    if (next !== ',') return null
-  }
-}
-
-function readItem(parser: Parser, depth: number): Cell | undefined {
-  const first = parser.text[parser.at]
-  if (first === '{') return readList(parser, depth + 1) ?? undefined
-  if (first === '"') return readQuoted(parser)
-  const end = endOfBare(parser)
-  const bare = parser.text.slice(parser.at, end)
-  parser.at = end
-  return bare === 'NULL' ? null : bare
-}
-
-function readQuoted(parser: Parser): string | undefined {
-  let item = ''
-  let from = ++parser.at
-  for (; parser.at < parser.text.length; parser.at++) {
-    const character = parser.text[parser.at]
-    if (character !== '"' && character !== '\\') continue
-    item += parser.text.slice(from, parser.at)
-    from = parser.at + 1
-    if (character === '"') {
-      parser.at++
-      return item
-    }
-    parser.at++
-  }
-  return undefined
-}
-
-function endOfBare({ text, at }: Parser): number {
-  let end = at
-  while (end < text.length && text[end] !== ',' && text[end] !== '}') end++
-  return end
 }

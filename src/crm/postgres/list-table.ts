@@ -4,18 +4,18 @@ import { columnSource } from '../../config/crm/sources.ts'
 import { type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
 import {
   type ListSetting,
+  type MappedColumn,
   type MappingContext,
   columnName,
   declaring,
   mappedColumns,
   settingOf,
 } from '../mapping/list-setting.ts'
-import { type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
+import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 
 type Cells = readonly Cell[]
 
@@ -29,22 +29,25 @@ export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
   readonly idColumn: string
+  /** The configured updatedAt column. */
   readonly updatedAt: string | null
   /** Whether the configuration has `fields` for the list. */
   readonly saysFields: boolean
   /** The configured zone of an updatedAt column without time zone. */
   readonly updatedAtIn: string | null
-  withUpdatedAt(column: string): ListTable<Item>
   rowReading(shape: Columns): RowReading<Item>
 }
 
+/** How the rows of the table are read. Each has the columns, then its updatedAt. */
 export interface RowReading<Item> {
   /** The columns to read of each row; the id's column is first. */
   readonly columns: readonly string[]
-  /** Returns the configuration key that names a column, relative to the list's section. */
-  readonly keyOf: (column: string) => string
+  /** The updatedAt column that the table has. */
+  readonly updatedAt: string | null
+  /** All columns, with the configuration keys that name them, relative to the list's section. */
+  readonly named: readonly Pick<MappedColumn, 'column' | 'key'>[]
   readonly idOf: (cell: Cell) => Guid | null
-  readonly mapRow: (row: Cells, where: () => string, version: number) => Change<Item>
+  readonly mapRow: (row: Cells, where: () => string, version: number) => MappedRow<Item>
 }
 
 type TableContext = MappingContext & { readonly further: readonly FurtherField[] }
@@ -52,38 +55,40 @@ type TableContext = MappingContext & { readonly further: readonly FurtherField[]
 export function listTable<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   settings: TableSettings,
-  context: TableContext,
+  { further, ...context }: TableContext,
 ): ListTable<Item> {
-  const { from, updatedAt, updatedAtIn } = settings
-  const { further } = context
+  const { from, updatedAtIn } = settings
+  const stock = tableSetting(kind.table, settings, further, () => true)
+  const idColumn = columnName(stock, 'Id')
   return {
     name: kind.table.list,
     table: tableName(from),
-    idColumn: columnName(
-      tableSetting(kind.table, settings, further, () => true),
-      'Id',
-    ),
-    updatedAt,
+    idColumn,
+    updatedAt: settings.updatedAt,
     updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,
-    withUpdatedAt: (column) => listTable(kind, { ...settings, updatedAt: column }, context),
-    rowReading({ columns, nulls }) {
-      const setting = tableSetting(kind.table, settings, further, (column) => columns.has(column))
-      const access = new ColumnAccess(nulls)
-      const id = setting.fields.Id
-      if (id?.kind === 'column') access.cell(id.column)
+    rowReading(shape) {
+      const has = (column: string): boolean => shape.columns.has(column)
+      const setting = tableSetting(kind.table, settings, further, has)
+      const isOlder = settings.updatedAt === 'updated_at' && !has('updated_at') && has(OLDER_NAME)
+      const updatedAt = isOlder ? OLDER_NAME : settings.updatedAt
+      const mapped = mappedColumns(setting)
+      const columns = [...new Set([idColumn, ...mapped.map(({ column }) => column)])]
+      const cell = (column: string): ((row: Cells) => Cell) => {
+        const found = columns.indexOf(column)
+        const index = found === -1 ? columns.length : found
+        return (row) => row[index] ?? null
+      }
+      // A database has no labels for its codes; the configuration refuses `label`.
+      const isThere = (column: string) => () => !shape.nulls.has(column)
+      const access: RowAccess<Cells> = { cell, label: cell, isThere, zoneOf: zoneNamedBy }
       const mapping = listMapping<Cells, Item>(kind, { ...setting, updatedAt }, access, context)
-      if (updatedAt !== null) access.cell(updatedAt)
       return {
-        columns: access.columns,
-        keyOf(column) {
-          if (column === updatedAt) return 'updatedAt'
-          const key = mappedColumns(setting).find((mapped) => mapped.column === column)?.key ?? 'fields'
-          // A condition can only be replaced as a whole.
-          return key.startsWith('fields.') ? key : (key.split('.')[0] ?? key)
-        },
-        idOf(cell) {
-          const read = mapping.readers.Id([cell])
+        columns,
+        updatedAt,
+        named: updatedAt === null ? mapped : [...mapped, { column: updatedAt, key: 'updatedAt' }],
+        idOf(id) {
+          const read = mapping.readers.Id([id])
           return read instanceof RowFault ? null : read
         },
         mapRow: (row, where, version) => mapRow(mapping, row, where, version),
@@ -92,33 +97,8 @@ export function listTable<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** Reads rows by column, and collects the columns that are needed. */
-class ColumnAccess implements RowAccess<Cells> {
-  readonly columns: string[] = []
-  readonly #nulls: ReadonlySet<string>
-
-  /** @param nulls columns that the view defines as NULL */
-  constructor(nulls: ReadonlySet<string>) {
-    this.#nulls = nulls
-  }
-
-  isThere(column: string): () => boolean {
-    return () => !this.#nulls.has(column)
-  }
-
-  cell(column: string): (row: Cells) => Cell {
-    const known = this.columns.indexOf(column)
-    const index = known === -1 ? this.columns.push(column) - 1 : known
-    return (row) => row[index] ?? null
-  }
-
-  /** A database has no labels for its codes; the configuration refuses `label`. */
-  label(column: string): (row: Cells) => Cell {
-    return this.cell(column)
-  }
-
-  zoneOf: RowAccess<Cells>['zoneOf'] = zoneNamedBy
-}
+/** A common older name of the updatedAt column, used if `updated_at` does not exist. */
+const OLDER_NAME = 'changed_at'
 
 export type TableSettings = CrmSettings<'postgres'>['events'] | CrmSettings<'postgres'>['venues']
 

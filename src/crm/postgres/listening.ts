@@ -163,9 +163,15 @@ export class Hints {
 const ALL = '*'
 const MOST = 1000
 
+const WHOLE_NUMBER = /^-?\d{1,18}$/
 // Types with only one text form per value. A notification may write an id of another type differently than the table
 // does, and the row would then seem deleted.
-const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint'])
+const PLAIN_TYPES: ReadonlyMap<string, RegExp> = new Map([
+  ['uuid', /^[0-9a-f-]{36}$/i],
+  ['smallint', WHOLE_NUMBER],
+  ['integer', WHOLE_NUMBER],
+  ['bigint', WHOLE_NUMBER],
+])
 
 export interface Suspects {
   readonly ids: ReadonlySet<string>
@@ -225,12 +231,8 @@ export function heldOf(
     const id = idOf(text)
     // The id is not in this list.
     if (id === null || Number.isNaN(held.version(id))) continue
-    if (isPlain(text, type)) wanted.set(id, text)
+    if (PLAIN_TYPES.get(type)?.test(text) === true) wanted.set(id, text)
     else hasOthers = true
   }
   return { wanted, hasOthers }
-}
-
-function isPlain(text: string, type: string): boolean {
-  return PLAIN_TYPES.has(type) && (type === 'uuid' ? /^[0-9a-f-]{36}$/i : /^-?\d{1,18}$/).test(text)
 }

@@ -3,15 +3,15 @@ import type { Moment } from '../../time/time.ts'
 import { Mutex } from '../../time/waiting.ts'
 import type { Connection, Opener, QueryAnswer } from './connection.ts'
 import { PostgresFailure } from './postgres-failure.ts'
-import { type Lane, serverOf } from './updated-at.ts'
+import { type Lane, microsOf, serverOf } from './updated-at.ts'
 
 /** The moment that a transaction reads, and the server it reads from. */
 export interface ReadMoment {
   /** When the transaction was requested; its data is at least this recent. */
   readonly begunAt: Moment
   readonly sourceLagMs: number
-  /** The server's clock in UTC, as PostgreSQL writes it. */
-  readonly serverNow: string
+  /** The server's clock, in microseconds since 1970. */
+  readonly serverMicros: number
   /** Identifies the server and the connection; a cursor is only valid on the same ones. */
   readonly server: string
 }
@@ -21,7 +21,7 @@ const STANDSTILL_MS = 60_000
 
 // The lag of a standby is the age of the last transaction that it replayed. It lags by 0 if it has replayed everything
 // received and is still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
-const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
+const STATE = `SELECT extract(epoch FROM now()), pg_postmaster_start_time()::text,
   CASE WHEN NOT pg_is_in_recovery() THEN 0
     WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
     ELSE extract(epoch FROM clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(),
@@ -89,7 +89,7 @@ export class ReadSession {
     const moment = {
       begunAt,
       sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
-      serverNow: serverNow ?? '',
+      serverMicros: microsOf(serverNow ?? null),
       server: serverOf(startedAt ?? '', this.#lane, this.#connections),
     }
     return new Transaction(connection, moment, unlock)
@@ -156,18 +156,21 @@ export class Transaction {
   }
 
   /**
-   * Reads the rows of a `SELECT` in pages of limited size, with at least one row each. The server holds the result
-   * until the transaction ends.
+   * Reads the rows of a `SELECT` in pages of limited size, with at least one row each. A failure comes last. The server
+   * holds the result until the transaction ends.
    * @param name the cursor's name, unique among concurrent scans
    */
   async *scan(
     select: string,
+    name: string,
     values: readonly (readonly string[])[] = [],
-    name = 'marquee_scan',
-  ): AsyncGenerator<QueryAnswer, PostgresFailure | null, void> {
+  ): AsyncGenerator<QueryAnswer | PostgresFailure, void, void> {
     const connection = this.#connection
     const declared = await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
-    if (declared instanceof PostgresFailure) return declared
+    if (declared instanceof PostgresFailure) {
+      yield declared
+      return
+    }
     let pageRows = FIRST_ROWS
     // How many of the rows fetched last have not been received yet.
     let toCome = 0
@@ -178,7 +181,10 @@ export class Transaction {
       const batch = connection.isBusy
         ? await connection.nextBatch()
         : await connection.firstBatch(`FETCH FORWARD ${pageRows} FROM ${name}`)
-      if (batch instanceof PostgresFailure) return batch
+      if (batch instanceof PostgresFailure) {
+        yield batch
+        return
+      }
       const { rows, bytes } = batch
       const tookMs = connection.time.now().monotonicMs - begunAt
       toCome -= rows.length
@@ -187,6 +193,13 @@ export class Transaction {
       const part = Math.max(bytes / PAGE_BYTES, tookMs / (connection.limitMs * PAGE_TIME))
       pageRows = rowsWhere(part / rows.length)
       yield batch
+    }
+  }
+
+  /** Reads the rows of a `SELECT` as `scan` does, and drops them. */
+  async drain(select: string, name: string): Promise<PostgresFailure | null> {
+    for await (const answer of this.scan(select, name)) {
+      if (answer instanceof PostgresFailure) return answer
     }
     return null
   }

@@ -53,69 +53,56 @@ export async function tableShape(
   return { columns, arrays, nulls }
 }
 
-type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAt' | 'updatedAtIn' | 'saysFields'>
+type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAtIn' | 'saysFields'>
+type Read = Pick<RowReading<unknown>, 'named' | 'updatedAt'>
 
-export function missingColumns(
-  shape: TableShape,
-  { columns, keyOf }: Pick<RowReading<unknown>, 'columns' | 'keyOf'>,
-  listed: Named,
-): PostgresFailure | null {
-  const { table, name } = listed
-  const names = [...shape.columns.keys()]
-  const missing = columns.filter((column) => !shape.columns.has(column))
+/** Returns a failure that names all missing columns, and what to write instead; `null` if none is missing. */
+export function missingColumns({ columns }: TableShape, { named }: Read, listed: Named): PostgresFailure | null {
+  const missing = named.filter(({ column }) => !columns.has(column))
   if (missing.length === 0) return null
-  const words = missing.map((column) => {
-    const near = nearestNames(column, names)
-    return near === '' ? column : `${column} (did you mean ${near}?)`
-  })
-  const keys = [...new Set(missing.map((column) => `crm.${name}.${keyOf(column)}`))]
-  if (missing.length > FEW) return manyMissing(words, keys, names, listed)
+  const { table, name, saysFields } = listed
+  const words = new Set(missing.map(({ column }) => `${column}${nearHint(column, columns.keys())}`))
+  // A condition can only be replaced as a whole.
+  const keys = new Set(missing.map(({ key }) => (key.startsWith('fields.') ? key : (key.split('.')[0] ?? key))))
   // The id column is required: without ids, rows cannot be told apart.
-  const orNull = keys.every((key) => key.endsWith('.fields.Id')) ? '' : ', or null for none'
-  const message = `crm.${name}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in ${keys.join(' and ')}${orNull}`
+  const lacksId = keys.delete('fields.Id')
+  const { fields = [], others = [] } = Object.groupBy(keys, (key) => (key.startsWith('fields.') ? 'fields' : 'others'))
+  const nulls = fields.map((key) => `${key.slice('fields.'.length)}: null`).join(', ')
+  const block = others.map((key) => `${key}: null`)
+  if (nulls !== '' && !saysFields) block.unshift(`fields: { ${nulls} }`)
+  const additions = [
+    ...(nulls !== '' && saysFields ? [`add to crm.${name}.fields: ${nulls}`] : []),
+    ...(block.length === 0 ? [] : [`add to crm.${name}: ${block.join(', ')}`]),
+  ]
+  const orders = [
+    ...(lacksId ? [`name the column of the ids in crm.${name}.fields.Id`] : []),
+    ...(keys.size === 0 ? [] : [`name other columns, or for fields without one ${additions.join(', and ')}`]),
+  ]
+  const lead = `crm.${name}: ${table.written} has no ${words.size === 1 ? 'column' : 'columns'} ${[...words].join(', ')}`
+  const message = `${lead}; it has ${[...columns.keys()].slice(0, 40).join(', ')}; ${orders.join('; ')}`
   return new PostgresFailure('misconfigured', message, null, false)
 }
 
-const FEW = 3
-
-function manyMissing(
-  words: readonly string[],
-  keys: readonly string[],
-  names: readonly string[],
-  { table, name, saysFields }: Named,
-): PostgresFailure {
-  const list = `crm.${name}.`
-  const below = keys.map((key) => key.slice(list.length))
-  const fields = below.flatMap((key) =>
-    key.startsWith('fields.') && key !== 'fields.Id' ? [key.slice('fields.'.length)] : [],
-  )
-  const others = below.filter((key) => !key.startsWith('fields.')).map((key) => `${key}: null`)
-  const nulls = fields.map((field) => `${field}: null`).join(', ')
-  const block = [...(nulls === '' || saysFields ? [] : [`fields: { ${nulls} }`]), ...others].join(', ')
-  const orders = [
-    ...(below.includes('fields.Id') ? [`name the column of the ids in ${list}fields.Id`] : []),
-    ...(saysFields && nulls !== '' ? [`add to ${list}fields: ${nulls}`] : []),
-    ...(block === '' ? [] : [`add to crm.${name}: ${block}`]),
-  ]
-  const message = `crm.${name}: ${table.written} has no columns ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}; name other columns, or for fields without one ${orders.join(', and ')}`
-  return new PostgresFailure('misconfigured', message, null, false)
+function nearHint(column: string, names: Iterable<string>): string {
+  const near = nearestName(column, names)
+  return near === null ? '' : ` (did you mean ${near}?)`
 }
 
 /** Returns a failure if the updatedAt column is not a timestamp, which the comparison requires; `null` if it is. */
-export function unfitUpdatedAt(shape: TableShape, list: Named): PostgresFailure | null {
-  const { name, table, updatedAt, updatedAtIn } = list
-  const type = shape.columns.get(updatedAt ?? '')
+export function unfitUpdatedAt(shape: TableShape, read: Read, listed: Named): PostgresFailure | null {
+  const { name, table, updatedAtIn } = listed
+  const type = shape.columns.get(read.updatedAt ?? '')
   if (type === undefined) return null
   const isMoment = type.startsWith('timestamp')
-  if (isMoment && (updatedAtIn === null || isWallTime(shape, list))) return null
-  const column = `the column ${updatedAt} of ${table.written} is of the type ${type}`
+  if (isMoment && (updatedAtIn === null || isWallTime(shape, read))) return null
+  const column = `the column ${read.updatedAt} of ${table.written} is of the type ${type}`
   const message = isMoment
     ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`
     : `crm.${name}.updatedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
   return new PostgresFailure('misconfigured', message, null, false)
 }
 
-export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
+export function isWallTime(shape: TableShape, { updatedAt }: Read): boolean {
   return shape.columns.get(updatedAt ?? '') === 'timestamp without time zone'
 }
 
@@ -135,14 +122,4 @@ async function missingTable(transaction: Transaction, table: TableName, key: str
   const hint = near === null ? '' : `; did you mean ${near}?`
   const message = `crm.${key}.from: the database has no table or view ${table.written} that this role may see${hint}`
   return new PostgresFailure('misconfigured', message, null, false)
-}
-
-function nearestNames(wanted: string, names: readonly string[]): string {
-  const first = nearestName(wanted, names)
-  if (first === null) return ''
-  const second = nearestName(
-    wanted,
-    names.filter((name) => name !== first),
-  )
-  return second === null ? first : `${first} or ${second}`
 }

@@ -1,28 +1,26 @@
 import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import {
-  type Change,
   type Examination,
   type Held,
   type ListSource,
-  type Page,
   type PageStream,
   type ReadEnd,
   type ReadOutcome,
   type ReadRequest,
   type RepeatedId,
   REPEATED,
+  heartbeat,
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { examineTable } from './examine.ts'
 import { PostgresFailure } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { type ListTable, quote } from './list-table.ts'
-import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, otherServer, positionOf, timestampText } from './updated-at.ts'
+import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, otherServer, positionOf } from './updated-at.ts'
 import { type SuspectQueue, type Suspects, NO_SUSPECTS, heldOf } from './listening.ts'
-import { IdScanSchedule, StrayNotices, Strays } from './id-scans.ts'
-import { type KnownTable, type Opened, TableReader, emptyPage } from './known-table.ts'
-import type { Guid } from '../../domain/guid.ts'
+import { IdScanSchedule, StrayNotices } from './id-scans.ts'
+import { type KnownTable, type Opened, type ReadRow, TableReader } from './known-table.ts'
 import type { QueryAnswer } from './connection.ts'
 
 interface TableSourceSettings<Item> {
@@ -99,22 +97,22 @@ export class TableSource<Item> implements ListSource<Item> {
   /** Checks that the columns of the table can be read, and collects warnings about them. */
   async examine(): Promise<Examination> {
     const { list, time, limits } = this.#settings
-    const { maxAgeMs } = limits
     const opened = await this.#refreshes.openNow()
     if (opened instanceof PostgresFailure) return { problems: [opened.failure], warnings: [] }
+    const { transaction, known } = opened
     const warnings: string[] = []
-    const warn = (warning: string): void => void warnings.push(warning)
     let unread: PostgresFailure | null
-    let failed: PostgresFailure | null = null
     try {
-      unread = await readFirst(opened)
-      if (unread === null) failed = await examineTable(opened, list, { maxAgeMs, time, warn })
+      // One row, as a full read reads it: the catalogue also names columns that the role may not read.
+      unread = await transaction.drain(`${known.select} LIMIT 1`, 'marquee_first')
+      for await (const found of unread === null ? examineTable(opened, time, limits.maxAgeMs) : []) {
+        const isText = typeof found === 'string'
+        warnings.push(isText ? found : `${list.table.written} could not be examined: ${found.failure.message}`)
+      }
     } finally {
-      await opened.transaction.end()
+      await transaction.end()
     }
-    if (unread !== null) return { problems: [await this.#refreshes.explain(unread)], warnings: [] }
-    if (failed !== null) warnings.push(`${list.table.written} could not be examined: ${failed.failure.message}`)
-    return { problems: [], warnings }
+    return { problems: unread === null ? [] : [await this.#refreshes.explain(unread)], warnings }
   }
 
   /** Another process may continue from this cursor: the cursor names its server, and all rows are compared first. */
@@ -144,11 +142,12 @@ export class TableSource<Item> implements ListSource<Item> {
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof PostgresFailure) return now
     const window = new UpdatedAtWindow(-Infinity, now)
-    const strays = new Strays(window)
     const givesWay = (): boolean => purpose === 'audit' && this.#isLockedOut
-    const failed = yield* readFull(opened, window, strays, givesWay)
+    // The pages report the server's lag, and an empty table yields no other page.
+    yield heartbeat(moment.begunAt, 0, moment.sourceLagMs)
+    const failed = yield* readRows(opened, opened.known.select, { name: 'marquee_full', window, givesWay })
     if (failed !== null) return failed
-    this.#notices.readInFull(strays, opened.known)
+    this.#notices.readInFull(window, opened.known)
     if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
     const cursor = this.reportsChanges ? cursorAt({ server: moment.server, after: window.next }) : null
     return { ...COMPLETE, cursor }
@@ -180,7 +179,8 @@ export class TableSource<Item> implements ListSource<Item> {
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof PostgresFailure) return now
     const window = new UpdatedAtWindow(before.after, now)
-    const unread = yield* readDelta(opened, window)
+    const select = opened.known.selectUpdated(window.after, window.last)
+    const unread = yield* readRows(opened, select, { name: 'marquee_delta', window })
     if (unread !== null) return unread
     const next = cursorAt({ server: moment.server, after: window.next })
     let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(moment.begunAt, taken.ofAll)
@@ -200,85 +200,44 @@ export class TableSource<Item> implements ListSource<Item> {
 
   async *#scanIds(opened: Opened<Item>, window: UpdatedAtWindow, held: Held): PageStream<Item, PostgresFailure | null> {
     const { time } = this.#settings
-    const strays = new Strays(window)
     const begunAt = time.now()
     try {
-      const failed = yield* scanIds(opened, held, strays)
+      const failed = yield* scanIds(opened, held, window)
       if (failed !== null) return failed
     } finally {
       this.#schedule.scanned(begunAt, time.now())
     }
-    this.#notices.scanned(strays, opened.known)
+    this.#notices.scanned(window, opened.known)
     return null
   }
 }
 
-interface Scanning<Item> {
-  readonly pageOf: (answer: QueryAnswer) => Page<Item>
-  readonly values?: readonly (readonly string[])[]
+interface RowsToRead {
   /** The cursor's name, unique among concurrent scans. */
-  readonly name?: string
-  /** Returns true if the scan must end early because others wait for a lock. */
+  readonly name: string
+  readonly values?: readonly (readonly string[])[]
+  readonly pass?: number
+  /** Notes the times of the rows. */
+  readonly window?: UpdatedAtWindow
+  /** Returns true if the read must end early because others wait for a lock. */
   readonly givesWay?: () => boolean
-}
-
-async function* scan<Item>(
-  { transaction }: Opened<Item>,
-  select: string,
-  { pageOf, values, name, givesWay }: Scanning<Item>,
-): PageStream<Item, PostgresFailure | null> {
-  const answers = transaction.scan(select, values, name)
-  for (;;) {
-    const { value: answer } = await answers.next()
-    if (answer === null || answer instanceof PostgresFailure) return answer
-    yield pageOf(answer)
-    if (givesWay?.() === true) return new PostgresFailure('timeout', GAVE_WAY, null, false)
-  }
-}
-
-/** Reads one row as a full read does. The catalogue also names columns that the role may not read. */
-async function readFirst<Item>({ transaction, known }: Opened<Item>): Promise<PostgresFailure | null> {
-  const answers = transaction.scan(`${known.select()} LIMIT 1`, [], 'marquee_first')
-  for (;;) {
-    const { value: answer } = await answers.next()
-    if (answer === null || answer instanceof PostgresFailure) return answer
-  }
 }
 
 const GAVE_WAY = 'the full read stopped because another session is waiting for a lock on the table'
 
-async function* readFull<Item>(
-  opened: Opened<Item>,
-  window: UpdatedAtWindow,
-  strays: Strays,
-  givesWay: () => boolean,
+async function* readRows<Item>(
+  { transaction, known }: Opened<Item>,
+  select: string,
+  { name, values, pass, window, givesWay }: RowsToRead,
 ): PageStream<Item, PostgresFailure | null> {
-  const { transaction, known } = opened
-  // The pages report the server's lag, and an empty table yields no other page.
-  yield emptyPage(transaction.moment)
-  return yield* scan(opened, known.select(), {
-    givesWay,
-    pageOf(answer) {
-      const rows = known.rowsOf(answer)
-      for (const { version, id } of rows) {
-        window.add(version)
-        strays.look(version, id)
-      }
-      return known.pageOf(transaction.moment, rows)
-    },
-  })
-}
-
-function readDelta<Item>(opened: Opened<Item>, window: UpdatedAtWindow): PageStream<Item, PostgresFailure | null> {
-  const { transaction, known } = opened
-  return scan(opened, known.selectUpdated(timestampText(window.after), timestampText(window.last)), {
-    name: 'marquee_delta',
-    pageOf(answer) {
-      const rows = known.rowsOf(answer)
-      for (const { version } of rows) window.add(version)
-      return known.pageOf(transaction.moment, rows)
-    },
-  })
+  for await (const answer of transaction.scan(select, name, values)) {
+    if (answer instanceof PostgresFailure) return answer
+    const rows = known.rowsOf(answer)
+    for (const { change, id } of rows) window?.add(change.version, id)
+    yield known.pageOf(transaction.moment, rows, pass)
+    if (givesWay?.() === true) return new PostgresFailure('timeout', GAVE_WAY, null, false)
+  }
+  return null
 }
 
 /** An id scan is a pass of its own: the read of changes before it may have reported the same rows. */
@@ -290,63 +249,58 @@ const MOST_WANTED = 10_000
 async function* scanIds<Item>(
   opened: Opened<Item>,
   held: Held,
-  strays: Strays,
+  window: UpdatedAtWindow,
 ): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
   const { moment } = transaction
   // The pages report the server's lag, and an empty table yields no other page.
-  yield { ...emptyPage(moment), pass: PASS }
-  const answers = transaction.scan(known.select([known.idColumn, known.updatedAtColumn]))
-  let wanted: string[] = []
-  for (;;) {
-    const { value: answer } = await answers.next()
+  yield heartbeat(moment.begunAt, PASS, moment.sourceLagMs)
+  const wanted: string[] = []
+  for await (const answer of transaction.scan(known.selectIds, 'marquee_ids')) {
     if (answer instanceof PostgresFailure) return answer
-    const { ids, texts } = compare(answer, known, held, strays, wanted)
-    const changes = ids.map((id, index): Change<Item> => ({ kind: 'unchanged', id, idText: texts[index] ?? null }))
-    if (changes.length > 0) yield known.pageOfIds(moment, changes, (index) => texts[index] ?? null, PASS)
-    if (wanted.length >= MOST_WANTED || (answer === null && wanted.length > 0)) {
-      const unread = yield* readRows(opened, wanted)
-      if (unread !== null) return unread
-      wanted = []
-    }
-    if (answer === null) return null
+    const same = compare(answer, known, held, window, wanted)
+    if (same.length > 0) yield known.pageOf(moment, same, PASS)
+    if (wanted.length < MOST_WANTED) continue
+    const unread = yield* readWanted(opened, wanted.splice(0))
+    if (unread !== null) return unread
   }
+  return wanted.length === 0 ? null : yield* readWanted(opened, wanted)
 }
 
-/** Returns the ids of unchanged rows, also as the database writes them; adds the other rows' ids to `wanted`. */
+/** Returns the unchanged rows; adds the other rows' ids to `wanted`. */
 function compare<Item>(
-  answer: QueryAnswer | null,
+  { rows }: QueryAnswer,
   known: KnownTable<Item>,
   held: Held,
-  strays: Strays,
+  window: UpdatedAtWindow,
   wanted: string[],
-): { readonly ids: readonly Guid[]; readonly texts: readonly string[] } {
-  const ids: Guid[] = []
-  const texts: string[] = []
-  for (const [text = null, time = null] of answer?.rows ?? []) {
+): readonly ReadRow<Item>[] {
+  const same: ReadRow<Item>[] = []
+  for (const [text = null, time = null] of rows) {
     const id = text === null ? null : known.reading.idOf(text)
     if (text === null || id === null) continue
     const version = held.version(id)
     const micros = microsOf(time)
-    strays.look(micros, text)
+    window.look(micros, text)
     if (version === micros || version === REPEATED) {
-      ids.push(id)
-      texts.push(text)
+      same.push({ id: text, change: { kind: 'unchanged', id, idText: text } })
     } else {
       // A row that is not held is no stray: the view may have hidden it until now.
-      if (!Number.isNaN(version)) strays.found(micros, text)
+      if (!Number.isNaN(version)) window.found(micros, text)
       wanted.push(text)
     }
   }
-  return { ids, texts }
+  return same
 }
 
-async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): PageStream<Item, PostgresFailure | null> {
+async function* readWanted<Item>(
+  opened: Opened<Item>,
+  ids: readonly string[],
+): PageStream<Item, PostgresFailure | null> {
   const { transaction, known } = opened
-  const select = `${known.select()} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const name = 'marquee_rows'
-  const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.moment, known.rowsOf(answer), PASS)
-  const failed = yield* scan(opened, select, { name, pageOf, values: [ids] })
+  const select = `${known.select} WHERE ${quote(known.idColumn)} = ANY ($1)`
+  const failed = yield* readRows(opened, select, { name, values: [ids], pass: PASS })
   // Close the cursor: its name is used again.
   const closed = failed ?? (await transaction.query(`CLOSE ${name}`))
   return closed instanceof PostgresFailure ? closed : null
@@ -360,12 +314,12 @@ async function* seekSuspects<Item>(
 ): PageStream<Item, PostgresFailure | boolean> {
   const { wanted, hasOthers } = heldOf(taken, held, known.reading.idOf, known.idType)
   if (wanted.size === 0) return hasOthers
-  const select = `${known.select([known.idColumn])} WHERE ${quote(known.idColumn)} = ANY ($1)`
+  const select = `${known.selectIds} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const answer = await transaction.query(select, [[...wanted.values()]])
   if (answer instanceof PostgresFailure) return answer
   const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.reading.idOf(text))))
   const gone = [...wanted].filter(([id]) => !present.has(id))
-  const changes = gone.map(([id]): Change<Item> => ({ kind: 'deleted', id }))
-  if (changes.length > 0) yield known.pageOfIds(transaction.moment, changes, (index) => gone[index]?.[1] ?? null)
+  const rows = gone.map(([id, text]): ReadRow<Item> => ({ id: text, change: { kind: 'deleted', id } }))
+  if (rows.length > 0) yield known.pageOf(transaction.moment, rows)
   return hasOthers
 }

@@ -1,54 +1,12 @@
 import { type Cursor, cursorOf } from '../../sync/port.ts'
 import { PostgresFailure } from './postgres-failure.ts'
 
-const PATTERN = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:\+00)?( BC)?$/
-
 /** The number for NULL. No valid time has it, so a NULL that becomes a time counts as a change. */
 const NONE = -1
 
-/**
- * Converts a `timestamp` or `timestamptz` in UTC to microseconds since 1970, exact until the year 2255. NULL has a
- * fixed number, and `infinity` is infinite.
- */
-export function microsOf(text: string | null): number {
-  if (text === null) return NONE
-  const day = isCommon(text) ? text.slice(0, 10) : null
-  if (day === null) return parse(text)
-  // An id scan parses the times of all rows, and many are of the same day.
-  if (day !== lastDay) [lastDay, lastDayMicros] = [day, parse(day)]
-  const seconds = digitsAt(text, 11) * 3600 + digitsAt(text, 14) * 60 + digitsAt(text, 17)
-  return (
-    lastDayMicros + seconds * 1_000_000 + digitsAt(text, 20) * 10_000 + digitsAt(text, 22) * 100 + digitsAt(text, 24)
-  )
-}
-
-let lastDay = ''
-let lastDayMicros = 0
-
-/** Returns true if the text has the form `2026-11-21 02:58:17.123456+00`, which nearly all have. */
-function isCommon(text: string): boolean {
-  return (
-    text.length === 29 && text.charCodeAt(19) === DOT && text.charCodeAt(26) === PLUS && text.charCodeAt(10) === SPACE
-  )
-}
-
-const DOT = 0x2e
-const PLUS = 0x2b
-const SPACE = 0x20
-const ZERO = 0x30
-
-function digitsAt(text: string, at: number): number {
-  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
-}
-
-function parse(text: string): number {
-  const match = PATTERN.exec(text)
-  if (match === null) return text === 'infinity' ? Infinity : text === '-infinity' ? -Infinity : NONE
-  const [, year = '', month, day, hour = '0', minute = '0', second = '0', fraction = '', era] = match
-  const date = new Date(0)
-  date.setUTCFullYear(era === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))
-  date.setUTCHours(Number(hour), Number(minute), Number(second))
-  return date.getTime() * 1000 + Number(fraction.padEnd(6, '0'))
+/** Converts seconds since 1970, as PostgreSQL writes them, to microseconds: exact until the year 2106. */
+export function microsOf(seconds: string | null): number {
+  return seconds === null ? NONE : Math.round(Number(seconds) * 1_000_000)
 }
 
 /** The text that PostgreSQL parses as this time, for both `timestamp` and `timestamptz`. */
@@ -72,13 +30,34 @@ const AHEAD_MICROS = 5_000_000
 /** Reading this many rows again with each refresh costs too little to avoid. */
 const FEW_ROWS = 200
 
-/** The range of updatedAt that one read of changes covers, and the beginning of the next range. */
+class Tally {
+  count = 0
+  id: string | null = null
+  byMicros = -1
+
+  add(byMicros: number, id: string | null): void {
+    this.count++
+    // Keep the row that is furthest out, so the message names the same row whatever order rows come in.
+    if (byMicros <= this.byMicros) return
+    this.byMicros = byMicros
+    this.id = id
+  }
+}
+
+/**
+ * The range of updatedAt that one read of changes covers, and the beginning of the next range. Collects the rows outside
+ * it that a complete read finds.
+ */
 export class UpdatedAtWindow {
   /** The range in microseconds: `after` is exclusive, `last` inclusive. */
   readonly after: number
   readonly last: number
   /** The server's clock as the updatedAt column shows it, in microseconds. */
   readonly now: number
+  /** Rows whose updatedAt is later than the window's end, changed or not. */
+  readonly ahead: Tally = new Tally()
+  /** Changed rows whose updatedAt is earlier than others that were already read. */
+  readonly behind: Tally = new Tally()
   /** The newest times read, one per row; times up to `#floor` are no longer kept. */
   #newest: number[] = []
   #floor = -Infinity
@@ -90,11 +69,23 @@ export class UpdatedAtWindow {
     this.now = now
   }
 
-  /** Notes a row that was read. Ignores times in the future: they say nothing about what is committed by now. */
-  add(time: number): void {
+  /** Notes a row that was read. Times in the future say nothing about what is committed by now. */
+  add(time: number, id: string | null): void {
+    this.look(time, id)
     if (!(time > this.#floor && time <= this.now)) return
     this.#newest.push(time)
     if (this.#newest.length > FEW_ROWS * 2) this.#trim()
+  }
+
+  /** Notes a row that is too far in the future. */
+  look(time: number, id: string | null): void {
+    if (time > this.last) this.ahead.add(time - this.now, id)
+  }
+
+  /** Notes a row that the id scan found changed though the read of changes had missed it. */
+  found(time: number, id: string): void {
+    // A change without an updatedAt is found by id scans only, as expected.
+    if (time > 0 && time <= this.after) this.behind.add(this.after - time, id)
   }
 
   /**
