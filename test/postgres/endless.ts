@@ -2,7 +2,7 @@
 // what it took.
 import { createServer } from 'node:net'
 import { Secret } from '../../src/domain/secret.ts'
-import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
+import { failureIn } from '../../src/crm/postgres/postgres-failure.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { openerOf } from './opener-of.ts'
 
@@ -65,9 +65,12 @@ const opener = openerOf(
 const before = process.memoryUsage.rss()
 let most = before
 const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 1)
-const begun = await new ReadSession(opener, 'events').begin()
+const begun = new ReadSession(opener, 'events').begin()
+const failure = await begun.then(
+  () => null,
+  (cause: unknown) => failureIn(cause).failure,
+)
 clearInterval(watch)
 const grownMb = (Math.max(most, process.memoryUsage.rss()) - before) / 1_000_000
-const failure = begun instanceof PostgresFailure ? begun.failure : null
 console.log(JSON.stringify({ kind: failure?.kind, message: failure?.message.replace(/^.*?: /, ''), grownMb }))
 process.exit(0)

@@ -1,4 +1,5 @@
 import { parsePostgresUrl } from '../../src/config/crm/postgres.ts'
+import { PLENTY } from '../../src/crm/kit/crm-limits.ts'
 import { Opener } from '../../src/crm/postgres/connection.ts'
 import type { Secret } from '../../src/domain/secret.ts'
 import { systemTime } from '../../src/time/time.ts'
@@ -6,5 +7,6 @@ import { systemTime } from '../../src/time/time.ts'
 /** Opens connections to the database of a URL. */
 export function openerOf(url: Secret, { ca = null as string | null, requestTimeoutMs = 5000 } = {}): Opener {
   const absolute = (path: string): string => path
-  return new Opener({ url, addressIn: parsePostgresUrl, ca, absolute, limits: { requestTimeoutMs }, time: systemTime })
+  const limits = { requestTimeoutMs }
+  return new Opener({ url, addressIn: parsePostgresUrl, ca, absolute, limits, time: systemTime, descriptors: PLENTY })
 }

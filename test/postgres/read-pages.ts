@@ -1,6 +1,5 @@
 // Reads what a SELECT of `PG_URL` finds, as the connector does, and tells what its pages were like: on either runtime.
 import { Secret } from '../../src/domain/secret.ts'
-import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { openerOf } from './opener-of.ts'
 
@@ -10,17 +9,11 @@ const url = new Secret(PG_URL, { name: 'a test', reread: null })
 const opener = openerOf(url, { requestTimeoutMs: limitMs })
 const session = new ReadSession(opener, 'events')
 
-function well<Value>(given: Value | PostgresFailure): Value {
-  if (given instanceof PostgresFailure) throw new Error(given.failure.message)
-  return given
-}
-
-const transaction = well(await session.begin())
+const transaction = await session.begin()
 const sizes: number[] = []
 let most = 0
 let sum = 0
-for await (const answer of transaction.scan(PG_SELECT, 'marquee_scan')) {
-  const page = well(answer)
+for await (const page of transaction.scan(PG_SELECT, 'marquee_scan')) {
   const size = page.rows.reduce((all, row) => all + row.reduce((wide, text) => wide + (text?.length ?? 0), 0), 0)
   sizes.push(page.rows.length)
   most = Math.max(most, size)
@@ -28,7 +21,7 @@ for await (const answer of transaction.scan(PG_SELECT, 'marquee_scan')) {
   // As long as a page takes to be applied, and longer: what the server sends meanwhile must wait there.
   await new Promise((resolve) => setTimeout(resolve, 1))
 }
-const after = well(await transaction.query('SELECT 1'))
+const after = await transaction.query('SELECT 1')
 await transaction.end()
 await session.close()
 console.log(JSON.stringify({ sizes, most, sum, after: after.rows }))

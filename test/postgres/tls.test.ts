@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Secret } from '../../src/domain/secret.ts'
-import { PostgresFailure } from '../../src/crm/postgres/postgres-failure.ts'
+import { failureIn } from '../../src/crm/postgres/postgres-failure.ts'
 import { Certificates } from '../support/certificates.ts'
 import { PostgresServer, SUPERUSER_PASSWORD } from '../support/postgres-server.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
@@ -21,11 +21,15 @@ async function connect(
   const url = to.url({ query }).replace('127.0.0.1', host)
   const secret = new Secret(url, { name: 'a test', reread: null })
   const opener = openerOf(secret, { ca })
-  const connection = await opener.open()
-  if (connection instanceof PostgresFailure) return `${connection.failure.kind}: ${connection.failure.message}`
-  const answer = await connection.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
-  await connection.close()
-  return !(answer instanceof PostgresFailure) && answer.rows[0]?.[0] === 't' ? 'tls' : 'plain'
+  try {
+    const connection = await opener.open()
+    const { rows } = await connection.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
+    await connection.close()
+    return rows[0]?.[0] === 't' ? 'tls' : 'plain'
+  } catch (cause) {
+    const { failure } = failureIn(cause)
+    return `${failure.kind}: ${failure.message}`
+  }
 }
 
 const REFUSED = /^refused: .*certificate is not accepted, because it /
@@ -128,8 +132,10 @@ describeWithPostgres('the encryption that the URL asks for', () => {
     const wrong = plain.url({ password: 'wr:ng/p@ss' })
     const secret = new Secret(wrong, { name: 'a test', reread: null })
     const opener = openerOf(secret)
-    const fault = await opener.open()
-    const told = fault instanceof PostgresFailure ? JSON.stringify(fault) : 'connected'
+    const told = await opener.open().then(
+      () => 'connected',
+      (cause: unknown) => JSON.stringify(failureIn(cause)),
+    )
     expect(told).toContain('refuses the password')
     expect(told).not.toContain('wr:ng')
     expect(told).not.toContain(encodeURIComponent('wr:ng'))
@@ -145,8 +151,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
     const secret = new Secret(url, { name: 'the file ./url', reread })
     const opener = openerOf(secret)
     const connection = await opener.open()
-    expect(connection instanceof PostgresFailure ? connection.failure.message : 'connected').toBe('connected')
-    if (!(connection instanceof PostgresFailure)) await connection.close()
+    await connection.close()
     expect(reads).toBe(1)
   })
 })

@@ -1,10 +1,10 @@
-import { type CrmLimits, type Descriptors, PLENTY } from '../kit/crm-limits.ts'
+import type { CrmLimits, Descriptors } from '../kit/crm-limits.ts'
 import type { Socket } from 'node:net'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { type QueryArrayResult, Client, Connection as Wire } from 'pg'
 import type { PostgresAddress } from '../../config/crm/sources.ts'
 import type { Time } from '../../time/time.ts'
-import { PostgresFailure, postgresFailureOf } from './postgres-failure.ts'
+import { PostgresFailure, failureIn, postgresFailureOf } from './postgres-failure.ts'
 import { type RowBatch, type TextRow, MessageLimits, RowBatches } from './message-limits.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { readFileSync, statSync } from 'node:fs'
@@ -17,10 +17,11 @@ type Encryption = false | ConnectionOptions
 interface ConnectionSettings {
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
-  readonly descriptors?: Descriptors
+  readonly descriptors: Descriptors
 }
 
 export type QueryAnswer = Pick<RowBatch, 'rows' | 'oids'>
+export type QueryValues = readonly (string | readonly string[])[]
 
 /** Returns every type as text: a float or a `Date` would lose digits. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text }
@@ -65,8 +66,8 @@ export class Connection {
     address: PostgresAddress,
     encryption: Encryption,
     settings: ConnectionSettings,
-  ): Promise<Connection | PostgresFailure> {
-    const socket = (settings.descriptors ?? PLENTY).newSocket()
+  ): Promise<Connection> {
+    const socket = settings.descriptors.newSocket()
     const wire = new Wire({ ssl: encryption, keepAlive: true, stream: () => socket })
     // A separate variable, since the types of `pg` lack `connection`.
     const config = {
@@ -90,38 +91,34 @@ export class Connection {
       if (connected !== TIMED_OUT) return connection
     } catch (cause) {
       connection.destroy()
-      return postgresFailureOf(cause, where)
+      throw postgresFailureOf(cause, where)
     }
     connection.destroy()
-    return new PostgresFailure('timeout', `${where}: no connection within ${limitMs / 1000} s`, null, true)
+    throw new PostgresFailure('timeout', `${where}: no connection within ${limitMs / 1000} s`, null, true)
   }
 
-  async query(
-    text: string,
-    values: readonly (string | number | readonly string[])[] = [],
-  ): Promise<QueryAnswer | PostgresFailure> {
-    if (this.lost) return this.#whyLost()
+  async query(text: string, values: QueryValues = []): Promise<QueryAnswer> {
+    if (this.lost) throw this.#whyLost()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
     this.#messages.byBatches = false
     const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
-    const result = await this.#withinLimit(asked)
-    return result instanceof PostgresFailure ? result : answerOf(result)
+    return answerOf(await this.#withinLimit(asked))
   }
 
   /**
    * Starts a statement and returns its first batch of rows. Until the last batch is read, only `nextBatch` may be
    * called.
    */
-  firstBatch(text: string): Promise<RowBatch | PostgresFailure> {
-    if (this.lost) return Promise.resolve(this.#whyLost())
+  async firstBatch(text: string): Promise<RowBatch> {
+    if (this.lost) throw this.#whyLost()
     this.#messages.byBatches = true
     this.#batches = this.#client.query(new RowBatches(text))
     return this.nextBatch()
   }
 
-  async nextBatch(): Promise<RowBatch | PostgresFailure> {
-    if (this.lost || this.#batches === null) return this.#whyLost()
-    return await this.#withinLimit(this.#batches.next())
+  async nextBatch(): Promise<RowBatch> {
+    if (this.lost || this.#batches === null) throw this.#whyLost()
+    return this.#withinLimit(this.#batches.next())
   }
 
   /** Whether more rows of the current statement are to come. */
@@ -129,17 +126,17 @@ export class Connection {
     return this.#batches?.isOver === false
   }
 
-  async #withinLimit<Value>(asked: Promise<Value>): Promise<Value | PostgresFailure> {
+  async #withinLimit<Value>(asked: Promise<Value>): Promise<Value> {
     try {
       const value = await withTimeout(this.time, this.limitMs, asked)
       if (value !== TIMED_OUT) return value
     } catch (cause) {
       const failed = postgresFailureOf(cause, this.where)
       if (failed.lost) this.destroy()
-      return failed
+      throw failed
     }
     this.destroy()
-    return new PostgresFailure('timeout', `${this.where}: no answer within ${this.limitMs / 1000} s`, null, true)
+    throw new PostgresFailure('timeout', `${this.where}: no answer within ${this.limitMs / 1000} s`, null, true)
   }
 
   onNotification(channel: string, callback: (payload: string) => void): void {
@@ -202,32 +199,32 @@ export class Opener {
     this.#url = settings.url
   }
 
-  async open(): Promise<Connection | PostgresFailure> {
-    const opened = await this.#openWith(this.#url)
-    if (!(opened instanceof PostgresFailure) || !isRefusal(opened)) return opened
-    const refreshed = await this.#url.refresh()
-    if (!refreshed.ok)
-      return new PostgresFailure('refused', `${opened.failure.message}; ${refreshed.message}`, opened.code, true)
-    if (refreshed.secret === this.#url) return opened
-    this.#url = refreshed.secret
-    return this.#openWith(this.#url)
+  open(): Promise<Connection> {
+    return this.#openWith(this.#url).catch(async (cause: unknown) => {
+      const { code, message } = failureIn(cause)
+      if (code !== '28P01' && code !== '28000') throw cause
+      const refreshed = await this.#url.refresh()
+      if (!refreshed.ok) throw new PostgresFailure('refused', `${message}; ${refreshed.message}`, code, true)
+      if (refreshed.secret === this.#url) throw cause
+      this.#url = refreshed.secret
+      return this.#openWith(this.#url)
+    })
   }
 
-  async #openWith(url: Secret): Promise<Connection | PostgresFailure> {
+  async #openWith(url: Secret): Promise<Connection> {
     const address = this.settings.addressIn(url.reveal())
     if (typeof address === 'string') {
-      return new PostgresFailure('refused', `crm.url (${url.from}) ${address}`, null, true)
+      throw new PostgresFailure('refused', `crm.url (${url.from}) ${address}`, null, true)
     }
-    const certificates = this.#certificates(address)
-    if (certificates instanceof PostgresFailure) return certificates
-    const [first, second] = tlsAttempts(address, certificates)
-    const opened = await Connection.open(address, first, this.settings)
-    const mayTryAgain = second !== undefined && opened instanceof PostgresFailure && isAboutEncryption(opened, first)
-    return mayTryAgain ? Connection.open(address, second, this.settings) : opened
+    const [first, second] = tlsAttempts(address, this.#certificates(address))
+    return Connection.open(address, first, this.settings).catch((cause: unknown) => {
+      if (second === undefined || !isAboutEncryption(failureIn(cause), first)) throw cause
+      return Connection.open(address, second, this.settings)
+    })
   }
 
-  #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | PostgresFailure {
-    const { ca, absolute, descriptors = PLENTY } = this.settings
+  #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates {
+    const { ca, absolute, descriptors } = this.settings
     const root = sslRootCert === 'system' ? null : (sslRootCert ?? ca)
     const certificates: Certificates = {}
     for (const [name, path] of [['ca', root] as const, ['cert', sslCert] as const, ['key', sslKey] as const]) {
@@ -235,7 +232,7 @@ export class Opener {
       try {
         certificates[name] = descriptors.take(() => regularText(absolute(path)))
       } catch {
-        return new PostgresFailure(
+        throw new PostgresFailure(
           'misconfigured',
           `the certificate or key ${absolute(path)} cannot be read`,
           null,
@@ -251,11 +248,6 @@ export class Opener {
 function regularText(path: string): string {
   if (!statSync(path).isFile()) throw new Error('not a regular file')
   return readFileSync(path, 'utf8')
-}
-
-/** Returns true if the server refuses the password or the role. */
-function isRefusal({ code }: PostgresFailure): boolean {
-  return code === '28P01' || code === '28000'
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Time } from '../../time/time.ts'
-import { PostgresFailure } from './postgres-failure.ts'
 import { timestampText } from './updated-at.ts'
 import type { Opened } from './known-table.ts'
 
@@ -22,20 +21,16 @@ const NEVER = Date.UTC(2222, 1, 22, 22, 22, 22) * 1000
 /** A refresh without changes that takes longer is reported. With an index it takes far less. */
 const SLOW_MS = 50
 
-/** Yields a sentence for everything an operator should know about a readable table. A failure comes last. */
+/** Yields a sentence for everything an operator should know about a readable table. */
 export async function* examineTable<Item>(
   opened: Opened<Item>,
   time: Time,
   maxAgeMs: number,
-): AsyncGenerator<string | PostgresFailure, void, void> {
+): AsyncGenerator<string, void, void> {
   const { transaction, known } = opened
-  const { name, table, updatedAt: named } = known.list
+  const { name, table, settings } = known.list
   const { updatedAt } = known.reading
   const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
-  if (rights instanceof PostgresFailure) {
-    yield rights
-    return
-  }
   const [canWrite, narrowed, isView, narrowedBelow] = rights.rows[0] ?? []
   const { written } = table
   if (canWrite === 't') yield `the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`
@@ -48,34 +43,26 @@ export async function* examineTable<Item>(
     yield `${written} has no column for crm.${name}.updatedAt, so every refresh reads all of it`
     return
   }
-  if (updatedAt !== named) {
-    yield `${written} has no column ${named}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`
+  if (updatedAt !== settings.updatedAt) {
+    yield `${written} has no column ${settings.updatedAt}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`
   }
-  const isIndexed = await usesIndex(opened)
-  if (isIndexed instanceof PostgresFailure) {
-    yield isIndexed
-    return
-  }
-  if (!isIndexed) {
+  if (!(await usesIndex(opened))) {
     const orUseless =
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
     yield `${written} has no index that begins with ${updatedAt}${orUseless}, so every refresh scans all of it`
   }
   const slow = await slowness(opened, time, maxAgeMs)
-  if (slow instanceof PostgresFailure) yield slow
-  else if (slow !== null) yield `${written} ${slow}`
+  if (slow !== null) yield `${written} ${slow}`
 }
 
 /**
  * Returns true if the server can find changes by an index. An index may exist and still be useless to a view that
  * computes its rows.
  */
-async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | PostgresFailure> {
+async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean> {
   // PostgreSQL scans a small table even if an index exists, so ask for the plan with scans disabled.
   const plan = await transaction.query(`SET LOCAL enable_seqscan = off; EXPLAIN ${known.selectUpdated(NEVER, NEVER)}`)
-  if (plan instanceof PostgresFailure) return plan
-  const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
-  if (on instanceof PostgresFailure) return on
+  await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
   const lines = plan.rows.map(([line]) => line ?? '')
   const isIndexed = lines.some(
     (line) => line.includes('Index Cond:') && line.includes(timestampText(NEVER).slice(0, 19)),
@@ -89,17 +76,15 @@ async function slowness<Item>(
   { transaction, known }: Opened<Item>,
   time: Time,
   maxAgeMs: number,
-): Promise<string | null | PostgresFailure> {
+): Promise<string | null> {
   const moments = [time.now().monotonicMs]
   // The first statement measures the round trip to the server.
   for (const statement of ['SELECT 1', known.selectUpdated(NEVER, NEVER)]) {
-    const answer = await transaction.query(statement)
-    if (answer instanceof PostgresFailure) return answer
+    await transaction.query(statement)
     moments.push(time.now().monotonicMs)
   }
   const [begun = 0, answered = 0, refreshed = 0] = moments
-  const failed = await transaction.drain(known.selectIds, 'marquee_ids')
-  if (failed !== null) return failed
+  await transaction.drain(known.selectIds, 'marquee_ids')
   // The duration of a refresh without changes, minus the round trip; then that of reading all ids and times of change.
   const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
   const idScanMs = Math.round(time.now().monotonicMs - refreshed)

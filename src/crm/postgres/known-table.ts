@@ -4,12 +4,12 @@ import type { Cell } from '../cells/cell.ts'
 import { type MappedRow, tooLargeRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import type { QueryAnswer } from './connection.ts'
-import { PostgresFailure } from './postgres-failure.ts'
+import { PostgresFailure, failureIn } from './postgres-failure.ts'
 import type { ReadMoment, ReadSession, Transaction } from './read-session.ts'
 import { type ListTable, type RowReading, quote } from './list-table.ts'
 import type { TextRow } from './message-limits.ts'
 import { microsOf, timestampText } from './updated-at.ts'
-import { type TableShape, isWallTime, missingColumns, tableShape, unfitUpdatedAt, zoneOf } from './table-shape.ts'
+import { type TableShape, isWallTime, mustHaveColumns, mustHaveMoments, tableShape, zoneOf } from './table-shape.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
@@ -37,9 +37,9 @@ export class TableReader<Item> {
   }
 
   /** Begins a transaction for a read. Yields empty pages while it waits, to show that the read is alive. */
-  async *open(): PageStream<Item, Opened<Item> | PostgresFailure> {
+  async *open(): PageStream<Item, Opened<Item>> {
     const opening = this.openNow()
-    let opened: Opened<Item> | PostgresFailure | typeof TIMED_OUT = TIMED_OUT
+    let opened: Opened<Item> | typeof TIMED_OUT = TIMED_OUT
     try {
       for (;;) {
         opened = await withTimeout(this.#time, SIGN_OF_LIFE_MS, opening)
@@ -47,9 +47,12 @@ export class TableReader<Item> {
         yield heartbeat(this.#time.now())
       }
     } finally {
-      // The read was abandoned.
+      // The read was abandoned, or this has failed.
       if (opened === TIMED_OUT)
-        void opening.then((late) => (late instanceof PostgresFailure ? null : late.transaction.end()))
+        void opening.then(
+          ({ transaction }) => transaction.end(),
+          () => {},
+        )
     }
   }
 
@@ -57,37 +60,38 @@ export class TableReader<Item> {
   async explain({ failure }: PostgresFailure): Promise<Failure> {
     if (failure.kind !== 'misconfigured' || this.#known === null) return failure
     this.#known = null
-    const opened = await this.openNow()
-    if (opened instanceof PostgresFailure) return opened.failure
-    await opened.transaction.end()
-    return failure
+    try {
+      const { transaction } = await this.openNow()
+      await transaction.end()
+      return failure
+    } catch (cause) {
+      return failureIn(cause).failure
+    }
   }
 
   /** Begins a transaction once the session is free. */
-  async openNow(): Promise<Opened<Item> | PostgresFailure> {
+  async openNow(): Promise<Opened<Item>> {
     const transaction = await this.#session.begin()
-    if (transaction instanceof PostgresFailure) return transaction
-    let known: KnownTable<Item> | PostgresFailure | null = null
     try {
-      known = await this.#knownIn(transaction)
-      return known instanceof PostgresFailure ? known : { transaction, known }
-    } finally {
-      if (!(known instanceof KnownTable)) await transaction.end()
+      return { transaction, known: await this.#knownIn(transaction) }
+    } catch (cause) {
+      await transaction.end()
+      throw cause
     }
   }
 
   /** Examines the columns once per connection, so a missing column is named before a statement fails. */
-  async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | PostgresFailure> {
+  async #knownIn(transaction: Transaction): Promise<KnownTable<Item>> {
     const { server } = transaction.moment
     if (this.#known?.server === server) return this.#known
     this.#known = null
     const shape = await tableShape(transaction, this.#list.table, this.#list.name)
-    if (shape instanceof PostgresFailure) return shape
     const reading = this.#list.rowReading(shape)
-    const failed = missingColumns(shape, reading, this.#list) ?? unfitUpdatedAt(shape, reading, this.#list)
-    if (failed !== null) return failed
-    const zone = isWallTime(shape, reading) ? (this.#list.updatedAtIn ?? (await zoneOf(transaction))) : null
-    if (zone instanceof PostgresFailure) return zone
+    mustHaveColumns(shape, reading, this.#list)
+    mustHaveMoments(shape, reading, this.#list)
+    const zone = isWallTime(shape, reading)
+      ? (this.#list.settings.updatedAtIn?.id ?? (await zoneOf(transaction)))
+      : null
     this.#known = new KnownTable(this.#list, server, shape, zone, reading)
     return this.#known
   }
@@ -135,7 +139,7 @@ export class KnownTable<Item> {
     this.idColumn = reading.columns[0] ?? ''
     this.idType = columns.get(this.idColumn) ?? ''
     this.updatedAtColumn = reading.updatedAt ?? ''
-    const updatedAt = reading.updatedAt === null ? 'NULL' : `extract(epoch FROM ${quote(reading.updatedAt)})`
+    const updatedAt = reading.updatedAt === null ? 'NULL' : `date_part('epoch', ${quote(reading.updatedAt)})`
     this.#arrays = new Set([...ARRAYS, ...arrays])
     this.select = `SELECT ${reading.columns.map(quote).join(', ')}, ${updatedAt} FROM ${list.table.quoted}`
     this.selectIds = `SELECT ${quote(this.idColumn)}, ${updatedAt} FROM ${list.table.quoted}`
@@ -164,19 +168,19 @@ export class KnownTable<Item> {
   }
 
   /** The server's clock as a column of updatedAt shows it, in microseconds. */
-  async clock(transaction: Transaction): Promise<number | PostgresFailure> {
-    const { moment } = transaction
-    if (this.zone === null) return moment.serverMicros
-    const answer = await transaction.query('SELECT extract(epoch FROM now() AT TIME ZONE $1)', [this.zone])
-    if (answer instanceof PostgresFailure) return answer.code === INVALID_PARAMETER ? this.#unknownZone(answer) : answer
-    const wall = microsOf(answer.rows[0]?.[0] ?? null)
-    this.#offset = wall - moment.serverMicros
+  async clock(transaction: Transaction): Promise<number> {
+    const { serverMicros } = transaction.moment
+    if (this.zone === null) return serverMicros
+    const asked = transaction.query("SELECT date_part('epoch', now() AT TIME ZONE $1)", [this.zone])
+    const { rows } = await asked.catch((cause: unknown) => {
+      const { code, lost } = failureIn(cause)
+      if (code !== INVALID_PARAMETER) throw cause
+      const message = `crm.${this.list.name}.updatedAtIn: PostgreSQL does not know the time zone ${this.zone}`
+      throw new PostgresFailure('misconfigured', message, code, lost)
+    })
+    const wall = microsOf(rows[0]?.[0] ?? null)
+    this.#offset = wall - serverMicros
     return wall
-  }
-
-  #unknownZone({ code, lost }: PostgresFailure): PostgresFailure {
-    const message = `crm.${this.list.name}.updatedAtIn: PostgreSQL does not know the time zone ${this.zone}`
-    return new PostgresFailure('misconfigured', message, code, lost)
   }
 
   pageOf({ begunAt, sourceLagMs }: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {

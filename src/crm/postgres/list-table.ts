@@ -29,12 +29,7 @@ export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
   readonly idColumn: string
-  /** The configured updatedAt column. */
-  readonly updatedAt: string | null
-  /** Whether the configuration has `fields` for the list. */
-  readonly saysFields: boolean
-  /** The configured zone of an updatedAt column without time zone. */
-  readonly updatedAtIn: string | null
+  readonly settings: TableSettings
   rowReading(shape: Columns): RowReading<Item>
 }
 
@@ -57,16 +52,13 @@ export function listTable<Item extends { readonly Id: Guid }>(
   settings: TableSettings,
   { further, ...context }: TableContext,
 ): ListTable<Item> {
-  const { from, updatedAtIn } = settings
   const stock = tableSetting(kind.table, settings, further, () => true)
   const idColumn = columnName(stock, 'Id')
   return {
     name: kind.table.list,
-    table: tableName(from),
+    table: tableName(settings.from),
     idColumn,
-    updatedAt: settings.updatedAt,
-    updatedAtIn: updatedAtIn?.id ?? null,
-    saysFields: Object.keys(settings.fields ?? {}).length > 0,
+    settings,
     rowReading(shape) {
       const has = (column: string): boolean => shape.columns.has(column)
       const setting = tableSetting(kind.table, settings, further, has)

@@ -1,7 +1,7 @@
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import type { Connection } from './connection.ts'
-import { PostgresFailure, READ_ONLY } from './postgres-failure.ts'
+import { READ_ONLY, failureIn } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { quote } from './list-table.ts'
 import type { Guid } from '../../domain/guid.ts'
@@ -66,16 +66,18 @@ export class Listening {
       if (!this.#closed)
         this.#cancelReconnect = time.after(time.random() * RECONNECT_WITHIN_MS, () => this.hints.hint())
     }
-    const listening = await connection.query(`LISTEN ${quote(channel)}`)
-    // Notifications sent before the LISTEN are lost; one read makes up for them.
-    if (!(listening instanceof PostgresFailure)) return this.hints.hint()
-    if (this.#isRefused || listening.lost) return
-    this.#isRefused = true
-    const why =
-      listening.code === READ_ONLY
-        ? `${connection.where}: the server is a standby, which cannot LISTEN (${READ_ONLY})`
-        : listening.failure.message
-    notice(`crm.listen: ${why}: changes are seen with the next refresh`)
+    try {
+      await connection.query(`LISTEN ${quote(channel)}`)
+      // Notifications sent before the LISTEN are lost; one read makes up for them.
+      this.hints.hint()
+    } catch (cause) {
+      const { lost, code, message } = failureIn(cause)
+      if (this.#isRefused || lost) return
+      this.#isRefused = true
+      const isStandby = code === READ_ONLY
+      const why = isStandby ? `${connection.where}: the server is a standby, which cannot LISTEN (${code})` : message
+      notice(`crm.listen: ${why}: changes are seen with the next refresh`)
+    }
   }
 
   /** Sends a notification on a test channel between two connections, and reports if it does not arrive. */
@@ -97,19 +99,12 @@ export class Listening {
   }
 }
 
-/** Returns true if a notification arrives; a failure if it could not be sent. */
-async function arrives(
-  channel: string,
-  from: Connection,
-  to: Connection,
-  time: Time,
-): Promise<boolean | PostgresFailure> {
+/** Returns true if a notification arrives. */
+async function arrives(channel: string, from: Connection, to: Connection, time: Time): Promise<boolean> {
   const { promise: heard, resolve } = Promise.withResolvers<void>()
   to.onNotification(channel, () => resolve())
-  const listening = await to.query(`LISTEN ${quote(channel)}`)
-  if (listening instanceof PostgresFailure) return listening
-  const notified = await from.query(`NOTIFY ${quote(channel)}`)
-  if (notified instanceof PostgresFailure) return notified
+  await to.query(`LISTEN ${quote(channel)}`)
+  await from.query(`NOTIFY ${quote(channel)}`)
   const arrival = await withTimeout(time, ARRIVES_WITHIN_MS, heard)
   await to.query(`UNLISTEN ${quote(channel)}`)
   return arrival !== TIMED_OUT

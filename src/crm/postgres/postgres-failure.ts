@@ -4,8 +4,8 @@ import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 
-/** A failed statement or connection, described for the operator. */
-export class PostgresFailure {
+/** A failed statement or connection, described for the operator. Thrown in this folder, and caught where a read ends. */
+export class PostgresFailure extends Error {
   readonly failure: Failure
   /** PostgreSQL's SQLSTATE or the runtime's code; `null` if there is none. */
   readonly code: string | null
@@ -13,10 +13,17 @@ export class PostgresFailure {
   readonly lost: boolean
 
   constructor(kind: Failure['kind'], message: string, code: string | null, lost: boolean) {
+    super(message)
     this.failure = failureOf(kind, message)
     this.code = code
     this.lost = lost
   }
+}
+
+/** Returns a thrown failure. Throws anything else again. */
+export function failureIn(cause: unknown): PostgresFailure {
+  if (cause instanceof PostgresFailure) return cause
+  throw cause
 }
 
 /** `lost`: the server ends the connection after this error. */

@@ -1,8 +1,8 @@
 import { PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { Mutex } from '../../time/waiting.ts'
-import type { Connection, Opener, QueryAnswer } from './connection.ts'
-import { PostgresFailure } from './postgres-failure.ts'
+import type { Connection, Opener, QueryAnswer, QueryValues } from './connection.ts'
+import { PostgresFailure, failureIn } from './postgres-failure.ts'
 import { type Lane, microsOf, serverOf } from './updated-at.ts'
 
 /** The moment that a transaction reads, and the server it reads from. */
@@ -21,7 +21,7 @@ const STANDSTILL_MS = 60_000
 
 // The lag of a standby is the age of the last transaction that it replayed. It lags by 0 if it has replayed everything
 // received and is still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
-const STATE = `SELECT extract(epoch FROM now()), pg_postmaster_start_time()::text,
+const STATE = `SELECT date_part('epoch', now()), pg_postmaster_start_time()::text,
   CASE WHEN NOT pg_is_in_recovery() THEN 0
     WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
     ELSE extract(epoch FROM clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(),
@@ -48,26 +48,30 @@ export class ReadSession {
   }
 
   /** Waits for the connection and begins a transaction; if the connection is dead, retries once on a new one. */
-  async begin(): Promise<Transaction | PostgresFailure> {
+  async begin(): Promise<Transaction> {
     const unlock = await this.#mutex.lock()
-    let begun: Transaction | PostgresFailure | null = null
     try {
-      begun = await this.#tryBegin(unlock)
-      if (!(begun instanceof PostgresFailure) || !begun.lost || begun.failure.kind === 'refused' || this.#closed)
-        return begun
-      begun = await this.#tryBegin(unlock)
-      return begun
-    } finally {
+      return await this.#tryBegin(unlock).catch((cause: unknown) => {
+        const { lost, failure } = failureIn(cause)
+        if (!lost || failure.kind === 'refused' || this.#closed) throw cause
+        return this.#tryBegin(unlock)
+      })
+    } catch (cause) {
       // A transaction unlocks as it ends.
-      if (!(begun instanceof Transaction)) unlock()
+      unlock()
+      throw cause
     }
   }
 
-  /** Runs `use` with exclusive access to the connection, outside any transaction. */
-  alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | PostgresFailure> {
+  /** Runs `use` with exclusive access to the connection, outside any transaction. Returns `null` if that fails. */
+  alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | null> {
     return this.#mutex.run(async () => {
-      const connection = await this.#connect()
-      return connection instanceof PostgresFailure ? connection : use(connection)
+      try {
+        return await use(await this.#connect())
+      } catch (cause) {
+        failureIn(cause)
+        return null
+      }
     })
   }
 
@@ -76,15 +80,13 @@ export class ReadSession {
     await this.#hangUp()
   }
 
-  async #tryBegin(unlock: () => void): Promise<Transaction | PostgresFailure> {
+  async #tryBegin(unlock: () => void): Promise<Transaction> {
     const connection = await this.#connect()
-    if (connection instanceof PostgresFailure) return connection
     const begunAt = this.#opener.settings.time.now()
-    const state = await connection.query(this.#begin)
-    if (state instanceof PostgresFailure) {
-      await connection.query('ROLLBACK')
-      return state
-    }
+    const state = await connection.query(this.#begin).catch(async (cause: unknown) => {
+      await connection.query('ROLLBACK').catch(failureIn)
+      throw cause
+    })
     const [serverNow, startedAt, lagMs] = state.rows[0] ?? []
     const moment = {
       begunAt,
@@ -113,20 +115,20 @@ export class ReadSession {
       ${STATE}`
   }
 
-  async #connect(): Promise<Connection | PostgresFailure> {
+  async #connect(): Promise<Connection> {
     if (this.#connection !== null && !this.#connection.lost) return this.#connection
-    const closed = new PostgresFailure('unreachable', 'the connection was closed', null, true)
-    if (this.#closed) return closed
+    this.#mustBeOpen()
     const connection = await this.#opener.open()
-    if (connection instanceof PostgresFailure) return connection
     this.#connection = connection
     this.#connections++
-    if (this.#closed) {
-      await this.#hangUp()
-      return closed
-    }
+    if (this.#closed) await this.#hangUp()
+    this.#mustBeOpen()
     await this.#greet?.(connection)
     return connection
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new PostgresFailure('unreachable', 'the connection was closed', null, true)
   }
 
   async #hangUp(): Promise<void> {
@@ -148,29 +150,18 @@ export class Transaction {
     this.#unlock = unlock
   }
 
-  query(
-    text: string,
-    values: readonly (string | number | readonly string[])[] = [],
-  ): Promise<QueryAnswer | PostgresFailure> {
+  query(text: string, values?: QueryValues): Promise<QueryAnswer> {
     return this.#connection.query(text, values)
   }
 
   /**
-   * Reads the rows of a `SELECT` in pages of limited size, with at least one row each. A failure comes last. The server
-   * holds the result until the transaction ends.
+   * Reads the rows of a `SELECT` in pages of limited size, with at least one row each. The server holds the result
+   * until the transaction ends.
    * @param name the cursor's name, unique among concurrent scans
    */
-  async *scan(
-    select: string,
-    name: string,
-    values: readonly (readonly string[])[] = [],
-  ): AsyncGenerator<QueryAnswer | PostgresFailure, void, void> {
+  async *scan(select: string, name: string, values?: QueryValues): AsyncGenerator<QueryAnswer, void, void> {
     const connection = this.#connection
-    const declared = await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
-    if (declared instanceof PostgresFailure) {
-      yield declared
-      return
-    }
+    await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
     let pageRows = FIRST_ROWS
     // How many of the rows fetched last have not been received yet.
     let toCome = 0
@@ -181,10 +172,6 @@ export class Transaction {
       const batch = connection.isBusy
         ? await connection.nextBatch()
         : await connection.firstBatch(`FETCH FORWARD ${pageRows} FROM ${name}`)
-      if (batch instanceof PostgresFailure) {
-        yield batch
-        return
-      }
       const { rows, bytes } = batch
       const tookMs = connection.time.now().monotonicMs - begunAt
       toCome -= rows.length
@@ -197,18 +184,15 @@ export class Transaction {
   }
 
   /** Reads the rows of a `SELECT` as `scan` does, and drops them. */
-  async drain(select: string, name: string): Promise<PostgresFailure | null> {
-    for await (const answer of this.scan(select, name)) {
-      if (answer instanceof PostgresFailure) return answer
-    }
-    return null
+  async drain(select: string, name: string): Promise<void> {
+    for await (const _ of this.scan(select, name));
   }
 
   async end(): Promise<void> {
     // The rest of an abandoned answer could be megabytes, so the connection is dropped instead of drained.
     try {
       if (this.#connection.isBusy) this.#connection.destroy()
-      else await this.#connection.query('COMMIT')
+      else await this.#connection.query('COMMIT').catch(failureIn)
     } finally {
       this.#unlock()
     }

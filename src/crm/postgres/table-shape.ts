@@ -32,14 +32,9 @@ const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE 
 /**
  * Reads the shape of a table. If the table does not exist, the failure suggests the name that was most likely meant.
  */
-export async function tableShape(
-  transaction: Transaction,
-  table: TableName,
-  key: string,
-): Promise<TableShape | PostgresFailure> {
+export async function tableShape(transaction: Transaction, table: TableName, key: string): Promise<TableShape> {
   const answer = await transaction.query(COLUMNS, [table.name, table.schema ?? ''])
-  if (answer instanceof PostgresFailure) return answer
-  if (answer.rows.length === 0) return missingTable(transaction, table, key)
+  if (answer.rows.length === 0) throw await missingTable(transaction, table, key)
   const columns = new Map<string, string>()
   const arrays = new Set<number>()
   const nulls = new Set<string>()
@@ -53,14 +48,15 @@ export async function tableShape(
   return { columns, arrays, nulls }
 }
 
-type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAtIn' | 'saysFields'>
+type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'settings'>
 type Read = Pick<RowReading<unknown>, 'named' | 'updatedAt'>
 
-/** Returns a failure that names all missing columns, and what to write instead; `null` if none is missing. */
-export function missingColumns({ columns }: TableShape, { named }: Read, listed: Named): PostgresFailure | null {
+/** Throws a failure that names all missing columns, and what to write instead, if any is missing. */
+export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed: Named): void {
   const missing = named.filter(({ column }) => !columns.has(column))
-  if (missing.length === 0) return null
-  const { table, name, saysFields } = listed
+  if (missing.length === 0) return
+  const { table, name, settings } = listed
+  const saysFields = Object.keys(settings.fields).length > 0
   const words = new Set(missing.map(({ column }) => `${column}${nearHint(column, columns.keys())}`))
   // A condition can only be replaced as a whole.
   const keys = new Set(missing.map(({ key }) => (key.startsWith('fields.') ? key : (key.split('.')[0] ?? key))))
@@ -80,7 +76,7 @@ export function missingColumns({ columns }: TableShape, { named }: Read, listed:
   ]
   const lead = `crm.${name}: ${table.written} has no ${words.size === 1 ? 'column' : 'columns'} ${[...words].join(', ')}`
   const message = `${lead}; it has ${[...columns.keys()].slice(0, 40).join(', ')}; ${orders.join('; ')}`
-  return new PostgresFailure('misconfigured', message, null, false)
+  throw new PostgresFailure('misconfigured', message, null, false)
 }
 
 function nearHint(column: string, names: Iterable<string>): string {
@@ -88,18 +84,18 @@ function nearHint(column: string, names: Iterable<string>): string {
   return near === null ? '' : ` (did you mean ${near}?)`
 }
 
-/** Returns a failure if the updatedAt column is not a timestamp, which the comparison requires; `null` if it is. */
-export function unfitUpdatedAt(shape: TableShape, read: Read, listed: Named): PostgresFailure | null {
-  const { name, table, updatedAtIn } = listed
+/** Throws a failure if the updatedAt column is not a timestamp, which the comparison requires. */
+export function mustHaveMoments(shape: TableShape, read: Read, listed: Named): void {
+  const { name, table, settings } = listed
   const type = shape.columns.get(read.updatedAt ?? '')
-  if (type === undefined) return null
+  if (type === undefined) return
   const isMoment = type.startsWith('timestamp')
-  if (isMoment && (updatedAtIn === null || isWallTime(shape, read))) return null
+  if (isMoment && (settings.updatedAtIn === null || isWallTime(shape, read))) return
   const column = `the column ${read.updatedAt} of ${table.written} is of the type ${type}`
   const message = isMoment
     ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`
     : `crm.${name}.updatedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
-  return new PostgresFailure('misconfigured', message, null, false)
+  throw new PostgresFailure('misconfigured', message, null, false)
 }
 
 export function isWallTime(shape: TableShape, { updatedAt }: Read): boolean {
@@ -110,15 +106,17 @@ export function isWallTime(shape: TableShape, { updatedAt }: Read): boolean {
  * Returns the default `TimeZone` of this connection: the setting of the role, else of the database, else of the server.
  * It is the best guess for the time zone of the table's writers.
  */
-export async function zoneOf(transaction: Transaction): Promise<string | PostgresFailure> {
+export async function zoneOf(transaction: Transaction): Promise<string> {
   const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
-  return answer instanceof PostgresFailure ? answer : (answer.rows[0]?.[0] ?? 'UTC')
+  return answer.rows[0]?.[0] ?? 'UTC'
 }
 
 async function missingTable(transaction: Transaction, table: TableName, key: string): Promise<PostgresFailure> {
-  const answer = await transaction.query(TABLES)
-  const names = answer instanceof PostgresFailure ? [] : answer.rows.map(([name]) => name ?? '')
-  const near = nearestName(table.written, names)
+  const { rows } = await transaction.query(TABLES)
+  const near = nearestName(
+    table.written,
+    rows.map(([name]) => name ?? ''),
+  )
   const hint = near === null ? '' : `; did you mean ${near}?`
   const message = `crm.${key}.from: the database has no table or view ${table.written} that this role may see${hint}`
   return new PostgresFailure('misconfigured', message, null, false)

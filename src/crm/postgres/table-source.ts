@@ -14,10 +14,10 @@ import {
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { examineTable } from './examine.ts'
-import { PostgresFailure } from './postgres-failure.ts'
+import { PostgresFailure, failureIn } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { type ListTable, quote } from './list-table.ts'
-import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, otherServer, positionOf } from './updated-at.ts'
+import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, positionOf } from './updated-at.ts'
 import { type SuspectQueue, type Suspects, NO_SUSPECTS, heldOf } from './listening.ts'
 import { IdScanSchedule, StrayNotices } from './id-scans.ts'
 import { type KnownTable, type Opened, type ReadRow, TableReader } from './known-table.ts'
@@ -38,6 +38,7 @@ interface TableSourceSettings<Item> {
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
+const OTHER_SERVER = 'another connection may be another server, so the list is read in full'
 
 const COMPLETE = { ok: true, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true } as const
 /** A read of changes by updatedAt alone does not see deletions, so it confirms nothing. */
@@ -67,7 +68,7 @@ export class TableSource<Item> implements ListSource<Item> {
     this.#audits = new TableReader(list, auditSession, time)
     this.#schedule = new IdScanSchedule(idScansEveryMs)
     this.#notices = new StrayNotices(idScansEveryMs, notice)
-    this.reportsChanges = list.updatedAt !== null
+    this.reportsChanges = list.settings.updatedAt !== null
     this.idColumn = list.idColumn
   }
 
@@ -97,22 +98,24 @@ export class TableSource<Item> implements ListSource<Item> {
   /** Checks that the columns of the table can be read, and collects warnings about them. */
   async examine(): Promise<Examination> {
     const { list, time, limits } = this.#settings
-    const opened = await this.#refreshes.openNow()
-    if (opened instanceof PostgresFailure) return { problems: [opened.failure], warnings: [] }
-    const { transaction, known } = opened
     const warnings: string[] = []
-    let unread: PostgresFailure | null
+    let isReadable = false
     try {
-      // One row, as a full read reads it: the catalogue also names columns that the role may not read.
-      unread = await transaction.drain(`${known.select} LIMIT 1`, 'marquee_first')
-      for await (const found of unread === null ? examineTable(opened, time, limits.maxAgeMs) : []) {
-        const isText = typeof found === 'string'
-        warnings.push(isText ? found : `${list.table.written} could not be examined: ${found.failure.message}`)
+      const opened = await this.#refreshes.openNow()
+      try {
+        // One row, as a full read reads it: the catalogue also names columns that the role may not read.
+        await opened.transaction.drain(`${opened.known.select} LIMIT 1`, 'marquee_first')
+        isReadable = true
+        for await (const warning of examineTable(opened, time, limits.maxAgeMs)) warnings.push(warning)
+      } finally {
+        await opened.transaction.end()
       }
-    } finally {
-      await transaction.end()
+    } catch (cause) {
+      const failed = failureIn(cause)
+      if (!isReadable) return { problems: [failed.failure], warnings: [] }
+      warnings.push(`${list.table.written} could not be examined: ${failed.message}`)
     }
-    return { problems: unread === null ? [] : [await this.#refreshes.explain(unread)], warnings }
+    return { problems: [], warnings }
   }
 
   /** Another process may continue from this cursor: the cursor names its server, and all rows are compared first. */
@@ -122,31 +125,31 @@ export class TableSource<Item> implements ListSource<Item> {
 
   async *#inOneTransaction(
     reader: TableReader<Item>,
-    read: (opened: Opened<Item>) => PageStream<Item, ReadEnd | PostgresFailure>,
+    read: (opened: Opened<Item>) => PageStream<Item, ReadEnd>,
   ): PageStream<Item> {
-    const opened = yield* reader.open()
-    if (opened instanceof PostgresFailure) return { ok: false, failure: opened.failure }
-    let ended: ReadEnd | PostgresFailure
     try {
-      ended = yield* read(opened)
-    } finally {
-      await opened.transaction.end()
+      const opened = yield* reader.open()
+      try {
+        const ended = yield* read(opened)
+        if (reader === this.#refreshes) this.#isLockedOut = false
+        return ended
+      } finally {
+        await opened.transaction.end()
+      }
+    } catch (cause) {
+      const failed = failureIn(cause)
+      if (reader === this.#refreshes) this.#isLockedOut = failed.code === LOCK_NOT_AVAILABLE
+      return { ok: false, failure: await reader.explain(failed) }
     }
-    if (reader === this.#refreshes)
-      this.#isLockedOut = ended instanceof PostgresFailure && ended.code === LOCK_NOT_AVAILABLE
-    return ended instanceof PostgresFailure ? { ok: false, failure: await reader.explain(ended) } : ended
   }
 
-  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): PageStream<Item, ReadEnd | PostgresFailure> {
+  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): PageStream<Item, ReadEnd> {
     const { moment } = opened.transaction
-    const now = await opened.known.clock(opened.transaction)
-    if (now instanceof PostgresFailure) return now
-    const window = new UpdatedAtWindow(-Infinity, now)
+    const window = new UpdatedAtWindow(-Infinity, await opened.known.clock(opened.transaction))
     const givesWay = (): boolean => purpose === 'audit' && this.#isLockedOut
     // The pages report the server's lag, and an empty table yields no other page.
     yield heartbeat(moment.begunAt, 0, moment.sourceLagMs)
-    const failed = yield* readRows(opened, opened.known.select, { name: 'marquee_full', window, givesWay })
-    if (failed !== null) return failed
+    yield* readRows(opened, opened.known.select, { name: 'marquee_full', window, givesWay })
     this.#notices.readInFull(window, opened.known)
     if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
     const cursor = this.reportsChanges ? cursorAt({ server: moment.server, after: window.next }) : null
@@ -171,44 +174,37 @@ export class TableSource<Item> implements ListSource<Item> {
     opened: Opened<Item>,
     { cursor, held, purpose, mustConfirm = false }: ReadRequest,
     taken: Suspects,
-  ): PageStream<Item, ReadEnd | PostgresFailure> {
+  ): PageStream<Item, ReadEnd> {
     const { moment } = opened.transaction
     const before = cursor === null ? null : positionOf(cursor)
     const kinship = before === null ? 'other' : kinshipOf(before.server, moment.server)
-    if (before === null || kinship === 'other') return otherServer()
-    const now = await opened.known.clock(opened.transaction)
-    if (now instanceof PostgresFailure) return now
-    const window = new UpdatedAtWindow(before.after, now)
+    if (before === null || kinship === 'other') throw new PostgresFailure('cursor-refused', OTHER_SERVER, null, false)
+    const window = new UpdatedAtWindow(before.after, await opened.known.clock(opened.transaction))
     const select = opened.known.selectUpdated(window.after, window.last)
-    const unread = yield* readRows(opened, select, { name: 'marquee_delta', window })
-    if (unread !== null) return unread
+    yield* readRows(opened, select, { name: 'marquee_delta', window })
     const next = cursorAt({ server: moment.server, after: window.next })
     let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(moment.begunAt, taken.ofAll)
     if (!isDue) {
       const hasOthers = yield* seekSuspects(opened, taken, held)
-      if (hasOthers instanceof PostgresFailure) return hasOthers
       const ofAll = taken.ofAll || hasOthers
       isDue = this.#schedule.isDue(moment.begunAt, ofAll)
       if (ofAll && !isDue) this.#settings.suspects.giveBack({ ids: new Set(), ofAll })
     }
     if (!isDue) return { ...PARTIAL, cursor: next }
-    const failed = yield* this.#scanIds(opened, window, held)
-    if (failed !== null) return failed
+    yield* this.#scanIds(opened, window, held)
     if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
     return { ...COMPLETE, cursor: next }
   }
 
-  async *#scanIds(opened: Opened<Item>, window: UpdatedAtWindow, held: Held): PageStream<Item, PostgresFailure | null> {
+  async *#scanIds(opened: Opened<Item>, window: UpdatedAtWindow, held: Held): PageStream<Item, void> {
     const { time } = this.#settings
     const begunAt = time.now()
     try {
-      const failed = yield* scanIds(opened, held, window)
-      if (failed !== null) return failed
+      yield* scanIds(opened, held, window)
     } finally {
       this.#schedule.scanned(begunAt, time.now())
     }
     this.#notices.scanned(window, opened.known)
-    return null
   }
 }
 
@@ -229,15 +225,13 @@ async function* readRows<Item>(
   { transaction, known }: Opened<Item>,
   select: string,
   { name, values, pass, window, givesWay }: RowsToRead,
-): PageStream<Item, PostgresFailure | null> {
+): PageStream<Item, void> {
   for await (const answer of transaction.scan(select, name, values)) {
-    if (answer instanceof PostgresFailure) return answer
     const rows = known.rowsOf(answer)
     for (const { change, id } of rows) window?.add(change.version, id)
     yield known.pageOf(transaction.moment, rows, pass)
-    if (givesWay?.() === true) return new PostgresFailure('timeout', GAVE_WAY, null, false)
+    if (givesWay?.() === true) throw new PostgresFailure('timeout', GAVE_WAY, null, false)
   }
-  return null
 }
 
 /** An id scan is a pass of its own: the read of changes before it may have reported the same rows. */
@@ -246,25 +240,18 @@ const PASS = 1
 const MOST_WANTED = 10_000
 
 /** Reports every row: as unchanged if its updatedAt equals the known one, else with its columns. */
-async function* scanIds<Item>(
-  opened: Opened<Item>,
-  held: Held,
-  window: UpdatedAtWindow,
-): PageStream<Item, PostgresFailure | null> {
+async function* scanIds<Item>(opened: Opened<Item>, held: Held, window: UpdatedAtWindow): PageStream<Item, void> {
   const { transaction, known } = opened
   const { moment } = transaction
   // The pages report the server's lag, and an empty table yields no other page.
   yield heartbeat(moment.begunAt, PASS, moment.sourceLagMs)
   const wanted: string[] = []
   for await (const answer of transaction.scan(known.selectIds, 'marquee_ids')) {
-    if (answer instanceof PostgresFailure) return answer
     const same = compare(answer, known, held, window, wanted)
     if (same.length > 0) yield known.pageOf(moment, same, PASS)
-    if (wanted.length < MOST_WANTED) continue
-    const unread = yield* readWanted(opened, wanted.splice(0))
-    if (unread !== null) return unread
+    if (wanted.length >= MOST_WANTED) yield* readWanted(opened, wanted.splice(0))
   }
-  return wanted.length === 0 ? null : yield* readWanted(opened, wanted)
+  if (wanted.length > 0) yield* readWanted(opened, wanted)
 }
 
 /** Returns the unchanged rows; adds the other rows' ids to `wanted`. */
@@ -293,17 +280,13 @@ function compare<Item>(
   return same
 }
 
-async function* readWanted<Item>(
-  opened: Opened<Item>,
-  ids: readonly string[],
-): PageStream<Item, PostgresFailure | null> {
+async function* readWanted<Item>(opened: Opened<Item>, ids: readonly string[]): PageStream<Item, void> {
   const { transaction, known } = opened
   const name = 'marquee_rows'
   const select = `${known.select} WHERE ${quote(known.idColumn)} = ANY ($1)`
-  const failed = yield* readRows(opened, select, { name, values: [ids], pass: PASS })
-  // Close the cursor: its name is used again.
-  const closed = failed ?? (await transaction.query(`CLOSE ${name}`))
-  return closed instanceof PostgresFailure ? closed : null
+  yield* readRows(opened, select, { name, values: [ids], pass: PASS })
+  // Its name is used again.
+  await transaction.query(`CLOSE ${name}`)
 }
 
 /** Reports suspected rows that no longer exist as deleted. Returns true if others need a scan. */
@@ -311,12 +294,11 @@ async function* seekSuspects<Item>(
   { transaction, known }: Opened<Item>,
   taken: Suspects,
   held: Held,
-): PageStream<Item, PostgresFailure | boolean> {
+): PageStream<Item, boolean> {
   const { wanted, hasOthers } = heldOf(taken, held, known.reading.idOf, known.idType)
   if (wanted.size === 0) return hasOthers
   const select = `${known.selectIds} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const answer = await transaction.query(select, [[...wanted.values()]])
-  if (answer instanceof PostgresFailure) return answer
   const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.reading.idOf(text))))
   const gone = [...wanted].filter(([id]) => !present.has(id))
   const rows = gone.map(([id, text]): ReadRow<Item> => ({ id: text, change: { kind: 'deleted', id } }))

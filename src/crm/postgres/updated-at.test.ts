@@ -4,12 +4,11 @@ import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, positionOf, serverOf, t
 
 describe('an updatedAt', () => {
   it.each([
-    ['0.000000', 0],
-    ['0.000001', 1],
+    ['0', 0],
+    ['1e-06', 1],
     ['1795229897.123456', 1795229897123456],
-    // As PostgreSQL 12 and 13 write it.
     ['1795229897.5', 1795229897500000],
-    ['-63517089600.000000', -63517089600000000],
+    ['-63517089600', -63517089600000000],
     ['Infinity', Infinity],
     ['-Infinity', -Infinity],
     [null, -1],
@@ -17,13 +16,9 @@ describe('an updatedAt', () => {
     expect(microsOf(seconds)).toBe(micros)
   })
 
-  it('keeps its microseconds from 1833 to 2106', () => {
-    const most = 4_290_000_000_000_000
-    const written = (micros: number): string => {
-      const digits = String(Math.abs(micros)).padStart(7, '0')
-      return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
-    }
-    fc.assert(fc.property(fc.integer({ min: -most, max: most }), (micros) => microsOf(written(micros)) === micros))
+  it('keeps its microseconds from 1835 to 2106', () => {
+    const micros = fc.integer({ min: -4_260_000_000_000_000, max: 4_290_000_000_000_000 })
+    fc.assert(fc.property(micros, (given) => microsOf(String(given / 1_000_000)) === given))
   })
 
   it.each([

@@ -1,10 +1,9 @@
 import { type Cursor, cursorOf } from '../../sync/port.ts'
-import { PostgresFailure } from './postgres-failure.ts'
 
 /** The number for NULL. No valid time has it, so a NULL that becomes a time counts as a change. */
 const NONE = -1
 
-/** Converts seconds since 1970, as PostgreSQL writes them, to microseconds: exact until the year 2106. */
+/** Converts seconds since 1970, a double of PostgreSQL's, to microseconds: exact until the year 2106. */
 export function microsOf(seconds: string | null): number {
   return seconds === null ? NONE : Math.round(Number(seconds) * 1_000_000)
 }
@@ -150,11 +149,6 @@ export function positionOf(cursor: Cursor): Position | null {
   const [server, after] = parsed
   if (typeof server !== 'string') return null
   return { server, after: typeof after === 'number' ? after : -Infinity }
-}
-
-export function otherServer(): PostgresFailure {
-  const message = 'another connection may be another server, so the list is read in full'
-  return new PostgresFailure('cursor-refused', message, null, false)
 }
 
 function isList(parsed: unknown): parsed is readonly unknown[] {
