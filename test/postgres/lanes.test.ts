@@ -98,7 +98,8 @@ describeWithPostgres('the connections of a lane', () => {
     const session = sessionOf()
     const list = {
       name: 'events',
-      table: { written: 'crm.event', schema: 'crm', name: 'event', quoted: 'crm.event' },
+      written: 'crm.event',
+      quoted: 'crm.event',
       idColumn: 'event_id',
       settings: { from: 'crm.event', updatedAt: null, updatedAtIn: null, fields: {} },
       rowReading() {

@@ -227,17 +227,13 @@ export class Opener {
     const { ca, absolute, descriptors } = this.settings
     const root = sslRootCert === 'system' ? null : (sslRootCert ?? ca)
     const certificates: Certificates = {}
-    for (const [name, path] of [['ca', root] as const, ['cert', sslCert] as const, ['key', sslKey] as const]) {
-      if (path === null) continue
+    for (const [name, given] of [['ca', root] as const, ['cert', sslCert] as const, ['key', sslKey] as const]) {
+      if (given === null) continue
+      const path = absolute(given)
       try {
-        certificates[name] = descriptors.take(() => regularText(absolute(path)))
+        certificates[name] = descriptors.take(() => regularText(path))
       } catch {
-        throw new PostgresFailure(
-          'misconfigured',
-          `the certificate or key ${absolute(path)} cannot be read`,
-          null,
-          true,
-        )
+        throw new PostgresFailure('misconfigured', `the certificate or key ${path} cannot be read`, null, true)
       }
     }
     return certificates

@@ -3,9 +3,7 @@ import { timestampText } from './updated-at.ts'
 import type { Opened } from './known-table.ts'
 
 // A view applies the policies of the tables below it: for the view's owner or, with security_invoker, for the role.
-const RIGHTS = `WITH RECURSIVE named AS (
-    SELECT c.oid, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))),
+const RIGHTS = `WITH RECURSIVE named AS (SELECT oid, relkind FROM pg_class WHERE oid = to_regclass($1)),
   parts AS (SELECT oid FROM named
     UNION SELECT d.refobjid FROM parts p JOIN pg_rewrite r ON r.ev_class = p.oid
       JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass)
@@ -28,11 +26,10 @@ export async function* examineTable<Item>(
   maxAgeMs: number,
 ): AsyncGenerator<string, void, void> {
   const { transaction, known } = opened
-  const { name, table, settings } = known.list
+  const { name, written, quoted, settings } = known.list
   const { updatedAt } = known.reading
-  const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
+  const rights = await transaction.query(RIGHTS, [quoted])
   const [canWrite, narrowed, isView, narrowedBelow] = rights.rows[0] ?? []
-  const { written } = table
   if (canWrite === 't') yield `the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`
   if (narrowed === 't') {
     yield `row-level security applies to ${written}: rows that a policy hides are not served, and look deleted`

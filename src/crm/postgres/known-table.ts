@@ -85,7 +85,7 @@ export class TableReader<Item> {
     const { server } = transaction.moment
     if (this.#known?.server === server) return this.#known
     this.#known = null
-    const shape = await tableShape(transaction, this.#list.table, this.#list.name)
+    const shape = await tableShape(transaction, this.#list)
     const reading = this.#list.rowReading(shape)
     mustHaveColumns(shape, reading, this.#list)
     mustHaveMoments(shape, reading, this.#list)
@@ -141,8 +141,8 @@ export class KnownTable<Item> {
     this.updatedAtColumn = reading.updatedAt ?? ''
     const updatedAt = reading.updatedAt === null ? 'NULL' : `date_part('epoch', ${quote(reading.updatedAt)})`
     this.#arrays = new Set([...ARRAYS, ...arrays])
-    this.select = `SELECT ${reading.columns.map(quote).join(', ')}, ${updatedAt} FROM ${list.table.quoted}`
-    this.selectIds = `SELECT ${quote(this.idColumn)}, ${updatedAt} FROM ${list.table.quoted}`
+    this.select = `SELECT ${reading.columns.map(quote).join(', ')}, ${updatedAt} FROM ${list.quoted}`
+    this.selectIds = `SELECT ${quote(this.idColumn)}, ${updatedAt} FROM ${list.quoted}`
   }
 
   /**
@@ -198,7 +198,7 @@ export class KnownTable<Item> {
   }
 
   placeOf(id: string | null): string {
-    const { written } = this.list.table
+    const { written } = this.list
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
   }
 }

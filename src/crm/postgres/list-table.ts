@@ -27,7 +27,10 @@ interface Columns {
 
 export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
-  readonly table: TableName
+  /** The name of the table or view, as it is configured: `crm.public_events`. */
+  readonly written: string
+  /** The name in SQL. Its parts are case-sensitive. */
+  readonly quoted: string
   readonly idColumn: string
   readonly settings: TableSettings
   rowReading(shape: Columns): RowReading<Item>
@@ -56,7 +59,8 @@ export function listTable<Item extends { readonly Id: Guid }>(
   const idColumn = columnName(stock, 'Id')
   return {
     name: kind.table.list,
-    table: tableName(settings.from),
+    written: settings.from,
+    quoted: settings.from.split('.').map(quote).join('.'),
     idColumn,
     settings,
     rowReading(shape) {
@@ -127,24 +131,6 @@ function tableSetting(
 
 function snakeCase(name: string): string {
   return name.replaceAll(/(?!^)[A-Z]/g, '_$&').toLowerCase()
-}
-
-/** The name of a table or view, in the configuration and in SQL. */
-export interface TableName {
-  /** The name as configured: `crm.public_events`. */
-  readonly written: string
-  /** `null` if the server's search path decides. */
-  readonly schema: string | null
-  readonly name: string
-  readonly quoted: string
-}
-
-/** Parses `name` or `schema.name`. Both are case-sensitive. */
-function tableName(written: string): TableName {
-  const dot = written.indexOf('.')
-  const schema = dot === -1 ? null : written.slice(0, dot)
-  const name = written.slice(dot + 1)
-  return { written, schema, name, quoted: schema === null ? quote(name) : `${quote(schema)}.${quote(name)}` }
 }
 
 /** Quotes a name for SQL, whatever characters it contains (PostgreSQL documentation, 4.1.1). */

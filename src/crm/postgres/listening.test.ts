@@ -61,7 +61,7 @@ function looksFor(payload: string, type = 'uuid'): { readonly ids: readonly stri
   suspects.add(payload)
   const taken = suspects.take()
   const { wanted, hasOthers } = heldOf(taken, held, parseGuid, type)
-  return { ids: [...wanted.values()], scanIds: taken.ofAll || hasOthers }
+  return { ids: [...wanted.values()], scanIds: taken.has('*') || hasOthers }
 }
 
 describe('what a notification says may be gone', () => {
@@ -91,8 +91,8 @@ describe('what a notification says may be gone', () => {
     suspects.add(A)
     const taken = suspects.take()
     suspects.add('*')
-    expect(suspects.take()).toEqual({ ids: new Set(), ofAll: true })
+    expect(suspects.take()).toEqual(new Set(['*']))
     suspects.giveBack(taken)
-    expect(suspects.take()).toEqual({ ids: new Set([A]), ofAll: false })
+    expect(suspects.take()).toEqual(new Set([A]))
   })
 })

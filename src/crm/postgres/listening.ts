@@ -154,8 +154,8 @@ export class Hints {
   }
 }
 
-/** The payload of a notification about more rows than it can name. */
-const ALL = '*'
+/** Stands for all rows, in the payload of a notification about more rows than it can name. */
+export const ALL = '*'
 const MOST = 1000
 
 const WHOLE_NUMBER = /^-?\d{1,18}$/
@@ -168,45 +168,25 @@ const PLAIN_TYPES: ReadonlyMap<string, RegExp> = new Map([
   ['bigint', WHOLE_NUMBER],
 ])
 
-export interface Suspects {
-  readonly ids: ReadonlySet<string>
-  /** Whether any row may be gone, so all rows must be checked. */
-  readonly ofAll: boolean
-}
-
-export const NO_SUSPECTS: Suspects = { ids: new Set(), ofAll: false }
-
 /** Collects the ids that notifications name: rows that may be gone. They are only a hint to look. */
 export class SuspectQueue {
   #ids = new Set<string>()
-  #ofAll = false
 
-  /** Adds ids separated by commas, or `*` for too many; other texts match no row. */
+  /** Adds ids separated by commas, or `*` for all rows; other texts match no row. */
   add(payload: string): void {
-    if (payload === '') return
-    if (payload === ALL) this.#ofAll = true
-    else for (const id of payload.split(',')) this.#ids.add(id.trim())
-    this.#limit()
+    if (payload !== '') this.giveBack(payload.split(',').map((id) => id.trim()))
   }
 
   /** Takes all suspects collected so far, to be checked in a transaction that begins later. */
-  take(): Suspects {
-    const taken = { ids: this.#ids, ofAll: this.#ofAll }
+  take(): ReadonlySet<string> {
+    const taken = this.#ids
     this.#ids = new Set()
-    this.#ofAll = false
     return taken
   }
 
-  giveBack({ ids, ofAll }: Suspects): void {
+  giveBack(ids: Iterable<string>): void {
     for (const id of ids) this.#ids.add(id)
-    if (ofAll) this.#ofAll = true
-    this.#limit()
-  }
-
-  #limit(): void {
-    if (this.#ids.size <= MOST) return
-    this.#ids.clear()
-    this.#ofAll = true
+    if (this.#ids.size > MOST) this.#ids = new Set([ALL])
   }
 }
 
@@ -215,14 +195,14 @@ export class SuspectQueue {
  * because a value of their type can be written in several ways.
  */
 export function heldOf(
-  { ids }: Suspects,
+  suspects: ReadonlySet<string>,
   held: Held,
   idOf: (text: string) => Guid | null,
   type: string,
 ): { readonly wanted: ReadonlyMap<Guid, string>; readonly hasOthers: boolean } {
   const wanted = new Map<Guid, string>()
   let hasOthers = false
-  for (const text of ids) {
+  for (const text of suspects) {
     const id = idOf(text)
     // The id is not in this list.
     if (id === null || Number.isNaN(held.version(id))) continue

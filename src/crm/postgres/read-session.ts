@@ -3,7 +3,7 @@ import type { Moment } from '../../time/time.ts'
 import { Mutex } from '../../time/waiting.ts'
 import type { Connection, Opener, QueryAnswer, QueryValues } from './connection.ts'
 import { PostgresFailure, failureIn } from './postgres-failure.ts'
-import { type Lane, microsOf, serverOf } from './updated-at.ts'
+import { microsOf, serverOf } from './updated-at.ts'
 
 /** The moment that a transaction reads, and the server it reads from. */
 export interface ReadMoment {
@@ -30,7 +30,7 @@ const STATE = `SELECT date_part('epoch', now()), pg_postmaster_start_time()::tex
 /** A connection, opened on demand, for one transaction at a time; callers wait in order. */
 export class ReadSession {
   readonly #opener: Opener
-  readonly #lane: Lane
+  readonly #lane: string
   readonly #greet: ((connection: Connection) => Promise<void>) | null
   readonly #mutex = new Mutex()
   #connection: Connection | null = null
@@ -43,7 +43,7 @@ export class ReadSession {
    */
   constructor(opener: Opener, lane: string, greet: ((connection: Connection) => Promise<void>) | null = null) {
     this.#opener = opener
-    this.#lane = { process: opener.process, lane }
+    this.#lane = `${opener.process}.${lane}`
     this.#greet = greet
   }
 

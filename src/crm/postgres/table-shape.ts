@@ -1,7 +1,7 @@
 import { nearestName } from '../../domain/nearest-name.ts'
 import { PostgresFailure } from './postgres-failure.ts'
 import type { Transaction } from './read-session.ts'
-import type { ListTable, RowReading, TableName } from './list-table.ts'
+import type { ListTable, RowReading } from './list-table.ts'
 
 export interface TableShape {
   /** Types by column name, as the database names them. */
@@ -14,10 +14,8 @@ export interface TableShape {
 
 const COLUMNS = `SELECT a.attname, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), coalesce(nullif(t.typbasetype, 0), t.oid)::text, t.typcategory = 'A',
   CASE WHEN c.relkind IN ('v', 'm') AND a.attnum = 1 THEN pg_get_viewdef(c.oid, true) END
-  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_type t ON t.oid = a.atttypid
-  WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))
-    AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
+  WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`
 
 /** Matches a column that is NULL in every row, in a view definition by PostgreSQL: `NULL::text AS name`. */
@@ -32,9 +30,9 @@ const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE 
 /**
  * Reads the shape of a table. If the table does not exist, the failure suggests the name that was most likely meant.
  */
-export async function tableShape(transaction: Transaction, table: TableName, key: string): Promise<TableShape> {
-  const answer = await transaction.query(COLUMNS, [table.name, table.schema ?? ''])
-  if (answer.rows.length === 0) throw await missingTable(transaction, table, key)
+export async function tableShape(transaction: Transaction, list: Named): Promise<TableShape> {
+  const answer = await transaction.query(COLUMNS, [list.quoted])
+  if (answer.rows.length === 0) throw await missingTable(transaction, list)
   const columns = new Map<string, string>()
   const arrays = new Set<number>()
   const nulls = new Set<string>()
@@ -48,14 +46,14 @@ export async function tableShape(transaction: Transaction, table: TableName, key
   return { columns, arrays, nulls }
 }
 
-type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'settings'>
+type Named = Pick<ListTable<unknown>, 'name' | 'written' | 'quoted' | 'settings'>
 type Read = Pick<RowReading<unknown>, 'named' | 'updatedAt'>
 
 /** Throws a failure that names all missing columns, and what to write instead, if any is missing. */
 export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed: Named): void {
   const missing = named.filter(({ column }) => !columns.has(column))
   if (missing.length === 0) return
-  const { table, name, settings } = listed
+  const { written, name, settings } = listed
   const saysFields = Object.keys(settings.fields).length > 0
   const words = new Set(missing.map(({ column }) => `${column}${nearHint(column, columns.keys())}`))
   // A condition can only be replaced as a whole.
@@ -74,7 +72,7 @@ export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed
     ...(lacksId ? [`name the column of the ids in crm.${name}.fields.Id`] : []),
     ...(keys.size === 0 ? [] : [`name other columns, or for fields without one ${additions.join(', and ')}`]),
   ]
-  const lead = `crm.${name}: ${table.written} has no ${words.size === 1 ? 'column' : 'columns'} ${[...words].join(', ')}`
+  const lead = `crm.${name}: ${written} has no ${words.size === 1 ? 'column' : 'columns'} ${[...words].join(', ')}`
   const message = `${lead}; it has ${[...columns.keys()].slice(0, 40).join(', ')}; ${orders.join('; ')}`
   throw new PostgresFailure('misconfigured', message, null, false)
 }
@@ -86,12 +84,12 @@ function nearHint(column: string, names: Iterable<string>): string {
 
 /** Throws a failure if the updatedAt column is not a timestamp, which the comparison requires. */
 export function mustHaveMoments(shape: TableShape, read: Read, listed: Named): void {
-  const { name, table, settings } = listed
+  const { name, written, settings } = listed
   const type = shape.columns.get(read.updatedAt ?? '')
   if (type === undefined) return
   const isMoment = type.startsWith('timestamp')
   if (isMoment && (settings.updatedAtIn === null || isWallTime(shape, read))) return
-  const column = `the column ${read.updatedAt} of ${table.written} is of the type ${type}`
+  const column = `the column ${read.updatedAt} of ${written} is of the type ${type}`
   const message = isMoment
     ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`
     : `crm.${name}.updatedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
@@ -111,13 +109,13 @@ export async function zoneOf(transaction: Transaction): Promise<string> {
   return answer.rows[0]?.[0] ?? 'UTC'
 }
 
-async function missingTable(transaction: Transaction, table: TableName, key: string): Promise<PostgresFailure> {
+async function missingTable(transaction: Transaction, { name, written }: Named): Promise<PostgresFailure> {
   const { rows } = await transaction.query(TABLES)
   const near = nearestName(
-    table.written,
-    rows.map(([name]) => name ?? ''),
+    written,
+    rows.map(([table]) => table ?? ''),
   )
   const hint = near === null ? '' : `; did you mean ${near}?`
-  const message = `crm.${key}.from: the database has no table or view ${table.written} that this role may see${hint}`
+  const message = `crm.${name}.from: the database has no table or view ${written} that this role may see${hint}`
   return new PostgresFailure('misconfigured', message, null, false)
 }

@@ -18,7 +18,7 @@ import { PostgresFailure, failureIn } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { type ListTable, quote } from './list-table.ts'
 import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, positionOf } from './updated-at.ts'
-import { type SuspectQueue, type Suspects, NO_SUSPECTS, heldOf } from './listening.ts'
+import { type SuspectQueue, ALL, heldOf } from './listening.ts'
 import { IdScanSchedule, StrayNotices } from './id-scans.ts'
 import { type KnownTable, type Opened, type ReadRow, TableReader } from './known-table.ts'
 import type { QueryAnswer } from './connection.ts'
@@ -113,7 +113,7 @@ export class TableSource<Item> implements ListSource<Item> {
     } catch (cause) {
       const failed = failureIn(cause)
       if (!isReadable) return { problems: [failed.failure], warnings: [] }
-      warnings.push(`${list.table.written} could not be examined: ${failed.message}`)
+      warnings.push(`${list.written} could not be examined: ${failed.message}`)
     }
     return { problems: [], warnings }
   }
@@ -160,7 +160,7 @@ export class TableSource<Item> implements ListSource<Item> {
     const { suspects } = this.#settings
     // Suspects are taken before the transaction begins, so it sees what became of them. An addition leaves them to the
     // refresh that follows.
-    const taken = request.purpose === 'addition' ? NO_SUSPECTS : suspects.take()
+    const taken = request.purpose === 'addition' ? new Set<string>() : suspects.take()
     let outcome: ReadOutcome | null = null
     try {
       outcome = yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, taken))
@@ -173,7 +173,7 @@ export class TableSource<Item> implements ListSource<Item> {
   async *#readIn(
     opened: Opened<Item>,
     { cursor, held, purpose, mustConfirm = false }: ReadRequest,
-    taken: Suspects,
+    taken: ReadonlySet<string>,
   ): PageStream<Item, ReadEnd> {
     const { moment } = opened.transaction
     const before = cursor === null ? null : positionOf(cursor)
@@ -183,12 +183,12 @@ export class TableSource<Item> implements ListSource<Item> {
     const select = opened.known.selectUpdated(window.after, window.last)
     yield* readRows(opened, select, { name: 'marquee_delta', window })
     const next = cursorAt({ server: moment.server, after: window.next })
-    let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(moment.begunAt, taken.ofAll)
+    let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(moment.begunAt, taken.has(ALL))
     if (!isDue) {
       const hasOthers = yield* seekSuspects(opened, taken, held)
-      const ofAll = taken.ofAll || hasOthers
+      const ofAll = taken.has(ALL) || hasOthers
       isDue = this.#schedule.isDue(moment.begunAt, ofAll)
-      if (ofAll && !isDue) this.#settings.suspects.giveBack({ ids: new Set(), ofAll })
+      if (ofAll && !isDue) this.#settings.suspects.giveBack([ALL])
     }
     if (!isDue) return { ...PARTIAL, cursor: next }
     yield* this.#scanIds(opened, window, held)
@@ -292,7 +292,7 @@ async function* readWanted<Item>(opened: Opened<Item>, ids: readonly string[]): 
 /** Reports suspected rows that no longer exist as deleted. Returns true if others need a scan. */
 async function* seekSuspects<Item>(
   { transaction, known }: Opened<Item>,
-  taken: Suspects,
+  taken: ReadonlySet<string>,
   held: Held,
 ): PageStream<Item, boolean> {
   const { wanted, hasOthers } = heldOf(taken, held, known.reading.idOf, known.idType)

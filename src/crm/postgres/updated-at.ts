@@ -112,14 +112,9 @@ export interface Position {
   readonly after: number
 }
 
-/** A connection of this process: connections are numbered in each lane, a session for one kind of read. */
-export interface Lane {
-  readonly process: string
-  readonly lane: string
-}
-
-export function serverOf(startedAt: string, { process, lane }: Lane, connection: number): string {
-  return `${startedAt} #${process}.${lane}.${connection}`
+/** Names a connection: connections are numbered in each lane, a session of one process for one kind of read. */
+export function serverOf(startedAt: string, lane: string, connection: number): string {
+  return `${startedAt} #${lane}.${connection}`
 }
 
 /**
@@ -130,7 +125,7 @@ export function serverOf(startedAt: string, { process, lane }: Lane, connection:
 export function kinshipOf(before: string, now: string): 'same' | 'earlier' | 'other' {
   if (before === now) return 'same'
   const [[startedAt, lane], [startedNow, laneNow]] = [partsOf(before), partsOf(now)]
-  return startedAt === startedNow && startedAt !== '' && lane !== laneNow ? 'earlier' : 'other'
+  return startedAt === startedNow && lane !== laneNow ? 'earlier' : 'other'
 }
 
 function partsOf(server: string): readonly [startedAt: string, lane: string] {
