@@ -14,7 +14,7 @@ import {
   failureOf,
   heartbeat,
 } from '../../sync/port.ts'
-import type { Moment, Time } from '../../time/time.ts'
+import type { Moment } from '../../time/time.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
@@ -159,9 +159,8 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const pages: Page<Item>[] = []
     let shown = false
     let toldAtMs = readAtMs
-    const signs = { time, everyMs, begunAt, pace, signal }
-    let next = yield* awaited(reading.next(), signs)
-    for (; next.done !== true; next = yield* awaited(reading.next(), signs)) {
+    let next = yield* this.#awaited(reading.next(), version, pace, signal)
+    for (; next.done !== true; next = yield* this.#awaited(reading.next(), version, pace, signal)) {
       pages.push(next.value)
       if (version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) {
         const nowMs = time.now().monotonicMs
@@ -195,6 +194,27 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     this.#tell(name, columns.names, rows.blankRows)
     const namesVersion = there.isSettled && !rows.isLeftOut
     return endOf(cursorOf(namesVersion ? id : `${id}${UNSETTLED}`), there.asOf, true)
+  }
+
+  /**
+   * Waits for the next page, and yields an empty one in each interval in which the read makes progress. Otherwise a slow
+   * share or a busy processor would look like a file that does not answer. A read without progress yields none, and
+   * times out.
+   */
+  async *#awaited<Next>(
+    pending: Promise<Next>,
+    { begunAt }: FileVersion,
+    pace: Pace,
+    signal: AbortSignal,
+  ): AsyncGenerator<Page<never>, Next, void> {
+    const { time, limits } = this.#settings
+    for (;;) {
+      const before = pace.slices
+      const next = await withTimeout(time, limits.requestTimeoutMs, pending, signal)
+      if (next !== TIMED_OUT) return next
+      if (signal.aborted) return pending
+      if (pace.slices > before) yield heartbeat(begunAt)
+    }
   }
 
   #tell(name: string, ignored: readonly string[], blankRows: number): void {
@@ -264,30 +284,4 @@ function tooOld(name: string, writtenAtMs: number, nowMs: number, maxAgeMs: numb
   const hours = Math.floor((nowMs - writtenAtMs) / 360_000) / 10
   const fact = `${name} was last written ${hours} h ago, and crm.maxFileAge allows ${spanText(maxAgeMs)}`
   return failureOf('unreachable', `${fact}: has the export stopped?`)
-}
-
-interface Signs {
-  readonly time: Time
-  readonly everyMs: number
-  readonly begunAt: Moment
-  readonly pace: Pick<Pace, 'slices'>
-  readonly signal: AbortSignal
-}
-
-/**
- * Waits for the next page, and yields an empty one in each interval in which the read makes progress. Otherwise a slow
- * share or a busy processor would look like a file that does not answer. A read without progress yields none, and times
- * out.
- */
-async function* awaited<Next>(
-  pending: Promise<Next>,
-  { time, everyMs, begunAt, pace, signal }: Signs,
-): AsyncGenerator<Page<never>, Next, void> {
-  for (;;) {
-    const before = pace.slices
-    const next = await withTimeout(time, everyMs, pending, signal)
-    if (next !== TIMED_OUT) return next
-    if (signal.aborted) return pending
-    if (pace.slices > before) yield heartbeat(begunAt)
-  }
 }

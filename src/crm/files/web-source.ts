@@ -5,7 +5,7 @@ import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download } from './download.ts'
-import { type StillThere, VersionedFile } from './versioned-file.ts'
+import { type StillThere, type VersionedFileSettings, VersionedFile } from './versioned-file.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
 
@@ -45,10 +45,8 @@ export class WebFiles {
   }
 }
 
-interface WebSourceSettings<Item> extends WebFilesSettings {
-  readonly list: ListFile<Item>
+interface WebSourceSettings<Item> extends VersionedFileSettings<Item> {
   readonly download: Download
-  readonly isClosed: () => boolean
 }
 
 /** One list in a file on a web server. A cursor is the digest of its contents. */
@@ -102,7 +100,9 @@ class WebSource<Item> extends VersionedFile<Item> {
     if (known !== null) return known
     if (bytes === null) throw new Error('the bytes of a new file are gone')
     yield heartbeat(begunAt)
-    const file = inMemory(bytes)
+    const file: Pick<OpenFile, 'read'> = {
+      read: async (buffer, at, length, from) => ({ bytesRead: bytes.copy(buffer, at, from, from + length), buffer }),
+    }
     const isThere = (): Promise<StillThere> => Promise.resolve({ asOf: begunAt, isSettled: true })
     const read = yield* this.readVersion({ ...version, file, isSmall: true }, request, isThere)
     if (typeof read === 'string') throw new Error('a downloaded file does not change')
@@ -112,11 +112,3 @@ class WebSource<Item> extends VersionedFile<Item> {
 
 /** A file is downloaded at most every 10 s, and a read of it may take as long. */
 const LEAST_MAX_AGE_MS = 20_000
-
-function inMemory(bytes: Buffer): Pick<OpenFile, 'read'> {
-  return {
-    async read(buffer, offset, length, position) {
-      return { bytesRead: bytes.copy(buffer, offset, position, position + length), buffer }
-    },
-  }
-}
