@@ -23,7 +23,6 @@ interface DownloadSettings {
 
 /** The last downloaded version of the file. */
 export interface WebCopy {
-  /** Identifies this version. */
   readonly cursor: Cursor
   readonly format: FileFormat
   readonly sizeBytes: number
@@ -56,7 +55,6 @@ export class Download {
   #headers: WebFile['headers']
   #copy: WebCopy | null = null
   #validators: Readonly<Record<string, string>> = {}
-  /** The ETag of the last download. */
   #etag: string | undefined
   /** The last answer, reused until the shortest interval has passed; `null` after a 304, or if there is none. */
   #answered: { readonly at: Moment; readonly failure: Failure | null } | null = null

@@ -45,7 +45,6 @@ export interface ListFile<Item> {
   readonly isMapped: boolean
   /** How the file's texts are written; `null` if they are written for Marquee. */
   readonly texts: TextSettings | null
-  /** All columns that are read. */
   readonly columns: readonly string[]
   /** The columns that must exist because the configuration names them, with their keys. */
   readonly named: ReadonlyMap<string, string>

@@ -46,7 +46,6 @@ export class Pace {
     this.#gentleUntilMs = this.#begunMs + GENTLE_FOR_MS
   }
 
-  /** Whether the time slice is over. */
   get isOver(): boolean {
     return this.#nowMs() - this.#begunMs >= this.#sliceMs
   }

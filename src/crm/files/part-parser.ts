@@ -62,7 +62,6 @@ export class PartParser {
     parser.on('error', ({ message }) => refuse(message))
   }
 
-  /** Parses the next piece of the text. */
   feed(text: string, bytes: number): void {
     this.#bytes += bytes
     this.#parser.write(text)

@@ -23,7 +23,6 @@ export interface SheetParts {
   readonly isLinked: boolean
 }
 
-/** Appends to the text of a cell, within the limit. */
 function appended(text: string, more: string): string {
   if (text.length + more.length > LONGEST_TEXT_BYTES) refuse('a cell holds more than 256 KB')
   return text + more

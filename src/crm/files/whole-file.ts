@@ -69,7 +69,6 @@ export function jsonParser(format: 'json' | 'ndjson', take: TakeRow): JsonArrayP
   return format === 'json' ? new JsonArrayParser(take) : new NdjsonParser(take)
 }
 
-/** The most bytes that a workbook may unpack to. */
 const MOST_UNPACKED_BYTES = 1e9
 
 /** The sheets of a workbook, and why a sheet cannot be read; `null` if it was. */
