@@ -25,14 +25,6 @@ export interface JsonBounds {
   readonly textLength: number
 }
 
-/** Without bounds, only the nesting is limited. */
-const NO_BOUNDS: JsonBounds = {
-  depth: 4096,
-  members: Number.POSITIVE_INFINITY,
-  items: Number.POSITIVE_INFINITY,
-  textLength: Number.POSITIVE_INFINITY,
-}
-
 /** A parsed JSON value. `Digits` is the type of its numbers. */
 export type ParsedJson<Digits> = null | boolean | string | Digits | ParsedJson<Digits>[] | JsonObject<Digits>
 interface JsonObject<Digits> {
@@ -44,12 +36,14 @@ interface JsonObject<Digits> {
  * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` at the first value that exceeds a bound.
  * JSON.parse is faster, but its caller has to find numbers that a float would change.
  * @param numberOf reads a number from its source text
+ * @param bounds limits; without them, only the nesting is limited
  */
 export function* readJson<Digits>(
   text: string,
   numberOf: (source: string) => Digits,
-  bounds: JsonBounds = NO_BOUNDS,
+  bounds: Partial<JsonBounds> = {},
 ): Generator<void, ParsedJson<Digits>, void> {
+  const { depth = 4096, members = Infinity, items = Infinity, textLength = Infinity } = bounds
   // Stacks for the lists and objects around the innermost one. `name` is that of its current member, and `count` the
   // number of its members, if it is an object.
   const around: (ParsedJson<Digits>[] | JsonObject<Digits> | null)[] = []
@@ -68,7 +62,7 @@ export function* readJson<Digits>(
     }
     if (inside !== null && !Array.isArray(inside)) {
       if (text.charCodeAt(at) !== QUOTE) throw new JsonFault(at, 'a name in double quotes')
-      const end = endOfText(text, at, bounds.textLength)
+      const end = endOfText(text, at, textLength)
       name = textOf(text, at, end)
       at = afterColon(text, end)
     }
@@ -79,7 +73,7 @@ export function* readJson<Digits>(
       at = afterSpace(text, at + 1)
       // The code of a closing bracket is its opening one's plus 2.
       if (text.charCodeAt(at) !== first + 2) {
-        if (around.push(inside) > bounds.depth) throw new RangeError('the nesting is too deep')
+        if (around.push(inside) > depth) throw new RangeError('the nesting is too deep')
         names.push(name)
         counts.push(count)
         inside = opened
@@ -89,7 +83,7 @@ export function* readJson<Digits>(
       at++
       value = opened
     } else if (first === QUOTE) {
-      const end = endOfText(text, at, bounds.textLength)
+      const end = endOfText(text, at, textLength)
       value = textOf(text, at, end)
       at = end
     } else {
@@ -109,10 +103,10 @@ export function* readJson<Digits>(
       let closing = CLOSE_OBJECT
       if (Array.isArray(inside)) {
         closing = CLOSE_LIST
-        if (inside.length >= bounds.items) throw new RangeError('a list has too many items')
+        if (inside.length >= items) throw new RangeError('a list has too many items')
         inside.push(value)
       } else {
-        if (++count > bounds.members) throw new RangeError('an object has too many members')
+        if (++count > members) throw new RangeError('an object has too many members')
         put(inside, name, value)
       }
       const next = text.charCodeAt(at)

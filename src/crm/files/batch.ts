@@ -37,10 +37,6 @@ export class FileBatch<Item> {
     this.#isFirst = isFirst
   }
 
-  get size(): number {
-    return this.#changes.length
-  }
-
   get count(): number {
     return this.#before + this.#changes.length
   }

@@ -89,13 +89,10 @@ export class CsvParser implements RowParser {
     const kept = Buffer.from(bytes.subarray(line.length))
     if (bytes.length > 0) this.#endsLine = LINE_ENDS.has(bytes.at(-1))
     const error = await new Promise((resolve) => void parser.write(kept, resolve))
-    return (await this.#takeRows()) ?? this.#faultOf(error) ?? this.#tooManyCells()
-  }
-
-  /** The parser counts the characters of a row's cells, but not the separators between them. */
-  #tooManyCells(): BrokenSyntax | null {
-    const problem = csvProblem('CSV_MAX_RECORD_SIZE')
-    return this.#cells.length > LARGEST_ROW_BYTES ? { line: this.#line, problem } : null
+    const fault = (await this.#takeRows()) ?? this.#faultOf(error)
+    // The parser counts the characters of a row's cells, but not the separators between them.
+    if (fault !== null || this.#cells.length <= LARGEST_ROW_BYTES) return fault
+    return { line: this.#line, problem: csvProblem('CSV_MAX_RECORD_SIZE') }
   }
 
   async finish(onCut?: OnCut): Promise<BrokenSyntax | null> {

@@ -1,8 +1,8 @@
-import { type Failure, type PageStream, type ReadOutcome, type ReadRequest, failed } from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadOutcome, type ReadRequest } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import { type Descriptors, patienceOf } from '../kit/crm-limits.ts'
 import { type FileFormat, contentOf } from './content.ts'
-import { type VersionedFileSettings, type Interrupted, type StillThere, VersionedFile } from './versioned-file.ts'
+import { type VersionedFileSettings, type StillThere, VersionedFile, changedWhileRead } from './versioned-file.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, unreadable } from './found-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
@@ -64,13 +64,11 @@ export class FileSource<Item> extends VersionedFile<Item> {
       const version = { id: found.fingerprint, found, begunAt }
       const outcome =
         this.knownOutcome(version, request, !this.#hasLooked) ?? (yield* this.#readFile(found, begunAt, request))
-      if (typeof outcome === 'object') {
+      if (outcome !== 'changed') {
         this.#hasLooked ||= outcome.ok
         return outcome
       }
-      if (outcome === 'shown' || attempts === MOST_ATTEMPTS) {
-        return failed('broken', `${found.name} changed while it was read`)
-      }
+      if (attempts === MOST_ATTEMPTS) return changedWhileRead(found.name)
     }
   }
 
@@ -79,11 +77,7 @@ export class FileSource<Item> extends VersionedFile<Item> {
     return identityOf(await findFile(directory, list.candidates)) !== this.#lookedAt
   }
 
-  async *#readFile(
-    found: FoundFile,
-    begunAt: Moment,
-    request: ReadRequest,
-  ): PageStream<Item, ReadOutcome | Interrupted> {
+  async *#readFile(found: FoundFile, begunAt: Moment, request: ReadRequest): PageStream<Item, ReadOutcome | 'changed'> {
     const { name, path } = found
     let file: OpenFile | null = null
     try {

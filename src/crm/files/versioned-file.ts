@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Guid } from '../../domain/guid.ts'
 import {
   type Cursor,
+  type Failed,
   type Failure,
   type ListSource,
   type Page,
@@ -53,9 +54,6 @@ export interface StillThere {
   /** Whether it is the list's file now, and any later change makes another version of it. */
   readonly isSettled: boolean
 }
-
-/** `changed` if the file changed during the read and nothing was applied; `shown` if some pages were. */
-export type Interrupted = 'changed' | 'shown'
 
 /** The most text in the cells, and the most rows, of a list that is applied only after a complete read. */
 const HELD_BACK_BYTES = 64 * 1024 * 1024
@@ -133,12 +131,13 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   /**
    * Reads a version in full. If the list was read from it before, every row is mapped again.
    * @param whatIsThere called at the end of the file; returns `null` if it no longer has the bytes of this version
+   * @returns the outcome; `changed` if the file changed meanwhile and nothing was applied
    */
   protected async *readVersion(
     version: OpenVersion,
     request: ReadRequest,
     whatIsThere: (fault: BrokenSyntax | null) => Promise<StillThere | null>,
-  ): PageStream<Item, ReadOutcome | Interrupted> {
+  ): PageStream<Item, ReadOutcome | 'changed'> {
     const { list, time, isClosed, limits } = this.#settings
     const { file, found, id, begunAt } = version
     const { name, format } = found
@@ -175,7 +174,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const fault = next.value
     if (isGivenUp()) return failed('unreachable', `the read of ${name} was stopped`)
     const there = await whatIsThere(fault)
-    if (there === null) return shown ? 'shown' : 'changed'
+    if (there === null) return shown ? changedWhileRead(name) : 'changed'
     if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
       const isList = fault === null && !rows.isOpen
       const missing = shown ? served.countMissing() : served.count - (await countServed(pages, served))
@@ -252,6 +251,10 @@ function failureIn<Item>(
  * a change might go unnoticed, or if the last line was left out.
  */
 const UNSETTLED = ':unsettled'
+
+export function changedWhileRead(name: string): Failed {
+  return failed('broken', `${name} changed while it was read`)
+}
 
 function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }

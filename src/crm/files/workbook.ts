@@ -342,7 +342,7 @@ async function* readRows<Item>(
       const fault = isTooLarge ? rows.addTooLarge(row) : onRow(cells, row, isHidden, link)
       if (fault !== null) return fault
     }
-    if (pace.isOver || rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)
+    if (pace.isOver) yield* rows.take(PAGE_ROWS)
   }
   return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
 }
