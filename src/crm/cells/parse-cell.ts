@@ -14,24 +14,57 @@ type Parsed<Value> =
 /** Up to this length JSON.parse is faster, and the worst case costs little. */
 const LARGE = 4096
 
-/**
- * May find the beginning of a number that a float would change: with a fraction, an exponent, more than 15 digits or a
- * negative zero. It may be inside a string.
- */
-const MAY_BE_FRAGILE = /(?:^|[:[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
-
 /** Parses JSON without losing a digit: a number that a float would change becomes a `DecimalText`. Never throws. */
 export function parseCell(text: string): ParsedCell {
-  if (text.length > LARGE || MAY_BE_FRAGILE.test(text)) return parseAtOnce(text)
+  const fragile = text.length > LARGE ? null : fragileMembers(text)
+  if (fragile === null) return parseAtOnce(text)
   try {
     // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- JSON holds nothing else
-    return { ok: true, cell: JSON.parse(text) as Cell }
+    const cell = JSON.parse(text) as Cell
+    for (const { name, source } of fragile) Object.defineProperty(cell, name, { value: numberCell(source) })
+    return { ok: true, cell }
   } catch (cause) {
     // JSON.parse does not give the position, and does not tell deep nesting from a syntax error.
     if (cause instanceof SyntaxError || cause instanceof RangeError) return parseAtOnce(text)
     throw new Error('JSON cannot be read', { cause })
   }
 }
+
+interface FragileMember {
+  readonly name: string
+  readonly source: string
+}
+
+/**
+ * Finds the numbers of a JSON text that a float would change: with a fraction, an exponent, more than 15 digits or a
+ * negative zero. Returns `null` if they may be anywhere but in members of one flat object, as in most rows.
+ */
+function fragileMembers(text: string): readonly FragileMember[] | null {
+  if (!MAY_BE_FRAGILE.test(text)) return NONE
+  // The same name may be written again with escapes, which the search does not see.
+  if (text.charCodeAt(0) !== OPEN_OBJECT || text.includes('{', 1) || ESCAPED_LETTER.test(text)) return null
+  const found: FragileMember[] = []
+  FRAGILE.lastIndex = 0
+  for (let match = FRAGILE.exec(text); match !== null; match = FRAGILE.exec(text)) {
+    const [, name, source] = match
+    // If a name occurs twice, the last one counts, even if it is not a number.
+    if (name === undefined || source === undefined || text.includes(`"${name}"`, FRAGILE.lastIndex)) return null
+    found.push({ name, source })
+  }
+  return found
+}
+
+const NONE: readonly FragileMember[] = []
+const OPEN_OBJECT = 0x7b
+const ESCAPED_LETTER = /\\u00[2-7]/
+
+// Matches the possible beginning of a fragile number. Tested first because it takes a third of the time.
+const MAY_BE_FRAGILE = /(?:^|[:[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
+
+// Captures the value of a name of letters, digits and underscores. In valid JSON the match is never inside a string: a
+// quote in a string is escaped, and no letter follows a closing quote.
+const FRAGILE =
+  /(?:[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
 
 function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
   const reading = readJson(text, numberCell, bounds)
