@@ -9,8 +9,8 @@ import { ListMaker } from '../records/row-records.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace, howMany } from '../domain/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import type { Crm, Failure, Finding, Diagnosis, ListReading } from '../sync/port.ts'
-import { type ServedLists, Admissions } from '../sync/served-list.ts'
+import type { Crm, Failure, Diagnosis } from '../sync/port.ts'
+import { Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { KeptDescriptors } from '../runtime/listener.ts'
@@ -209,21 +209,7 @@ function descriptionIn(configuration: Configuration): ServiceSwitches['describe'
   }
 }
 
-export interface CrmRead {
-  readonly marquee: Marquee
-  readonly lists: ServedLists
-  /** One for each list that could not be read. */
-  readonly failures: readonly { readonly list: ListName; readonly failure: Failure }[]
-  readonly observations: readonly Observation[]
-  /** How the lists were read, if the connector tells. */
-  readonly readings: readonly ListReading[]
-  /** What is wrong with the connector itself. */
-  readonly findings: readonly Finding[]
-  /** Findings that do not prevent reading, one sentence each. */
-  readonly warnings: readonly string[]
-  /** What broken lists were most likely meant to contain. */
-  readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
-}
+export type CrmRead = Awaited<ReturnType<typeof readCrm>>
 
 /** If the CRM asks for a longer pause, the read ends with a message, because a person waits for the result. */
 const LONGEST_PAUSE_MS = 15_000
@@ -240,7 +226,7 @@ interface ReadOptions {
 export async function readCrm(
   configuration: Configuration,
   { isThorough = false, trace, onSlow = () => {} }: ReadOptions = {},
-): Promise<CrmRead> {
+) {
   const observations: Observation[] = []
   const steps = new SlowSteps(onSlow, systemTime)
   const observe = (observation: Observation): void => {
@@ -281,16 +267,10 @@ export async function readCrm(
   const findings = (await steps.watch(Promise.resolve(conformed), 'examining the connector')) ?? []
   await marquee.crm.close()
   const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
-  return {
-    marquee,
-    lists,
-    readings: marquee.crm.readings ?? [],
-    findings,
-    failures,
-    observations,
-    warnings,
-    diagnoses,
-  }
+  // The readings say how the lists were read, the findings what is wrong with the connector itself, and the diagnoses
+  // what broken lists were most likely meant to contain.
+  const readings = marquee.crm.readings ?? []
+  return { marquee, lists, readings, findings, failures, observations, warnings, diagnoses }
 }
 
 /** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */

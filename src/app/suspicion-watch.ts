@@ -5,7 +5,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import { systemTime } from '../time/time.ts'
-import type { Status } from '../operations/status.ts'
+import type { StatusOptions } from '../operations/status.ts'
 import { unmatchedVenues } from '../faults/venue-references.ts'
 
 /**
@@ -32,7 +32,7 @@ export class SuspicionWatch {
   }
 
   /** The number of dates without an offset, and the zone they are read in. */
-  get zone(): Status['zone'] {
+  get zone(): StatusOptions['watched']['zone'] {
     const { crm, isTimeZoneSet } = this.#settings
     return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
   }

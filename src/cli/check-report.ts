@@ -3,7 +3,7 @@ import { type WithheldRow, type Suspicion, isOnPurpose } from '../domain/withhel
 import type { Configuration } from '../config/configuration.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
-import { type WithheldWords, textFound, withheldWords } from '../faults/fault-words.ts'
+import { textFound, withheldWords } from '../faults/fault-words.ts'
 import type { ListName } from '../domain/field.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import type { Diagnosis } from '../sync/port.ts'
@@ -15,12 +15,6 @@ import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { withheldVenues } from '../faults/venue-references.ts'
 import { printable } from '../domain/printable.ts'
 
-interface WithheldReport extends WithheldWords {
-  readonly kind: 'event' | 'venue'
-  readonly where: string
-  readonly id: string | null
-}
-
 type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Suspicion, 'where'>
 
 /** The values that pass a `not` condition, most frequent first. */
@@ -30,43 +24,20 @@ export interface Passing {
   readonly values: readonly { readonly value: string; readonly count: number }[]
 }
 
-interface ZoneReport {
-  /** The zone of dates without an offset, and whether it is configured. `null` without a configuration. */
-  readonly name: string | null
-  readonly set: boolean
-  readonly datesWithoutOffset: number
-}
-
 /** What `check --json` prints. */
-export interface Report {
-  /** Whether both lists were read. */
-  readonly ok: boolean
-  readonly events: number
-  readonly venues: number
-  readonly groups: readonly FaultGroup[]
-  readonly suspicious: readonly SuspiciousReport[]
-  readonly zone: ZoneReport
-  /** The values that pass `not` conditions; absent if there are no such conditions. */
-  readonly passing?: readonly Passing[]
-  /** Ordered by list. */
-  readonly withheld: readonly WithheldReport[]
-  readonly ignored: readonly string[]
-  readonly warnings: readonly string[]
-  readonly problems: readonly string[]
-  readonly fields: readonly FieldReport[]
-}
+export type Report = ReturnType<typeof reportOf>['report']
 
 /** Facts that only the printed report needs. */
-export interface Asides {
-  /** The number of rows, including those of lists that could not be read. */
-  readonly mistakes: number
-  readonly onPurpose: number
-  /** Whether a list has rows and serves none. */
-  readonly servesNothing: boolean
-  readonly ignoredOf: ReadonlyMap<ListName, readonly string[]>
+export type Asides = ReturnType<typeof reportOf>['asides']
+
+/** The zone of dates without an offset, and whether it is configured. */
+interface ZoneReport {
+  readonly name: string
+  readonly set: boolean
 }
 
-export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
+/** The report without a configuration. */
+export const NOTHING_READ = {
   ok: false,
   events: 0,
   venues: 0,
@@ -84,7 +55,7 @@ export function reportOf(
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
   unmatched: readonly Suspicion[],
-): { readonly report: Report; readonly asides: Asides } {
+) {
   const { crm, isTimeZoneSet } = configuration
   const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
   const withheld = held.flatMap(({ kind, rows }) =>
@@ -116,6 +87,7 @@ export function reportOf(
   const isRead = (list: ListName): boolean => !failures.some((failed) => failed.list === list)
   const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
   const report = {
+    // Whether both lists were read.
     ok: failures.length === 0,
     events: isRead('events') ? lists.events.list.served : 0,
     venues: isRead('venues') ? lists.venues.list.served : 0,
@@ -141,6 +113,7 @@ export function reportOf(
       suspicions[list].fields.map((found) => ({ kind, ...found })),
     ),
   }
+  // The numbers of rows include those of lists that could not be read.
   const onPurpose = rows.length - mistakes
   return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
 }

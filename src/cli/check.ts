@@ -144,7 +144,7 @@ function printReport(
   }
   if (zone.datesWithoutOffset > 0) {
     const verbs = zone.datesWithoutOffset === 1 ? 'has no offset and is' : 'have no offset and are'
-    const fact = `${howMany(zone.datesWithoutOffset, 'date')} ${verbs} read as ${zone.name ?? 'UTC'}`
+    const fact = `${howMany(zone.datesWithoutOffset, 'date')} ${verbs} read as ${zone.name}`
     if (zone.set) out(`${fact}.`)
     else error(`warning: ${fact}, because timeZone is not set; set it, for example timeZone: Europe/London`)
   }

@@ -15,7 +15,7 @@ import type { RecordList } from '../records/record-list.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 
-export interface WithheldWords {
+interface WithheldWords {
   /** Why the row is not served: a sentence without its subject. */
   readonly reason: string
   readonly remedy: string

@@ -74,46 +74,31 @@ export interface RefusedReload {
   readonly problems: readonly string[]
 }
 
-export interface Status {
-  readonly ready: boolean
+export interface StatusOptions {
   /** Whether the service is stopping. Running requests are completed; probes must send no new ones. */
   readonly stopping: boolean
   readonly version: string
   readonly startedAt: string
-  /** The address of the page for browsers; absent if it is off, or not on this machine alone. */
-  readonly page?: string
+  /** The address of the page for browsers; `null` if it is off, or not on this machine alone. */
+  readonly page: string | null
   readonly waiting: number
-  /** The current snapshot; `null` if there is none. */
   readonly snapshot: SnapshotStanding | null
   readonly readyBodies: ReadyBodiesCount
-  /** Absent without a cluster. */
-  readonly cluster?: ClusterStatus
-  /** The operator's own programs that read the CRM; absent if there are none. */
-  readonly connector?: readonly { readonly file: string; readonly sha256: string }[]
-  readonly reload?: RefusedReload
+  readonly cluster: ClusterStatus | null
+  /** The operator's own programs that read the CRM. */
+  readonly connector: readonly { readonly file: string; readonly sha256: string }[]
+  readonly refused: RefusedReload | null
   readonly settings: RefreshSettings
-  /** The zone of dates without an offset, whether it is configured, and the number of such dates. */
-  readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
-  readonly lists: { readonly events: ListStatus; readonly venues: ListStatus }
-}
-
-export interface StatusOptions extends Pick<
-  Status,
-  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'snapshot' | 'readyBodies'
-> {
   readonly lists: ServedLists
   readonly now: Moment
-  readonly page: string | null
   /** Whether `lists` is on. The calendars alone need the same index. */
   readonly hasLists: boolean
-  readonly cluster: ClusterStatus | null
-  readonly refused: RefusedReload | null
-  readonly connector: NonNullable<Status['connector']>
   readonly ignoredColumns: (list: string) => readonly string[]
   /** Returns true if TicketsAvailable and TicketCapacity are read separately. */
   readonly hasOwnAvailability: (list: ListName) => boolean
   readonly watched: {
-    readonly zone: Status['zone']
+    /** The zone of dates without an offset, whether it is configured, and the number of such dates. */
+    readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
     readonly found: Readonly<Record<ListName, readonly Suspicion[]>>
     /** The last time at which a row of each list became withheld because of a mistake, monotonic ms. */
     readonly mistakenAtMs: Readonly<Record<ListName, number>>
@@ -130,8 +115,10 @@ export interface ReadyBodiesCount {
   readonly misses: number
 }
 
+export type Status = ReturnType<typeof statusOf>
+
 /** Creates the answer of `/status`: whether the service is ready, and the state of each list. */
-export function statusOf(options: StatusOptions): Status {
+export function statusOf(options: StatusOptions) {
   const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies } = options
   const { page, cluster, refused, connector, watched } = options
   return {
@@ -176,8 +163,6 @@ function shrunkStatus(shrunk: Shrunk, ageMs: number | null, settings: RefreshSet
   const until = ageMs === null ? null : new Date(servedUntil(shrunk, ageMs, settings, now)).toISOString()
   return { since, until, absent, unreadable }
 }
-
-type ListStatus = ReturnType<typeof listStatus>
 
 function listStatus(
   told: EitherList,
