@@ -29,8 +29,7 @@ export async function explain(
   if (read === null) return WRONG_USAGE
   const { configuration } = read
   const running = await fromRunning(id, configuration, context)
-  const explained =
-    'noneAsked' in running ? await fromCrm(id, configuration, { noneAsked: running.noneAsked, json }, context) : running
+  const explained = typeof running === 'string' ? await fromCrm(id, configuration, running, json, context) : running
   const { told, misconfigured } = explained
   if (!json) print(explained, context)
   else if (!(await context.answer(JSON.stringify(told)))) return ANSWER_IS_NO
@@ -38,36 +37,33 @@ export async function explain(
   return recordsOf(told).every(({ shown }) => shown) ? FINE : ANSWER_IS_NO
 }
 
-/** No running instance gave an explanation. The text completes `the CRM was read now`; empty if a warning said why. */
-interface NoneAsked {
-  readonly noneAsked: string
-}
-
+/**
+ * Asks the running instance. If that gives no explanation, returns what precedes `the CRM was read now`: why, or nothing
+ * if a warning said it.
+ */
 async function fromRunning(
   id: string,
   configuration: Configuration,
   { error }: CommandContext,
-): Promise<Explained | NoneAsked> {
+): Promise<Explained | string> {
   // A URL parser would remove these from the end of the path.
-  if (['', '.', '..'].includes(id)) return { noneAsked: '' }
-  if (configuration.operations === null) return { noneAsked: 'operations is null, so no instance was asked; ' }
+  if (['', '.', '..'].includes(id)) return ''
+  if (configuration.operations === null) return 'operations is null, so no instance was asked; '
   const reply = await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
-  if (reply.kind === 'not-running') return { noneAsked: 'no instance runs, so ' }
+  if (reply.kind === 'not-running') return 'no instance runs, so '
   if (reply.kind === 'answered' && isTold(reply.body)) {
-    return {
-      told: onlyTold(reply.body),
-      from: `answered by the running instance at ${reply.address}`,
-      misconfigured: false,
-    }
+    const from = `answered by the running instance at ${reply.address}`
+    return { told: onlyTold(reply.body), from, misconfigured: false }
   }
   error(`warning: the CRM is read instead: ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
-  return { noneAsked: '' }
+  return ''
 }
 
 async function fromCrm(
   id: string,
   configuration: Configuration,
-  { noneAsked, json }: NoneAsked & { readonly json: boolean },
+  noneAsked: string,
+  json: boolean,
   { error }: CommandContext,
 ): Promise<Explained> {
   const { marquee, lists, failures } = await readCrm(configuration, { onSlow: json ? undefined : error })
