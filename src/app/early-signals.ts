@@ -5,7 +5,7 @@ export const STOPS = ['SIGTERM', 'SIGINT'] as const
  * SIGHUP.
  */
 const MEANINGLESS = ['SIGUSR1', 'SIGUSR2'] as const
-export const OTHERS = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const
+export const OTHERS = ['SIGHUP', ...MEANINGLESS] as const
 
 type EarlySignal = (typeof STOPS | typeof OTHERS)[number]
 

@@ -31,9 +31,8 @@ export async function resolveReferences(root: MapTree, around: ReferenceContext)
       return report(path, here.line, here.line, `${NOT_HERE}: it is a URL with a password in it`)
     }
     if (here.kind === 'list') {
-      const items: Tree[] = []
-      for (const [index, item] of here.items.entries()) items.push(await resolved(item, [...path, index]))
-      return { ...here, items }
+      const items = here.items.entries()
+      return { ...here, items: await Array.fromAsync(items, ([index, item]) => resolved(item, [...path, index])) }
     }
     if (here.kind !== 'map') return here
     return isReference(here) && !namesList(here, path) ? refer(here, path) : resolvedMap(here, path)

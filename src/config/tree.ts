@@ -3,19 +3,15 @@ import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } fr
 import type { Reread } from '../domain/secret.ts'
 
 /** A value of the file and its line. For a value in a mapping, it is the key's line. */
-export type Tree = ScalarTree | ListTree | MapTree | ReferenceTree | ReportedTree
+export type Tree =
+  | { readonly kind: 'scalar'; readonly line: number; readonly value: PlainValue }
+  | { readonly kind: 'list'; readonly line: number; readonly items: readonly Tree[] }
+  | MapTree
+  | ReferenceTree
+  /** Replaces a value whose problem has been reported, so that it is reported once. */
+  | { readonly kind: 'reported'; readonly line: number }
 
-interface ScalarTree {
-  readonly kind: 'scalar'
-  readonly line: number
-  readonly value: string | number | boolean | null
-}
-
-interface ListTree {
-  readonly kind: 'list'
-  readonly line: number
-  readonly items: readonly Tree[]
-}
+type PlainValue = string | number | boolean | null
 
 export interface MapTree {
   readonly kind: 'map'
@@ -34,12 +30,6 @@ export interface ReferenceTree {
   readonly reread: (() => Promise<Reread>) | null
 }
 
-/** Replaces a value whose problem has been reported, so that it is reported once. */
-interface ReportedTree {
-  readonly kind: 'reported'
-  readonly line: number
-}
-
 /** A JSON value as the parser gives it. */
 export function treeOf(value: unknown): Tree {
   if (Array.isArray(value)) return { kind: 'list', line: 0, items: value.map(treeOf) }
@@ -51,7 +41,7 @@ export function mapTreeOf(values: object): MapTree {
   return { kind: 'map', line: 0, entries: new Map(Object.entries(values).map(([key, value]) => [key, treeOf(value)])) }
 }
 
-function plainValue(value: unknown): ScalarTree['value'] {
+function plainValue(value: unknown): PlainValue {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
 }
 

@@ -136,10 +136,9 @@ export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number
 export function durationOrOff(example: string): Key<number | null, 'Ms'> {
   const off = { anyOf: [{ enum: ['off', false] }, textSchema(/^\s*(?:[Oo][Ff][Ff]|[Ff][Aa][Ll][Ss][Ee])\s*$/)] }
   const schema = { anyOf: [DURATION, off] }
-  const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, schema, ({ value }) => {
-    const written = String(value).trim().toLowerCase()
-    return written === 'off' || written === 'false' ? 'off' : millisecondsOf(value)
-  })
+  const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, schema, (scalar) =>
+    flagIn(scalar) === false ? 'off' : millisecondsOf(scalar.value),
+  )
   return key.map((given) => (given === 'off' ? null : given)).in('Ms')
 }
 
@@ -211,15 +210,9 @@ export function host(): Key<string> {
 
 /** Returns true if two listeners with the same port would conflict. */
 export function sharesAddress(left: string, right: string): boolean {
-  return left === right || isWildcard(left) || isWildcard(right) || (isLocal(left) && isLocal(right))
-}
-
-function isWildcard(address: string): boolean {
-  return address === '0.0.0.0' || address === '::'
-}
-
-function isLocal(address: string): boolean {
-  return address === 'localhost' || address === '127.0.0.1'
+  const both = [left, right]
+  const isOnAll = both.some((address) => address === '0.0.0.0' || address === '::')
+  return left === right || isOnAll || both.every((address) => address === 'localhost' || address === '127.0.0.1')
 }
 
 const BASE_PATH = /^(?=\/)(?:\/(?!(?:\.|%2[Ee]){1,2}(?:\/|$))(?:[^/?#\\\p{Cc}%]|%[0-9A-Fa-f]{2})+)*\/?$/u
