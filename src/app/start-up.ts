@@ -1,15 +1,11 @@
-import { type Configuration, ownCode } from '../config/configuration.ts'
+import { ownCode } from '../config/configuration.ts'
 import { howMany, printable, spanText } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'
-import { commandLine } from './command-context.ts'
-import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
+import type { Running } from './operations.ts'
+import { type CommandContext, commandLine, runtimeName, VERSION } from './command-context.ts'
 
-interface StartUp {
-  readonly configuration: Configuration
-  readonly from: string
-  readonly marquee: Marquee
-  readonly address: string
+interface StartUp extends Pick<Running, 'configuration' | 'from' | 'marquee' | 'address'> {
   readonly operations: string | null
   /** When listening began or the first log line was written, whichever was earlier, wall ms. */
   readonly atMs: number

@@ -24,32 +24,22 @@ interface FoundRecord {
   readonly reason: string | null
 }
 
-interface Found {
-  readonly total: number
-  readonly records: readonly FoundRecord[]
-}
-
 const MOST_SHOWN = 20
 const DAY_MS = 24 * 3_600_000
 
 /** Finds records and withheld rows whose names contain all words, regardless of case, withheld ones first. */
-export function recordsNamed(lists: ServedLists, text: string, now: Moment, signal: AbortSignal): Promise<Found> {
+export function recordsNamed(lists: ServedLists, text: string, now: Moment, signal: AbortSignal) {
   const words = wordsIn(text)
   return find(lists, now, signal, (name) => hasAll(name, words))
 }
 
 /** Finds records that came or changed within a day, newest first, except those of the first read. */
-export function recordsChangedLately(lists: ServedLists, now: Moment, signal: AbortSignal): Promise<Found> {
+export function recordsChangedLately(lists: ServedLists, now: Moment, signal: AbortSignal) {
   return find(lists, now, signal, null)
 }
 
 /** Finds records and withheld rows by name, or recent changes if `isIt` is `null`. */
-async function find(
-  lists: ServedLists,
-  now: Moment,
-  signal: AbortSignal,
-  isIt: ((name: string) => boolean) | null,
-): Promise<Found> {
+async function find(lists: ServedLists, now: Moment, signal: AbortSignal, isIt: ((name: string) => boolean) | null) {
   let records: FoundRecord[] = []
   let total = 0
   const keep = (record: FoundRecord): void => {
@@ -80,6 +70,7 @@ async function find(
   }
   await findIn(lists.events)
   await findIn(lists.venues)
+  // All hits are counted, and the first are shown.
   return { total, records: first(records) }
 }
 
