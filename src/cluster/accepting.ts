@@ -13,9 +13,8 @@ const NO_ANSWER_MS = 10_000
 export class Accepting {
   readonly #time: Time
   #waiting = 0
-  #lists: readonly string[] = []
-  /** The log entries that nonces have named. */
-  readonly #named = new Set<string>()
+  /** The log entries that nonces have named, with the lists that were shrunk then. */
+  readonly #named = new Map<string, readonly string[]>()
   #answered = Promise.withResolvers<readonly string[]>()
 
   constructor(time: Time) {
@@ -37,16 +36,15 @@ export class Accepting {
   entryFor(target: FollowedLists | null): LogPosition | null {
     const toldAt = target?.shrunkToldAt ?? null
     if (this.#waiting === 0 || target === null || toldAt === null || target.shrunk.length === 0) return null
-    this.#lists = target.shrunk
-    this.#named.add(idOf(toldAt))
+    this.#named.set(idOf(toldAt), target.shrunk)
     return toldAt
   }
 
   /** Handles what a heartbeat says about accepted and shrunk lists. */
   told(accepted: readonly string[], shrunk: readonly string[]): void {
     if (this.#waiting === 0) return
-    if (accepted.some((id) => this.#named.has(id))) this.answer(this.#lists)
-    else if (shrunk.length === 0) this.answer([])
+    const lists = accepted.map((id) => this.#named.get(id)).find((named) => named !== undefined)
+    if (lists !== undefined || shrunk.length === 0) this.answer(lists ?? [])
   }
 
   /** Whether an operator is waiting for the leader. */

@@ -1,4 +1,3 @@
-import { unreachable } from '../domain/unreachable.ts'
 import type { LogPosition } from './entries.ts'
 import type { FollowedLists } from './followed-lists.ts'
 import type { OwnReading } from './own-reading.ts'
@@ -8,6 +7,7 @@ import type { SnapshotMaker } from './snapshot-maker.ts'
 /** The instance follows no log, and looks for a snapshot to follow it from. */
 interface Waiting {
   readonly kind: 'waiting'
+  readonly lists: null
 }
 
 /** The instance follows the log, whether or not its lists are served yet. */
@@ -49,28 +49,18 @@ export interface Leading {
 /** The state of one instance of a cluster. */
 export type NodeState = Unclaimed | Claiming | Leading
 
-export const WAITING: Waiting = { kind: 'waiting' }
+export const WAITING: Waiting = { kind: 'waiting', lists: null }
 
 /** Returns the lists that follow the log; `null` if none do. */
 export function listsOf(state: NodeState): FollowedLists | null {
-  switch (state.kind) {
-    case 'following':
-    case 'standalone':
-      return state.lists
-    case 'claiming':
-      return listsOf(state.before)
-    case 'waiting':
-    case 'leading':
-      return null
-    default:
-      return unreachable(state)
-  }
+  const unclaimed = withoutClaim(state)
+  return unclaimed.kind === 'leading' ? null : unclaimed.lists
 }
 
 /** Returns the reading of the CRM here; `null` if another instance reads it. */
 export function ownOf(state: NodeState): OwnReading | null {
-  if (state.kind === 'claiming') return ownOf(state.before)
-  return state.kind === 'standalone' || state.kind === 'leading' ? state.own : null
+  const unclaimed = withoutClaim(state)
+  return unclaimed.kind === 'standalone' || unclaimed.kind === 'leading' ? unclaimed.own : null
 }
 
 /** Returns the state of an instance that does not lead with other lists, or none, that follow the log. */
@@ -81,7 +71,7 @@ export function withLists(state: NodeState, lists: FollowedLists | null): NodeSt
 
 /** Returns the state of an instance that no longer reads the CRM for itself. */
 export function withoutOwn(state: Exclude<NodeState, Leading>): NodeState {
-  return changed(state, (before) => followed(listsOf(before)))
+  return changed(state, ({ lists }) => followed(lists))
 }
 
 function followed(lists: FollowedLists | null): Waiting | Following {
