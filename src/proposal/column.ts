@@ -1,4 +1,4 @@
-import { type DateFormat, BadDateFormat, parseByFormat, parseDateFormat } from '../domain/date-format.ts'
+import { type DateFormat, parseByFormat, parseDateFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { parseGuid } from '../domain/guid.ts'
 import { momentRole } from './field-names.ts'
@@ -72,7 +72,7 @@ const TIMES = [
 
 function formatOf(written: string): DateFormat {
   const parsed = parseDateFormat(written)
-  if (parsed instanceof BadDateFormat) throw new Error(`${written} ${parsed.problem}`)
+  if (typeof parsed === 'string') throw new Error(`${written} ${parsed}`)
   return parsed
 }
 

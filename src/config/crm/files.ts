@@ -22,7 +22,7 @@ import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { mappingOf } from './source-schemas.ts'
-import { type DateFormat, BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
+import { type DateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { openDecoder } from '../../domain/encoding.ts'
 
 /** The configured settings; absent ones come from `crm.texts` or the defaults. */
@@ -67,9 +67,9 @@ const dates = wholeKey<readonly DateFormat[]>(DATES, listOfValues({ type: 'strin
     const { value: written, reference } = scalarOf(item) ?? {}
     if (typeof written !== 'string') return null
     const format = parseDateFormat(written.trim())
-    if (format instanceof BadDateFormat) {
+    if (typeof format === 'string') {
       const shown = reference?.name ?? JSON.stringify(written)
-      return new ValueProblem(`must be ${DATES}; ${shown} ${format.problem}`)
+      return new ValueProblem(`must be ${DATES}; ${shown} ${format}`)
     }
     formats.push(format)
   }

@@ -1,7 +1,7 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import { type TextSettings, columnSource, fileNamed } from '../../config/crm/sources.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
-import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
+import { parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField, FurtherFields } from '../../domain/further.ts'
@@ -133,7 +133,7 @@ function mapsNothing({ fields = {} }: Block): boolean {
 /** Adds the ISO date to formats that include a date without time, because workbooks give every date in ISO form. */
 function withDays(texts: TextSettings): TextSettings {
   const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
-  return hasDays && !(DAY instanceof BadDateFormat) ? { ...texts, dates: [...texts.dates, DAY] } : texts
+  return hasDays && typeof DAY !== 'string' ? { ...texts, dates: [...texts.dates, DAY] } : texts
 }
 
 const DAY = parseDateFormat('YYYY-MM-DD')
