@@ -1,30 +1,16 @@
 const JSON_SPECIAL = /["\\\u0000-\u001f\u0085\u2028\u2029\ud800-\udfff]/
 /** Characters that JSON.stringify does not escape and the reference does. */
-const JSON_BREAKS = ['\u0085', '\u2028', '\u2029'].map((character) => ({
-  character,
-  written: `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-}))
+const JSON_BREAKS = Object.entries({ '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' })
 
 /** Returns the JSON string of `text` with its quotes, with the same escapes as the reference (contract §3.2). */
 export function jsonString(text: string): string {
   if (!JSON_SPECIAL.test(text)) return `"${text}"`
-  return withoutBreaks(JSON.stringify(text.toWellFormed()))
-}
-
-/** Returns the JSON array of texts. Many texts are escaped together, which is faster than one call each. */
-export function jsonStrings(texts: readonly string[]): string {
-  if (texts.length < MANY || !texts.every((text) => text.isWellFormed())) return `[${texts.map(jsonString).join(',')}]`
-  return withoutBreaks(JSON.stringify(texts))
-}
-
-const MANY = 1000
-
-function withoutBreaks(json: string): string {
-  let text = json
+  let json = JSON.stringify(text.toWellFormed())
   // One character at a time: a callback for each match takes a hundred times as long.
-  for (const { character, written } of JSON_BREAKS)
-    if (text.includes(character)) text = text.split(character).join(written)
-  return text
+  for (const [character, written] of JSON_BREAKS) {
+    if (json.includes(character)) json = json.split(character).join(written)
+  }
+  return json
 }
 
 const XML_TEXT_SPECIAL = /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/
@@ -55,20 +41,6 @@ const ATTRIBUTE_ENTITIES = entitiesOf({ ...IN_TEXT, '"': '&quot;', '\t': '&#x9;'
 export function xmlText(text: string): string {
   return XML_TEXT_SPECIAL.test(text) ? escaped(text, TEXT_ENTITIES) : text
 }
-
-/** Returns one XML element for each text, each between `open` and `close`. Many texts are escaped together. */
-export function xmlTexts(texts: readonly string[], open: string, close: string): string {
-  if (texts.length >= MANY) {
-    const escapedTexts = xmlText(texts.join(SEPARATOR)).split(SEPARATOR)
-    if (escapedTexts.length === texts.length) return open + escapedTexts.join(close + open) + close
-  }
-  let elements = ''
-  for (const text of texts) elements += open + xmlText(text) + close
-  return elements
-}
-
-/** A private-use character, which real texts hardly ever contain. */
-const SEPARATOR = '\ue000'
 
 /** Returns `text` as the value of a double-quoted XML attribute, without the quotes (contract §3.2). */
 export function xmlAttribute(text: string): string {

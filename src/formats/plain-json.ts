@@ -1,5 +1,5 @@
 import { type Link, isTemplated } from '../domain/field.ts'
-import { jsonString, jsonStrings } from '../domain/escape.ts'
+import { jsonString } from '../domain/escape.ts'
 import type { Resource, WrittenField, WrittenValue } from './resource.ts'
 
 /**
@@ -34,7 +34,7 @@ export function jsonFields({ fields, values }: Resource): string {
 function jsonValue(value: WrittenValue, type: WrittenField['type']): string {
   if (value === null) return 'null'
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value === 'object') return jsonStrings(value)
+  if (typeof value === 'object') return `[${value.map(jsonString).join(',')}]`
   if (type === 'text') return jsonString(value)
   if (type === 'decimal') return jsonDecimal(value)
   return `"${value}"`

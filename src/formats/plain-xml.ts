@@ -1,5 +1,5 @@
 import type { Link } from '../domain/field.ts'
-import { xmlAttribute, xmlText, xmlTexts } from '../domain/escape.ts'
+import { xmlAttribute, xmlText } from '../domain/escape.ts'
 import type { Resource } from './resource.ts'
 
 const HAL_NAMESPACE = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
@@ -66,5 +66,6 @@ function fieldElements({ fields, values }: Resource): string {
 
 function itemsElement(name: string, items: readonly string[]): string {
   if (items.length === 0) return `<${name} xmlns:d2p1="${ARRAYS_NAMESPACE}" />`
-  return `<${name} xmlns:d2p1="${ARRAYS_NAMESPACE}">${xmlTexts(items, '<d2p1:string>', '</d2p1:string>')}</${name}>`
+  const strings = items.map((item) => `<d2p1:string>${xmlText(item)}</d2p1:string>`)
+  return `<${name} xmlns:d2p1="${ARRAYS_NAMESPACE}">${strings.join('')}</${name}>`
 }
