@@ -11,8 +11,8 @@ export type Decimal = string & { readonly [decimal]: true }
 export const ZERO: Decimal = asDecimal('0')
 
 // .NET's decimal: a 96-bit integer divided by ten to a scale of 28 at most (contract §2).
-const MAX_COEFFICIENT = '79228162514264337593543950335'
-const MAX_DIGITS = MAX_COEFFICIENT.length
+const MAX_COEFFICIENT = 2n ** 96n - 1n
+const MAX_DIGITS = 29
 const MAX_SCALE = 28
 
 /**
@@ -26,67 +26,43 @@ export function parseDecimal(text: string): Decimal | null {
   const scanned = scanNumber(text)
   if (scanned === null) return null
   const { digits, negative } = scanned
-  if (digits === '') return asDecimal(written('', Math.min(Math.max(scanned.scale, 0), MAX_SCALE), false))
+  if (digits === '') return asDecimal(written(0n, Math.min(Math.max(scanned.scale, 0), MAX_SCALE), false))
   const integerDigits = digits.length - scanned.scale
   if (integerDigits > MAX_DIGITS) return null
   // As many fraction digits are kept as fit; one fewer if a coefficient of 29 digits exceeds 96 bits.
   const scale = Math.min(Math.max(scanned.scale, 0), MAX_SCALE, MAX_DIGITS - integerDigits)
   const coefficient = coefficientAt(digits, integerDigits + scale)
-  if (fits(coefficient)) return asDecimal(written(coefficient, scale, negative))
+  if (coefficient <= MAX_COEFFICIENT) return asDecimal(written(coefficient, scale, negative))
   // Round again from the original digits: rounding twice would be wrong.
   return scale === 0 ? null : asDecimal(written(coefficientAt(digits, integerDigits + scale - 1), scale - 1, negative))
 }
 
-/** Returns the first `kept` digits, rounded half to even by the others, or padded with zeros; empty for zero. */
-function coefficientAt(digits: string, kept: number): string {
-  if (kept >= digits.length) return digits.padEnd(kept, '0')
-  if (kept < 0) return ''
-  const head = digits.slice(0, kept)
-  return roundsUp(digits, kept) ? increment(head) : head
+/** Returns the first `kept` digits, rounded half to even by the others, or padded with zeros. */
+function coefficientAt(digits: string, kept: number): bigint {
+  if (kept < 0) return 0n
+  const head = BigInt(digits.slice(0, kept).padEnd(kept, '0'))
+  return roundsUp(digits, kept) ? head + 1n : head
 }
 
 function roundsUp(digits: string, kept: number): boolean {
   const first = digits.charCodeAt(kept)
   if (first !== 0x35) return first > 0x35
-  for (let index = kept + 1; index < digits.length; index++) if (digits.charCodeAt(index) !== 0x30) return true
-  return kept > 0 && digits.charCodeAt(kept - 1) % 2 === 1
+  return /[1-9]/.test(digits.slice(kept + 1)) || (kept > 0 && digits.charCodeAt(kept - 1) % 2 === 1)
 }
 
-function increment(digits: string): string {
-  let last = digits.length - 1
-  while (last >= 0 && digits.charCodeAt(last) === 0x39) last--
-  const nines = digits.length - 1 - last
-  const raised = last < 0 ? '1' : `${digits.slice(0, last)}${digits.charCodeAt(last) - 0x30 + 1}`
-  return raised + '0'.repeat(nines)
-}
-
-function fits(coefficient: string): boolean {
-  return coefficient.length < MAX_DIGITS || (coefficient.length === MAX_DIGITS && coefficient <= MAX_COEFFICIENT)
-}
-
-function written(coefficient: string, scale: number, negative: boolean): string {
-  const padded = coefficient.padStart(scale + 1, '0')
+function written(coefficient: bigint, scale: number, negative: boolean): string {
+  const padded = String(coefficient).padStart(scale + 1, '0')
   const point = padded.length - scale
   const plain = scale === 0 ? padded : `${padded.slice(0, point)}.${padded.slice(point)}`
-  return negative && coefficient !== '' ? `-${plain}` : plain
+  return negative && coefficient !== 0n ? `-${plain}` : plain
 }
 
-/** Returns true if the text already is what `parseDecimal` would write. Most numbers in a CRM are. */
+/** Matches what `parseDecimal` would write, but for zeros with a sign. Most numbers in a CRM are written so. */
+const CANONICAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
 function isPlainCanonical(text: string): boolean {
-  const negative = text.charCodeAt(0) === 0x2d
-  const start = negative ? 1 : 0
   // A number of 28 digits is below 2^96 wherever its decimal point is.
-  if (text.length === start || text.length - start > MAX_SCALE) return false
-  if (text.charCodeAt(start) === 0x30 && text.length > start + 1 && text.charCodeAt(start + 1) !== 0x2e) return false
-  let point = -1
-  let isZero = true
-  for (let index = start; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === 0x2e && point === -1) point = index
-    else if (code < 0x30 || code > 0x39) return false
-    else if (code !== 0x30) isZero = false
-  }
-  return point !== start && point !== text.length - 1 && !(negative && isZero)
+  return text.length <= MAX_SCALE && CANONICAL.test(text) && !(text.startsWith('-') && Number(text) === 0)
 }
 
 function asDecimal(text: string): Decimal {
@@ -104,8 +80,8 @@ const MAX = 2_147_483_647
  * @example parseInt32(' 1e3 ') // 1000
  */
 export function parseInt32(text: string): number | null {
-  const plain = plainNumber(text)
-  if (plain !== -1) return plain
+  // The most common form.
+  if (/^\d{1,9}$/.test(text)) return Number(text)
   const scanned = scanNumber(text)
   if (scanned === null) return null
   const { digits, negative } = scanned
@@ -117,18 +93,6 @@ export function parseInt32(text: string): number | null {
   const size = Number(digits.slice(0, integerDigits).padEnd(integerDigits, '0'))
   const value = negative ? -size : size
   return value >= MIN && value <= MAX ? value : null
-}
-
-/** Returns the number of a text of one to nine digits, the most common form; -1 for any other text. */
-function plainNumber(text: string): number {
-  if (text.length === 0 || text.length > 9) return -1
-  let number = 0
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code < 0x30 || code > 0x39) return -1
-    number = number * 10 + code - 0x30
-  }
-  return number
 }
 
 /** A number as written: `digits` (without leading zeros, empty for zero) times ten to the minus `scale`. */
