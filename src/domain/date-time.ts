@@ -56,12 +56,8 @@ export function parseDateTimeText(text: string): DateTimeText | null {
  */
 export function clockText(canonical: string): string {
   const hour = Number(canonical.slice(11, 13))
-  const date = `${unpadded(canonical, 5)}/${unpadded(canonical, 8)}/${canonical.slice(0, 4)}`
+  const date = `${Number(canonical.slice(5, 7))}/${Number(canonical.slice(8, 10))}/${canonical.slice(0, 4)}`
   return `${date} ${hour % 12 === 0 ? 12 : hour % 12}${canonical.slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`
-}
-
-function unpadded(text: string, at: number): string {
-  return text.charCodeAt(at) === ZERO ? text.charAt(at + 1) : text.slice(at, at + 2)
 }
 
 const ZERO = 0x30
@@ -166,10 +162,7 @@ function offsetText(minutes: number): string {
 }
 
 function fraction(ticks: number): string {
-  const digits = String(ticks).padStart(7, '0')
-  let end = digits.length
-  while (digits.charCodeAt(end - 1) === 0x30) end--
-  return `.${digits.slice(0, end)}`
+  return `.${String(ticks).padStart(7, '0').replace(/0+$/, '')}`
 }
 
 function asDateTime(text: string): DateTime {

@@ -1,12 +1,4 @@
-import type { RowFault, Withheld, WithheldFault } from './withheld.ts'
-
-/** A number of withheld rows with one fault in one column. */
-export interface WithheldCount {
-  /** The column, or `null` for the whole row. */
-  readonly column: string | null
-  readonly fault: WithheldFault
-  readonly count: number
-}
+import type { RowFault, Withheld } from './withheld.ts'
 
 /** How many withheld rows have one fault in one column. */
 export interface FaultCount extends Pick<RowFault, 'column' | 'fault'> {
@@ -14,6 +6,9 @@ export interface FaultCount extends Pick<RowFault, 'column' | 'fault'> {
   readonly count: number
   readonly first: number
 }
+
+/** A number of withheld rows with one fault in one column. */
+export type WithheldCount = Omit<FaultCount, 'first'>
 
 /** Counts withheld rows by fault and column. A count that falls to 0 stays: a metric must not vanish. */
 export class FaultCounts implements Iterable<FaultCount> {

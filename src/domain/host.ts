@@ -15,7 +15,5 @@ export function canonicalHost(given: string): string {
 /** Returns true if requests to this origin are sent over the network unencrypted. */
 export function isPlain(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
-  return (
-    protocol === 'http:' && hostname !== 'localhost' && hostname !== '[::1]' && !/^127\.\d+\.\d+\.\d+$/.test(hostname)
-  )
+  return protocol === 'http:' && !isLoopback(hostname.replaceAll(/[[\]]/g, ''))
 }
