@@ -29,15 +29,13 @@ export function remembered<Name, NoId extends object | null>(
   }
 }
 
-/** Returns the name-based UUID of a name in a namespace (RFC 9562 §5.5). */
-export function uuidV5(namespace: Guid, name: string): Guid {
-  return namedIds(namespace, '')(name)
-}
-
 const SHORT = 1000
 
-/** Derives the UUIDs of names with a common beginning. It runs for each row, so it concatenates only the rest. */
-function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
+/**
+ * Derives the name-based UUIDs of names with a common beginning (RFC 9562 §5.5). It runs for each row, so it concatenates
+ * only the rest.
+ */
+export function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
   const head = Buffer.concat([Buffer.from(namespace.replaceAll('-', ''), 'hex'), Buffer.from(beginning)])
   // UTF-8 takes at most three bytes per UTF-16 code unit.
   const scratch = Buffer.alloc(head.length + SHORT * 3)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { uuidV5 } from '../../src/domain/named-ids.ts'
+import { namedIds } from '../../src/domain/named-ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { idOf, World } from './world.ts'
@@ -257,7 +257,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
       crm: { events, idNamespace: '6ba7b810-9dad-11d1-80b4-00c04fd430c8' },
       url: world.server.url(),
     })
-    expect(running.event(uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8' as never, 'crm.numbered/17'))?.Name).toBe(
+    expect(running.event(namedIds('6ba7b810-9dad-11d1-80b4-00c04fd430c8' as never, 'crm.numbered/')('17'))?.Name).toBe(
       'Event 0',
     )
     await world.query('DROP VIEW crm.numbered')

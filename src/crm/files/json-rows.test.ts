@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
 import type { EventRecord } from '../../domain/event.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
-import { uuidV5 } from '../../domain/named-ids.ts'
+import { namedIds } from '../../domain/named-ids.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
 import type { Change } from '../../sync/port.ts'
 import { EVENT_ROWS } from '../mapping/map-row.ts'
@@ -121,7 +121,7 @@ describe('a last line without an end, which may be cut short', () => {
     ['{"Nr":7,"Show":"A","Name":"Ga', SHOW_NR, 'A 7'],
     ['{"Show":"A"}', SHOW_NR, 'A'],
   ] as const)('keeps what is served under its id: %s', (line, source, text) => {
-    expect(kept(line, source)).toEqual([uuidV5(NAMESPACE, `events.ndjson/${text}`)])
+    expect(kept(line, source)).toEqual([namedIds(NAMESPACE, 'events.ndjson/')(text)])
   })
 
   it.each([
