@@ -11,9 +11,6 @@ type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events']
 type IdTexts = ListSuspicions['events']['venueTexts']
 
 const MOST_TEXTS = 20
-/** Up to this many unmatched texts may all be mistakes in the right column. */
-const FEW_TEXTS = 3
-const SHOWN_NAMES = 3
 /** The most venues that a text is compared with. More would delay requests. */
 const MOST_COMPARED = 2000
 
@@ -40,48 +37,15 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   const names = [...texts.venues.venueTexts]
     .flatMap(([venue, { text }]) => (isHeld(venue) ? [text] : []))
     .slice(0, MOST_COMPARED)
-  const isWrongColumn = byCount.length > FEW_TEXTS && [...known].every(([venue]) => unmatched.has(venue))
-  if (isWrongColumn) return [wrongColumn(byCount, lists, known, names)]
   for (const [venue, count] of byCount.slice(0, MOST_TEXTS)) {
     told.push(suspicionOf(venue, count, lists, known, names))
     await yieldToEventLoop()
   }
   const more = byCount.slice(MOST_TEXTS)
-  const rows = more.reduce((sum, [, count]) => sum + count, 0)
+  const count = more.reduce((sum, [, rows]) => sum + rows, 0)
   const example = `${howMany(more.length, 'text')} besides those above`
-  if (rows > 0)
-    told.push({
-      column: known.column,
-      what: 'contains more texts that match no venue',
-      count: rows,
-      example,
-      where: null,
-    })
-  return told
-}
-
-/** Returns one suspicion instead of one for each text: most likely VenueId is mapped to another column. */
-function wrongColumn(
-  byCount: readonly (readonly [venue: Guid, count: number])[],
-  lists: ServedLists,
-  known: IdTexts,
-  names: readonly string[],
-): Suspicion {
-  const [[venue, count] = [EMPTY_GUID, 0]] = byCount
-  const { example, where } = suspicionOf(venue, count, lists, known, [])
-  const found = JSON.stringify(known.get(venue)?.text ?? venue)
-  const ids = names
-    .slice(0, SHOWN_NAMES)
-    .map((name) => JSON.stringify(name))
-    .join(', ')
-  const hint = ids === '' ? '' : `; the ids of the venues are, for example, ${ids}`
-  return {
-    column: known.column,
-    what: `matches no venue in any of ${howMany(byCount.length, 'value')}, for example ${found}${hint}`,
-    count: byCount.reduce((sum, [, rows]) => sum + rows, 0),
-    example,
-    where,
-  }
+  const what = 'contains more texts that match no venue'
+  return count === 0 ? told : [...told, { column: known.column, what, count, example, where: null }]
 }
 
 function suspicionOf(

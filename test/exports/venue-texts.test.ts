@@ -67,32 +67,6 @@ describe('an event names a venue by the text of its id (SURFACE: Further fields,
     )
   })
 
-  it('check says once that the column of VenueId holds no id of a venue, rather than for each of its values', async () => {
-    const files = {
-      'Orte.csv': VENUES,
-      'Spielplan.csv': events('Montag', 'Dienstag', 'Mittwoch', 'Dienstag', 'Freitag'),
-    }
-    using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION, ...files })
-    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
-    const { suspicious } = JSON.parse(stdout) as { suspicious: readonly Told[] }
-    const ids = 'the ids of the venues are, for example, "Stadthalle", "Oper "'
-    expect(asTexts(suspicious)).toEqual([
-      [
-        `matches no venue in any of 4 values, for example "Dienstag"; ${ids}`,
-        5,
-        'Spielplan.csv, line 3; Spielplan.csv, line 5',
-      ],
-    ])
-  })
-
-  it('check tells each of up to three texts, which may all be mistakes in the right column', async () => {
-    const files = { 'Orte.csv': VENUES, 'Spielplan.csv': events('Montag', 'Dienstag', 'Mittwoch') }
-    using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION, ...files })
-    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
-    const { suspicious } = JSON.parse(stdout) as { suspicious: readonly Told[] }
-    expect(asTexts(suspicious)).toHaveLength(3)
-  })
-
   it('blanks at the ends do not tell two ids apart, so rows that differ by them alone are duplicates', async () => {
     const double = `${VENUES}Oper,ja\n`
     using folder = new WorkFolder({
