@@ -69,3 +69,12 @@ it('calls no column blank in every row that holds something in another row', asy
   read('changes', [{ name: 'Barn', city: null }])
   expect(told).toEqual([])
 })
+
+it('counts the dates without an offset in both lists: further fields of venues may be dates', () => {
+  const suspicions = listSuspicions()
+  for (const list of [suspicions.events, suspicions.venues])
+    Object.defineProperty(list, 'wallDates', { value: new Map([['Doors', 2]]) })
+  const settings = { crm: { timeZone: { id: 'UTC' } }, isTimeZoneSet: false } as never
+  const { zone } = new SuspicionWatch(settings, suspicions, () => {})
+  expect(zone).toEqual({ name: 'UTC', set: false, datesWithoutOffset: 4 })
+})

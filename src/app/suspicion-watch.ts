@@ -34,7 +34,8 @@ export class SuspicionWatch {
   /** The number of dates without an offset, and the zone they are read in. */
   get zone(): StatusOptions['watched']['zone'] {
     const { crm, isTimeZoneSet } = this.#settings
-    return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
+    const datesWithoutOffset = this.#dates('events') + this.#dates('venues')
+    return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
   }
 
   note(observation: Observation, lists: ServedLists): void {
