@@ -10,7 +10,6 @@ import { RowFault } from '../../domain/withheld.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import {
   type AvailabilityMapping,
-  type ListMapping,
   type RowKind,
   availabilityMapping,
   listMapping,
@@ -25,7 +24,6 @@ export interface EntityTable<Item> {
   readonly rows: TableRows
   readonly labels: Labels
   readonly unlabelled: UnlabelledRows
-  readonly mapping: ListMapping<CellObject, Item>
   /** `null` for venues. */
   readonly availability: AvailabilityMapping<CellObject> | null
   mapRow(row: CellObject, where: () => string, version: number): Change<Item>
@@ -55,7 +53,6 @@ export function entityTable<Item extends { readonly Id: Guid }>(
     rows,
     labels,
     unlabelled,
-    mapping,
     availability: kind.table.list === 'events' ? availabilityMapping(setting, rows, context) : null,
     mapRow(row, where, version) {
       const change =

@@ -105,53 +105,39 @@ interface FoundDate {
   readonly zone: Zone
 }
 
-/** Returns a reader of a date that must not be blank. */
-export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): Reader<Row, DateTime> {
+/** How the Finish of an event depends on its Start. */
+export interface AfterStart<Row> {
+  readonly start: DateOrigin<Row>
+  /** The duration of an event without a Finish, in ms; `null` if such an event is withheld. */
+  readonly lastingMs: number | null
+  /** Whether the day comes from another column: a Finish before Start on the same day then means the next day. */
+  readonly isJoined: boolean
+}
+
+/** Returns a reader of a date that must not be blank. @param after absent if the date depends on no other */
+export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: AfterStart<Row>): Reader<Row, DateTime> {
+  const { notes, hasZone } = origin
   const missing = missingIn(origin)
   return (row) => {
     const date = dateIn(origin, row)
-    if (date === null) return missing
     if (date instanceof RowFault) return date
-    noteWallTime(origin, date)
-    return shown(origin, instantOf(date, origin.notes), showIn, date.cell)
+    if (date !== null) {
+      notes.isWallTime = date.parsed.kind === 'wall' && !hasZone
+      const begun = after?.isJoined === true ? dateIn(after.start, row) : null
+      const meant = begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date)
+      return shown(origin, instantOf(meant, notes), showIn, date.cell)
+    }
+    if (after === undefined || after.lastingMs === null) return missing
+    // Such a Finish has no column to fill in but that of Start.
+    const begun = dateIn(after.start, row) ?? missingIn(after.start)
+    if (begun instanceof RowFault) return begun
+    const { epochSeconds, ticks } = instantOf(begun)
+    return shown(origin, { epochSeconds: epochSeconds + after.lastingMs / 1000, ticks }, showIn, null)
   }
 }
 
 function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
   return new RowFault('missing', column, { expected: { kind: 'any-date-time' }, found: null })
-}
-
-/**
- * Returns a reader of Finish that may depend on Start.
- * @param lastingMs the duration of an event without a Finish, in ms; `null` if such an event is withheld
- * @param isJoined whether the day comes from another column: a Finish before Start on the same day then means the next
- * day
- */
-export function finishReader<Row>(
-  finish: DateOrigin<Row>,
-  start: DateOrigin<Row>,
-  lastingMs: number | null,
-  isJoined: boolean,
-  showIn: Zone,
-): Reader<Row, DateTime> {
-  const missing = missingIn(finish)
-  // An event without both dates has no column to fill in but that of Start.
-  const startMissing = missingIn(start)
-  return (row) => {
-    const date = dateIn(finish, row)
-    if (date instanceof RowFault) return date
-    if (date !== null) {
-      noteWallTime(finish, date)
-      const begun = isJoined ? dateIn(start, row) : null
-      const meant = begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date)
-      return shown(finish, instantOf(meant, finish.notes), showIn, date.cell)
-    }
-    if (lastingMs === null) return missing
-    const begun = dateIn(start, row) ?? startMissing
-    if (begun instanceof RowFault) return begun
-    const { epochSeconds, ticks } = instantOf(begun)
-    return shown(finish, { epochSeconds: epochSeconds + lastingMs / 1000, ticks }, showIn, null)
-  }
 }
 
 /** Returns the date in a row; `null` if its cell is blank. */
@@ -165,10 +151,6 @@ function dateIn<Row>(
   if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
   const parsed = parseDate(cell, rules, hasZone)
   return parsed instanceof CellFault ? new RowFault('unreadable', column, parsed) : { cell, parsed, zone }
-}
-
-function noteWallTime<Row>({ notes, hasZone }: DateOrigin<Row>, { parsed }: FoundDate): void {
-  notes.isWallTime = parsed.kind === 'wall' && !hasZone
 }
 
 /**

@@ -27,7 +27,7 @@ import {
   toText,
   toVenueId,
 } from './conversions.ts'
-import { type DateOrigin, dateReader, finishReader, wallZoneOf } from './dates.ts'
+import { type DateOrigin, dateReader, wallZoneOf } from './dates.ts'
 import { columnCell } from './column-cell.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
@@ -147,9 +147,9 @@ function readersByType<Row>(
     },
     'date-time'(name) {
       const source = sourceOf(name)
-      const lastingMs = lastingOf(source)
-      if (name !== 'Finish' || (lastingMs === null && source?.kind !== 'join')) return dateReader(dateOf(name), showIn)
-      return finishReader(dateOf(name), dateOf('Start'), lastingMs, source?.kind === 'join', showIn)
+      if (name !== 'Finish') return dateReader(dateOf(name), showIn)
+      const isJoined = source?.kind === 'join'
+      return dateReader(dateOf(name), showIn, { start: dateOf('Start'), lastingMs: lastingOf(source), isJoined })
     },
     tags: (name) => read(name, name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags),
     flag: (name) => read(name, conversions.flag),
