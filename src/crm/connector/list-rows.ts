@@ -20,7 +20,7 @@ import {
   whereIs,
 } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
-import { type ListSetting, type MappingContext, declaring, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
 import {
   type AvailabilityMapping,
   type ListMapping,
@@ -82,7 +82,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const { list } = kind.table
     const { fields, active, showOnWeb, updatedAt, htmlText } = shape
     const { further, ...context } = parts
-    const setting: ListSetting = { from: list, fields, active, showOnWeb, updatedAt, ...declaring(further) }
+    const setting: ListSetting = { from: list, fields, active, showOnWeb, updatedAt, further }
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)

@@ -1,7 +1,7 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
 import type { FurtherField } from '../../domain/further.ts'
-import { type ListSetting, declaring, settingOf } from '../mapping/list-setting.ts'
+import { type ListSetting, settingOf } from '../mapping/list-setting.ts'
 
 export const ZONE_NAME = 'msevtmgt_eventtimezonename'
 /** The column of Dynamics' own time zone codes, used if the column of zone names names no zone. */
@@ -37,7 +37,7 @@ export function eventsSetting(said: CrmSettings<'dataverse'>['events'], further:
       { column: 'msevtmgt_istemplate', oneOf: [100_000_002] },
     ],
   } as const
-  return { ...settingOf(stock, said), ...declaring(further) }
+  return { ...settingOf(stock, said), further }
 }
 
 export function venuesSetting(said: CrmSettings<'dataverse'>['venues'], further: readonly FurtherField[]): ListSetting {
@@ -63,5 +63,5 @@ export function venuesSetting(said: CrmSettings<'dataverse'>['venues'], further:
     active: ACTIVE,
     showOnWeb: null,
   }
-  return { ...settingOf(stock, said), ...declaring(further) }
+  return { ...settingOf(stock, said), further }
 }

@@ -13,7 +13,7 @@ import type { ListContext } from '../kit/crm-limits.ts'
 import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
-import { type ListSetting, type MappingContext, columnName, declaring, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, columnName, mappedColumns } from '../mapping/list-setting.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
@@ -159,7 +159,7 @@ function stockSetting({ list, fields }: RecordTable, further: readonly FurtherFi
   return {
     from: list,
     fields: Object.fromEntries([...fields, LINKS, ...further].map(({ name }) => [name, columnSource(name)])),
-    ...declaring(further),
+    further,
     active: { column: 'Active', whenBlank: true },
     showOnWeb: list === 'events' ? { column: 'ShowOnWeb', whenBlank: false } : null,
   }

@@ -20,15 +20,10 @@ export interface ListSetting {
   /** `null`: every row is active. */
   readonly active: Condition | FlagColumn | null
   readonly showOnWeb: Condition | FlagColumn | null
-  /** The further fields of the list, whose sources are in `fields`; absent if none is declared. */
+  /** The further fields of the list, whose sources are in `fields`. */
   readonly further?: readonly FurtherField[]
   /** The column of the time at which a row changed; absent or `null` if there is none. */
   readonly updatedAt?: string | null
-}
-
-/** Returns the member `further` of a setting; no member if no further field is declared. */
-export function declaring(further: readonly FurtherField[]): Pick<ListSetting, 'further'> {
-  return further.length === 0 ? {} : { further }
 }
 
 /** Overrides the stock mapping with the configuration, field by field. */

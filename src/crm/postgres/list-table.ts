@@ -11,7 +11,6 @@ import {
   type MappedColumn,
   type MappingContext,
   columnName,
-  declaring,
   mappedColumns,
   settingOf,
 } from '../mapping/list-setting.ts'
@@ -122,7 +121,7 @@ function tableSetting(
   })
   const stock = {
     fields: Object.fromEntries([...columns, ...others]),
-    ...declaring(further),
+    further,
     active: [{ column: 'active', oneOf: [true] }],
     showOnWeb: list === 'events' ? [{ column: 'show_on_web', oneOf: [true] }] : null,
   }
