@@ -1,5 +1,5 @@
-import { type RowFault, type WithheldFault, type WithheldRow, type Expected, isOnPurpose } from '../domain/withheld.ts'
-import { expectedWords, textFound, insteadOf } from './fault-words.ts'
+import type { Expected, RowFault, WithheldFault, WithheldRow } from '../domain/withheld.ts'
+import { byGravity, expectedWords, insteadOf, JOINT, textFound } from './fault-words.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { faultKey } from '../domain/fault-counts.ts'
@@ -18,56 +18,42 @@ export interface FaultGroup {
 
 const MOST_FOUND = 10
 const MOST_EXAMPLES = 10
-/** Once this many different values are counted, further ones are ignored. */
-const MOST_VALUES = 10_000
-
-interface Tally {
-  readonly fault: RowFault
-  count: number
-  readonly values: Map<string, number>
-  readonly examples: { readonly where: string; readonly id: string | null }[]
-}
 
 /** Groups all faults of these rows: mistakes first, then by number of rows. */
 export function faultGroups(
   kind: 'event' | 'venue',
-  rows: Iterable<WithheldRow>,
+  rows: readonly WithheldRow[],
   textKeyFor: TextKeyFor,
 ): readonly FaultGroup[] {
-  const tallies = new Map<string, Tally>()
-  for (const { id, withheld } of rows) {
+  const faults = rows.flatMap(({ id, withheld }) => {
     const { where, also = [] } = withheld
-    for (const fault of [withheld, ...also]) {
-      const key = faultKey(fault.fault, fault.column)
-      const tally = tallies.get(key) ?? { fault, count: 0, values: new Map<string, number>(), examples: [] }
-      tallies.set(key, tally)
-      tally.count++
-      if (tally.examples.length < MOST_EXAMPLES) tally.examples.push({ where, id })
-      if (fault.found === null || fault.found === 'null') continue
-      const value = textFound(fault.found)
-      const { values } = tally
-      if (values.size < MOST_VALUES || values.has(value)) values.set(value, (values.get(value) ?? 0) + 1)
-    }
-  }
-  return [...tallies.values()]
-    .toSorted(
-      (left, right) => Number(isOnPurpose(left.fault)) - Number(isOnPurpose(right.fault)) || right.count - left.count,
-    )
-    .map((tally) => groupOf(kind, tally, textKeyFor))
+    return [withheld, ...also].map((fault) => ({ fault, example: { where, id } }))
+  })
+  const groups = Map.groupBy(faults, ({ fault }) => faultKey(fault.fault, fault.column))
+  return [...groups.values()]
+    .flatMap((same) => {
+      const [first] = same
+      if (first === undefined) return []
+      const { column, fault } = first.fault
+      const found = mostFrequent(same.flatMap((one) => foundIn(one.fault)))
+      const examples = same.slice(0, MOST_EXAMPLES).map(({ example }) => example)
+      const remedy = remedyOf(first.fault, found, textKeyFor)
+      return [{ kind, column, fault, count: same.length, found, examples, remedy }]
+    })
+    .toSorted(byGravity)
 }
 
-function groupOf(
-  kind: FaultGroup['kind'],
-  { fault, count, values, examples }: Tally,
-  textKeyFor: TextKeyFor,
-): FaultGroup {
-  const found = [...values]
-    .toSorted(([, left], [, right]) => right - left)
+function foundIn({ found }: RowFault): string[] {
+  return found === null || found === 'null' ? [] : [textFound(found)]
+}
+
+function mostFrequent(values: readonly string[]): FaultGroup['found'] {
+  return Array.from(
+    Map.groupBy(values, (value) => value),
+    ([value, same]) => ({ value, count: same.length }),
+  )
+    .toSorted((left, right) => right.count - left.count)
     .slice(0, MOST_FOUND)
-    .map(([value, times]) => ({ value, count: times }))
-  const { column } = fault
-  const remedy = remedyOf(fault, found, textKeyFor)
-  return { kind, column, fault: fault.fault, count, found, examples, remedy }
 }
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
@@ -83,17 +69,12 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
       // The value found is several cells joined, so no single cell can be corrected to it.
       if (name.includes(JOINT))
         return `Correct ${apart(name)}, which are read together${isExpected}${keyEnd(found, expected, textKeyFor)}`
-      const orders = new Map<string, string[]>()
-      for (const { value } of found) {
-        const order = insteadOf(value, expected)
-        if (order !== null) orders.set(order, [...(orders.get(order) ?? []), JSON.stringify(value)])
-      }
-      const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
-      const [first, second] = told
+      const orders = Map.groupBy(found, ({ value }) => insteadOf(value, expected))
+      orders.delete(null)
+      const told = Array.from(orders, ([order, same]) => `${order} for ${same.map(shownValue).join(', ')}`)
+      const some = told.length > 2 ? [...told.slice(0, 1), 'and so on'] : told
       const end = expected?.kind === 'guid' ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor)
-      if (first === undefined) return `Correct ${name}${isExpected}${end}`
-      if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}${end}`
-      return `Correct ${name}: ${first}, and so on${end}`
+      return `Correct ${name}${told.length === 0 ? isExpected : `: ${some.join(', ')}`}${end}`
     }
     case 'missing':
       if (name.includes(JOINT)) return `Fill in ${apart(name)}, which are read together.`
@@ -112,7 +93,9 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
   }
 }
 
-const JOINT = ' + '
+function shownValue({ value }: FaultGroup['found'][number]): string {
+  return JSON.stringify(value)
+}
 
 function apart(joined: string): string {
   return joined.split(JOINT).join(' and ')

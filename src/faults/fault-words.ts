@@ -15,6 +15,9 @@ import type { RecordList } from '../records/record-list.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 
+/** Joins the names of columns that are read together. */
+export const JOINT = ' + '
+
 interface WithheldWords {
   /** Why the row is not served: a sentence without its subject. */
   readonly reason: string
@@ -46,11 +49,13 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
         reason: `has the id of another row in ${name}${shown}`,
         remedy: 'Remove one of the two rows, or give one of them another id.',
       }
-    case 'unreadable':
+    case 'unreadable': {
+      const order = found === null || name.includes(JOINT) ? null : insteadOf(textFound(found), expected)
       return {
         reason: `has a value in ${name} that cannot be read${what === null ? '' : `: expected ${what}`}${shown}`,
-        remedy: `Correct ${name}${found === null || expected === null || name.includes(' + ') ? '' : orderFor(found, expected)}.`,
+        remedy: `Correct ${name}${order === null ? '' : `: ${order}`}.`,
       }
+    }
     case 'missing':
       return { reason: `has nothing in ${name}`, remedy: `Fill in ${name}${what === null ? '' : `: ${what}`}.` }
     case 'inactive':
@@ -70,11 +75,6 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
   }
 }
 
-function orderFor(found: string, expected: Expected): string {
-  const order = insteadOf(textFound(found), expected)
-  return order === null ? '' : `: ${order}`
-}
-
 function because(column: string | null, shown: string): string {
   return column === null ? '' : ` (${column}${shown})`
 }
@@ -86,9 +86,14 @@ export function faultCounts({ faults, unidentified }: HeldFaults): readonly Faul
   const all = new FaultCounts()
   all.addAll(faults)
   all.addAll(unidentified.faults)
-  return [...all].toSorted(
-    (left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)) || right.count - left.count,
-  )
+  return [...all].toSorted(byGravity)
+}
+
+type CountedFault = Pick<FaultCount, 'fault' | 'count'>
+
+/** Orders mistakes before what the CRM intends, and then by number of rows. */
+export function byGravity(left: CountedFault, right: CountedFault): number {
+  return Number(isOnPurpose(left)) - Number(isOnPurpose(right)) || right.count - left.count
 }
 
 /** Counts a list's withheld rows by their first fault. */
@@ -112,51 +117,35 @@ export function textFound(shown: string): string {
   return String(JSON.parse(shown))
 }
 
+/** Expectations without details. */
+const PLAIN = {
+  id: 'an id',
+  text: 'a text',
+  texts: 'a list of texts',
+  scalar: 'a text, a number, true or false',
+  blank: 'a blank cell',
+  'any-date-time': 'a date-time',
+  'year-1-to-9999': 'a date-time of the years 1 to 9999',
+  object: 'an object',
+  'shallow-object': 'lists and objects that are nested less deeply',
+} as const
+
 /** Returns the end of a sentence: `a date-time with the year first, such as 2026-07-12 19:30`. */
 export function expectedWords(expected: Expected): string {
-  switch (expected.kind) {
-    case 'guid':
-      return expected.mayBeBlank ? 'a GUID, or nothing' : 'a GUID that is not all zeros'
-    case 'id':
-      return 'an id'
-    case 'text':
-      return 'a text'
-    case 'texts':
-      return 'a list of texts'
-    case 'scalar':
-      return 'a text, a number, true or false'
-    case 'blank':
-      return 'a blank cell'
-    case 'any-date-time':
-      return 'a date-time'
-    case 'year-1-to-9999':
-      return 'a date-time of the years 1 to 9999'
-    case 'decimal':
-    case 'integer':
-      return numberWords(expected)
-    case 'flag':
-      return expected.words === null
-        ? 'true or false, yes or no, 1 or 0'
-        : `true or false, yes or no, 1 or 0, or one of ${expected.words.join(', ')} (crm.texts)`
-    case 'links':
-      return `${expected.asJson ? 'JSON, ' : ''}a list of links, each with a text for Rel and for Href, and a text or null for Title`
-    case 'date-time':
-      return dateWords(expected.formats)
-    case 'zone':
-      return `the name of a time zone in ${expected.column}, such as Europe/London`
-    case 'one-of':
-      return `${expected.values.length === 1 ? '' : 'one of '}${expected.values.join(', ')}`
-    case 'none-of':
-      return `none of ${expected.values.join(', ')}`
-    case 'object':
-      return 'an object'
-    case 'shallow-object':
-      return 'lists and objects that are nested less deeply'
-    case 'stored':
-      return STORED[expected.instead]
-    default:
-      return unreachable(expected)
+  if (expected.kind === 'guid') return expected.mayBeBlank ? 'a GUID, or nothing' : 'a GUID that is not all zeros'
+  if (expected.kind === 'decimal' || expected.kind === 'integer') return numberWords(expected)
+  if (expected.kind === 'flag') {
+    const others = expected.words === null ? '' : `, or one of ${expected.words.join(', ')} (crm.texts)`
+    return `true or false, yes or no, 1 or 0${others}`
   }
+  if (expected.kind === 'links') {
+    return `${expected.asJson ? 'JSON, ' : ''}a list of links, each with a text for Rel and for Href, and a text or null for Title`
+  }
+  if (expected.kind === 'date-time') return dateWords(expected.formats)
+  if (expected.kind === 'zone') return `the name of a time zone in ${expected.column}, such as Europe/London`
+  if (expected.kind === 'one-of') return `${expected.values.length === 1 ? '' : 'one of '}${expected.values.join(', ')}`
+  if (expected.kind === 'none-of') return `none of ${expected.values.join(', ')}`
+  return expected.kind === 'stored' ? STORED[expected.instead] : PLAIN[expected.kind]
 }
 
 const STORED = {
@@ -209,17 +198,14 @@ export function insteadOf(found: string, expected: Expected | null): string | nu
 function insteadOfDate(text: string): string | null {
   // Dates with dots always have the day first. Dates with slashes are ambiguous.
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
-  if (dotted !== null) {
-    const [, day = '', month = '', year = '', time = 'and the time'] = dotted
-    const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-    if (!isThere(`${date} ${dotted[4] === undefined ? '00:00' : time.padStart(5, '0')}`)) return NOT_THERE
-    return `write ${date} ${time.padStart(5, '0')}`
+  const [, day = '', month = '', year = '', time = ''] = dotted ?? []
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  const iso = dotted === null ? text : `${date}${time && ` ${time.padStart(5, '0')}`}`
+  if (/^\d{4}-\d\d-\d\d$/.test(iso)) {
+    return isThere(`${iso} 00:00`) ? `write the time too, such as ${iso} 19:30` : NOT_THERE
   }
-  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text) && !isThere(text)) return NOT_THERE
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `write the time too, such as ${text} 19:30`
-  const hasMonthName =
-    /\p{L}{3,}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}\.?(?: de)? \p{L}{3,}\.?(?: de)? \d{4}/u.test(text)
-  return hasMonthName || /\d[/.-]\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(iso)) return isThere(iso) ? `write ${iso}` : NOT_THERE
+  return /\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
 }
 
 const NOT_THERE = 'write a day and a time that exist'
