@@ -6,22 +6,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { printable } from '../domain/printable.ts'
-import type { FileTables } from '../proposal/table.ts'
-import type { WrittenProposal } from '../proposal/write-proposal.ts'
-import { commandLine } from '../app/command-context.ts'
-import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { codeOf } from '../domain/system-error.ts'
+import type { Table } from '../proposal/table.ts'
+import { type CommandContext, ANSWER_IS_NO, commandLine, FINE, WRONG_USAGE } from '../app/command-context.ts'
 import { readTemplate } from './templates/read-template.ts'
 
 const FILE = 'marquee.yaml'
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EEXIST', 'already exists and was not changed; with --replace it is overwritten'],
-  ['EACCES', 'cannot be written: permission denied'],
-  ['EPERM', 'cannot be written: permission denied'],
-  ['EROFS', 'cannot be written: the file system is read-only'],
-  ['ENOSPC', 'cannot be written: the disk is full'],
-  ['ENOENT', 'cannot be written: the directory is gone'],
-])
 
 export interface InitOptions {
   /** The files to examine. */
@@ -33,71 +23,83 @@ export interface InitOptions {
 }
 
 /** Writes a commented marquee.yaml for a kind of CRM. Overwrites an existing file only with `replace`. */
-export async function init(
-  kind: string,
-  context: CommandContext,
-  { from = [], replace = false, preset }: InitOptions = {},
-): Promise<number> {
+export async function init(kind: string, context: CommandContext, options: InitOptions = {}): Promise<number> {
   const { cwd, out, error } = context
-  const template = TEMPLATES.get(kind)
-  if (template === undefined) {
-    const nearest = nearestName(kind, kinds)
-    const hint = nearest === null ? '' : `did you mean ${nearest}? `
-    error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
-    return WRONG_USAGE
-  }
-  const known = preset === undefined ? null : presetFor(kind, preset)
-  if (Array.isArray(known)) {
-    for (const problem of known) error(problem)
-    return WRONG_USAGE
-  }
   const path = resolve(cwd, FILE)
   const { lookAtReplaced, replaceFile } = await import('./replaced-file.ts')
-  const replaced = replace ? await lookAtReplaced(path) : null
+  const replaced = options.replace === true ? await lookAtReplaced(path) : null
   if (typeof replaced === 'string') {
     error(printable(`${path} ${replaced}`))
     return ANSWER_IS_NO
   }
-  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, context, replaced?.idNamespace ?? null)
-  if (Array.isArray(proposed)) {
-    for (const problem of proposed) error(printable(problem))
+  const section = await sectionOf(kind, options, context, replaced?.idNamespace ?? null)
+  if (Array.isArray(section)) {
+    for (const problem of section) error(printable(problem))
     return WRONG_USAGE
   }
+  const { text, said, next } = section
   try {
     const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
-    // The zone of the dates in these files is still unknown.
-    const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
-    const text = `${schemaLine(cwd)}${begin}${proposed === null ? (known ?? template[0]).replace('NAMESPACE', randomUUID()) : proposed.text}`
-    if (replaced === null) await writeFile(path, text, { flag: 'wx' })
-    else await replaceFile(replaced, text)
+    // The zone of the dates in examined files is still unknown.
+    const isExamined = options.from !== undefined && options.from.length > 0
+    const begin = isExamined ? general.replace(/^timeZone:.*$/m, ZONE_TO_SAY) : general
+    const whole = `${schemaLine(cwd)}${begin}${text}`
+    if (replaced === null) await writeFile(path, whole, { flag: 'wx' })
+    else await replaceFile(replaced, whole)
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
-    error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
+    const code = codeOf(cause) ?? 'unknown reason'
+    const isThere = 'already exists and was not changed; with --replace it is overwritten'
+    error(printable(`${path} ${code === 'EEXIST' ? isThere : `cannot be written (${code})`}`))
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
-  if (kind === 'module' || kind === 'command') {
-    const beside = kind === 'module' ? ['our-crm.ts.txt', 'marquee-connector.d.ts'] : ['our_crm.py']
-    for (const source of beside) {
-      const name = source.replace(/\.txt$/, '')
-      const isThere = await writeFile(resolve(cwd, name), readTemplate(source), { flag: 'wx', mode: 0o644 }).then(
-        () => false,
-        () => true,
-      )
-      out(printable(isThere ? `${resolve(cwd, name)} was not changed.` : `Wrote ${resolve(cwd, name)}.`))
-    }
-  }
-  const check = `\`${commandLine(['check'], context)}\``
-  if (proposed !== null) {
-    for (const question of proposed.questions) out(printable(question))
-    for (const what of proposed.missing) out(printable(what))
-    out(`Next: ${proposed.questions.length === 0 ? 'run ' : `replace each '?' in ${FILE}, then run `}${check}.`)
-    return FINE
-  }
-  const next =
-    known === null ? template[1] : 'set your address and lists in it, and the variable it names in auth, if any'
-  out(`Next: ${next}, then run ${check}.`)
+  if (kind === 'module' || kind === 'command') await writeBeside(kind, context)
+  for (const line of said) out(printable(line))
+  out(`Next: ${next}run \`${commandLine(['check'], context)}\`.`)
   return FINE
+}
+
+/** The `crm` section of a configuration. */
+interface Section {
+  readonly text: string
+  /** What to tell about it. */
+  readonly said: readonly string[]
+  /** What to do before running `check`; may be empty. */
+  readonly next: string
+}
+
+/** Returns the section, or why there is none. */
+async function sectionOf(
+  kind: string,
+  { from = [], preset }: InitOptions,
+  context: CommandContext,
+  idNamespace: string | null,
+): Promise<Section | string[]> {
+  const template = TEMPLATES.get(kind)
+  if (template === undefined) {
+    const nearest = nearestName(kind, kinds)
+    const hint = nearest === null ? '' : `did you mean ${nearest}? `
+    return [`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`]
+  }
+  const known = preset === undefined ? template[0] : presetFor(kind, preset)
+  if (Array.isArray(known)) return known
+  if (from.length > 0) return proposedFor(kind, from, context, idNamespace)
+  const text = known.replace('NAMESPACE', randomUUID())
+  const step =
+    preset === undefined ? template[1] : 'set your address and lists in it, and the variable it names in auth, if any'
+  return { text, said: [], next: `${step}, then ` }
+}
+
+/** Writes the files that a connector of one's own begins with, unless they exist. */
+async function writeBeside(kind: 'module' | 'command', { cwd, out }: CommandContext): Promise<void> {
+  for (const source of kind === 'module' ? ['our-crm.ts.txt', 'marquee-connector.d.ts'] : ['our_crm.py']) {
+    const path = resolve(cwd, source.replace(/\.txt$/, ''))
+    const isThere = await writeFile(path, readTemplate(source), { flag: 'wx', mode: 0o644 }).then(
+      () => false,
+      () => true,
+    )
+    out(printable(isThere ? `${path} was not changed.` : `Wrote ${path}.`))
+  }
 }
 
 /** Returns the line that names the schema for editors. Empty in the executable, which has no files beside it. */
@@ -112,35 +114,32 @@ function schemaLine(folder: string): string {
 }
 
 /** Proposes how to read the files, or explains why they cannot be examined. */
-async function lookAtAll(
+async function proposedFor(
   kind: string,
   from: readonly string[],
   { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
   idNamespace: string | null,
-): Promise<WrittenProposal | string[]> {
+): Promise<Section | string[]> {
   if (kind !== 'files') return [`--from only works with files: ./marquee init files --from FILE`]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
   const [{ lookAt }, { writeProposal }] = await Promise.all([
     import('../proposal/table.ts'),
     import('../proposal/write-proposal.ts'),
   ])
-  const files: (FileTables | string)[] = []
+  const tables: Table[] = []
+  const problems: string[] = []
   for (const file of from) {
-    if (!isUrl(file)) files.push(await lookAt(resolve(cwd, file)))
-    else files.push(await (await import('./look-at-url.ts')).lookAtUrl(file, env))
+    const isUrl = /^https?:\/\//i.test(file)
+    const looked = isUrl
+      ? await (await import('./look-at-url.ts')).lookAtUrl(file, env)
+      : await lookAt(resolve(cwd, file))
+    if (typeof looked !== 'string') tables.push(...looked)
+    else problems.push(isUrl ? looked : `${file} ${looked}`)
   }
-  const problems = files.flatMap((file, index) =>
-    typeof file === 'string' ? [isUrl(from[index] ?? '') ? file : `${from[index]} ${file}`] : [],
-  )
   if (problems.length > 0) return problems
-  const looked = files.flatMap((file) => (typeof file === 'string' ? [] : [file]))
-  const hidden = looked.flatMap((file) =>
-    file.hidden.map((sheet) => `${file.tables[0]?.file}: not used: the hidden sheet ${JSON.stringify(sheet)}`),
-  )
-  return writeProposal(
-    looked.flatMap(({ tables }) => tables),
-    { cwd, hidden, idNamespace },
-  )
+  const { text, questions, missing } = writeProposal(tables, { cwd, idNamespace })
+  const next = questions.length === 0 ? '' : `replace each '?' in ${FILE}, then `
+  return { text, said: [...questions, ...missing], next }
 }
 
 /** The known APIs of `http`, whose whole configurations are in templates/. Nothing about them is hidden in the program. */
@@ -151,10 +150,6 @@ function presetFor(kind: string, preset: string): string | string[] {
   if (kind !== 'http') return ['--preset only works with http: ./marquee init http --preset NAME']
   if (PRESETS.includes(preset)) return readTemplate(`${preset}.yaml`)
   return [`there is no preset called ${JSON.stringify(preset.slice(0, 80))}; known: ${PRESETS.join(', ')}`]
-}
-
-function isUrl(file: string): boolean {
-  return /^https?:\/\//i.test(file)
 }
 
 const GENERAL = `# Marquee's configuration. Every key has a default, except those of crm; docs/configuration.md lists all keys.

@@ -14,11 +14,3 @@ export function openDecoder(label: string, fatal = true): TextDecoder | null {
     throw new Error(`the encoding ${label} cannot be opened`, { cause })
   }
 }
-
-const UPPER_HALF = Uint8Array.from({ length: 128 }, (_, index) => index + 128)
-
-/** Returns what a text's bytes in a one-byte encoding, such as windows-1252, are in another one. */
-export function recoded(text: string, from: string, to: string): string {
-  const [before = '', after = ''] = [from, to].map((label) => openDecoder(label, false)?.decode(UPPER_HALF))
-  return text.replaceAll(/[^\p{ASCII}]/gu, (sign) => after[before.indexOf(sign)] ?? sign)
-}

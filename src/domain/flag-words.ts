@@ -1,11 +1,11 @@
-const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
-const NO = /^(?:nein|falsch|non|faux|falso|nee|onwaar|n|f|off|-|–|✗)$/i
+const YES = new Set('x j ja y yes t true 1 wahr richtig oui vrai s si sí sì verdadero waar vero on ✓ ✔'.split(' '))
+const NO = new Set('n nein no f false 0 falsch non faux falso nee onwaar off - – ✗'.split(' '))
 
-/** Returns true if a text that Marquee does not read as a flag means yes, in the languages of its users. */
-export function isYes(found: string): boolean {
-  return YES.test(found.trim())
+/** Returns true if a text means yes, in the languages of Marquee's users. */
+export function isYes(text: string): boolean {
+  return YES.has(text.trim().toLowerCase())
 }
 
-export function isNo(found: string): boolean {
-  return NO.test(found.trim())
+export function isNo(text: string): boolean {
+  return NO.has(text.trim().toLowerCase())
 }

@@ -1,138 +1,104 @@
 import type { Column } from './column.ts'
 import {
   ACTIVE_NAMES,
-  bareName,
   CANCELLED_NAMES,
   EVENT_NAMES,
-  GOOD_STATES,
-  HIDDEN_NAMES,
+  isGoodState,
   isNamed,
+  isOffState,
   named,
-  NO_WORDS,
-  OFF_STATES,
   STATUS_NAMES,
-  YES_WORDS,
 } from './field-names.ts'
-import { type Line, counted, OPEN, quoted } from './line.ts'
+import { type Line, counted, listed, OPEN, quoted } from './line.ts'
+import { isNo, isYes } from '../domain/flag-words.ts'
 import { howMany } from '../domain/printable.ts'
 
-const FEW = 8
-const STATE_NAMES = [...CANCELLED_NAMES, ...ACTIVE_NAMES]
-const YES_OR_NO: ReadonlySet<string> = new Set([...YES_WORDS, ...NO_WORDS])
-
 export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Line {
-  const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= 4)
+  const few = withFewTexts(columns, 4)
   const column = named(few, EVENT_NAMES.ShowOnWeb, taken)
-  const yes = column === null ? [] : wordsIn(column, YES_WORDS)
-  const hidden = column === null ? named(few, HIDDEN_NAMES, taken) : null
-  const line =
-    column !== null && yes.length > 0
-      ? conditionLine('showOnWeb', column, { oneOf: yes })
-      : hidden === null
-        ? null
-        : markedLine('showOnWeb', hidden)
-  if (line === null) {
-    const held = (column === null ? few.filter((one) => !taken.has(one) && isFlag(one)) : [column])
-      .map((one) => ` ${heldBy(one)}.`)
-      .join('')
-    return {
-      key: 'showOnWeb',
-      value: OPEN,
-      evidence: `Which events are for the web? Write { COLUMN: [VALUE] }, or null for all.${held}`,
-    }
+  const yes = column === null ? [] : wordsIn(column, isYes)
+  if (column !== null && yes.length > 0) {
+    taken.add(column)
+    return oneOfLine('showOnWeb', column, yes)
   }
-  const [read] = [column, hidden].filter((one) => one !== null)
-  if (read !== undefined) taken.add(read)
-  return line
+  const held = column === null ? few.filter((one) => !taken.has(one) && isFlag(one)) : [column]
+  const question = 'Which events are for the web? Write { COLUMN: [VALUE] }, or null for all.'
+  return { key: 'showOnWeb', value: OPEN, evidence: [question, ...held.map((one) => `${heldBy(one)}.`)].join(' ') }
+}
+
+function withFewTexts(columns: readonly Column[], most: number): readonly Column[] {
+  return columns.filter(({ texts }) => texts.length > 0 && texts.length <= most)
 }
 
 /** Returns true if a column says yes or no, and not the same in every row. */
 function isFlag(column: Column): boolean {
-  const varies = column.distinct > 1 || column.filled < column.rows
-  return varies && !isNamed(column, STATE_NAMES) && wordsIn(column, YES_OR_NO).length === column.distinct
+  const varies = column.texts.length > 1 || hasBlank(column)
+  const answers = wordsIn(column, isYes).length + wordsIn(column, isNo).length
+  return varies && answers === column.texts.length && !isNamed(column, [...CANCELLED_NAMES, ...ACTIVE_NAMES])
 }
 
-/** Proposes which rows are active. A column of cancellations counts inversely. */
+/** Proposes which rows are active, by a column that marks cancelled rows or active ones, or has a state for each. */
 export function activeOf(columns: readonly Column[], taken: Set<Column>, list: 'event' | 'venue'): Line {
-  const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= FEW)
+  const few = withFewTexts(columns, 8)
   const cancelled = named(few, CANCELLED_NAMES, taken)
-  const active = cancelled === null ? named(few, ACTIVE_NAMES, taken) : null
+  const active = named(few, ACTIVE_NAMES, taken)
   const column = cancelled ?? active ?? named(few, STATUS_NAMES, taken)
   if (column === null) {
     const evidence = `no column marks ${list === 'event' ? 'events' : 'venues'} as inactive`
     return { key: 'active', value: 'null', evidence }
   }
   taken.add(column)
-  const line =
-    column === cancelled
-      ? markedLine('active', column)
-      : ((column === active ? activeLine(column) : null) ?? stateLine(column))
-  return line ?? openActive(column)
-}
-
-function openActive(column: Column): Line {
+  const line = column === cancelled ? unmarkedLine(column) : stateLine(column, column === active)
   const question = 'Which rows are active? Write { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all.'
-  return { key: 'active', value: OPEN, evidence: `${question} ${heldBy(column)}.` }
+  return line ?? { key: 'active', value: OPEN, evidence: `${question} ${heldBy(column)}.` }
 }
 
-/**
- * Proposes a condition on a column that marks rows to hide. An unknown word counts as such a mark, because hiding is
- * safe.
- */
-function markedLine(key: string, column: Column): Line | null {
-  const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
-  const isKnown = yes.length + no.length === column.distinct
-  if (no.length === 0) return column.filled < column.rows ? conditionLine(key, column, 'blank') : null
-  if (!isKnown || yes.length === 0) return null
-  return conditionLine(key, column, column.filled < column.rows ? { not: yes } : { oneOf: no })
+/** Proposes to exclude the rows that a column marks. If no word means no, any word is a mark, because hiding is safe. */
+function unmarkedLine(column: Column): Line | null {
+  const [yes, no] = [wordsIn(column, isYes), wordsIn(column, isNo)]
+  const { cells, filled, texts } = column
+  if (no.length === 0) return hasBlank(column) ? conditionLine('active', column, 'blank', cells.length - filled) : null
+  if (yes.length === 0 || yes.length + no.length < texts.length) return null
+  return hasBlank(column) ? noneOfLine(column, yes) : oneOfLine('active', column, no)
 }
 
-function activeLine(column: Column): Line | null {
-  const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
-  if (yes.length + no.length !== column.distinct) return null
-  const hasBlank = column.filled < column.rows
+/** Proposes to exclude the words for what is off, if all others are known to mean that it is on. */
+function stateLine(column: Column, isCalledActive: boolean): Line | null {
+  const on = wordsIn(column, (text) => isGoodState(text) || (isCalledActive && isYes(text)))
+  const off = wordsIn(column, (text) => isOffState(text) || (isCalledActive && isNo(text)))
+  if (on.length + off.length < column.texts.length) return null
+  if (!isCalledActive || on.length === 0) return off.length > 0 ? noneOfLine(column, off) : null
   // A blank cell next to yes and no is ambiguous: ask.
-  if (hasBlank && yes.length > 0 && no.length > 0) return null
-  return conditionLine('active', column, yes.length > 0 ? { oneOf: yes } : { not: no })
+  return hasBlank(column) && off.length > 0 ? null : oneOfLine('active', column, on)
 }
 
-/** Proposes to exclude the states in which an event is off, if all other states are known to mean that it is on. */
-function stateLine(column: Column): Line | null {
-  const off = wordsIn(column, OFF_STATES, bareName)
-  const good = wordsIn(column, GOOD_STATES, bareName)
-  const isKnown = off.length + good.length === column.distinct
-  return off.length > 0 && isKnown ? conditionLine('active', column, { not: off }) : null
+function hasBlank({ cells, filled }: Column): boolean {
+  return filled < cells.length
 }
 
-function wordsIn(
-  { texts }: Column,
-  words: ReadonlySet<string>,
-  wordOf: (text: string) => string = (text) => text.trim().toLowerCase(),
-): readonly string[] {
-  return texts.flatMap(({ text }) => (words.has(wordOf(text)) ? [text] : []))
+function wordsIn({ texts }: Column, isMeant: (text: string) => boolean): readonly string[] {
+  return texts.flatMap(({ text }) => (isMeant(text) ? [text] : []))
 }
 
-function heldBy({ name, texts, rows, filled }: Column): string {
-  const held = texts.map(({ text }) => quoted(text)).join(', ')
-  return `${name} contains ${held}${filled < rows ? ' or is blank' : ''}`
+function heldBy(column: Column): string {
+  const held = column.texts.map(({ text }) => quoted(text)).join(', ')
+  return `${column.name} contains ${held}${hasBlank(column) ? ' or is blank' : ''}`
 }
 
-function listed(words: readonly string[]): string {
-  return `[${words.map(quoted).join(', ')}]`
+function oneOfLine(key: string, column: Column, words: readonly string[]): Line {
+  return conditionLine(key, column, listed(words), rowsWith(column, words))
 }
 
-type Wanted = 'blank' | { readonly oneOf: readonly string[] } | { readonly not: readonly string[] }
+function noneOfLine(column: Column, words: readonly string[]): Line {
+  return conditionLine('active', column, `{ not: ${listed(words)} }`, column.cells.length - rowsWith(column, words))
+}
 
-function conditionLine(key: string, column: Column, wanted: Wanted): Line {
-  const { name, texts, rows, filled } = column
-  const count = (words: readonly string[]): number =>
-    texts.reduce((sum, one) => (words.includes(one.text) ? sum + one.count : sum), 0)
-  const [value, passing] =
-    wanted === 'blank'
-      ? ['blank', rows - filled]
-      : 'oneOf' in wanted
-        ? [listed(wanted.oneOf), count(wanted.oneOf)]
-        : [`{ not: ${listed(wanted.not)} }`, rows - count(wanted.not)]
-  const evidence = `${counted(passing)} of ${howMany(rows, 'row')} match${passing === 1 ? 'es' : ''}; ${heldBy(column)}`
-  return { key, value: `{ ${quoted(name)}: ${value} }`, evidence }
+function conditionLine(key: string, column: Column, value: string, passing: number): Line {
+  const rows = howMany(column.cells.length, 'row')
+  const evidence = `${counted(passing)} of ${rows} match${passing === 1 ? 'es' : ''}; ${heldBy(column)}`
+  return { key, value: `{ ${quoted(column.name)}: ${value} }`, evidence }
+}
+
+function rowsWith({ cells }: Column, words: readonly string[]): number {
+  return cells.filter((cell) => cell !== null && words.includes(cell.text)).length
 }

@@ -62,33 +62,53 @@ export const VENUE_NAMES = {
   Description: words('description beschreibung descripcion beschrijving omschrijving descrizione text info'),
 }
 
-/** Values that mean yes. */
-export const YES_WORDS: ReadonlySet<string> = new Set(
-  words('x ja yes y j wahr true 1 oui vrai si sí sì verdadero vero waar on'),
-)
+/** Names of columns for the further fields that feeds read (contract §7). */
+export const FURTHER_NAMES = {
+  Description: words(
+    'description beschreibung kurztext text info inhalt teaser blurb synopsis summary excerpt descripcion sinopsis resumen beschrijving omschrijving descrizione sinossi resume',
+  ),
+  Image: words(
+    'image bild picture photo foto imageurl bildurl poster plakat imagen cartel afbeelding immagine locandina visuel affiche',
+  ),
+}
 
-export const NO_WORDS: ReadonlySet<string> = new Set(words('- nein no n falsch false 0 non faux nee onwaar falso off'))
-
-export const CANCELLED_NAMES: readonly string[] = words(
-  'cancelled canceled iscancelled iscanceled storniert abgesagt entfallt annule annulee cancelado cancelada anulado geannuleerd afgelast annullato annullata cancellato',
-)
 export const ACTIVE_NAMES: readonly string[] = words('active isactive aktiv actif activo actief attivo')
 export const STATUS_NAMES: readonly string[] = words('status state zustand statut etat estado stato')
-/** Names of columns that mark rows to hide. */
-export const HIDDEN_NAMES: readonly string[] = words(
-  'hidden intern internal interne interno private privat prive privado privato draft entwurf brouillon borrador bozza concept versteckt nichtoffentlich nurintern',
-)
-/** States of an event that does not take place or is not for the web. */
-export const OFF_STATES: ReadonlySet<string> = new Set([
-  ...CANCELLED_NAMES,
-  ...words('abgesetzt entfallen entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
-])
-/** States of an event that takes place. */
-export const GOOD_STATES: ReadonlySet<string> = new Set(
-  words(
-    'ok active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito verschoben postponed verlegt reporte aplazado uitgesteld rinviato',
+
+/** Words for the states of an event, and what the further field `Status` calls them (contract §7). */
+export const STATES = {
+  cancelled: words(
+    'cancelled canceled storniert abgesagt entfallt entfallen annule annulee cancelado cancelada anulado geannuleerd afgelast annullato annullata cancellato',
   ),
-)
+  postponed: words('postponed verschoben verlegt reporte reportee aplazado aplazada uitgesteld rinviato rinviata'),
+  rescheduled: words('rescheduled'),
+}
+
+/** Names of columns that mark cancelled events. */
+export const CANCELLED_NAMES: readonly string[] = [...STATES.cancelled, ...words('iscancelled iscanceled')]
+
+const OFF_STATES: ReadonlySet<string> = new Set([
+  ...STATES.cancelled,
+  ...words('abgesetzt entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
+])
+
+/** Returns true for a state of an event that does not take place or is not for the web. */
+export function isOffState(text: string): boolean {
+  return OFF_STATES.has(bareName(text))
+}
+
+const GOOD_STATES: ReadonlySet<string> = new Set([
+  ...STATES.postponed,
+  ...STATES.rescheduled,
+  ...words(
+    'ok active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito',
+  ),
+])
+
+/** Returns true for a state of an event that takes place. */
+export function isGoodState(text: string): boolean {
+  return GOOD_STATES.has(bareName(text))
+}
 
 function words(list: string): readonly string[] {
   return list.split(' ')
@@ -154,14 +174,17 @@ export function named<Item extends Named>(
   return loose ?? null
 }
 
-/** Finds the first free column of an inner object, such as `address.city`, whose last part is one of the names. */
-export function namedWithin<Item extends Named>(
+/** As `named`, but also finds a column of an inner object, such as `address.city`, by the last part of its name. */
+export function namedAnywhere<Item extends Named>(
   columns: readonly Item[],
   names: readonly string[],
   taken: ReadonlySet<Named>,
 ): Item | null {
-  const within = columns.filter((column) => column.name.includes('.') && !taken.has(column))
-  return within.find(({ name }) => names.includes(bareName(name.slice(name.lastIndexOf('.') + 1)))) ?? null
+  const within = columns.find(
+    (column) =>
+      column.name.includes('.') && !taken.has(column) && names.includes(bareName(column.name.split('.').at(-1) ?? '')),
+  )
+  return namedExactly(columns, names, taken) ?? within ?? named(columns, names, taken)
 }
 
 /** Finds the first free column with one of the names, in the order of the names. */
@@ -189,7 +212,7 @@ const OTHERS =
   /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|cancel|storn|absage/
 
 const GENERAL: ReadonlySet<string> = new Set(
-  'datum date termin fecha data uhrzeit heure hora ora tijd time zeit dag day jour tag dia giorno'.split(' '),
+  words('datum date termin fecha data uhrzeit heure hora ora tijd time zeit dag day jour tag dia giorno'),
 )
 
 export function momentRole(name: string): MomentRole {

@@ -28,14 +28,14 @@ export function quoted(text: string): string {
   const isPlain = /^\p{L}[\p{L}\p{N} _-]*\p{L}$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
   if (isPlain) return text
   const escaped = JSON.stringify(text).replaceAll(/(?! )[\p{C}\p{Z}]/gu, (sign) => {
-    const code = sign.codePointAt(0) ?? 0
-    return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
+    return `\\U${(sign.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
   })
   return escaped.replaceAll(OPEN, "'\\u003f'")
 }
 
-function hex(code: number, digits: number): string {
-  return code.toString(16).padStart(digits, '0')
+/** A list of texts in YAML. */
+export function listed(texts: readonly string[]): string {
+  return `[${texts.map(quoted).join(', ')}]`
 }
 
 const LONGEST_COMMENT = 2000
@@ -45,15 +45,13 @@ export function comment(text: string): string {
   return printable(text.replaceAll(/\s+/g, ' '), LONGEST_COMMENT)
 }
 
-/** As the configuration's names: not empty, and without NUL. */
-const NAME = /^[^\u0000]+$/
-
 /** The longest key in YAML. */
 const LONGEST_KEY = 1000
 
-/** Returns true if a configuration can name the column; `'?'` is reserved for open questions. */
+/** Returns true if a configuration can name the column: it refuses NUL, and `'?'` is reserved for open questions. */
 export function canBeNamed(name: string): boolean {
-  return name !== '?' && NAME.test(name) && !holdsPassword(name) && quoted(name).length <= LONGEST_KEY
+  if (name === '' || name === '?' || name.includes('\0')) return false
+  return !holdsPassword(name) && quoted(name).length <= LONGEST_KEY
 }
 
 export function lineOf(key: string, { name }: { readonly name: string }, evidence: string): Line {

@@ -1,6 +1,6 @@
 import { type DateFormat, parseByFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
-import { type Column, type CountedText, commonFormats, countedTexts, ENOUGH, joinedFormats, rowsOf } from './column.ts'
+import { type Column, type CountedText, countedTexts, countOf, dateTimeFormats, isMost, rowsOf } from './column.ts'
 import { momentRole } from './field-names.ts'
 import { type Line, counted, example, OPEN, quoted } from './line.ts'
 
@@ -16,101 +16,71 @@ export interface Dates {
  * count.
  */
 export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
-  const moments = columns.filter(({ kind }) => kind === 'date-time')
-  const days = columns.filter(({ kind }) => kind === 'date')
-  const times = columns.filter(({ kind }) => kind === 'time')
-  // A column named like a date with other contents is a question; no other column replaces it.
-  const unfit = columns.filter(
-    ({ name, kind, filled }) => kind === 'text' && filled > 0 && ['start', 'finish'].includes(momentRole(name) ?? ''),
-  )
-  // A text that is called a date and holds digits is asked about: "Mar 5, 2027" cannot be read.
-  const unreadable = columns.filter(
-    ({ name, kind, texts }) =>
-      kind === 'text' && momentRole(name) === 'date' && texts.some(({ text }) => /\d/.test(text)),
-  )
-  const isStartUnfit = unfit.some(({ name }) => momentRole(name) === 'start')
-  const start = isStartUnfit ? null : startOf(moments)
-  const day = isStartUnfit ? null : startOf(days)
-  // Whoever has a column of days and one of times, both named so, means them; a date-time without such a name is another date.
+  const of = (kind: Column['kind']): readonly Column[] => columns.filter((column) => column.kind === kind)
+  const [wholes, days, times, unfit] = [of('date-time'), of('date'), of('time'), columns.filter(isUnfit)]
+  const all = [...wholes, ...days, ...times, ...unfit]
+  const starts = startsOf(wholes, days, times, unfit)
+  if (starts === null) return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
+  const ends = endsOf(starts, all)
+  for (const column of [...starts, ...ends]) taken.add(column)
+  const [first] = starts
+  const dayOnly = starts.length === 1 && first?.kind === 'date' ? first : null
+  const formats = dayOnly?.formats ?? formatsOf(starts, ends)
+  const start = { key: 'Start', value: sourceOf(starts), evidence: evidenceOf(starts, formats) }
+  const rest = all.filter((column) => !starts.includes(column))
+  const finish = ends.length === 0 ? openFinish(rest) : finishLine(starts, ends, formats)
+  return { lines: [start, finish], formats, dayOnly }
+}
+
+/** A text that is called a date is a question, and no other column replaces it: "Mar 5, 2027" cannot be read. */
+function isUnfit({ name, kind, filled, texts }: Column): boolean {
+  const role = momentRole(name)
+  if (kind !== 'text' || filled === 0 || role === null || role === 'other') return false
+  return role !== 'date' || texts.some(({ text }) => /\d/.test(text))
+}
+
+/** The columns of the start: a date-time, a day and a time, or a day; `null` if that is a question. */
+function startsOf(
+  wholes: readonly Column[],
+  days: readonly Column[],
+  times: readonly Column[],
+  unfit: readonly Column[],
+): readonly Column[] | null {
+  if (unfit.some(({ name }) => momentRole(name) === 'start')) return null
+  const [whole, day, time] = [startOf(wholes), startOf(days), startOf(times)]
+  // A column of days and one of times, both named so, are meant; a date-time without such a name is another date.
   const isSplit = day !== null && mayStart(day) && times.some(mayStart)
-  const role = start === null ? null : momentRole(start.name)
-  const isDoubtful = role !== 'start' && (isSplit || (role === null && unreadable.length > 0))
-  if (start !== null && !isDoubtful) return wholes(start, [...moments, ...unfit], taken)
-  const all = [...moments, ...days, ...times, ...unfit, ...unreadable]
-  const isUnclear = moments.some(({ name }) => momentRole(name) !== 'other' && !(isSplit && momentRole(name) === null))
-  if (day === null || isUnclear) return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
-  taken.add(day)
-  return joined(day, days, [...times, ...unfit], taken)
+  const isDoubtful = isSplit || (whole !== null && isUnnamed(whole) && unfit.some(mayStart))
+  if (whole !== null && (momentRole(whole.name) === 'start' || !isDoubtful)) return [whole]
+  const rivals = wholes.filter((one) => momentRole(one.name) !== 'other' && !(isSplit && isUnnamed(one)))
+  if (day === null || rivals.length > 0) return null
+  if (time === null) return times.length > 0 ? null : [day]
+  const starts = [day, time]
+  const formats = formatsOf(starts)
+  return textsOf(starts).some(({ text }) => secondsOf(text, formats) !== null) ? starts : null
 }
 
-function wholes(start: Column, moments: readonly Column[], taken: Set<Column>): Dates {
-  taken.add(start)
-  const others = moments.filter((column) => column !== start)
-  const [finish, ...more] = others.filter(
-    (column) => momentRole(column.name) === 'finish' && isAfter([start], [column], commonFormats([start, column])),
-  )
-  const isOpen = finish === undefined || more.length > 0
-  const formats = commonFormats(isOpen ? [start] : [start, finish])
-  const startLine = { key: 'Start', value: quoted(start.name), evidence: evidenceOfColumn(start, formats) }
-  if (isOpen) return { lines: [startLine, openFinish(others)], formats, dayOnly: null }
-  taken.add(finish)
-  const name = quoted(finish.name)
-  const line = finishLine(start, finish, name, `column: ${name}`, evidenceOfColumn(finish, formats))
-  return { lines: [startLine, line], formats, dayOnly: null }
-}
-
-function joined(day: Column, days: readonly Column[], times: readonly Column[], taken: Set<Column>): Dates {
-  const begins = startOf(times)
-  if (begins === null) {
-    const finish = openFinish([...days, ...times].filter((one) => one !== day))
-    if (times.length > 0) return { lines: [openStart([day, ...times]), finish], formats: [], dayOnly: null }
-    const evidence = `${counted(day.fit)} of ${counted(day.filled)} ${day.fit === 1 ? 'fits' : 'fit'}; ${example(day)}`
-    const line = { key: 'Start', value: quoted(day.name), evidence }
-    return { lines: [line, finish], formats: day.formats, dayOnly: day }
+/** The columns of the end, named so: of the same kind as those of the start; none if they are unclear. */
+function endsOf(starts: readonly Column[], all: readonly Column[]): readonly Column[] {
+  const named = all.filter((column) => !starts.includes(column) && momentRole(column.name) === 'finish')
+  const of = (kind: Column['kind']): readonly Column[] => named.filter((column) => column.kind === kind)
+  const [day, time] = starts
+  if (time === undefined) {
+    const ends = of('date-time').filter((column) => isAfter(starts, [column]))
+    return ends.length === 1 ? ends : []
   }
-  const texts = joinedTexts(day, begins)
-  const formats = joinedFormats(texts)
-  if (!texts.some(({ text }) => secondsOf(text, formats) !== null)) {
-    const all = [...days, ...times]
-    return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
-  }
-  taken.add(begins)
-  const startLine = {
-    key: 'Start',
-    value: `{ join: [${quoted(day.name)}, ${quoted(begins.name)}] }`,
-    evidence: evidenceOf(texts, formats),
-  }
-  const lastDays = days.filter(({ name }) => momentRole(name) === 'finish')
-  const lastTimes = times.filter(({ name, kind }) => kind === 'time' && momentRole(name) === 'finish')
-  const [lastDay = day] = lastDays
-  const [ends] = lastTimes
-  const isOpen = ends === undefined || lastTimes.length > 1 || lastDays.length > 1
-  if (isOpen || (lastDay !== day && !isAfter([day, begins], [lastDay, ends], formats))) {
-    const rest = [...days, ...times].filter((column) => !taken.has(column))
-    return { lines: [startLine, openFinish(rest)], formats, dayOnly: null }
-  }
-  taken.add(lastDay)
-  taken.add(ends)
-  const join = `join: [${quoted(lastDay.name)}, ${quoted(ends.name)}]`
-  const line = finishLine(day, ends, `{ ${join} }`, join, evidenceOf(joinedTexts(lastDay, ends), formats))
-  return { lines: [startLine, line], formats, dayOnly: null }
-}
-
-/** @param inside the keys of the source, to which the duration of rows without an end is added */
-function finishLine(starts: Column, ends: Column, whole: string, inside: string, evidence: string): Line {
-  const both = rowsOf([starts, ends]).length
-  // In a large file not every row is known.
-  const blank = Math.max(starts.at.length - both, starts.filled - ends.filled)
-  if (blank <= 0) return { key: 'Finish', value: whole, evidence }
-  return {
-    key: 'Finish',
-    value: `{ ${inside}, whenBlank: { lasting: ${OPEN} } }`,
-    evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end time. How long do these events last? For example 2h30m.`,
-  }
+  const lastDays = of('date')
+  const ends = [...(lastDays.length === 0 && day !== undefined ? [day] : lastDays), ...of('time')]
+  // An earlier time on the same day is on the next day.
+  return ends.length === 2 && ends[1]?.kind === 'time' && (ends[0] === day || isAfter(starts, ends)) ? ends : []
 }
 
 function mayStart({ name }: Column): boolean {
   return ['start', 'date'].includes(momentRole(name) ?? '')
+}
+
+function isUnnamed({ name }: Column): boolean {
+  return momentRole(name) === null
 }
 
 /** The only candidate for the start; `null` if there is none or several. */
@@ -123,6 +93,25 @@ function startOf(columns: readonly Column[]): Column | null {
   return only === undefined || others.length > 0 || momentRole(only.name) === 'other' ? null : only
 }
 
+function finishLine(starts: readonly Column[], ends: readonly Column[], formats: readonly DateFormat[]): Line {
+  const blank = rowsOf(starts).length - rowsOf([...starts, ...ends]).length
+  if (blank === 0) return { key: 'Finish', value: sourceOf(ends), evidence: evidenceOf(ends, formats) }
+  return {
+    key: 'Finish',
+    value: `{ ${keyOf(ends)}, whenBlank: { lasting: ${OPEN} } }`,
+    evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end time. How long do these events last? For example 2h30m.`,
+  }
+}
+
+function keyOf(columns: readonly Column[]): string {
+  const names = columns.map(({ name }) => quoted(name)).join(', ')
+  return columns.length === 1 ? `column: ${names}` : `join: [${names}]`
+}
+
+function sourceOf(columns: readonly Column[]): string {
+  return columns.length === 1 ? columns.map(({ name }) => quoted(name)).join('') : `{ ${keyOf(columns)} }`
+}
+
 function openStart(columns: readonly Column[]): Line {
   const day = columns.find(({ kind }) => kind === 'date')
   const time = columns.find(
@@ -131,7 +120,7 @@ function openStart(columns: readonly Column[]): Line {
   const two =
     day === undefined || time === undefined
       ? ''
-      : ` If its date and time are in two columns, name both, such as { join: [${quoted(day.name)}, ${quoted(time.name)}] }.`
+      : ` If its date and time are in two columns, name both, such as ${sourceOf([day, time])}.`
   const evidence = `Which column is the start of events${among(columns)}? Name it here.${two}`
   return { key: 'Start', value: OPEN, evidence }
 }
@@ -152,46 +141,36 @@ function among(columns: readonly Column[]): string {
   return columns.length === 0 ? '' : ` (${columns.map(({ name }) => name).join(', ')})`
 }
 
-/** A day and a time, joined as they will be read. */
-function joinedTexts(day: Column, time: Column): readonly CountedText[] {
-  const rows = rowsOf([day, time]).filter((row) => !row.includes(''))
-  return countedTexts(rows.map((row) => row.join(' ')))
+/** The texts of a date-time, or of a day and a time joined as they will be read. */
+function textsOf(columns: readonly Column[]): readonly CountedText[] {
+  return countedTexts(rowsOf(columns).map((row) => row.join(' ')))
 }
 
-function secondsOf(text: string, formats: readonly DateFormat[]): number | null {
-  const [format] = formats
+function formatsOf(starts: readonly Column[], ends: readonly Column[] = []): readonly DateFormat[] {
+  return dateTimeFormats([...textsOf(starts), ...textsOf(ends)])
+}
+
+function secondsOf(text: string, [format]: readonly DateFormat[]): number | null {
   const iso = parseDateTimeText(text)
   if (iso !== null) return iso.kind === 'wall' ? iso.wall.seconds : iso.instant.epochSeconds
   return format === undefined ? null : (parseByFormat(text, format)?.seconds ?? null)
 }
 
-/**
- * Returns true if most ends are after their starts, in rows where both can be read. Each is given by one or two
- * columns.
- */
-function isAfter(starts: readonly Column[], ends: readonly Column[], formats: readonly DateFormat[]): boolean {
-  let both = 0
-  let after = 0
-  for (const row of rowsOf([...starts, ...ends])) {
+/** Returns true if most ends are after their starts, in rows where both can be read. */
+function isAfter(starts: readonly Column[], ends: readonly Column[]): boolean {
+  const formats = formatsOf(starts, ends)
+  const known = rowsOf([...starts, ...ends]).flatMap((row) => {
     const start = secondsOf(row.slice(0, starts.length).join(' '), formats)
     const end = secondsOf(row.slice(starts.length).join(' '), formats)
-    if (end === null || start === null) continue
-    both++
-    if (end > start) after++
-  }
-  return after > 0 && after >= both * ENOUGH
+    return start === null || end === null ? [] : [end - start]
+  })
+  return isMost(known.filter((seconds) => seconds > 0).length, known.length)
 }
 
-/** Counts the readable texts of a column, by the first of the possible formats. */
-function evidenceOfColumn({ texts, others, othersFit }: Column, formats: readonly DateFormat[]): string {
-  return evidenceOf(texts, formats, others, othersFit)
-}
-
-function evidenceOf(texts: readonly CountedText[], formats: readonly DateFormat[], others = 0, othersFit = 0): string {
-  let [all, fit] = [others, othersFit]
-  for (const { text, count } of texts) {
-    all += count
-    if (secondsOf(text, formats) !== null) fit += count
-  }
+/** Counts the readable texts, by the first of the possible formats. */
+function evidenceOf(columns: readonly Column[], formats: readonly DateFormat[]): string {
+  const texts = textsOf(columns)
+  const fit = countOf(texts, (text) => secondsOf(text, formats) !== null)
+  const all = countOf(texts, () => true)
   return `${counted(fit)} of ${counted(all)} ${fit === 1 ? 'fits' : 'fit'}; ${example({ texts })}`
 }

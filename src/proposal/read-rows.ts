@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer'
+import { pipeline } from 'node:stream/promises'
 import { CsvError, parse } from 'csv-parse'
 import { type SheetsFound, jsonParser, notCsv, readWholeSheet } from '../crm/files/whole-file.ts'
 import { LARGEST_ROW_BYTES } from '../crm/kit/crm-limits.ts'
 import { type Cell, type CellObject, isBlank, isList, isObject, shownText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
-import { type Column, type CountedText, fitsAs, lookAtColumn } from './column.ts'
+import { type Column, ColumnCells } from './column.ts'
 import { numbering } from '../domain/numbering.ts'
 import { canBeNamed } from './line.ts'
 
@@ -14,21 +15,11 @@ export interface TableContent {
   readonly columns: readonly Column[]
   /** The number of rows below the header that are not blank. */
   readonly rows: number
-  readonly hasMoreNames: boolean
-  /** CSV rows with more or fewer cells than the header; a file with such rows is not served. `null` if none. */
-  readonly raggedRows: RaggedRows | null
-}
-
-export interface RaggedRows {
-  readonly rows: number
-  readonly firstRow: number
-  readonly cells: number
-  readonly headerCells: number
+  /** The number of rows that were examined; `null` if all rows and columns were. */
+  readonly examined: number | null
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** The most cells of a row that are examined, as in a workbook. */
-const WIDEST_ROW = 16_384
 
 /** Decodes a file in parts, so it is never one string. */
 function* textOf(bytes: Buffer, decoder: TextDecoder): Generator<string> {
@@ -38,49 +29,39 @@ function* textOf(bytes: Buffer, decoder: TextDecoder): Generator<string> {
   yield decoder.decode()
 }
 
-/** Reads a CSV file, or explains why it cannot be read, as the rest of a sentence that begins with the file's name. */
+/**
+ * Reads a CSV file, or explains why it cannot be read, as the rest of a sentence that begins with the file's name.
+ * @param hasOwnLine whether the first line names the delimiter
+ */
 export async function csvTable(
   bytes: Buffer,
   decoder: TextDecoder,
   delimiter: string,
   hasOwnLine: boolean,
 ): Promise<TableContent | string> {
-  const sheet = new SheetRows(true)
+  const sheet = new SheetRows()
   let row = 0
-  let isOwnLine = hasOwnLine
   let rowLine = 1
   const parser = parse({
     delimiter,
+    from_line: hasOwnLine ? 2 : 1,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: false,
     max_record_size: LARGEST_ROW_BYTES,
     on_record(cells: readonly string[], { lines }) {
       rowLine = lines + 1
-      // `sep=;` is not a row.
-      if (isOwnLine) isOwnLine = false
-      else sheet.add(cells, ++row)
+      sheet.add(cells, ++row)
       return null
     },
   })
-  // Each write reports its own error, but without a listener the error would end the process.
-  parser.on('error', () => {})
-  parser.resume()
-  for (const text of textOf(bytes, decoder)) {
-    if (text.includes('\0')) return 'contains U+0000, which no text does; most likely it is incomplete, or not a list'
-    const fault = await new Promise((resolve) => void parser.write(text, resolve))
-    if (fault instanceof Error) return whyNotCsv(fault, rowLine)
+  try {
+    await pipeline(textOf(bytes, decoder), parser.resume())
+    return sheet.end()
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause })
+    return notCsv(cause.code, rowLine)
   }
-  const fault = await new Promise((resolve) => {
-    parser.once('error', resolve)
-    parser.end(resolve)
-  })
-  return fault instanceof Error ? whyNotCsv(fault, rowLine) : sheet.end()
-}
-
-function whyNotCsv(fault: Error, line: number): string {
-  if (!(fault instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: fault })
-  return notCsv(fault.code, line)
 }
 
 /** Reads a JSON file, or explains why it cannot be read. */
@@ -100,19 +81,10 @@ export async function jsonTable(
     tally.endRow()
     return null
   })
-  for (const text of textOf(bytes, decoder)) {
-    const fault = parser.feed(Buffer.from(text))
-    if (fault !== null) return `cannot be read: line ${fault.line}: ${fault.problem}`
-  }
-  const fault = parser.finish()
-  if (fault !== null) return `cannot be read: line ${fault.line}: ${fault.problem}`
-  return {
-    headerRow: 1,
-    columns: tally.columns(),
-    rows: tally.rows,
-    hasMoreNames: tally.hasMoreNames,
-    raggedRows: null,
-  }
+  let fault = null
+  for (const text of textOf(bytes, decoder)) fault ??= parser.feed(Buffer.from(text))
+  fault ??= parser.finish()
+  return fault === null ? tally.content(1) : `cannot be read: line ${fault.line}: ${fault.problem}`
 }
 
 /** How deep columns within columns are examined, such as `venue.address.city`. */
@@ -130,20 +102,20 @@ function addObject(tally: TableTally, object: CellObject, path: string, depth: n
   }
 }
 
-export interface SheetFound extends SheetsFound {
-  readonly table: TableContent
-}
-
 /** Reads a sheet of a workbook. @param sheet `null` for the first one */
-export async function sheetTable(path: string, sizeBytes: number, sheet: string | null): Promise<SheetFound> {
-  const rows = new SheetRows(false)
+export async function sheetTable(
+  path: string,
+  sizeBytes: number,
+  sheet: string | null,
+): Promise<SheetsFound & { readonly table: TableContent }> {
+  const rows = new SheetRows()
   const found = await readWholeSheet(path, sizeBytes, sheet, (cells, row) => {
     rows.add(
       Array.from(cells, (cell) => cell ?? null),
       row,
     )
   })
-  return { table: rows.end(), ...found }
+  return { ...found, table: rows.end() }
 }
 
 function textIn(cell: Cell): string | null {
@@ -161,68 +133,42 @@ const SOME_ROWS = 50
  */
 class SheetRows {
   readonly #tally = new TableTally()
-  #first: { readonly row: number; readonly cells: readonly Cell[] }[] = []
+  /** The rows in which the header is looked for; `null` once it was found. */
+  #first: { readonly row: number; readonly cells: readonly Cell[] }[] | null = []
   #headerRow = 1
-  #names: readonly (string | null)[] | null = null
-  /** The number of columns up to the last one with a name. */
-  #named = 0
-  readonly #isCsv: boolean
-  #raggedRows: RaggedRows | null = null
+  #names: readonly (string | null)[] = []
 
-  constructor(isCsv: boolean) {
-    this.#isCsv = isCsv
-  }
-
-  add(all: readonly Cell[], row: number): void {
-    const cells = all.length > WIDEST_ROW ? all.slice(0, WIDEST_ROW) : all
+  add(cells: readonly Cell[], row: number): void {
     if (cells.every(isBlank)) return
-    if (this.#names !== null) {
-      this.#count(cells, this.#names, row)
-      return
-    }
-    this.#first.push({ row, cells })
-    if (this.#first.length === SOME_ROWS) this.#find()
+    if (this.#first === null) this.#count(cells)
+    else if (this.#first.push({ row, cells }) === SOME_ROWS) this.#findHeader()
   }
 
   end(): TableContent {
-    if (this.#names === null) this.#find()
-    const { rows, hasMoreNames } = this.#tally
-    return {
-      headerRow: this.#headerRow,
-      columns: this.#tally.columns(),
-      rows,
-      hasMoreNames,
-      raggedRows: this.#raggedRows,
-    }
+    this.#findHeader()
+    return this.#tally.content(this.#headerRow)
   }
 
-  #find(): void {
-    const widest = Math.max(0, ...this.#first.map(({ cells }) => widthOf(cells)))
-    const at = this.#first.findIndex(({ cells }) => widthOf(cells) > widest / 2)
-    const header = this.#first[at]
+  #findHeader(): void {
+    const first = this.#first ?? []
+    this.#first = null
+    const widest = Math.max(0, ...first.map(({ cells }) => widthOf(cells)))
+    const at = first.findIndex(({ cells }) => widthOf(cells) > widest / 2)
+    const header = first[at]
+    if (header === undefined) return
     const numbered = numbering()
-    const names = (header?.cells ?? []).map((cell) => {
+    this.#headerRow = header.row
+    this.#names = header.cells.map((cell) => {
       const name = textIn(cell)
       return name === null ? null : numbered(name)
     })
-    for (const name of names) if (name !== null) this.#tally.addName(name)
-    const below = this.#first.slice(at + 1)
-    this.#headerRow = header?.row ?? 1
-    this.#first = []
-    this.#names = names
-    this.#named = names.findLastIndex((name) => name !== null) + 1
-    for (const { cells, row } of below) this.#count(cells, names, row)
+    for (const name of this.#names) if (name !== null) this.#tally.addName(name)
+    for (const { cells } of first.slice(at + 1)) this.#count(cells)
   }
 
-  #count(cells: readonly Cell[], names: readonly (string | null)[], row: number): void {
-    // Blank cells in columns without a name may be missing or added.
-    const isWhole = cells.length >= this.#named && cells.slice(names.length).every(isBlank)
-    if (this.#isCsv && !isWhole) {
-      const first = this.#raggedRows ?? { firstRow: row, cells: cells.length, headerCells: names.length, rows: 0 }
-      this.#raggedRows = { ...first, rows: first.rows + 1 }
-    }
+  #count(cells: readonly Cell[]): void {
     for (const [index, cell] of cells.entries()) {
-      const name = names[index] ?? null
+      const name = this.#names[index] ?? null
       const text = name === null ? null : textIn(cell)
       if (name !== null && text !== null) this.#tally.add(name, text, typeof cell === 'string')
     }
@@ -234,64 +180,18 @@ function widthOf(cells: readonly Cell[]): number {
   return cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0)
 }
 
-/** Limits on what is kept of a table. Cells beyond them are still counted. */
-interface Room {
-  readonly names: number
-  /** The number of different texts. */
-  readonly texts: number
-  /** The number of cells whose row is remembered. */
-  readonly cells: number
-}
-
-const ROOM: Room = { names: 2000, texts: 100_000, cells: 5_000_000 }
+/** The most cells that are examined, blank ones included, and the most columns. Further rows are only counted. */
+const MOST_CELLS = 500_000
+const MOST_NAMES = 2000
 const LONGEST_TEXT = 200
 
-interface MutableText extends CountedText {
-  count: number
-  isText: boolean
-}
-
-/** Counts the values of one column. */
-class ColumnTally {
-  readonly name: string
-  filled = 0
-  /** The number of cells whose text was not kept. */
-  others = 0
-  othersFit = 0
-  readonly texts = new Map<string, MutableText>()
-  readonly at: number[] = []
-  readonly held: (CountedText | null)[] = []
-  #fits: ((text: string) => boolean) | null = null
-
-  constructor(name: string) {
-    this.name = name
-  }
-
-  addOther(text: string): void {
-    this.others++
-    this.#fits ??= fitsAs(this.columnOf(0))
-    if (this.#fits(text)) this.othersFit++
-  }
-
-  columnOf(rows: number): Column {
-    const { filled, others, othersFit, at, held } = this
-    return lookAtColumn(this.name, [...this.texts.values()], { filled, others, othersFit, at, held, rows })
-  }
-}
-
-/** Counts the cells of a table in linear time and limited memory: texts are cut, and only some are kept. */
-export class TableTally {
-  rows = 0
-  /** Whether the table has more columns than are examined. */
-  hasMoreNames = false
-  readonly #room: Room
-  readonly #columns = new Map<string, ColumnTally>()
-  #texts = 0
-  #cells = 0
-
-  constructor(room: Room = ROOM) {
-    this.#room = room
-  }
+/** Collects the cells of a table in linear time and limited memory: texts are cut, and only the first rows are kept. */
+class TableTally {
+  #rows = 0
+  #examined = 0
+  #isFull = false
+  #hasMoreNames = false
+  readonly #columns = new Map<string, ColumnCells>()
 
   /** Adds a column, even if no row has a value in it. */
   addName(name: string): void {
@@ -299,45 +199,34 @@ export class TableTally {
   }
 
   /** @param isText false for a number or date of a workbook */
-  add(name: string, whole: string, isText: boolean): void {
-    const column = this.#columnOf(name)
-    if (column === null) return
-    column.filled++
-    const text = whole.length > LONGEST_TEXT ? cutCopy(whole) : whole
-    let counted = column.texts.get(text) ?? null
-    if (counted === null && this.#texts < this.#room.texts) {
-      this.#texts++
-      counted = { text, count: 0, isText: false }
-      column.texts.set(text, counted)
-    }
-    if (counted === null) column.addOther(text)
-    else {
-      counted.count++
-      counted.isText ||= isText
-    }
-    if (this.#cells >= this.#room.cells) return
-    this.#cells++
-    column.at.push(this.rows)
-    column.held.push(counted)
+  add(name: string, text: string, isText: boolean): void {
+    if (this.#isFull) return
+    this.#columnOf(name)?.add(this.#examined, text.length > LONGEST_TEXT ? cutCopy(text) : text, isText)
   }
 
   endRow(): void {
-    this.rows++
+    this.#rows++
+    if (this.#isFull) return
+    this.#examined++
+    this.#isFull = this.#examined * this.#columns.size >= MOST_CELLS
   }
 
-  columns(): readonly Column[] {
-    return Array.from(this.#columns.values(), (column) => column.columnOf(this.rows))
+  /** @param headerRow the number of the row with the names */
+  content(headerRow: number): TableContent {
+    const columns = Array.from(this.#columns.values(), (column) => column.column(this.#examined))
+    const isCut = this.#hasMoreNames || this.#rows > this.#examined
+    return { headerRow, columns, rows: this.#rows, examined: isCut ? this.#examined : null }
   }
 
-  #columnOf(name: string): ColumnTally | null {
+  #columnOf(name: string): ColumnCells | null {
     const known = this.#columns.get(name)
     if (known !== undefined) return known
     if (!canBeNamed(name)) return null
-    if (this.#columns.size >= this.#room.names) {
-      this.hasMoreNames = true
+    if (this.#columns.size >= MOST_NAMES) {
+      this.#hasMoreNames = true
       return null
     }
-    const column = new ColumnTally(name)
+    const column = new ColumnCells(name)
     this.#columns.set(name, column)
     return column
   }

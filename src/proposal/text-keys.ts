@@ -1,8 +1,8 @@
-import type { Expected } from '../domain/withheld.ts'
-import { type Column, columnOfTexts, currenciesOf, decimalSign } from './column.ts'
-import { recoded } from '../domain/encoding.ts'
+import type { Expected, ExpectedNumber } from '../domain/withheld.ts'
+import { type Column, countedTexts, currenciesOf, dateTimeFormats, decimalSign } from './column.ts'
+import { CENTRAL, USUAL } from './encodings.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
-import { type Line, quoted, example, OPEN } from './line.ts'
+import { type Line, example, listed, OPEN, quoted } from './line.ts'
 import type { DateFormat } from '../domain/date-format.ts'
 import { howMany } from '../domain/printable.ts'
 import type { Dates } from './moments.ts'
@@ -16,43 +16,22 @@ export type TextKeyFor = (found: readonly string[], expected: Expected) => strin
 export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.kind === 'flag') {
     const isSet = expected.words !== null
-    const words = [keyOf('yes', found.filter(isYes), isSet), keyOf('no', found.filter(isNo), isSet)].filter(
-      (key) => key !== null,
-    )
-    return words.length === 0 ? null : words.join(' and ')
+    return joined(keyOf('yes', found.filter(isYes), isSet), keyOf('no', found.filter(isNo), isSet))
   }
   if (expected.kind === 'texts') return "set crm.texts.tags to the signs that separate them, such as [';']"
   if (expected.kind === 'date-time') {
-    const column = columnOfTexts(found)
-    const [first] = column.kind === 'date-time' ? column.formats : []
-    // The texts already fit a configured format: they name days that do not exist, and another format would not help.
-    if (areWrittenAs(found, expected.formats)) return null
-    if (first === undefined) return expected.formats.length > 0 ? 'add their format to crm.texts.dates' : null
-    const other = column.formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
-    return `add ${first.written}${other === undefined ? '' : ` or ${other.written}, whichever is meant,`} to crm.texts.dates`
+    const [way, other] = waysOf(dateTimeFormats(countedTexts(found)))
+    if (way === undefined) return null
+    return `add ${way}${other === undefined ? '' : ` or ${other}, whichever is meant,`} to crm.texts.dates`
   }
-  if (expected.kind !== 'decimal' && expected.kind !== 'integer') return null
+  if (expected.kind === 'integer') return decimalKey(found, expected)
+  if (expected.kind !== 'decimal') return null
   const currencies = currenciesOf(found).filter((currency) => !expected.currency.includes(currency))
-  const currency = expected.kind === 'decimal' ? keyOf('currency', currencies, expected.currency.length > 0) : null
-  const { sign } = expected.sign === null ? decimalSign(found) : { sign: null }
-  // A decimal point needs no key, unless commas group thousands.
-  const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
-  const decimal = isNews ? `set crm.texts.decimal: '${sign}'` : null
-  // The numbers alone do not tell. A whole number with one separator groups thousands.
-  const open = sign === 'both' && expected.kind === 'decimal' ? DECIMAL_SIGN : null
-  return [decimal ?? open, currency].filter((key) => key !== null).join(' and ') || null
+  return joined(decimalKey(found, expected), keyOf('currency', currencies, expected.currency.length > 0))
 }
 
-const DECIMAL_SIGN = 'set crm.texts.decimal to the decimal sign of the file'
-
-function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {
-  const shapes = new Set(formats.map(shapeOf))
-  return found.every((value) => shapes.has(shapeOf(value)))
-}
-
-/** Returns the same text for a format and for the texts it fits: each run of letters or digits becomes `0`. */
-function shapeOf(text: string): string {
-  return text.trim().replaceAll(/[\dYMDhms]+/g, '0')
+function joined(...keys: readonly (string | null)[]): string | null {
+  return keys.filter((key) => key !== null).join(' and ') || null
 }
 
 /** @param isSet whether the key is set already: its present values must stay */
@@ -62,13 +41,17 @@ function keyOf(key: string, words: readonly string[], isSet: boolean): string | 
   return isSet ? `add ${list} to crm.texts.${key}` : `set crm.texts.${key}: [${list}]`
 }
 
-const SIGNS: ReadonlyMap<string, string> = new Map([
-  [',', "','"],
-  [';', "';'"],
-  ['|', "'|'"],
-  ['\t', 'tab'],
-])
+function decimalKey(found: readonly string[], { kind, sign: set }: ExpectedNumber): string | null {
+  const { sign } = decimalSign(found)
+  if (set !== null || sign === null) return null
+  // The numbers alone do not tell. A whole number with one separator groups thousands.
+  if (sign === 'both') return kind === 'decimal' ? 'set crm.texts.decimal to the decimal sign of the file' : null
+  // A decimal point needs no key, unless commas group thousands.
+  const isNews = sign === ',' || found.some((value) => value.includes(','))
+  return isNews ? `set crm.texts.decimal: '${sign}'` : null
+}
 
+/** Proposes the `texts` of a list. */
 export function textLines(
   table: Table,
   numbers: readonly Column[],
@@ -77,71 +60,48 @@ export function textLines(
 ): readonly Line[] {
   const lines: Line[] = []
   const add = (key: string, value: string, evidence: string): void => void lines.push({ key, value, evidence })
-  if (!table.isWorkbook && !table.isTyped) {
-    add(
-      'delimiter',
-      SIGNS.get(table.delimiter ?? ',') ?? quoted(table.delimiter ?? ','),
-      `${howMany(table.columns.length, 'column')} in ${howMany(table.rows, 'row')}`,
-    )
+  const { columns, delimiter, encoding, headerRow } = table
+  if (delimiter !== null) {
+    const evidence = `${howMany(columns.length, 'column')} in ${howMany(table.rows, 'row')}`
+    add('delimiter', delimiter === '\t' ? 'tab' : `'${delimiter}'`, evidence)
   }
-  const { sure, candidates } = table.encoding
-  // A workbook has no encoding, and JSON is nearly always UTF-8.
-  if (!table.isWorkbook && (!table.isTyped || sure !== 'utf-8')) {
-    if (sure === null) {
-      const shown = candidates.map(({ label, word }) => `${label} gives ${word}`)
-      const question = `The bytes are not UTF-8. Which is right: ${shown.join(', ')}?`
-      add('encoding', OPEN, [question, ...otherNames(table)].join(' '))
-    } else {
-      const alike = candidates.slice(1, 3).map(({ label }) => label)
-      const fact = `the bytes are not UTF-8; ${alike.join(' and ')} give the same text`
-      add('encoding', sure, candidates.length === 0 ? 'all bytes are valid' : fact)
-    }
+  const { sure, candidates } = encoding
+  if (sure === null) {
+    const shown = candidates.map(({ label, word }) => `${label} gives ${word}`).join(', ')
+    const names = `The names of columns below are written as ${USUAL} gives them.`
+    add('encoding', OPEN, `The bytes are not UTF-8. Which is right: ${shown}? ${names}`)
+  } else if (delimiter !== null || sure !== 'utf-8') {
+    const same = `the bytes are not UTF-8; ${CENTRAL} gives the same text`
+    add('encoding', sure, sure === USUAL ? same : 'all bytes are valid')
   }
   const written = numbers.flatMap(({ texts }) => texts.flatMap(({ text, isText }) => (isText ? [text] : [])))
   const { sign: decimal, example: shown } = decimalSign(written)
-  if (decimal === 'both')
+  if (decimal === 'both') {
     add('decimal', OPEN, `Is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
-  else if (decimal !== null)
+  } else if (decimal !== null) {
     add('decimal', quoted(decimal), `${/[.,]/.test(shown) ? '' : 'blanks group thousands; '}e.g. ${shown}`)
-  const currencies = currenciesOf(written)
-  if (currencies.length > 0)
-    add('currency', `[${currencies.map(quoted).join(', ')}]`, 'written next to numbers, and ignored')
-  if (table.headerRow !== 1) {
-    const names = table.columns.slice(0, 4).map(({ name }) => name)
-    add('headerRow', String(table.headerRow), names.join(', '))
   }
+  const currencies = currenciesOf(written)
+  if (currencies.length > 0) add('currency', listed(currencies), 'written next to numbers, and ignored')
+  if (headerRow !== 1) {
+    const names = columns.slice(0, 4).map(({ name }) => name)
+    add('headerRow', String(headerRow), names.join(', '))
+  }
+  const [way, other] = waysOf(formats)
   if (dayOnly !== null) {
-    const serves = (formats.length === 0 ? ['YYYY-MM-DD'] : waysOf(formats)).map((each) => `[${each}]`).join(' or ')
-    add(
-      'dates',
-      OPEN,
-      `${dayOnly.name} has no time. Write ${serves} to serve 00:00, or join a column of times in Start.`,
-    )
-  } else if (formats.length > 0) {
-    const [way = '', other] = waysOf(formats)
-    if (other === undefined) add('dates', `[${quoted(way)}]`, 'fits the dates')
-    else add('dates', OPEN, `The dates fit both [${way}] and [${other}]. Which is right?`)
+    const midnight = waysOf(formats).map((each) => `[${each}]`)
+    const evidence = `${dayOnly.name} has no time. Write ${midnight.join(' or ')} to serve 00:00, or join a column of times in Start.`
+    add('dates', OPEN, evidence)
+  } else if (other !== undefined) {
+    add('dates', OPEN, `The dates fit both [${way}] and [${other}]. Which is right?`)
+  } else if (way !== undefined) {
+    add('dates', listed([way]), 'fits the dates')
   }
   const separators = [';', ',', '/', '|'].filter((sign) =>
     tags?.texts.some(({ text, isText }) => isText && text.includes(sign)),
   )
-  if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags ?? { texts: [] }))
+  if (separators.length > 0) add('tags', listed(separators), example(tags ?? { texts: [] }))
   return lines
-}
-
-const MOST_NAMES = 10
-
-/** Tells which names of columns depend on the encoding: the proposal writes them as the first candidate gives them. */
-function otherNames({ columns, encoding }: Table): readonly string[] {
-  const [first, ...others] = encoding.candidates
-  if (first === undefined) return []
-  return others.flatMap(({ label }) => {
-    const names = columns.flatMap(({ name }) => {
-      const other = recoded(name, first.label, label)
-      return other === name ? [] : [`${other} instead of ${name}`]
-    })
-    return names.length === 0 ? [] : [`With ${label}, also write ${names.slice(0, MOST_NAMES).join(', ')}.`]
-  })
 }
 
 /** The first format, and the first one with day and month swapped. */

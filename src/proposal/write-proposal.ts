@@ -3,18 +3,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import { type Line, comment, OPEN, quoted, counted, example, byName, lineOf } from './line.ts'
+import { type Line, comment, example, OPEN, quoted } from './line.ts'
 import { howMany } from '../domain/printable.ts'
-import type { RaggedRows } from './read-rows.ts'
 import type { Table } from './table.ts'
-import { type Column, ENOUGH, isMoment } from './column.ts'
-import { activeOf, showOnWebOf } from './condition-columns.ts'
-import { EVENT_NAMES, isNamed, named, namedWithin, momentRole } from './field-names.ts'
-import { type FurtherProposal, furtherColumns } from './further-columns.ts'
-import { type VenueLink, idLine, idField, linkOf, venueIdOf } from './id-columns.ts'
-import { datesOf } from './moments.ts'
-import { textLines } from './text-keys.ts'
-import { venueFields } from './venues.ts'
+import { type Column, isMoment } from './column.ts'
+import { type ListProposal, eventsOf, whyNot } from './events.ts'
+import { momentRole } from './field-names.ts'
+import { type VenueLink, linkOf } from './id-columns.ts'
+import { venuesOf } from './venues.ts'
 
 /** The `crm` section of a configuration with evidence as comments, its open questions, and notes on what is missing. */
 export interface WrittenProposal {
@@ -25,23 +21,18 @@ export interface WrittenProposal {
 
 export interface ProposalContext {
   readonly cwd: string
-  /** Sentences about hidden sheets that were left out. */
-  readonly hidden: readonly string[]
   /** The namespace of the replaced configuration, as YAML; `null` to generate one. */
   readonly idNamespace: string | null
 }
 
 /** Finds out how the tables have to be read, and writes it. */
-export function writeProposal(
-  tables: readonly Table[],
-  { cwd, hidden, idNamespace }: ProposalContext,
-): WrittenProposal {
-  const { events, venues, needsNamespace, needsZone, unused } = propose(tables)
-  const lists = [events, venues].filter((list) => list !== null)
+export function writeProposal(tables: readonly Table[], { cwd, idNamespace }: ProposalContext): WrittenProposal {
+  const lists = propose(tables)
+  const [events, venues] = (['events', 'venues'] as const).map((name) => lists.find(({ list }) => list === name))
   const local = lists.find(({ table }) => !table.isOnWeb)
   const directory = local === undefined ? cwd : dirname(local.table.path)
   // A list for which no file was given is looked for in the directory.
-  const needsDirectory = local !== undefined || events === null || venues === null
+  const needsDirectory = local !== undefined || lists.length < 2
   const namespace: Line = {
     key: 'idNamespace',
     value: idNamespace ?? randomUUID(),
@@ -50,63 +41,43 @@ export function writeProposal(
         ? 'the ids are not GUIDs; keep this UUID: ids are derived from it'
         : 'this UUID was kept from the replaced file: ids are derived from it',
   }
+  const open = lists
+    .flatMap(({ fields, more, texts }) => [...fields, ...more, ...texts])
+    .filter(({ value }) => value.includes(OPEN))
+  const missing = lists.flatMap(leftOutOf)
+  for (const table of tables) {
+    const isUsed = lists.some((list) => list.table === table)
+    if (!isUsed) missing.push(`${table.title}: not used, as it contains neither events nor venues`)
+  }
+  if (events?.table.columns.some(needsZone) === true)
+    missing.push('timeZone is not set: dates without an offset are read as UTC')
+  if (events === undefined) missing.push('events: no file has dates, which events need')
+  if (venues === undefined)
+    missing.push('venues: no file of venues was given. For an empty list, create venues.csv with the one line Id,Name.')
   const lines = [
     '  kind: files',
     ...(needsDirectory ? [`  directory: ${quoted(relative(cwd, directory) || '.')}`] : []),
-    ...(needsNamespace || idNamespace !== null ? written([namespace], 2) : []),
-    ...(events === null ? [] : listLines('events', events, directory)),
-    ...(venues === null ? [] : listLines('venues', venues, directory)),
+    ...(idNamespace !== null || lists.some(({ id }) => id?.isGuid === false) ? written([namespace], 2) : []),
+    ...lists.flatMap((list) => listLines(list, directory)),
+    ...missing.map((what) => `  # ${comment(what)}`),
+    ...declarations(lists),
+    '',
   ]
-  const all = lists.flatMap(({ fields, more, texts }) => [...fields, ...more, ...texts])
-  const open = all.filter(({ value }) => value.includes(OPEN))
-  const missing = [
-    ...lists.flatMap(({ table, leftOut }) =>
-      leftOut.length === 0 ? [] : [`${table.title}: not used: ${leftOut.join(', ')}`],
-    ),
-    ...lists.flatMap(({ table }) =>
-      table.hasMoreNames ? [`${table.title}: has more than 2,000 columns; the others were not examined`] : [],
-    ),
-    ...lists.flatMap(({ table }) =>
-      table.raggedRows === null ? [] : [`${table.title}: ${raggedText(table.raggedRows, table.delimiter)}`],
-    ),
-    ...hidden,
-    ...unused.map((table) => `${table.title}: not used, as it contains neither events nor venues`),
-    ...(needsZone ? ['timeZone is not set: dates without an offset are read as UTC'] : []),
-    ...(events === null ? ['events: no file has dates, which events need'] : []),
-    ...(venues === null
-      ? ['venues: no file of venues was given. For an empty list, create venues.csv with the one line Id,Name.']
-      : []),
-  ]
-  return {
-    text: [...lines, ...missing.map((what) => `  # ${comment(what)}`), ...declarations(events, venues), ''].join('\n'),
-    questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
-    missing,
-  }
+  return { text: lines.join('\n'), questions: open.map(({ key, evidence }) => `${key}: ${evidence}`), missing }
 }
 
-function raggedText({ rows, firstRow, cells, headerCells }: RaggedRows, delimiter: string | null): string {
-  const which =
-    rows === 1 ? `row ${firstRow} has` : `${howMany(rows, 'row')}, the first of which is row ${firstRow}, have`
-  const other = `${cells > headerCells ? 'more' : 'fewer'} cells than the header row (${cells} and ${headerCells})`
-  return `${which} ${other}, and Marquee refuses such a file: enclose a cell that contains ${JSON.stringify(delimiter)} in double quotes`
+/** Returns true if a column has dates without an offset. */
+function needsZone(column: Column): boolean {
+  return isMoment(column) && column.texts.some(({ text }) => !/\d:\d.*(?:Z|[+-]\d\d:?\d\d)$/.test(text))
 }
 
-function rowsOf({ rows, isWorkbook, file }: Table): string {
-  const count = howMany(rows, 'row')
-  return isWorkbook && /\.(?:csv|tsv|txt)$/i.test(file) ? `${count}; an Excel workbook despite its name` : count
-}
-
-function listLines(
-  list: string,
-  { table, texts, fields, more, further }: ListProposal,
-  directory: string,
-): readonly string[] {
+function listLines({ list, table, texts, fields, more, further }: ListProposal, directory: string): readonly string[] {
   const name = quoted(table.isOnWeb ? table.path : relative(directory, table.path))
   const key = table.isOnWeb ? 'url' : 'file'
   const from = table.sheet === null ? name : `{ ${key}: ${name}, sheet: ${quoted(table.sheet)} }`
   return [
     `  ${list}:`,
-    ...written([{ key: 'from', value: from, evidence: rowsOf(table) }], 4),
+    ...written([{ key: 'from', value: from, evidence: howMany(table.rows, 'row') }], 4),
     ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
     '    fields:',
     ...written(fields, 6),
@@ -116,19 +87,15 @@ function listLines(
 }
 
 /** Declares the further fields that the lists propose, as a comment: publishing them is a decision. */
-function declarations(events: ListProposal | null, venues: ListProposal | null): readonly string[] {
-  const lists = [
-    ['events', events?.further ?? []],
-    ['venues', venues?.further ?? []],
-  ] as const
-  const declared = lists.filter(([, further]) => further.length > 0)
+function declarations(lists: readonly ListProposal[]): readonly string[] {
+  const declared = lists.filter(({ further }) => further.length > 0)
   if (declared.length === 0) return []
   return [
     '',
     '# Further fields, from columns that no field reads. To publish one, remove "# " before it here and under crm.',
     '# representation:',
     '#   further:',
-    ...declared.flatMap(([list, further]) => [
+    ...declared.flatMap(({ list, further }) => [
       `#     ${list}:`,
       ...further.map(({ key, type }) => `#       ${key}: ${type}`),
     ]),
@@ -141,25 +108,15 @@ function written(lines: readonly Line[], indent: number): readonly string[] {
   })
 }
 
-interface ListProposal {
-  readonly table: Table
-  /** Columns that no field reads. */
-  readonly leftOut: readonly string[]
-  readonly fields: readonly Line[]
-  readonly more: readonly Line[]
-  readonly texts: readonly Line[]
-  /** Further fields that columns could be. */
-  readonly further: readonly FurtherProposal[]
-}
-
-interface Proposal {
-  readonly events: ListProposal | null
-  readonly venues: ListProposal | null
-  readonly needsNamespace: boolean
-  /** Whether some dates have no offset. */
-  readonly needsZone: boolean
-  /** Tables for which nothing is proposed. */
-  readonly unused: readonly Table[]
+/** Finds the table of events: the one with dates that are called so, else one with dates. */
+function eventsAmong(tables: readonly Table[]): Table | null {
+  const signs: readonly ((column: Column) => boolean)[] = [
+    (column) => isMoment(column) && momentRole(column.name) === 'start',
+    (column) => isMoment(column) && momentRole(column.name) === 'date',
+    isMoment,
+    (column) => momentRole(column.name) === 'start',
+  ]
+  return signs.flatMap((isSign) => tables.find(({ columns }) => columns.some(isSign)) ?? [])[0] ?? null
 }
 
 /**
@@ -177,153 +134,28 @@ function venuesFor(events: Table | null, tables: readonly Table[]): readonly [Ta
   return best ?? [others.find(({ path }) => path !== events.path) ?? null, null]
 }
 
-function saysStart(role: 'start' | 'date'): (one: Table) => boolean {
-  return ({ columns }) => columns.some((column) => isMoment(column) && momentRole(column.name) === role)
-}
-
-/** Returns true if a column holds dates with two-digit years, which no format reads. */
-function isShortYear({ texts, filled }: Column): boolean {
-  const short = texts.reduce(
-    (sum, { text, count }) => (/^\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)/.test(text) ? sum + count : sum),
-    0,
-  )
-  return short > 0 && short >= filled * ENOUGH
-}
-
 /** Proposes how to read the tables: by their contents first, by the names of columns second. */
-function propose(tables: readonly Table[]): Proposal {
-  const dated = tables.filter(({ columns }) => columns.some(isMoment))
-  const events =
-    dated.find(saysStart('start')) ??
-    dated.find(saysStart('date')) ??
-    dated[0] ??
-    tables.find(({ columns }) => columns.some(isShortYear)) ??
-    null
+function propose(tables: readonly Table[]): readonly ListProposal[] {
+  const events = eventsAmong(tables)
   const [venues, link] = venuesFor(events, tables)
-  const ids = [
-    events === null ? null : idField(events.columns),
-    venues === null ? null : idField(venues.columns, link?.id),
+  return [
+    ...(events === null ? [] : [eventsOf(events, link, venues !== null)]),
+    ...(venues === null ? [] : [venuesOf(venues, link)]),
   ]
-  const dates = events?.columns.filter(isMoment) ?? []
-  return {
-    unused: tables.filter((one) => one !== events && one !== venues),
-    events: events === null ? null : eventsOf(events, link, venues !== null),
-    venues: venues === null ? null : venuesOf(venues, link),
-    needsNamespace: ids.some((id) => id !== null && !id.isGuid),
-    needsZone: dates.some(({ texts }) => texts.some(({ text }) => !/\d:\d.*(?:Z|[+-]\d\d:?\d\d)$/.test(text))),
-  }
 }
 
-function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean): ListProposal {
-  const { columns } = table
-  const id = idField(columns)
-  const taken = new Set(
-    [id, link?.from, ...besides(link, columns)].filter((column) => column !== null && column !== undefined),
-  )
-  const fields = [idLine(id, columns)]
-  const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {
-    const within = field === 'Name' ? null : namedWithin(among, EVENT_NAMES[field], taken)
-    const column = named(among, EVENT_NAMES[field], taken) ?? within
-    if (column === null) return null
-    taken.add(column)
-    fields.push(lineOf(field, column, evidence(column)))
-    return column
-  }
-  const ask = (field: EventField, question: string): void => {
-    fields.push({ key: field, value: OPEN, evidence: `${question}.${meantFor(field, columns, taken)}` })
-  }
-  const texts = columns.filter(({ kind, filled }) => kind === 'text' && filled > 0)
-  if (take('Name', texts, byName) === null)
-    ask('Name', 'Which column is the title? Name it here, or write null for none')
-  const venueId = venueIdOf(columns, link, venuesAreKnown)
-  if (venueId !== null) fields.push(venueId)
-  const dates = datesOf(columns, taken)
-  fields.push(...dates.lines)
-  const numbers = columns.filter(({ kind, filled }) => kind === 'number' && filled > 0)
-  const capacity = take('TicketCapacity', numbers, fits)
-  const available = take('TicketsAvailable', numbers, fits)
-  const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
-  if (capacity !== null && sold !== null) {
-    taken.add(sold)
-    const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
-    fields.push({ key: 'TicketsAvailable', value, evidence: fits(sold) })
-  } else if (available === null) {
-    if (capacity === null) {
-      ask(
-        'TicketCapacity',
-        'Which column is the total number of tickets? Name it here, or write null: every event then has 0',
-      )
-    }
-    ask(
-      'TicketsAvailable',
-      'Which column is the number of tickets left? Name it here, or write null: all events are then sold out',
-    )
-  }
-  if (take('Price', numbers, fits) === null)
-    ask('Price', 'Which column is the price? Name it here, or write null: every price is then 0')
-  const tags = take('Tags', texts, (column) => `${howMany(column.distinct, 'different text')}; ${example(column)}`)
-  return {
-    table,
-    fields,
-    more: [showOnWebOf(columns, taken), activeOf(columns, taken, 'event')],
-    texts: textLines(
-      table,
-      numbers.filter((column) => taken.has(column)),
-      dates,
-      tags,
-    ),
-    leftOut: leftOutOf(columns, taken),
-    further: furtherColumns('events', columns, taken),
-  }
-}
-
-/** The other columns of the object with the event's venue, such as `venue.city`: the venues have their own. */
-function besides(link: VenueLink | null, columns: readonly Column[]): readonly Column[] {
-  const [object = '', ...within] = link?.from.name.split('.') ?? []
-  return link === null || within.length === 0 ? [] : columns.filter(({ name }) => name.startsWith(`${object}.`))
-}
-
-type EventField = Exclude<keyof typeof EVENT_NAMES, 'Sold' | 'ShowOnWeb'>
-
-/** Mentions the column that has the field's name but unsuitable contents. */
-function meantFor(field: EventField, columns: readonly Column[], taken: ReadonlySet<Column>): string {
-  const column = named(
-    columns.filter(({ filled }) => filled > 0),
-    EVENT_NAMES[field],
-    taken,
-  )
-  return column === null ? '' : ` Is it ${column.name} (${example(column)}${whyNot(column)})?`
-}
-
-/** Describes the columns that the proposal does not read, with the likely reason. */
-function leftOutOf(columns: readonly Column[], taken: ReadonlySet<Column>): readonly string[] {
-  return columns
+/** Describes the columns that the proposal does not read, with the likely reason, and what was not examined. */
+function leftOutOf({ table, taken }: ListProposal): readonly string[] {
+  const { title, columns, examined } = table
+  const unread = columns
     .filter((column) => !taken.has(column) && column.filled > 0)
     .map((column) => `${column.name} (${example(column)}${whyNot(column)})`)
-}
-
-function whyNot(column: Column): string {
-  if (isShortYear(column)) return '; years must have four digits'
-  const number = (['Price', 'TicketCapacity', 'TicketsAvailable'] as const).find((field) =>
-    isNamed(column, EVENT_NAMES[field]),
-  )
-  return number === undefined || column.kind === 'number'
-    ? ''
-    : `; ${number} needs numbers, and some values are not numbers`
-}
-
-function venuesOf(table: Table, link: VenueLink | null): ListProposal {
-  const { fields, taken, places } = venueFields(table.columns, link)
-  return {
-    table,
-    fields,
-    more: [activeOf(table.columns, taken, 'venue')],
-    texts: textLines(table, places, { formats: [], dayOnly: null }, null),
-    leftOut: leftOutOf(table.columns, taken),
-    further: furtherColumns('venues', table.columns, taken),
-  }
-}
-
-function fits(column: Column): string {
-  return `${counted(column.fit)} of ${counted(column.filled)} ${column.fit === 1 ? 'is a number' : 'are numbers'}; ${example(column)}`
+  return [
+    ...(unread.length === 0 ? [] : [`${title}: not used: ${unread.join(', ')}`]),
+    ...(examined === null
+      ? []
+      : [
+          `${title}: only the first ${howMany(examined, 'row')} and ${howMany(columns.length, 'column')} were examined`,
+        ]),
+  ]
 }

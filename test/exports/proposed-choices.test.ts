@@ -116,7 +116,7 @@ describe('what init proposes among several columns', () => {
     const { said } = await proposed(
       'Id,Event,Date & Time,Ends,Curtain\n1,A,"Mar 5, 2037 7:30 PM","Mar 5, 2037 9:30 PM",2037-01-01 09:15\n',
     )
-    expect(said).toContain('Start: Which column is the start of events (Curtain, Ends, Date & Time)?')
+    expect(said).toContain('Start: Which column is the start of events (Curtain, Date & Time, Ends)?')
     for (const text of ['Mar 5, 2037 7:30 PM', '5. März 2037, 19:30', '5 de marzo de 2037']) {
       expect(insteadOf(text, { kind: 'date-time', formats: [] })).toBe('format the column as yyyy-mm-dd hh:mm')
     }
@@ -215,24 +215,25 @@ describe('what init asks of bytes that are not UTF-8', () => {
   it('asks for the encoding, with what each would give', async () => {
     const { said } = await proposed(polish('Id;Name;Start;Finish\n1;Święto Łódź;2036-12-11 19:30;2036-12-11 22:00\n'))
     expect(said).toMatch(
-      /encoding: The bytes are not UTF-8. Which is right: windows-1250 gives Święto, windows-1252 gives Œwiêto/,
+      /encoding: The bytes are not UTF-8. Which is right: windows-1252 gives Œwiêto, windows-1250 gives Święto, /,
     )
     await expectRefused('crm.events.texts.encoding')
   })
 
-  it('tells which names of columns another answer changes', async () => {
+  it('says in which encoding it writes the names of columns', async () => {
     // Název and Začátek, as Windows-1250 writes them.
     const czech = Buffer.from('Id;N\xe1zev;Za\xe8\xe1tek;Konec\n1;A;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1')
     const { text, said } = await proposed(czech)
     expect(text).toContain('Which column is the start of events (Zaèátek, Konec)?')
-    expect(said).toContain('? With windows-1250, also write Začátek instead of Zaèátek. With windows-')
+    expect(said).toContain('windows-1250 gives Začátek, ')
+    expect(said).toContain('? The names of columns below are written as windows-1252 gives them.')
   })
 
   it('asks nothing where all likely encodings give the same text', async () => {
     const { text } = await proposed(
       Buffer.from('Id;Name;Start;Finish\n1;Café Müller \x96 12 \x80;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1'),
     )
-    expect(text).toContain('encoding: windows-1252   # the bytes are not UTF-8; windows-1250 and ')
+    expect(text).toContain('encoding: windows-1252   # the bytes are not UTF-8; windows-1250 gives the same text')
   })
 
   it('asks where they differ in one letter', async () => {
@@ -270,7 +271,11 @@ describe('what init says of columns that it cannot use as they are', () => {
     ['Aktiv', ['nein', 'ja', ''], "active: '?'   # QUESTION"],
     ['Status', ['', 'abgesagt', 'geplant'], 'active: { Status: { not: [abgesagt] } }   # 2 of 3 rows'],
     ['Status', ['', 'abgesagt', 'Probe'], "active: '?'   # QUESTION"],
-    ['Intern', ['', 'x', ''], 'showOnWeb: { Intern: blank }   # 2 of 3 rows'],
+    [
+      'Intern',
+      ['', 'x', ''],
+      "showOnWeb: '?'   # QUESTION: Which events are for the web? Write { COLUMN: [VALUE] }, or null for all. Intern contains",
+    ],
     ['Online', ['', 'nein', ''], "showOnWeb: '?'   # QUESTION"],
     ['Public', ['', 'yes', ''], 'showOnWeb: { Public: ["yes"] }   # 1 of 3 rows'],
   ])('proposes a condition by what the column holds: %s %j', async (name, held, line) => {
@@ -303,7 +308,7 @@ describe('what init says of columns that it cannot use as they are', () => {
       'Nr;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;halle ;2036-12-11 19:30;2036-12-11 22:00\n3;C;Zelt;2036-12-11 19:30;2036-12-11 22:00\n',
     )
     expect(said).toContain(
-      'VenueId: Is it Ort? 1 of 3 rows matches a row of the venues file (2 if case and blanks are ignored, but ids must match exactly)',
+      'VenueId: Is it Ort? 1 of 3 rows matches a row of the venues file. Name the column here, or write null.',
     )
     await expectRefused('crm.events.fields.VenueId')
   })
@@ -371,7 +376,7 @@ describe('what init takes for ids and venues', () => {
     expect(text).toContain('      Id: Nr   # 6 different values in 7 rows; e.g. 1')
   })
 
-  it('names what could be the id in its question, and two columns that are one together; an id may be joined', async () => {
+  it('names what could be the id in its question; an id may be joined', async () => {
     const rows = [
       '1;Abend;Oper;10.12.2036 19:30;10.12.2036 22:00;9;5',
       '1;Abend;Oper;11.12.2036 19:30;11.12.2036 22:00;9;5',
@@ -379,9 +384,8 @@ describe('what init takes for ids and venues', () => {
     const more = ['2;Matinee;Oper;10.12.2036 19:30;10.12.2036 22:00;9;5']
     const { text, said } = await proposed(`${HEADER}\n${[...rows, ...more].join('\n')}\n`, ADDRESSES)
     expect(said).toContain(
-      'Id: Which column has a different value in each row? Name it here (Nr has 2 different values in 3 rows; ',
+      'Id: Which column has a different value in each row? Name it here, or join two: { join: [COLUMN, COLUMN] } (Nr has 2 different values in 3 rows)',
     )
-    expect(said).toContain('or { join: [Nr, Starts] }')
     const answered = text.replace("Id: '?'", 'Id: { join: [Nr, Starts] }').replace("showOnWeb: '?'", 'showOnWeb: null')
     writeFileSync(join(folder, 'marquee.yaml'), answered)
     const { status, stdout, stderr } = await runCommand(['check', '--json'], { cwd: folder })

@@ -54,10 +54,10 @@ describe('what init proposes for files of other makers', () => {
     expect(text).toContain('Price: Prezzo intero')
   })
 
-  it('names the only column that has another value in each row, whatever it is called', async () => {
+  it('names the columns that have another value in each row, whatever they are called', async () => {
     const { text } = await proposed({ 'Cartellone.csv': EVENTS.replace('Cod.', 'Progr.'), 'Sale.csv': VENUES })
     expect(text).toContain(
-      "Id: '?'   # QUESTION: Is it Progr.? It has a different value in each row. Name the column here.",
+      "Id: '?'   # QUESTION: Which column has a different value in each row? Name it here, or join two: { join: [COLUMN, COLUMN] } (perhaps Progr., Titolo",
     )
   })
 
@@ -128,29 +128,6 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(said).toContain('name both, such as { join: [Date, Heure début] }.')
   })
 
-  it('tells that serving refuses a file with rows that are wider than its header', async () => {
-    const rows = EVENTS.replace('1.250;77', '1.250;77;').replace('180;3', '180;3;')
-    const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
-    const sentence =
-      'Cartellone.csv: 2 rows, the first of which is row 2, have more cells than the header row (11 and 10), and Marquee refuses such a file: enclose a cell that contains ";" in double quotes'
-    expect(said).toContain(sentence)
-    expect(text).toContain(`# ${sentence}`)
-    const whole = await proposed({ 'Cartellone2.csv': EVENTS })
-    expect(whole.said).not.toContain('refuses such a file')
-  })
-
-  it.each([
-    ['blank cells beyond the header', EVENTS.replace('Genere', 'Genere;').replaceAll(/(?:Opera|Concerti)$/gm, '$&;;')],
-    ['blank cells in the header alone', EVENTS.replace('Genere', 'Genere;;')],
-    ['blank cells in rows alone', EVENTS.replaceAll('Opera', 'Opera;;')],
-  ])('says nothing of %s: such a file is served', async (_, rows) => {
-    const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
-    expect(said).not.toContain('refuses such a file')
-    expect(await checked(text.replaceAll(/'\?'/g, 'null'))).toContain(
-      '4 events and 2 venues would be served, 1 row would not.',
-    )
-  })
-
   it.each([' ', '\u00a0', '\u202f'])('reads numbers whose thousands are grouped by %j', async (blank) => {
     const rows = `Nr;Titre;Salle;Début;Fin;Capacité;Places restantes;Prix
 1;Tosca;Opéra;2036-12-11 19:30;2036-12-11 22:00;1${blank}250;1${blank}000;20
@@ -184,6 +161,13 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
       expect(await checked(text.replaceAll(/'\?'/g, 'null'))).toContain('"Name":"Żeński"')
     },
   )
+
+  it('looks at a UTF-16 file that ends within a character', async () => {
+    const whole = Buffer.from('\ufeffId;Name;Start;End\n1;A;2036-12-11 19:30;2036-12-11 22:00\n', 'utf16le')
+    writeFileSync(join(folder, 'cut.csv'), Buffer.concat([whole, Buffer.from('x')]))
+    const { status, stderr } = await runCommand(['init', 'files', '--from', 'cut.csv'], { cwd: folder })
+    expect([status, stderr]).toEqual([0, ''])
+  })
 
   it.each([
     ['empty.csv', '', 'has zero bytes'],

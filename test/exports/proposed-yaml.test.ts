@@ -115,13 +115,10 @@ describe('what init writes of files (SURFACE: init)', () => {
           }))
           for (const { path, drawn } of files) writeFileSync(path, written(drawn))
           const looked = await Promise.all(files.map(({ path }) => lookAt(path)))
-          const tables = looked.flatMap((found) => (typeof found === 'string' ? [] : found.tables))
+          const tables = looked.flatMap((found) => (typeof found === 'string' ? [] : found))
           if (tables.length === 0) return
-          const { text } = writeProposal(tables, {
-            cwd: folder,
-            hidden: [`${sheet} is hidden`],
-            idNamespace: null,
-          })
+          const titled = tables.map((one) => ({ ...one, title: `${one.title}, ${sheet}` }))
+          const { text } = writeProposal(titled, { cwd: folder, idNamespace: null })
           const said: string[] = []
           const tree = parseYaml(`crm:\n${text}`, (line, message) => void said.push(`${line}: ${message}`))
           expect([said, tree === null]).toEqual([[], false])
