@@ -207,9 +207,9 @@ async function lead(member: Member, { publisher }: Leading, session: Session, si
   if (found === 'deposed') return member.resign('another instance has claimed the leadership')
   if (found === 'new-log') {
     await publisher.claimNewLog(session, member.log.nextClaim(null))
-    member.makeSnapshots(null)
+    member.startsLog()
   }
-  await member.findSnapshot(session)
+  await member.snapshots?.find(session)
   for (let heartbeatAt = { monotonicMs: Number.NEGATIVE_INFINITY }; ;) {
     const now = time.now()
     if (signal.aborted) {

@@ -14,7 +14,6 @@ import { Publisher } from './publisher.ts'
 import { Resync } from './resync.ts'
 import { type Session, isFault } from './store.ts'
 import { SnapshotMaker } from './snapshot-maker.ts'
-import type { Manifest } from './store-snapshot.ts'
 
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
 const NO_DATA = 'the store has no data yet'
@@ -237,10 +236,10 @@ export class Member {
       isLogFull: () => this.snapshots?.isLogFull ?? false,
     })
     own.reportTo((observation) => publisher.note(observation))
-    this.#state = { kind: 'leading', own, publisher, snapshots: null }
+    const snapshots = new SnapshotMaker(options, publisher, this.resync, newLog)
+    this.#state = { kind: 'leading', own, publisher, snapshots }
     log.clear()
     this.resync.needsSnapshot = false
-    if (newLog) this.makeSnapshots(null)
     this.offer()
     const detail = `epoch ${position.epoch}${newLog ? ', with a new log' : ''}`
     options.observe({ kind: 'cluster-changed', what: 'became-leader', detail })
@@ -261,23 +260,12 @@ export class Member {
     return own
   }
 
-  /** Starts to make snapshots, if that has not started yet, with the snapshot in the store as predecessor. */
-  async findSnapshot(session: Session): Promise<void> {
-    if (this.snapshots !== null) return
-    const manifest = await this.resync.read(session)
-    const last = typeof manifest === 'string' ? null : manifest
-    if (last !== null) this.resync.knows(last)
-    this.makeSnapshots(last)
-  }
-
-  /** Starts to make snapshots. `last` is the snapshot from which the log still continues; `null` if none is usable. */
-  makeSnapshots(last: Manifest | null): void {
+  /** Starts to make snapshots of a new log. Those in the store are of no use for it. */
+  startsLog(): void {
     const state = this.#state
     if (state.kind !== 'leading') return
-    state.snapshots?.end()
-    const { publisher } = state
-    const made = (manifest: Manifest): void => this.resync.knows(manifest)
-    this.#state = { ...state, snapshots: new SnapshotMaker(this.options, publisher, last, made) }
+    state.snapshots.end()
+    this.#state = { ...state, snapshots: new SnapshotMaker(this.options, state.publisher, this.resync, true) }
   }
 
   /** Claims nothing for one maximum age, so that a failing CRM gets no more requests than from a single instance. */

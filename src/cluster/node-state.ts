@@ -42,8 +42,7 @@ export interface Leading {
   readonly kind: 'leading'
   readonly own: OwnReading
   readonly publisher: Publisher
-  /** `null` until this instance has looked for the snapshot in the store. */
-  readonly snapshots: SnapshotMaker | null
+  readonly snapshots: SnapshotMaker
 }
 
 /** The state of one instance of a cluster. */

@@ -6,6 +6,7 @@ import { type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { stateOf } from './own-reading.ts'
 import type { ClusterOptions } from './options.ts'
+import type { Resync } from './resync.ts'
 import { type Session, StoreFailure, isFault } from './store.ts'
 import { dropSnapshotsBut, isThere, type Manifest, setManifest, writeChunks } from './store-snapshot.ts'
 
@@ -34,8 +35,10 @@ export class SnapshotMaker {
   failure: string | null = null
   readonly #options: ClusterOptions
   readonly #publisher: Publisher
-  readonly #made: (manifest: Manifest) => void
-  #last: Manifest | null
+  readonly #resync: Resync
+  #hasLooked: boolean
+  /** The snapshot in the store from which the log still starts; `null` if there is none. */
+  #last: Manifest | null = null
   /** The snapshot before the last one, which instances may still be loading, and since when it is replaced. */
   #before: { readonly from: LogPosition; readonly replacedAt: Moment } | null = null
   /** When the last snapshot was made, or taken over from another leader. */
@@ -43,7 +46,7 @@ export class SnapshotMaker {
   readonly #begun: Moment
   #bytesAt = 0
   #making: Making | null = null
-  #isWanted: boolean
+  #isWanted = true
   /** The number of lists in the last snapshot. If more are loaded now, the next one need not wait. */
   #lists = 0
   #lookedAt: Moment
@@ -51,25 +54,27 @@ export class SnapshotMaker {
   /** How many times in a row the list of snapshots could not be read in time. */
   #tidiedLate = 0
 
-  /**
-   * @param last the snapshot in the store from which the log still starts; `null` if there is none
-   * @param made called with each new snapshot
-   */
-  constructor(
-    options: ClusterOptions,
-    publisher: Publisher,
-    last: Manifest | null,
-    made: (manifest: Manifest) => void,
-  ) {
+  /** @param isNewLog whether the log is new, so that no snapshot in the store is of use for it */
+  constructor(options: ClusterOptions, publisher: Publisher, resync: Resync, isNewLog: boolean) {
     this.#options = options
     this.#publisher = publisher
-    this.#made = made
-    this.#last = last
+    this.#resync = resync
+    this.#hasLooked = isNewLog
     this.#begun = this.#lookedAt = options.time.now()
+  }
+
+  /** Looks once for the snapshot in the store, to continue with it. */
+  async find(session: Session): Promise<void> {
+    if (this.#hasLooked) return
+    const manifest = await this.#resync.read(session)
+    this.#hasLooked = true
+    if (manifest === null || typeof manifest === 'string') return
+    this.#last = manifest
+    this.#madeAt = this.#options.time.now()
+    this.#resync.knows(manifest)
     // Leaders that follow quickly on one another continue with one snapshot, but not for long: each measures the log
     // from its own beginning.
-    this.#isWanted = last === null || last.from.epoch < publisher.position.epoch - 1
-    if (last !== null) this.#madeAt = this.#begun
+    this.#isWanted = manifest.from.epoch < this.#publisher.position.epoch - 1
   }
 
   /** Whether the log has its maximum length until there is another snapshot. */
@@ -193,7 +198,7 @@ export class SnapshotMaker {
     this.#before = this.#last && { from: this.#last.from, replacedAt: time.now() }
     this.#last = manifest
     this.#bytesAt = sentBytes
-    this.#made(manifest)
+    this.#resync.knows(manifest)
     this.failure = null
     const { rows, bytes } = sizeOf(manifest)
     const detail = `${howMany(rows, 'row')} in ${howMany(bytes, 'byte')}`
