@@ -102,5 +102,5 @@ function writtenAs(fields: Readonly<Record<string, string>>, text: string): Writ
  */
 function names(call: Call, type: string): boolean {
   const accept = call.header('accept')
-  return accept !== null && (readWeights(accept, [type])?.[0] ?? 0) > 0
+  return accept !== null && (readWeights(accept)?.get(type) ?? 0) > 0
 }

