@@ -43,18 +43,20 @@ describe('ready bodies with a ceiling of 8 MB', () => {
     expect(ready.count.bytes).toBe(8 * MB)
   })
 
-  it('drop the oldest large bodies first, and never keep one larger than their ceiling', () => {
-    for (let place = 0; place < 4; place++) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
-    expect([0, 1, 2, 3].map((place) => read(place)?.slice(0, 1) ?? null)).toEqual([null, null, '2', '3'])
-    ready.keep(places, 4, 'x'.repeat(2 * MB + 1))
-    expect(read(4)).toBeNull()
-    expect(read(3)).not.toBeNull()
+  it('are dropped in their order, large or not, and never kept if one would take more than a quarter', () => {
+    fill(ready, places, 0, 100)
+    for (let place = 100; place < 108; place++) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
+    expect([0, 100, 107].map((place) => read(place)?.slice(0, 3) ?? null)).toEqual([null, '100', '107'])
+    ready.keep(places, 108, 'x'.repeat(2 * MB + 1))
+    expect(read(108)).toBeNull()
+    expect(read(100)).not.toBeNull()
+    expect(ready.count.bytes).toBe(8 * MB)
   })
 
   it('are dropped, large ones too, when the ceiling is lowered', () => {
     for (const place of [0, 1]) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
-    expect(ready.count.bytes).toBeGreaterThanOrEqual(2 * MB)
-    ready.limitTo(4 * MB)
+    expect(ready.count.bytes).toBe(2 * MB)
+    ready.limitTo(1 * MB)
     expect([read(0), read(1)?.slice(0, 1)]).toEqual([null, '1'])
   })
 

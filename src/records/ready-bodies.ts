@@ -4,10 +4,11 @@ import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, resized } from './packed-texts.
 
 /** Small segments, because they are allocated one by one, as bodies are requested. */
 const SEGMENT_BYTES = 1024 * 1024
-/** The largest body in the segments. Larger ones are allocated separately. */
+/** A body larger than this is a segment of its own. */
 const LARGE_BYTES = 64 * 1024
-/** The fraction of the ceiling for large bodies. */
-const LARGE_SHARE = 1 / 4
+/** The longest body that is kept, and the most it may take of the ceiling. */
+const LONGEST_BYTES = 4 * 1024 * 1024
+const LONGEST_SHARE = 1 / 4
 /** The room for pages of one list, if lists are on: a fraction of the ceiling, and the most it may be. */
 const PAGES_SHARE = 1 / 16
 const MOST_PAGES_BYTES = 8 * 1024 * 1024
@@ -18,10 +19,19 @@ const USUAL_CEILING_BYTES = 128 * 1024 * 1024
 
 interface Segment {
   readonly number: number
-  readonly bytes: Buffer
-  /** The bytes of all bodies in the segment, and of those that are current. */
-  usedBytes: number
+  /**
+   * Bodies back to back; or one large body in the form that is sent, because the runtime sends a string without a copy:
+   * otherwise each slow client would hold its own copy.
+   */
+  readonly content: Body
+  /** The bytes of the bodies that are current. */
   liveBytes: number
+}
+
+/** The segment being written. */
+interface OpenSegment extends Segment {
+  readonly content: Buffer
+  usedBytes: number
 }
 
 /**
@@ -30,13 +40,13 @@ interface Segment {
  * the next await; copy it to keep it longer.
  */
 export class ReadyBodies {
-  readonly large: LargeBodies
   /** The segments by number, the oldest first. */
   readonly #segments = new Map<number, Segment>()
-  /** The segment being written; `null` if there is none. */
-  #last: Segment | null = null
+  #last: OpenSegment | null = null
   /** The number of segments begun so far. */
   #begun = 0
+  /** The bytes of all segments, and of the bodies in them that are current. */
+  #bytes = 0
   #liveBytes = 0
   #ceilingBytes: number
   #hasPages = false
@@ -46,12 +56,10 @@ export class ReadyBodies {
   /** @param ceilingBytes The limit for all bodies together. */
   constructor(ceilingBytes: number = USUAL_CEILING_BYTES) {
     this.#ceilingBytes = ceilingBytes
-    this.large = new LargeBodies(ceilingBytes * LARGE_SHARE)
   }
 
   get count(): Readonly<Record<'limitBytes' | 'bytes' | 'hits' | 'misses', number>> {
-    const bytes = this.#segments.size * SEGMENT_BYTES + this.large.bytes
-    return { limitBytes: this.#ceilingBytes, bytes, hits: this.#hits, misses: this.#misses }
+    return { limitBytes: this.#ceilingBytes, bytes: this.#bytes, hits: this.#hits, misses: this.#misses }
   }
 
   /** The room for pages of one list. */
@@ -62,14 +70,13 @@ export class ReadyBodies {
   /** Sets another ceiling, and frees the memory above it at once. */
   limitTo(ceilingBytes: number): void {
     this.#ceilingBytes = ceilingBytes
-    this.large.limitTo(ceilingBytes * LARGE_SHARE)
-    this.#dropTo(this.#mostSegments())
+    this.#makeRoomFor(0)
   }
 
   /** Reserves room for pages of both lists. */
   makeRoomForPages(): void {
     this.#hasPages = true
-    this.#dropTo(this.#mostSegments())
+    this.#makeRoomFor(0)
   }
 
   /** Gives the room for pages of lists back to the bodies of records. */
@@ -79,26 +86,20 @@ export class ReadyBodies {
 
   /** Drops all bodies at once, when other lists begin to be served. */
   clear(): void {
-    this.#dropTo(0)
-    this.large.clear()
+    for (const segment of this.#segments.values()) this.#drop(segment)
   }
 
   /** Returns the body at a place; `null` if none was kept or it was overwritten. */
   read(places: ReadyPlaces, place: number): Body | null {
     const start = places.starts[place] ?? NOWHERE
-    if (start === NOWHERE) return this.#readLarge(places, place)
+    if (start === NOWHERE) return null
     const segment = this.#segments.get(Math.floor(start / SEGMENT_BYTES))
     if (segment === undefined) return null
     this.#hits++
+    const { content } = segment
+    if (typeof content === 'string') return content
     const from = start % SEGMENT_BYTES
-    return segment.bytes.subarray(from, from + (places.lengths[place] ?? 0))
-  }
-
-  #readLarge({ large }: ReadyPlaces, place: number): Body | null {
-    const found = large.size === 0 ? undefined : large.get(place)
-    if (found === undefined) return null
-    this.#hits++
-    return found.body
+    return content.subarray(from, from + (places.lengths[place] ?? 0))
   }
 
   /** Stores a body at a place and returns it in the form that is sent. */
@@ -107,20 +108,25 @@ export class ReadyBodies {
     const room = this.#last === null ? 0 : SEGMENT_BYTES - this.#last.usedBytes
     // A code unit takes three bytes at most, so a text that surely fits need not be measured first.
     const measured = text.length * 3 <= Math.min(room, LARGE_BYTES) ? 0 : Buffer.byteLength(text)
-    if (measured > LARGE_BYTES) {
-      const body = bodyOf(text)
-      this.large.keep(places.large, place, body)
-      this.#dropTo(this.#mostSegments())
-      return body
-    }
+    if (measured > LARGE_BYTES) return this.#keepLarge(places, place, bodyOf(text))
     const segment = this.#segmentWith(measured)
     const from = segment.usedBytes
-    const length = segment.bytes.write(text, from)
+    const length = segment.content.write(text, from)
     segment.usedBytes += length
     segment.liveBytes += length
     this.#liveBytes += length
     places.set(place, segment.number * SEGMENT_BYTES + from, length)
-    return segment.bytes.subarray(from, from + length)
+    return segment.content.subarray(from, from + length)
+  }
+
+  #keepLarge(places: ReadyPlaces, place: number, content: Body): Body {
+    const { length } = content
+    if (length > Math.min(LONGEST_BYTES, this.#ceilingBytes * LONGEST_SHARE)) return content
+    this.#makeRoomFor(length)
+    const segment = { number: this.#begun++, content, liveBytes: length }
+    this.#add(segment)
+    places.set(place, segment.number * SEGMENT_BYTES, length)
+    return content
   }
 
   /** Counts a body as outdated. If most bytes are outdated, drops the segments with the fewest current bytes. */
@@ -129,7 +135,8 @@ export class ReadyBodies {
     if (segment === undefined) return
     segment.liveBytes -= length
     this.#liveBytes -= length
-    while (this.#segments.size * SEGMENT_BYTES > 2 * this.#liveBytes + SLACK_BYTES) this.#drop(this.#mostOutdated())
+    if (segment.liveBytes === 0 && segment !== this.#last) this.#drop(segment)
+    while (this.#bytes > 2 * this.#liveBytes + SLACK_BYTES) this.#drop(this.#mostOutdated())
   }
 
   #mostOutdated(): Segment | undefined {
@@ -140,37 +147,39 @@ export class ReadyBodies {
     return found
   }
 
-  /** Returns the segment being written if it has room for a body, else another one. */
-  #segmentWith(length: number): Segment {
+  /** Returns the segment being written if it has room for a body, else another one, if need be in the oldest's memory. */
+  #segmentWith(length: number): OpenSegment {
     const last = this.#last
     if (last !== null && last.usedBytes + length <= SEGMENT_BYTES) return last
-    const reused = this.#segments.size < this.#mostSegments() ? undefined : this.#dropOldest()
-    const bytes = reused?.bytes ?? Buffer.allocUnsafeSlow(SEGMENT_BYTES)
-    const segment = { number: this.#begun++, bytes, usedBytes: 0, liveBytes: 0 }
-    this.#segments.set(segment.number, segment)
-    this.#last = segment
-    return segment
+    const dropped = this.#makeRoomFor(SEGMENT_BYTES)
+    const content = Buffer.isBuffer(dropped) ? dropped : Buffer.allocUnsafeSlow(SEGMENT_BYTES)
+    this.#last = { number: this.#begun++, content, usedBytes: 0, liveBytes: 0 }
+    this.#add(this.#last)
+    return this.#last
   }
 
-  /** The most segments. At least one, because a body is written to a segment before it is sent. */
-  #mostSegments(): number {
+  /** Drops the oldest segments until as many bytes more may be kept. Returns the content of the last one dropped. */
+  #makeRoomFor(bytes: number): Body | undefined {
     const pagesBytes = this.#hasPages ? 2 * this.pagesBytes : 0
-    return Math.max(1, Math.floor((this.#ceilingBytes - pagesBytes - this.large.bytes) / SEGMENT_BYTES))
+    let dropped: Body | undefined
+    for (const segment of this.#segments.values()) {
+      if (this.#bytes + bytes <= this.#ceilingBytes - pagesBytes) break
+      this.#drop(segment)
+      dropped = segment.content
+    }
+    return dropped
   }
 
-  #dropTo(segments: number): void {
-    while (this.#segments.size > segments) this.#dropOldest()
-  }
-
-  #dropOldest(): Segment | undefined {
-    const [oldest] = this.#segments.values()
-    this.#drop(oldest)
-    return oldest
+  #add(segment: Segment): void {
+    this.#segments.set(segment.number, segment)
+    this.#bytes += segment.content.length
+    this.#liveBytes += segment.liveBytes
   }
 
   #drop(segment: Segment | undefined): void {
     if (segment === undefined) return
     this.#segments.delete(segment.number)
+    this.#bytes -= segment.content.length
     this.#liveBytes -= segment.liveBytes
     if (segment === this.#last) this.#last = null
   }
@@ -179,14 +188,12 @@ export class ReadyBodies {
 const NOWHERE = -1
 
 /**
- * The positions in the ring of one shard's bodies, by place. They take memory from the first body on: a replica that
- * is loaded beside another has none yet.
+ * The positions of one shard's bodies in the segments, by place. They take memory from the first body on: a replica
+ * that is loaded beside another has none yet.
  */
 export class ReadyPlaces {
   starts: Float64Array = EMPTY_FLOATS
   lengths: Uint32Array = EMPTY_WORDS
-  /** Bodies outside the ring. */
-  readonly large: Map<number, LargeBody> = new Map()
   readonly #ready: ReadyBodies
   #places = 0
 
@@ -204,8 +211,6 @@ export class ReadyPlaces {
       this.#ready.forget(start, this.lengths[at] ?? 0)
       starts[at] = NOWHERE
     }
-    if (this.large.size === 0) return
-    for (let at = place; at < place + count; at++) this.#ready.large.forget(this.large.get(at))
   }
 
   set(place: number, start: number, length: number): void {
@@ -222,63 +227,6 @@ export class ReadyPlaces {
   #allocate(): void {
     this.starts = resized(this.starts, new Float64Array(this.#places).fill(NOWHERE))
     this.lengths = resized(this.lengths, new Uint32Array(this.#places))
-  }
-}
-
-/** The longest body that is kept. A longer one would take too much of the ceiling. */
-const LONGEST_BYTES = 4 * 1024 * 1024
-
-interface LargeBody {
-  readonly in: Map<number, LargeBody>
-  readonly place: number
-  readonly body: Body
-}
-
-/**
- * Bodies too large for the ring, each allocated separately; the oldest are dropped first. They are kept because the
- * runtime sends a string without a copy: otherwise each slow client would hold its own copy.
- */
-class LargeBodies {
-  bytes = 0
-  #ceilingBytes: number
-  /** The kept bodies, the oldest first. */
-  readonly #kept = new Set<LargeBody>()
-
-  constructor(ceilingBytes: number) {
-    this.#ceilingBytes = ceilingBytes
-  }
-
-  limitTo(ceilingBytes: number): void {
-    this.#ceilingBytes = ceilingBytes
-    this.#dropTo(ceilingBytes)
-  }
-
-  clear(): void {
-    this.#dropTo(0)
-  }
-
-  keep(into: Map<number, LargeBody>, place: number, body: Body): void {
-    if (body.length > Math.min(LONGEST_BYTES, this.#ceilingBytes)) return
-    this.forget(into.get(place))
-    this.#dropTo(this.#ceilingBytes - body.length)
-    const kept = { in: into, place, body }
-    into.set(place, kept)
-    this.#kept.add(kept)
-    this.bytes += body.length
-  }
-
-  forget(kept: LargeBody | undefined): void {
-    if (kept === undefined) return
-    kept.in.delete(kept.place)
-    this.#kept.delete(kept)
-    this.bytes -= kept.body.length
-  }
-
-  #dropTo(bytes: number): void {
-    for (const oldest of this.#kept) {
-      if (this.bytes <= bytes) return
-      this.forget(oldest)
-    }
   }
 }
 
