@@ -132,7 +132,7 @@ describe('DirtyRows', () => {
     serve(list, 1, 'a', 2)
     expect(all.map(({ size }) => size)).toEqual([2, 1, 2])
     all[0]?.end()
-    expect(list.dirtyRows).toBeNull()
+    expect(list.listeners.size).toBe(0)
   })
 
   it('bring another list to the same contents, for any order of writes and takes', () => {

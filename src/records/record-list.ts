@@ -43,9 +43,8 @@ export interface RowOrder {
   forget(row: number, before: string): void
 }
 
-/** Receives each write of a list, and passes it on to the previous listener. */
+/** Receives each write of a list. */
 export interface WriteListener {
-  previous: WriteListener | null
   /** The row was written. */
   note(row: number): void
   /** Called when a row gets another version, even if its record stays the same. */
@@ -100,8 +99,7 @@ export class RecordList<Item> {
   changes = 0
   /** The index behind the lists; `null` if lists are off. */
   order: RowOrder | null = null
-  /** The last registered listener; `null` if there is none. */
-  dirtyRows: WriteListener | null = null
+  readonly listeners: Set<WriteListener> = new Set()
   readonly #words = new Uint32Array(4)
 
   /** The ready bodies, of other lists too. */
@@ -288,7 +286,7 @@ export class RecordList<Item> {
     if (changed) {
       this.changes++
       this.order?.follow(row, before, packed)
-      this.dirtyRows?.note(row)
+      for (const listener of this.listeners) listener.note(row)
     }
     return changed
   }
@@ -300,7 +298,7 @@ export class RecordList<Item> {
   insertServed(words: Uint32Array, version: number, nowMs: number, packed: Buffer): boolean {
     const hash = hashWords(words, 0)
     const shard = this.shardAt(hash >>> SHARD_SHIFT)
-    if (this.order !== null || this.dirtyRows !== null || shard.ids.find(words, hash) !== -1) return false
+    if (this.order !== null || this.listeners.size > 0 || shard.ids.find(words, hash) !== -1) return false
     const slot = shard.insert(words, hash)
     shard.writeBytes(slot, packed)
     shard.version[slot] = version
@@ -325,7 +323,7 @@ export class RecordList<Item> {
     else this.#forgetFaults(shard, slot)
     shard.withhold(slot, packed)
     this.faults.add(withheld, 1)
-    this.dirtyRows?.note(row)
+    for (const listener of this.listeners) listener.note(row)
     return true
   }
 
@@ -334,13 +332,13 @@ export class RecordList<Item> {
     const slot = slotOf(row)
     if (Object.is(shard.version[slot], version)) return
     shard.version[slot] = version
-    this.dirtyRows?.noteVersion(row)
+    for (const listener of this.listeners) listener.noteVersion(row)
   }
 
   remove(row: number): void {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
-    this.dirtyRows?.noteRemoval(row, shard.guid(slot))
+    for (const listener of this.listeners) listener.noteRemoval(row, shard.guid(slot))
     this.kept.drop(row)
     this.lost.delete(row)
     if (shard.state[slot] === SERVED) {

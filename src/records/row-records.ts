@@ -224,7 +224,6 @@ const WORD_BITS = 5
  */
 export class DirtyRows implements WriteListener {
   readonly #list: RecordLists[ListName]
-  previous: WriteListener | null
   /** Bitmaps by row: rows that were written, and rows of which only the version changed. No row is in both. */
   #written: Uint32Array = EMPTY_WORDS
   #versions: Uint32Array = EMPTY_WORDS
@@ -236,15 +235,12 @@ export class DirtyRows implements WriteListener {
   /** Subscribes to the writes of the list. */
   constructor(list: RecordLists[ListName]) {
     this.#list = list
-    this.previous = list.dirtyRows
-    list.dirtyRows = this
+    list.listeners.add(this)
   }
 
   /** Unsubscribes from the list. */
   end(): void {
-    if (this.#list.dirtyRows === this) this.#list.dirtyRows = this.previous
-    for (let one = this.#list.dirtyRows; one !== null; one = one.previous)
-      if (one.previous === this) one.previous = this.previous
+    this.#list.listeners.delete(this)
   }
 
   /** The number of row records that `take` would yield, at most. */
@@ -253,13 +249,11 @@ export class DirtyRows implements WriteListener {
   }
 
   note(row: number): void {
-    this.previous?.note(row)
     this.#add(row)
     this.#notify()
   }
 
   noteVersion(row: number): void {
-    this.previous?.noteVersion(row)
     const word = this.#wordOf(row)
     const bit = 1 << row
     if ((((this.#written[word] ?? 0) | (this.#versions[word] ?? 0)) & bit) !== 0) return
@@ -269,7 +263,6 @@ export class DirtyRows implements WriteListener {
   }
 
   noteRemoval(row: number, id: Guid): void {
-    this.previous?.noteRemoval(row, id)
     const word = this.#wordOf(row)
     this.#discard(word, 1 << row)
     this.#removed.add(id)

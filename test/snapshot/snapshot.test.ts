@@ -104,7 +104,7 @@ describe('a snapshot in a file', () => {
     writeFileSync(join(directory, 'file'), '')
     const rig = new Rig(both, { directory: join(directory, 'file') })
     await rig.start()
-    const dirty = rig.replica.events.list.dirtyRows
+    const [dirty] = rig.replica.events.list.listeners
     for (let number = 4; number < 1000; number++) put(both, 'events', number, 'comes')
     await rig.read()
     for (let number = 4; number < 1000; number++) both.events.delete(guidOf(number))
