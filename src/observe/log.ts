@@ -147,7 +147,12 @@ const LONGEST_COLUMN = 60
 /** Returns the log line of an observation; `null` if it is not worth a line. */
 function logLine(seen: Observation): LogLine | null {
   if (seen.kind === 'request-answered') return requestLine(seen.request)
-  const { kind: _, ...fields } = seen
+  const { kind: _, ...facts } = seen
+  const line = (level: Level, message: string, fields: LogLine['fields'] = facts): LogLine => ({
+    level,
+    message,
+    fields,
+  })
   switch (seen.kind) {
     case 'read-ended':
       return readLine(seen.read)
@@ -159,26 +164,22 @@ function logLine(seen: Observation): LogLine | null {
       // Connectors note long pauses themselves.
       return null
     case 'shrunk':
-      return { level: 'error', message: shrunkText(seen), fields }
+      return line('error', shrunkText(seen))
     case 'answers-stopped': {
       const { list, why, ageMs } = seen
       const since =
         ageMs === null
           ? 'no read has confirmed them since the start'
-          : `they were last confirmed ${Math.round(ageMs / 1000)} s ago`
-      return { level: 'error', message: `callers get 502 for the ${list}: ${since}; ${printable(why)}`, fields }
+          : `they were last confirmed ${seconds(ageMs)} s ago`
+      return line('error', `callers get 502 for the ${list}: ${since}; ${printable(why)}`)
     }
-    case 'answers-resumed': {
-      const message = `callers get the ${seen.list} again, after ${Math.round(seen.lastedMs / 1000)} s of 502`
-      return { level: 'info', message, fields }
-    }
-    case 'shorter-accepted': {
-      const message = `the operator accepted the shorter list of ${seen.lists.join(' and ')}`
-      return { level: 'warn', message, fields }
-    }
+    case 'answers-resumed':
+      return line('info', `callers get the ${seen.list} again, after ${seconds(seen.lastedMs)} s of 502`)
+    case 'shorter-accepted':
+      return line('warn', `the operator accepted the shorter list of ${seen.lists.join(' and ')}`)
     case 'drift-found': {
-      const message = `the CRM did not report changes of its ${seen.list}, by column: ${JSON.stringify(seen.byColumn)}`
-      return { level: 'warn', message, fields }
+      const byColumn = JSON.stringify(seen.byColumn)
+      return line('warn', `the CRM did not report changes of its ${seen.list}, by column: ${byColumn}`)
     }
     case 'no-change-tracking': {
       const { list, table, why } = seen
@@ -186,87 +187,74 @@ function logLine(seen: Observation): LogLine | null {
         why === 'off'
           ? `the CRM tracks no changes of ${table}`
           : `the CRM tracks the changes of ${table}, but reading them keeps failing`
-      return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields }
+      return line('warn', `${fact}: every refresh reads all ${list}`)
     }
     case 'labels-missing': {
       const { table, column, codes } = seen
-      const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
-      const message = `${count} in ${column} of ${table} ${codes === 1 ? 'has' : 'have'} no label in the CRM: the rows are shown without it; \`./marquee check\` lists the codes`
-      return { level: 'warn', message, fields }
+      const count = codes === 1 ? '1 code' : `${codes} codes`
+      const fact = `${count} in ${column} of ${table} ${codes === 1 ? 'has' : 'have'} no label in the CRM`
+      return line('warn', `${fact}: the rows are shown without it; \`./marquee check\` lists the codes`)
     }
     case 'columns-ignored': {
       const columns = seen.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
       const more = seen.columns.length - columns.length
       const names = `${columns.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-      const message = `the ${seen.list} have columns that Marquee does not use: ${names}`
-      return { level: 'warn', message, fields: { ...fields, columns } }
+      return line('warn', `the ${seen.list} have columns that Marquee does not use: ${names}`, { ...facts, columns })
     }
     case 'suspicious': {
       const { list, what, count, where } = seen
       const column = printable(seen.column, LONGEST_COLUMN)
       const first = where === null ? '' : `, first at ${where}`
-      const message = `suspicious in the ${list}: ${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
-      return { level: 'warn', message, fields: { ...fields, column } }
+      const fact = `${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      return line('warn', `suspicious in the ${list}: ${fact}`, { ...facts, column })
     }
     case 'wall-times': {
       const fact = `${seen.count} dates of the ${seen.list} have no offset and are read as ${seen.zone}`
-      if (seen.isSet) return { level: 'info', message: fact, fields }
-      return {
-        level: 'warn',
-        message: `${fact}, because timeZone is not set. Set it, for example to Europe/London`,
-        fields,
-      }
+      if (seen.isSet) return line('info', fact)
+      return line('warn', `${fact}, because timeZone is not set. Set it, for example to Europe/London`)
     }
     case 'crm-noticed':
-      return { level: 'warn', message: seen.message, fields: {} }
+      return line('warn', seen.message, {})
     case 'snapshot-read': {
-      const durationMs = Math.round(seen.durationMs)
-      const message = `${howMany(seen.rows, 'row')} ${seen.rows === 1 ? 'was' : 'were'} loaded in ${durationMs} ms from a snapshot that is ${Math.round(seen.ageMs / 1000)} s old: served once the changes since then are known`
-      return { level: 'info', message, fields: { ...fields, ageMs: Math.round(seen.ageMs), durationMs } }
+      const [ageMs, durationMs] = [Math.round(seen.ageMs), Math.round(seen.durationMs)]
+      const loaded = `${howMany(seen.rows, 'row')} ${seen.rows === 1 ? 'was' : 'were'} loaded in ${durationMs} ms`
+      const message = `${loaded} from a snapshot that is ${seconds(seen.ageMs)} s old: served once the changes since then are known`
+      return line('info', message, { ...facts, ageMs, durationMs })
     }
-    case 'snapshot-ignored': {
-      const message = `the snapshot is not used and the lists are read in full: ${seen.reason}`
-      return { level: 'warn', message, fields }
-    }
+    case 'snapshot-ignored':
+      return line('warn', `the snapshot is not used and the lists are read in full: ${seen.reason}`)
     case 'snapshot-written': {
-      const message = `a snapshot of ${howMany(seen.rows, 'row')} was written (${howMany(seen.bytes, 'byte')}), for the next start`
-      return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
+      const size = `${howMany(seen.rows, 'row')} was written (${howMany(seen.bytes, 'byte')})`
+      const fields = { ...facts, durationMs: Math.round(seen.durationMs) }
+      return line('info', `a snapshot of ${size}, for the next start`, fields)
     }
     case 'snapshot-not-written': {
-      const message = `the snapshot cannot be written: ${seen.reason}. Without a snapshot, the next start reads the lists in full`
-      return { level: 'warn', message, fields }
+      const result = 'Without a snapshot, the next start reads the lists in full'
+      return line('warn', `the snapshot cannot be written: ${seen.reason}. ${result}`)
     }
     case 'cluster-changed':
       return clusterLine(seen.what, seen.detail)
     case 'stopping': {
       const until = `requests in progress have ${seen.drainMs / 1000} s to finish`
-      return { level: 'info', message: `${seen.signal}: the service is stopping; ${until}`, fields }
+      return line('info', `${seen.signal}: the service is stopping; ${until}`)
     }
     case 'stopped':
       return seen.inOrder
-        ? { level: 'info', message: 'the service has stopped', fields: {} }
-        : {
-            level: 'warn',
-            message: 'the service has stopped at the second signal and has cut off requests',
-            fields: {},
-          }
+        ? line('info', 'the service has stopped', {})
+        : line('warn', 'the service has stopped at the second signal and has cut off requests', {})
     case 'signal-ignored': {
       const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
-      return { level: 'warn', message: `${seen.signal} is always ignored: ${known}`, fields }
+      return line('warn', `${seen.signal} is always ignored: ${known}`)
     }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'nothing has changed' : `${seen.changed.join(', ')} took effect`
       const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
-      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
+      return line('info', `SIGHUP: the configuration was read again; ${what}${later}`)
     }
     case 'reload-refused':
-      return {
-        level: 'warn',
-        message: `SIGHUP: the configuration was not applied: ${seen.problems.join('; ')}`,
-        fields,
-      }
+      return line('warn', `SIGHUP: the configuration was not applied: ${seen.problems.join('; ')}`)
     case 'internal-error':
-      return { level: 'error', message: `internal error: ${seen.message}`, fields: {} }
+      return line('error', `internal error: ${seen.message}`, {})
     default:
       return unreachable(seen)
   }
