@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer'
 import { type Expected, type RowFault, type Withheld, type WithheldRow, FAULTS } from '../domain/withheld.ts'
 import type { Guid } from '../domain/guid.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
-import { EMPTY_BYTES, EMPTY_FLOATS, resized, PackedTexts } from './packed-texts.ts'
 
 /** A frequent value by its number, or the value itself once its table is full. */
 type Numbered<Value> = number | Value | null
@@ -162,8 +161,9 @@ function* rowsIn(chunk: Buffer): Generator<WithheldRow, void> {
 }
 
 /** The fault of a row that is still served, with the read that found it. */
-export interface KeptFault {
-  readonly withheld: Withheld
+interface KeptFault {
+  /** From `packWithheld`: a column whose format changes produces a million of them. */
+  readonly packed: string
   /** The version of the unreadable row. */
   readonly version: number
   /** When the row was read, in the time of `Shard.detailsAt`. A page requested earlier must not overwrite it. */
@@ -172,112 +172,56 @@ export interface KeptFault {
   readonly audit: boolean
 }
 
-const FIRST_PLACES = 16
-/** An estimate of the memory of an entry in a Map of numbers, bytes. */
-const ENTRY_BYTES = 40
+/** An estimate of the memory of a kept fault besides its characters, bytes. */
+const KEPT_BYTES = 150
 
-/**
- * Faults of rows that are served until the shrink guard has judged, by row. Packed, because a column whose format
- * changes produces a million of them.
- */
+/** Faults of rows that are served until the shrink guard has judged, by row. */
 export class KeptFaults {
   /** Counts by fault and column. */
   readonly faults: FaultCounts = new FaultCounts()
-  readonly #places = new Map<number, number>()
-  readonly #free: number[] = []
-  #texts = new PackedTexts()
-  #versions: Float64Array = EMPTY_FLOATS
-  #ats: Float64Array = EMPTY_FLOATS
-  #audits: Uint8Array = EMPTY_BYTES
+  readonly #kept = new Map<number, KeptFault>()
+  #characters = 0
   #byAudits = 0
 
   get size(): number {
-    return this.#places.size
+    return this.#kept.size
   }
 
   /** The number of withheld rows whose fault was found by a refresh, not by an audit. */
   get fromRefreshes(): number {
-    return this.#places.size - this.#byAudits
+    return this.#kept.size - this.#byAudits
   }
 
   get sizeBytes(): number {
-    return this.#texts.sizeBytes + this.#versions.length * 17 + this.#places.size * ENTRY_BYTES
+    return this.#kept.size * KEPT_BYTES + this.#characters
   }
 
-  has(row: number): boolean {
-    return this.#places.size > 0 && this.#places.has(row)
-  }
-
-  get(row: number): KeptFault | null {
-    const place = this.#placeOf(row)
-    if (place === -1) return null
-    return {
-      withheld: unpackWithheld(this.#texts.read(place)),
-      version: this.version(row),
-      at: this.at(row),
-      audit: this.isFromAudit(row),
-    }
-  }
-
-  /** `NaN` if the row has no fault. */
-  version(row: number): number {
-    return this.#versions[this.#placeOf(row)] ?? Number.NaN
-  }
-
-  at(row: number): number {
-    return this.#ats[this.#placeOf(row)] ?? Number.NEGATIVE_INFINITY
-  }
-
-  isFromAudit(row: number): boolean {
-    return this.#audits[this.#placeOf(row)] === 1
+  get(row: number): KeptFault | undefined {
+    return this.#kept.get(row)
   }
 
   /** Replaces the fault that was kept for the row. */
-  keep(row: number, { withheld, version, at, audit }: KeptFault): void {
+  keep(row: number, withheld: Withheld, read: Omit<KeptFault, 'packed'>): void {
     this.drop(row)
-    const place = this.#free.pop() ?? this.#places.size
-    if (place >= this.#versions.length) this.#grow(Math.max(FIRST_PLACES, place * 2))
-    this.#places.set(row, place)
-    this.#texts.write(place, packWithheld(withheld))
-    this.#versions[place] = version
-    this.#ats[place] = at
-    this.#audits[place] = audit ? 1 : 0
-    if (audit) this.#byAudits++
+    const packed = packWithheld(withheld)
+    this.#kept.set(row, { packed, ...read })
+    this.#characters += packed.length
+    if (read.audit) this.#byAudits++
     this.faults.add(withheld, 1)
   }
 
   /** Removes the row's fault: the row is readable again or is no longer served. */
   drop(row: number): void {
-    const place = this.#placeOf(row)
-    if (place === -1) return
-    this.faults.add(unpackWithheld(this.#texts.read(place)), -1)
-    if (this.#audits[place] === 1) this.#byAudits--
-    this.#places.delete(row)
-    this.#texts.remove(place)
-    this.#free.push(place)
-    if (this.#places.size === 0) this.#clear()
+    const kept = this.#kept.get(row)
+    if (kept === undefined) return
+    this.#kept.delete(row)
+    this.#characters -= kept.packed.length
+    if (kept.audit) this.#byAudits--
+    this.faults.add(unpackWithheld(kept.packed), -1)
   }
 
   /** The caller may drop rows while iterating. */
-  rows(): Iterable<number> {
-    return this.#places.keys()
-  }
-
-  #placeOf(row: number): number {
-    return this.#places.size === 0 ? -1 : (this.#places.get(row) ?? -1)
-  }
-
-  #grow(places: number): void {
-    this.#versions = resized(this.#versions, new Float64Array(places))
-    this.#ats = resized(this.#ats, new Float64Array(places))
-    this.#audits = resized(this.#audits, Buffer.alloc(places))
-    this.#texts.resize(places)
-  }
-
-  #clear(): void {
-    this.#free.length = 0
-    this.#texts = new PackedTexts()
-    this.#versions = this.#ats = EMPTY_FLOATS
-    this.#audits = EMPTY_BYTES
+  entries(): Iterable<readonly [row: number, KeptFault]> {
+    return this.#kept
   }
 }

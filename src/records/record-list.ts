@@ -6,7 +6,7 @@ import { type Withheld, isOnPurpose, type WithheldRow } from '../domain/withheld
 import type { Body } from '../domain/body.ts'
 import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from '../domain/fault-counts.ts'
-import { KeptFaults, PackedRows, packWithheld } from './packed-withheld.ts'
+import { KeptFaults, PackedRows, packWithheld, unpackWithheld } from './packed-withheld.ts'
 import type { ListKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
@@ -176,10 +176,11 @@ export class RecordList<Item> {
     if (row === -1) return null
     const shard = this.shardAt(row)
     const slot = slotOf(row)
+    const kept = this.kept.get(row)
     return {
       served: shard.state[slot] === SERVED,
       withheld: shard.withheldAt(slot),
-      kept: this.kept.get(row)?.withheld ?? null,
+      kept: kept === undefined ? null : unpackWithheld(kept.packed),
       updatedAt: shard.updatedAt[slot] ?? 0,
       seenAt: shard.seenAt[slot] ?? 0,
     }
@@ -204,12 +205,12 @@ export class RecordList<Item> {
 
   /** Returns the version of the last read row, even if that row was unreadable. */
   versionOf(row: number): number {
-    return this.kept.has(row) ? this.kept.version(row) : (this.shardAt(row).version[slotOf(row)] ?? Number.NaN)
+    return this.kept.get(row)?.version ?? this.shardAt(row).version[slotOf(row)] ?? Number.NaN
   }
 
   /** Returns when the row's details were last read. Only a read that began later may change them. */
   knownAt(row: number): number {
-    return Math.max(this.shardAt(row).detailsAt[slotOf(row)] ?? Number.NEGATIVE_INFINITY, this.kept.at(row))
+    return Math.max(this.shardAt(row).detailsAt[slotOf(row)] ?? -Infinity, this.kept.get(row)?.at ?? -Infinity)
   }
 
   /** The number of rows withdrawn as unreadable since the last full read that was believed. */

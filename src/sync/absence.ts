@@ -39,7 +39,7 @@ export function countMissing(
       if (!shard.isServed(slot) || shard.isSeen(slot, number, begunAt, audit)) continue
       if (before !== undefined && !shard.isSeen(slot, before.number, before.begunAt, before.audit)) continue
       missing++
-      if (list.kept.has(rowOf(shard.number, slot))) unreadable++
+      if (list.kept.get(rowOf(shard.number, slot)) !== undefined) unreadable++
     }
   }
   return { missing, unreadable }

@@ -1,7 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RepeatedRow, type Withheld, isMeant, isOnPurpose, rowRepeated } from '../domain/withheld.ts'
-import { PackedRows } from '../records/packed-withheld.ts'
+import { PackedRows, unpackWithheld } from '../records/packed-withheld.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
 import { slotOf } from '../records/record-list.ts'
 import { InsertedRows } from './inserted-rows.ts'
@@ -260,7 +260,7 @@ export class PageApplier<Item> {
     const { now } = page
     // The row is not marked as seen: if the read fails, an audit must still be able to remove it.
     if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
-      list.kept.keep(row, { withheld, version, at: now, audit })
+      list.kept.keep(row, withheld, { version, at: now, audit })
       return
     }
     const withhold = (): void => {
@@ -290,14 +290,14 @@ export class PageApplier<Item> {
   *unreadableRows(): Generator<number, void> {
     const { list, kind } = this.#context
     if (kind !== 'full' && list.kept.fromRefreshes === 0) return
-    for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
+    for (const [row, { audit }] of list.kept.entries()) if (kind === 'full' || !audit) yield row
   }
 
   /** The number of kept rows whose id is no longer repeated: this full read has it only once. */
   get resolved(): number {
     const { list } = this.#context
     const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')
-    return readable.filter(({ change: { id } }) => list.kept.has(list.find(id))).length
+    return readable.filter(({ change: { id } }) => list.kept.get(list.find(id)) !== undefined).length
   }
 
   /** The read is believed: withholds served rows that became unreadable. Pauses every 1000 rows. */
@@ -312,8 +312,9 @@ export class PageApplier<Item> {
   #withdraw(row: number): void {
     const { list, newlyWithheld } = this.#context
     const fault = list.kept.get(row)
-    if (fault === null) return
-    const { withheld, version, at } = fault
+    if (fault === undefined) return
+    const { packed, version, at } = fault
+    const withheld = unpackWithheld(packed)
     const shard = list.shardAt(row)
     const slot = slotOf(row)
     newlyWithheld.add(withheld, 1)
