@@ -57,6 +57,7 @@ class QueryReader {
   readonly #given: ReadonlyMap<ListParameter, readonly string[]>
   readonly #zone: Zone
   #named = ''
+  #problem: string | null = null
 
   constructor(list: Listing, given: ReadonlyMap<ListParameter, readonly string[]>, zone: Zone) {
     this.#list = list
@@ -65,66 +66,62 @@ class QueryReader {
   }
 
   read(): ListQuery | string {
+    const list = this.#list
     const from = this.#queryTime('from')
     const to = this.#queryTime('to')
-    if (from === INVALID) return this.#refuse('from')
-    if (to === INVALID) return this.#refuse('to')
     // The end of a day is already the next day's beginning, so `from` must be before it. A moment may equal `from`.
     if (from !== null && to !== null && (to.day ? !isBefore(from.start, to.end) : isBefore(to.end, from.start))) {
-      return this.#refuse('to')
+      this.#refuse('to')
     }
     const venues = this.#all('venue', parseGuid)
-    if (venues === INVALID) return this.#refuse('venue')
     const tags = this.#all('tag', (text) => (text === '' ? null : text))
-    if (tags === INVALID) return this.#refuse('tag')
     const available = this.#all('available', (text) => (text === 'true' ? text : null))
-    if (available === INVALID) return this.#refuse('available')
-    const limit = this.#all('limit', (text) => readLimit(text, LIMITS[this.#list].most))
-    if (limit === INVALID) return this.#refuse('limit')
+    const [limit = LIMITS[list].usual] = this.#all('limit', (text) => readLimit(text, LIMITS[list].most))
     const include = this.#all('include', (text) => (text === 'venue' ? text : null))
-    if (include === INVALID) return this.#refuse('include')
     const named = this.#named
     const [afterGiven = null] = this.#given.get('after') ?? []
-    const after = afterGiven === null || this.#list === 'calendar' ? null : readPosition(this.#list, afterGiven)
-    if (after === null && afterGiven !== null) return this.#refuse('after')
-    return {
-      from: from?.start ?? null,
-      to: to?.end ?? null,
-      venues,
-      tags,
-      available: available.length > 0,
-      limit: limit[0] ?? LIMITS[this.#list].usual,
-      includesVenues: include.length > 0,
-      after,
-      named,
-      afterGiven,
-    }
+    const after = afterGiven === null || list === 'calendar' ? null : readPosition(list, afterGiven)
+    if (after === null && afterGiven !== null) this.#refuse('after')
+    return (
+      this.#problem ?? {
+        from: from?.start ?? null,
+        to: to?.end ?? null,
+        venues,
+        tags,
+        available: available.length > 0,
+        limit,
+        includesVenues: include.length > 0,
+        after,
+        named,
+        afterGiven,
+      }
+    )
   }
 
-  #refuse(name: ListParameter): string {
+  /** Records the first problem. */
+  #refuse(name: ListParameter): void {
     const value = (this.#given.get(name) ?? []).at(0) ?? ''
-    return `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} is not valid.`}`
+    this.#problem ??= `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} is not valid.`}`
   }
 
-  #queryTime(name: 'from' | 'to'): QueryTime | typeof INVALID | null {
+  #queryTime(name: 'from' | 'to'): QueryTime | null {
     const [text] = this.#given.get(name) ?? []
     if (text === undefined) return null
     // Form decoding turns an unescaped `+` into a space.
     const written = text.replace(BLANK_BEFORE_OFFSET, '+$1')
     this.#name(name, written)
-    return readQueryTime(written, this.#zone) ?? INVALID
+    const read = readQueryTime(written, this.#zone)
+    if (read === null) this.#refuse(name)
+    return read
   }
 
   /** Returns the values of a parameter without duplicates. */
-  #all<Value extends string | number>(
-    name: ListParameter,
-    read: (text: string) => Value | null,
-  ): readonly Value[] | typeof INVALID {
+  #all<Value extends string | number>(name: ListParameter, read: (text: string) => Value | null): readonly Value[] {
     const values = new Set<Value>()
     for (const text of this.#given.get(name) ?? []) {
       const value = read(text)
-      if (value === null) return INVALID
-      values.add(value)
+      if (value === null) this.#refuse(name)
+      else values.add(value)
     }
     for (const value of values) this.#name(name, String(value))
     return [...values]
@@ -134,8 +131,6 @@ class QueryReader {
     this.#named += `${this.#named === '' ? '' : '&'}${name}=${percentEncode(value)}`
   }
 }
-
-const INVALID = 'bad'
 
 /** A day, or a moment with equal `start` and `end`. */
 interface QueryTime {
