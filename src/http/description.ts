@@ -20,7 +20,7 @@ export interface DescriptionTexts {
 }
 
 /** A prepared answer without its status. */
-export interface Written {
+interface Written {
   readonly body: Body
   readonly etag: string
   readonly fields: HeaderFields
@@ -33,7 +33,7 @@ type AllWritten = Readonly<Record<'json' | 'openapi' | 'page', Written>>
 export class Description {
   readonly #prefix: string
   readonly #texts: () => Promise<DescriptionTexts>
-  #all: AllWritten | Promise<AllWritten> | null = null
+  #all: Promise<AllWritten> | null = null
 
   /**
    * @param basePath `/` for the root; any other path has no trailing slash
@@ -65,13 +65,13 @@ export class Description {
     return (call.method === 'GET' || call.method === 'HEAD') && names(call, HTML_TYPE) ? 'page' : null
   }
 
-  read(call: Call, resource: Described): Written | Promise<Written> {
+  async read(call: Call, resource: Described): Promise<Written> {
     const which = resource === 'page' ? 'page' : names(call, OPENAPI_TYPE) ? 'openapi' : 'json'
-    const all = this.#whole()
-    return all instanceof Promise ? all.then((later) => later[which]) : all[which]
+    const all = await this.#whole()
+    return all[which]
   }
 
-  #whole(): AllWritten | Promise<AllWritten> {
+  #whole(): Promise<AllWritten> {
     this.#all ??= this.#write()
     return this.#all
   }
@@ -80,11 +80,11 @@ export class Description {
     const { openapi, page } = await this.#texts()
     const json = writtenAs({ 'Content-Type': 'application/json' }, openapi)
     const html = { 'Content-Type': `${HTML_TYPE}; charset=utf-8`, 'Content-Security-Policy': page.policy }
-    return (this.#all = {
+    return {
       json,
       openapi: { ...json, fields: new HeaderFields({ 'Content-Type': `${OPENAPI_TYPE};version=3.1`, ...CACHED }) },
       page: writtenAs(html, page.html),
-    })
+    }
   }
 }
 

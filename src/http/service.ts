@@ -23,7 +23,7 @@ import {
   matchesNone,
   OPTIONS_FIELDS,
 } from './call.ts'
-import { type DescriptionTexts, type Written, Description, DESCRIPTION_UNCHANGED } from './description.ts'
+import { type DescriptionTexts, Description, DESCRIPTION_UNCHANGED } from './description.ts'
 import type { CalendarAnswer, Feeds, FeedsOptions } from './feeds.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './list-pages.ts'
@@ -212,14 +212,9 @@ export class Service {
     return resource === null ? null : { resource, id: null }
   }
 
-  #describe(call: Call, resource: Described): Answer | Promise<Answer> {
+  async #describe(call: Call, resource: Described): Promise<Answer> {
     if (this.#description === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
-    const written = this.#description.read(call, resource)
-    if (written instanceof Promise) return written.then((later) => this.#described(call, later))
-    return this.#described(call, written)
-  }
-
-  #described(call: Call, { etag, body, fields }: Written): Answer {
+    const { etag, body, fields } = await this.#description.read(call, resource)
     if (this.#isUnchanged(call, etag)) return { status: 304, fields: DESCRIPTION_UNCHANGED, etag, body: null }
     return { status: 200, fields, etag, body }
   }
