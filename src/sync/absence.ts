@@ -1,8 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
-import type { Freshness } from './served-list.ts'
-import { type ListSource, type ReadEnd, type ReadKind, type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
+import { type ListSource, type ReadEnd, type ReadKind, type ServedRows, REPEATED } from './port.ts'
 import { type RecordList, rowOf } from '../records/record-list.ts'
-import { type Moment, elapsedMs } from '../time/time.ts'
 
 /** Yields the served ids that a complete read, begun at `since` (monotonic ms), did not mention. */
 export function* absentIds<Item>(list: RecordList<Item>, since: number): Generator<Guid, void> {
@@ -13,9 +11,10 @@ export function* absentIds<Item>(list: RecordList<Item>, since: number): Generat
   }
 }
 
-/** A read of all rows. The rows that it mentioned have its number or a higher one. */
+/** A read. The rows that it mentioned have its number, that of its first pass, or a higher one. */
 export interface Sighting {
   readonly number: number
+  /** Monotonic ms. */
   readonly begunAt: number
   readonly audit: boolean
 }
@@ -45,41 +44,20 @@ export function countMissing(
   return { missing, unreadable }
 }
 
-/** Returns the served rows, or those of a snapshot that is not confirmed yet; `null` if there are none. */
+/** Returns the served rows, for the source of a read. */
 export function servedRows<Item>(
-  { purpose, begun, applier }: ReadUnderWay,
   list: RecordList<Item>,
-  { freshness, loadedAtMs, resumedAtMs, guard: { shrunk } }: HeldSince,
-  now: Moment,
-  { maxAgeMs, shrinkGuardMs }: { readonly maxAgeMs: number; readonly shrinkGuardMs: number | null },
-): ServedRows | null {
-  const heldAtMs = Math.min(loadedAtMs, resumedAtMs)
-  if (heldAtMs === Number.POSITIVE_INFINITY) return null
-  const sighting = { number: applier.number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
-  const ageMs = freshness.confirmedAgeMs(now) ?? now.monotonicMs - heldAtMs
+  sighting: Sighting,
+  times: Pick<ServedRows, 'tooOldAtMs' | 'servedOnUntilMs'>,
+): ServedRows {
   return {
     get count() {
       return list.served
     },
     has: (id) => list.serves(id),
     countMissing: () => countMissing(list, sighting).missing,
-    tooOldAtMs: now.monotonicMs + maxAgeMs - ageMs,
-    servedOnUntilMs: shrunk === null ? null : now.monotonicMs - elapsedMs(shrunk.since, now) + (shrinkGuardMs ?? 0),
+    ...times,
   }
-}
-
-/** The state of a list reader, with monotonic times; infinite if it holds nothing. */
-interface HeldSince {
-  readonly freshness: Freshness
-  readonly loadedAtMs: number
-  readonly resumedAtMs: number
-  readonly guard: { readonly shrunk: { readonly since: Moment } | null }
-}
-
-interface ReadUnderWay {
-  readonly purpose: ReadPurpose
-  readonly begun: Moment
-  readonly applier: { readonly number: number }
 }
 
 /** Returns true if a read of the availability, begun at `since`, left out a served row. */

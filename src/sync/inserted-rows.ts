@@ -1,3 +1,4 @@
+import type { Sighting } from './absence.ts'
 import { type RecordList, slotOf } from '../records/record-list.ts'
 
 /** The rows that a read has inserted, to be taken back if they need too much memory. */
@@ -11,7 +12,7 @@ export class InsertedRows {
   /** Removes the rows, and gives back their room. Pauses every 1000 rows. */
   async takeBack(
     list: Pick<RecordList<unknown>, 'shards' | 'shardAt' | 'isHeld' | 'remove'>,
-    { number, audit }: { readonly number: number; readonly audit: boolean },
+    { number, audit }: Sighting,
     pause: () => Promise<void>,
   ): Promise<void> {
     for (let at = this.#rows.length - 1; at >= 0; at--) {

@@ -6,14 +6,14 @@ import type { Attempt } from './poller.ts'
 import { Drift } from './drift.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
-import type { Failure, Page, ReadEnd, ReadKind, ReadPurpose, ListSource } from './port.ts'
+import type { Failure, ListSource, Page, ReadEnd, ReadKind, ReadPurpose, ServedRows } from './port.ts'
 import { failed } from './port.ts'
 import { ReadReports } from './read-reports.ts'
 import { PageApplier } from './page-applier.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { Freshness, type ListState, type ResumeState, type RefreshSettings, type SnapshotList } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
-import { type Moment, type Time, delaysOf } from '../time/time.ts'
+import { type Moment, type Time, delaysOf, elapsedMs } from '../time/time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Mutex } from '../time/waiting.ts'
 
@@ -35,8 +35,6 @@ export interface ListReaderOptions<Item> {
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
-type ReaderSettings = Pick<RefreshSettings, 'maxAgeMs' | 'fullReadEveryMs' | 'shrinkGuardMs'>
-
 /** One read and its progress. An addition only adds rows: it removes and confirms nothing, and keeps no cursor. */
 interface Read<Item> {
   readonly kind: ReadKind
@@ -55,13 +53,13 @@ export class ListReader<Item> {
   readonly guard: ShrinkGuard = new ShrinkGuard()
   /** The list was read in full once, or its snapshot was confirmed. Nothing is answered from it before. */
   isLoaded = false
-  resumedAtMs: number = Number.POSITIVE_INFINITY
   /** When the list was first loaded, monotonic ms. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
   /** The snapshot of the rows; `null` if there was none. */
   #snapshot: SnapshotList | null = null
+  #resumedAtMs = Number.POSITIVE_INFINITY
   readonly #options: ListReaderOptions<Item>
-  readonly #settings: ReaderSettings
+  readonly #settings: RefreshSettings
   readonly #tombstones = new Tombstones()
   readonly #mutex = new Mutex()
   readonly #cursor = new HeldCursor()
@@ -72,7 +70,7 @@ export class ListReader<Item> {
   /** Until the list is known as of this moment, reads must confirm it. */
   #confirmSince: Moment | null = null
 
-  constructor(options: ListReaderOptions<Item>, settings: ReaderSettings) {
+  constructor(options: ListReaderOptions<Item>, settings: RefreshSettings) {
     this.#options = options
     this.#settings = settings
     this.#reports = new ReadReports(options.list, options.observe)
@@ -122,7 +120,7 @@ export class ListReader<Item> {
   /** Resumes from a snapshot whose rows are in the list. The next read that reports all changes confirms them. */
   resume(snapshot: SnapshotList, writtenAt: Moment): void {
     this.#snapshot = snapshot
-    this.resumedAtMs = this.#options.time.now().monotonicMs
+    this.#resumedAtMs = this.#options.time.now().monotonicMs
     this.#resume(snapshot, writtenAt)
   }
 
@@ -159,6 +157,7 @@ export class ListReader<Item> {
   /** Reads the list in full beside the refreshes. Does nothing before the first full read. */
   async audit(): Promise<Attempt> {
     if (!this.isLoaded || this.#cursor.text === null) return { ok: true }
+    this.#tombstones.duringAudit(true)
     try {
       return await this.#readAll('audit')
     } finally {
@@ -188,7 +187,7 @@ export class ListReader<Item> {
     const { list, time, source, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
     // An audit begins between two refreshes, so each earlier change is found by a refresh or by the audit.
-    const begun = audit ? await this.#mutex.run(async () => this.#beginAudit()) : time.now()
+    const begun = audit ? await this.#mutex.run(async () => time.now()) : time.now()
     const applier = new PageApplier<Item>({
       list,
       tombstones: this.#tombstones,
@@ -213,18 +212,12 @@ export class ListReader<Item> {
     return attempt
   }
 
-  #beginAudit(): Moment {
-    this.#tombstones.duringAudit(true)
-    return this.#options.time.now()
-  }
-
   async #consume(read: Read<Item>): Promise<Attempt> {
     const { list, source, time } = this.#options
     const { kind, purpose, applier } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
-    const served = servedRows(read, list, this, time.now(), this.#settings)
-    const request = { kind, purpose, cursor, held: list, mustConfirm, served }
+    const request = { kind, purpose, cursor, held: list, mustConfirm, served: this.#servedRows(applier) }
     const { fullReadEveryMs: longestMs } = this.#settings
     const { patienceMs } = source
     const pages = new Pages<Item>((signal) => source.read({ ...request, signal }), { patienceMs, longestMs }, time)
@@ -241,6 +234,20 @@ export class ListReader<Item> {
     // The cursor no longer describes a list to which only some pages were applied.
     if (!source.reportsChanges && applier.rows > 0) this.#cursor.take(null)
     return attempt
+  }
+
+  /** Returns the served rows, or those of a snapshot that is not confirmed yet; `null` if there are none. */
+  #servedRows({ sighting }: PageApplier<Item>): ServedRows | null {
+    const { list, time } = this.#options
+    const { maxAgeMs, shrinkGuardMs } = this.#settings
+    const { shrunk } = this.guard
+    const now = time.now()
+    const heldMs = now.monotonicMs - Math.min(this.loadedAtMs, this.#resumedAtMs)
+    if (heldMs === Number.NEGATIVE_INFINITY) return null
+    const tooOldAtMs = now.monotonicMs + maxAgeMs - (this.freshness.confirmedAgeMs(now) ?? heldMs)
+    const guardLeftMs = shrunk === null ? null : (shrinkGuardMs ?? 0) - elapsedMs(shrunk.since, now)
+    const servedOnUntilMs = guardLeftMs === null ? null : now.monotonicMs + guardLeftMs
+    return servedRows(list, sighting, { tooOldAtMs, servedOnUntilMs })
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
@@ -324,13 +331,11 @@ export class ListReader<Item> {
   }
 
   /** Applies the losses of a read if the shrink guard believes them. Returns why it does not, or `null`. */
-  async #settle({ kind, purpose, begun, applier }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
+  async #settle({ kind, begun, applier }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
     const { list, source, time, observe, pause } = this.#options
     const { complete, oneMoment } = outcome
     const sinceMs = begun.monotonicMs - applier.lagMs
-    const { number, resolved } = applier
-    const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit', begun, sinceMs }
-    const judged = { ...sighting, kind, complete, oneMoment, resolved }
+    const judged = { ...applier.sighting, begun, sinceMs, kind, complete, oneMoment, resolved: applier.resolved }
     // Before the list is first served, there is nothing to hold.
     const shrinkGuardMs = this.isLoaded || this.#snapshot !== null ? this.#settings.shrinkGuardMs : null
     const given = { ...this.#settings, shrinkGuardMs, now: time.now(), observe, serveOld: () => this.#serveOld() }
@@ -372,13 +377,15 @@ export class ListReader<Item> {
 
   /** Records what the read proves about the list's age. Returns true if it confirms the list. */
   #confirm(kind: ReadKind, begun: Moment, { lagMs }: PageApplier<Item>, outcome: ReadEnd): boolean {
-    const { list, source, observe } = this.#options
+    const { list, source, time, observe } = this.#options
     const asOf = outcome.asOf ?? begun
     // While the last full read is not believed, changes reported by the same CRM prove nothing either.
     const confirms = outcome.confirms && !(this.guard.shrunk !== null && kind === 'changes')
     if (!confirms) return false
     if (kind === 'availability') {
-      this.#confirmAvailability(asOf, lagMs)
+      if (hasOlderAvailability(list, asOf.monotonicMs - lagMs)) {
+        this.freshness.confirmAvailabilityOnce(asOf, lagMs, time.now().monotonicMs - lagMs)
+      } else this.freshness.confirmAvailability(asOf, lagMs)
       return true
     }
     this.freshness.confirmDetails(asOf, lagMs)
@@ -389,12 +396,5 @@ export class ListReader<Item> {
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
     return true
-  }
-
-  #confirmAvailability(asOf: Moment, lagMs: number): void {
-    const { list, time } = this.#options
-    if (hasOlderAvailability(list, asOf.monotonicMs - lagMs)) {
-      this.freshness.confirmAvailabilityOnce(asOf, lagMs, time.now().monotonicMs - lagMs)
-    } else this.freshness.confirmAvailability(asOf, lagMs)
   }
 }

@@ -1,6 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RepeatedRow, type Withheld, isMeant, isOnPurpose, rowRepeated } from '../domain/withheld.ts'
+import type { Sighting } from './absence.ts'
 import { PackedRows, unpackWithheld } from '../records/packed-withheld.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
 import { slotOf } from '../records/record-list.ts'
@@ -27,8 +28,7 @@ export class PageApplier<Item> {
   ignored = 0
   /** The largest lag of any page, ms. */
   lagMs = 0
-  /** The number of this read's first pass. Rows that the read mentioned carry this number or a higher one. */
-  readonly number: number
+  readonly sighting: Sighting
   readonly #context: PageApplierContext<Item>
   /** Withheld rows without an id of their own. */
   readonly unidentified: PackedRows = new PackedRows()
@@ -46,7 +46,8 @@ export class PageApplier<Item> {
 
   constructor(context: PageApplierContext<Item>) {
     this.#context = context
-    this.number = this.#passNumber = context.nextNumber()
+    this.#passNumber = context.nextNumber()
+    this.sighting = { number: this.#passNumber, begunAt: context.begunAt, audit: context.audit }
   }
 
   /** The ids that are still served, but only until `removePostponed` is called or the read is believed. */
@@ -89,9 +90,7 @@ export class PageApplier<Item> {
 
   /** Removes the rows that this read has inserted: with them, the list needs too much memory. */
   takeBack(pause: () => Promise<void>): Promise<void> {
-    const { number } = this
-    const { list, audit } = this.#context
-    return this.#inserted.takeBack(list, { number, audit }, pause)
+    return this.#inserted.takeBack(this.#context.list, this.sighting, pause)
   }
 
   /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */

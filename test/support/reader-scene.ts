@@ -34,7 +34,13 @@ export function readerScene(
   const asked: ReadRequest[] = []
   const scripts: Script[] = []
   const observed: Observation[] = []
-  const settings = { shrinkGuardMs, maxAgeMs: 30_000, fullReadEveryMs: 900_000 }
+  const settings = {
+    shrinkGuardMs,
+    maxAgeMs: 30_000,
+    fullReadEveryMs: 900_000,
+    refreshEveryMs: 5000,
+    staleIfErrorMs: 0,
+  }
   const source: ListSource<EventRecord> = {
     reportsChanges: true,
     availabilityEveryMs: null,
