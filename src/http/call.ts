@@ -60,16 +60,13 @@ export function withOwnBody(answer: Answer): Answer {
   return answer.body === null ? answer : { ...answer, body: ownBody(answer.body) }
 }
 
-const VERSION_00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
-const LATER_VERSION = /^(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/
+/** Neither id is all zeros, version `ff` is none, and only versions after `00` may have more members. */
+const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/
 
 /** Returns the trace id of a valid `traceparent`; `null` for any other (W3C Trace Context §3.2). */
 export function traceIdOf(traceparent: string | null): string | null {
   if (traceparent === null || traceparent.length > 512) return null
-  const match = VERSION_00.exec(traceparent) ?? LATER_VERSION.exec(traceparent)
-  const [, traceId, parentId] = match ?? []
-  if (traceId === undefined || parentId === undefined) return null
-  return /[^0]/.test(traceId) && /[^0]/.test(parentId) ? traceId : null
+  return TRACEPARENT.exec(traceparent)?.[1] ?? null
 }
 
 /** Called for every answer. Must be fast and must not throw. */
