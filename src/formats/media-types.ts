@@ -58,7 +58,5 @@ export function isFeed(mediaType: MediaType | FeedType): mediaType is FeedType {
 
 /** Returns true for the XML types, whose clients also get problems as XML (contract §1.5). */
 export function isXml(mediaType: MediaType): boolean {
-  return IS_XML[shapeOf[mediaType]]
+  return mediaType.endsWith('xml')
 }
-
-const IS_XML: Readonly<Record<Shape, boolean>> = { json: false, xml: true, 'hal-json': false, 'hal-xml': true }

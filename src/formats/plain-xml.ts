@@ -34,26 +34,9 @@ function linkElements(links: readonly Link[]): string {
   return elements
 }
 
-const orders = new WeakMap<Resource['fields'], readonly number[]>()
-
-/**
- * Returns the positions of the fields in ordinal alphabetical order, as the data contract requires. Further fields come
- * last, in the order of their declaration (contract §7).
- */
-function ordinalOrder(fields: Resource['fields']): readonly number[] {
-  let order = orders.get(fields)
-  if (order === undefined) {
-    const own = fields.filter((field) => !field.isFurther).map(({ name }) => name)
-    const further = fields.slice(own.length).map((_, index) => own.length + index)
-    order = [...own.toSorted().map((name) => own.indexOf(name)), ...further]
-    orders.set(fields, order)
-  }
-  return order
-}
-
-function fieldElements({ fields, values }: Resource): string {
+function fieldElements({ fields, ordinal, values }: Resource): string {
   let elements = ''
-  for (const index of ordinalOrder(fields)) {
+  for (const index of ordinal) {
     const field = fields[index]
     const value = values[index]
     if (field === undefined || value === undefined) continue

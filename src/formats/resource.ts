@@ -23,6 +23,11 @@ export interface Resource {
   readonly rel: 'event' | 'venue'
   readonly href: string
   readonly fields: readonly WrittenField[]
+  /**
+   * The positions of the fields in ordinal alphabetical order, as the data contract requires. Further fields come last,
+   * in the order of their declaration (contract §7).
+   */
+  readonly ordinal: readonly number[]
   readonly values: readonly WrittenValue[]
   readonly links: readonly Link[]
 }
@@ -69,15 +74,18 @@ interface WrittenTable<Name extends string> {
   readonly further: readonly FurtherField[]
   /** The contract's fields, then the further fields. */
   readonly written: readonly WrittenField[]
+  readonly ordinal: Resource['ordinal']
 }
 
 function writtenTable<Name extends string>(
   { kind, fields }: RecordTable<readonly (Field & { readonly name: Name })[]>,
   further: readonly FurtherField[],
 ): WrittenTable<Name> {
-  const own = fields.map(({ name, type }) => writtenField(name, type, false))
-  const others = further.map(({ name, type }) => writtenField(name, FIELD_TYPE_OF[type], true))
-  return { kind, fields, further, written: [...own, ...others] }
+  const own = fields.map(({ name, type }) => writtenField(name, type))
+  const others = further.map(({ name, type }) => writtenField(name, FIELD_TYPE_OF[type]))
+  const names: readonly string[] = fields.map(({ name }) => name)
+  const ordinal = [...names.toSorted().map((name) => names.indexOf(name)), ...others.map((_, at) => own.length + at)]
+  return { kind, fields, further, written: [...own, ...others], ordinal }
 }
 
 function resourceOf<Name extends string>(
@@ -92,14 +100,13 @@ function resourceOf<Name extends string>(
   const values: WrittenValue[] = []
   for (const field of table.fields) values.push(record[field.name])
   for (let index = 0; index < table.further.length; index++) values.push(record.Further?.[index] ?? null)
-  return { rel: table.kind, href, fields: table.written, values, links }
+  return { rel: table.kind, href, fields: table.written, ordinal: table.ordinal, values, links }
 }
 
 /** A field with the text around its value in each format, built once. */
 export interface WrittenField {
   readonly name: string
   readonly type: WrittenType
-  readonly isFurther: boolean
   readonly jsonKey: string
   readonly open: string
   readonly close: string
@@ -110,11 +117,10 @@ export interface WrittenField {
 
 type WrittenType = FieldType | 'flag'
 
-function writtenField(name: string, type: WrittenType, isFurther: boolean): WrittenField {
+function writtenField(name: string, type: WrittenType): WrittenField {
   return {
     name,
     type,
-    isFurther,
     jsonKey: `"${name}":`,
     open: `<${name}>`,
     close: `</${name}>`,
