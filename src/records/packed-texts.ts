@@ -64,12 +64,7 @@ export class PackedTexts {
       if (this.#used + length > this.#bytes.length) this.#compact(length)
       this.#bytes.write(text, this.#used, length, 'utf8')
     }
-    this.#offset[slot] = this.#used
-    this.#length[slot] = length
-    if (length > 0) this.#count++
-    this.#ascii[slot] = length === text.length ? 1 : 0
-    this.#used += length
-    this.#live += length
+    this.#noteAt(slot, length, length === text.length)
     return true
   }
 
@@ -78,10 +73,15 @@ export class PackedTexts {
     const { length } = text
     if (this.#used + length > this.#bytes.length) this.#compact(length)
     text.copy(this.#bytes, this.#used)
+    this.#noteAt(slot, length, isAscii(text))
+  }
+
+  /** Notes that the text of a slot was appended. */
+  #noteAt(slot: number, length: number, ascii: boolean): void {
     this.#offset[slot] = this.#used
     this.#length[slot] = length
     if (length > 0) this.#count++
-    this.#ascii[slot] = isAscii(text) ? 1 : 0
+    this.#ascii[slot] = ascii ? 1 : 0
     this.#used += length
     this.#live += length
   }
