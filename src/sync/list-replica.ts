@@ -39,8 +39,6 @@ export class ListReplica<Item> implements ServedList<Item> {
     this.reader = reader
     this.freshness = reader.freshness
     this.drift = reader.drift
-    const hasChanged =
-      source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
     const pollerOf = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
       new Poller({
         time,
@@ -52,7 +50,7 @@ export class ListReplica<Item> implements ServedList<Item> {
           return Math.max(settings.refreshEveryMs, Math.min(settings.maxAgeMs, 30_000))
         },
         attempt,
-        ...hasChanged,
+        hasChanged: source.hasChanged?.bind(source),
       })
     const refreshEveryMs = (): number => settings.refreshEveryMs
     this.refresh = pollerOf(refreshEveryMs, () => this.#refresh())

@@ -13,7 +13,7 @@ export interface PollerSettings {
   /**
    * Returns true if the CRM's data has changed since the failed read, which ends a back-off. Called every `everyMs`.
    */
-  readonly hasChanged?: () => Promise<boolean>
+  readonly hasChanged?: (() => Promise<boolean>) | undefined
 }
 
 const FIRST_BACK_OFF_MS = 1000

@@ -145,17 +145,15 @@ export class Freshness {
  */
 export type Standing = 'empty' | 'fresh' | 'stale' | 'expired'
 
-export interface AgeLimits {
-  readonly maxAgeMs: number
-  readonly staleIfErrorMs: number
-}
-
 /** Returns the state of data that is `ageMs` old; `null` means never read in full. Both limits are inclusive. */
-export function standingOf(ageMs: number | null, ageLimits: AgeLimits): Standing {
+export function standingOf(
+  ageMs: number | null,
+  { maxAgeMs, staleIfErrorMs }: Pick<AnswerAgeLimits, 'maxAgeMs' | 'staleIfErrorMs'>,
+): Standing {
   if (ageMs === null) return 'empty'
   // With a maximum age of 0, every request waits: data that is older than the request never counts as fresh.
-  if (ageMs <= ageLimits.maxAgeMs && ageLimits.maxAgeMs > 0) return 'fresh'
-  if (ageLimits.staleIfErrorMs > 0 && ageMs <= ageLimits.maxAgeMs + ageLimits.staleIfErrorMs) return 'stale'
+  if (ageMs <= maxAgeMs && maxAgeMs > 0) return 'fresh'
+  if (staleIfErrorMs > 0 && ageMs <= maxAgeMs + staleIfErrorMs) return 'stale'
   return 'expired'
 }
 
@@ -171,7 +169,9 @@ export interface Shrunk {
 }
 
 /** The maximum age of answers, with the operator's two exceptions. */
-export interface AnswerAgeLimits extends AgeLimits {
+export interface AnswerAgeLimits {
+  readonly maxAgeMs: number
+  readonly staleIfErrorMs: number
   /** How long the shrink guard serves the old list, in ms; `null` if the guard is off. */
   readonly shrinkGuardMs: number | null
 }
