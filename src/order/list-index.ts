@@ -120,24 +120,14 @@ export class ListIndex implements RowOrder {
 
   /** Returns the block, and the offset in it, of the first entry at or after a position. */
   seek(start: Tick, words: Uint32Array): readonly [index: number, at: number] {
-    let low = 0
-    let high = this.blocks.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const block = this.blocks[middle]
-      if (block !== undefined && this.#compare(block, block.count - 1, start, words) < 0) low = middle + 1
-      else high = middle
-    }
-    const block = this.blocks[low]
-    if (block === undefined) return [low, 0]
-    let from = 0
-    let until = block.count
-    while (from < until) {
-      const middle = (from + until) >>> 1
-      if (this.#compare(block, middle, start, words) < 0) from = middle + 1
-      else until = middle
-    }
-    return [low, from]
+    const { blocks } = this
+    const index = firstNot(blocks.length, (middle) => {
+      const block = blocks[middle]
+      return block !== undefined && this.#compare(block, block.count - 1, start, words) < 0
+    })
+    const block = blocks[index]
+    if (block === undefined) return [index, 0]
+    return [index, firstNot(block.count, (at) => this.#compare(block, at, start, words) < 0)]
   }
 
   /** Returns true if the entry is exactly at this position. */
@@ -165,17 +155,12 @@ export class ListIndex implements RowOrder {
 
   /** Returns how many entries of a block start before a moment. */
   startingBefore(block: IndexBlock, { ms, ticks }: Tick): number {
-    const last = block.count - 1
-    if ((block.starts[last] ?? 0) < ms) return block.count
-    let from = 0
-    let until = last + 1
-    while (from < until) {
-      const middle = (from + until) >>> 1
-      const startMs = block.starts[middle] ?? 0
-      if (startMs < ms || (startMs === ms && (block.ticks[middle] ?? 0) < ticks)) from = middle + 1
-      else until = middle
-    }
-    return from
+    const { count, starts } = block
+    if ((starts[count - 1] ?? 0) < ms) return count
+    return firstNot(count, (at) => {
+      const startMs = starts[at] ?? 0
+      return startMs < ms || (startMs === ms && (block.ticks[at] ?? 0) < ticks)
+    })
   }
 
   #isReached(row: number): boolean {
@@ -239,6 +224,18 @@ export class ListIndex implements RowOrder {
     const row = block.rows[at] ?? 0
     return this.#list.shardAt(row).ids.compare(slotOf(row), words)
   }
+}
+
+/** Returns the first number below `count` that is not before something, by halving; `count` if there is none. */
+function firstNot(count: number, isBefore: (number: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBefore(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Numbers for the venues that events refer to, each while an event refers to it. */

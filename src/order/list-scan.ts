@@ -36,8 +36,8 @@ const NOTHING: Scanned = { rows: [], hasMore: false, goodUntilMs: Infinity }
 
 /** Returns the rows of one page. Scans columns of numbers, skips events that are over, and reads hardly any record. */
 export function scan(index: ListIndex, wanted: Wanted): Scanned {
-  const { from, to, venues, tags, available, after, limit, within = ALWAYS } = wanted
-  const filter = filterOf(index, { from, venues, tags, available })
+  const { from, to, after, limit, within = ALWAYS } = wanted
+  const filter = filterOf(index, wanted)
   if (filter === null) return NOTHING
   const rows: number[] = []
   let goodUntilMs = Infinity
@@ -76,21 +76,19 @@ interface Filter {
   readonly any: readonly number[] | null
 }
 
-type Choice = Pick<Wanted, 'venues' | 'tags' | 'available'>
-
 /** `null` if nothing can match. */
-function filterOf(index: ListIndex, wanted: Choice & Pick<Wanted, 'from'>): Filter | null {
-  const { from, venues, tags, available } = wanted
+function filterOf(index: ListIndex, { from, venues, tags, available }: Wanted): Filter | null {
   const tagCodes = tags.length === 0 && !available ? null : index.tags.matching(tags, available)
-  const atVenues = venues.length === 0 ? null : flagged(index, venues)
   if (tagCodes === null && (tags.length > 0 || available)) return null
-  if (atVenues === null && venues.length > 0) return null
+  const numbers = venues.map((id) => index.venues.find(id)).filter((number) => number !== -1)
+  if (numbers.length === 0 && venues.length > 0) return null
+  const words = tags.length === 0 ? [ANY] : index.tags.wordsOf(tags)
   return {
     fromMs: from.ms,
     tagCodes: tagCodes?.fits ?? null,
     settle: tagCodes?.settle ?? null,
-    venues: atVenues,
-    any: bitsOf(index, wanted),
+    venues: numbers.length === 0 ? null : flagged(numbers, index.venues.count),
+    any: bitsOf(numbers.length === 0 ? [ANY] : numbers, words, available),
   }
 }
 
@@ -123,23 +121,15 @@ const MOST_BITS = 256
 /**
  * Returns the bits of each wanted venue with each wanted tag. A block with a matching entry has at least one of them.
  */
-function bitsOf(index: ListIndex, { venues, tags, available }: Choice): readonly number[] | null {
-  const numbers =
-    venues.length === 0 ? [ANY] : venues.map((id) => index.venues.find(id)).filter((number) => number !== -1)
-  const words = tags.length === 0 ? [ANY] : index.tags.wordsOf(tags)
-  if (numbers.length * words.length > MOST_BITS) return null
-  return numbers.flatMap((venue) => words.map((word) => bitOf(venue, word, available)))
+function bitsOf(venues: readonly number[], words: readonly number[], available: boolean): readonly number[] | null {
+  if (venues.length * words.length > MOST_BITS) return null
+  return venues.flatMap((venue) => words.map((word) => bitOf(venue, word, available)))
 }
 
-/** Returns a flag for each venue number, 1 for the wanted venues; `null` if no event refers to any of them. */
-function flagged({ venues }: ListIndex, ids: readonly Guid[]): Uint8Array | null {
-  let flags: Uint8Array | null = null
-  for (const id of ids) {
-    const number = venues.find(id)
-    if (number === -1) continue
-    flags ??= new Uint8Array(venues.count)
-    flags[number] = 1
-  }
+/** Returns a flag for each number below `count`: 1 for these. */
+function flagged(numbers: readonly number[], count: number): Uint8Array {
+  const flags = new Uint8Array(count)
+  for (const number of numbers) flags[number] = 1
   return flags
 }
 
