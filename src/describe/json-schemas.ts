@@ -37,15 +37,7 @@ export function referTo(name: string): JsonObject {
 }
 
 /** Returns an object schema with these members, all required. */
-function objectOf(
-  description: string,
-  properties: JsonObject,
-): {
-  readonly type: 'object'
-  readonly description: string
-  readonly required: string[]
-  readonly properties: JsonObject
-} {
+function objectOf(description: string, properties: JsonObject) {
   return { type: 'object', description, required: Object.keys(properties), properties }
 }
 

@@ -24,12 +24,16 @@ import {
   unchanged,
 } from './responses.ts'
 import { type Json, type JsonObject, furtherSchemas, jsonSchemas, WrittenJson } from './json-schemas.ts'
-import { headerParameters, idParameter, listParameters } from './parameters.ts'
+import { IF_NONE_MATCH, idParameter, listParameters } from './parameters.ts'
 import { FeedFormatter } from '../formats/feed-formatter.ts'
 
 /** The settings that the description depends on. */
-export interface Instance extends FeedInstance {
+export interface Instance extends FormatSettings {
   readonly lists: boolean
+  /** The feeds that are on, and their settings (contract §6). */
+  readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean }
+  readonly page: string | null
+  readonly currency: string | null
   readonly conditionalRequests: boolean
   readonly maxAgeMs: number
   readonly zone: Zone
@@ -184,7 +188,7 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
   const parameters = [
     ...(path.path.includes('{id}') ? [idParameter(kind, examples.id(kind))] : []),
     ...(isListing ? listParameters(resource) : []),
-    ...headerParameters(conditionalRequests),
+    ...(conditionalRequests ? [IF_NONE_MATCH] : []),
   ]
   const responses: readonly (readonly [number, JsonObject])[] = [
     [200, found200(path, instance, examples)],
@@ -245,13 +249,6 @@ function refusedBy({ refusals }: Path): readonly (readonly Refusal[])[] {
   return [...Map.groupBy(all, (refusal) => REFUSALS[refusal].status).values()]
 }
 
-/** The feeds of an instance that are on, and their settings (contract §6). */
-interface FeedInstance extends FormatSettings {
-  readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean }
-  readonly page: string | null
-  readonly currency: string | null
-}
-
 const CALENDAR: JsonObject = { type: 'string', description: 'A VCALENDAR (RFC 5545).' }
 
 const JSON_LD: JsonObject = {
@@ -266,29 +263,24 @@ const JSON_LD: JsonObject = {
   },
 }
 
-function formatterOf(instance: FeedInstance): FeedFormatter {
+function formatterOf(instance: Instance): FeedFormatter {
   return new FeedFormatter({ ...instance, calendarName: null })
 }
 
 /** Returns the media types of an event besides the six, if feeds are on (contract §6). */
-function feedContent(instance: FeedInstance, { event, venue }: Examples): JsonObject {
-  const { feeds } = instance
-  const formatter = formatterOf(instance)
-  const content: [FeedType, JsonObject][] = []
-  if (feeds.calendar) content.push(['text/calendar', calendarContent(instance, { event, venue }, false)])
-  if (feeds.jsonLd) {
-    const sample = { value: new WrittenJson(formatter.jsonLd(event, venue, true)) }
-    content.push(['application/ld+json', { schema: JSON_LD, examples: { sample } }])
+function feedContent(instance: Instance, examples: Examples): JsonObject {
+  const content: Record<FeedType, () => JsonObject> = {
+    'text/calendar': () => calendarContent(instance, examples, false),
+    'application/ld+json': () => {
+      const value = new WrittenJson(formatterOf(instance).jsonLd(examples.event, examples.venue, true))
+      return { schema: JSON_LD, examples: { sample: { value } } }
+    },
   }
-  return Object.fromEntries(content)
+  return Object.fromEntries(feedTypes(instance.feeds).map((type) => [type, content[type]()]))
 }
 
 /** Returns the content of a calendar with the sample's event, alone or to subscribe to. */
-function calendarContent(
-  instance: FeedInstance,
-  { event, venue }: Pick<Examples, 'event' | 'venue'>,
-  isSubscription: boolean,
-): JsonObject {
+function calendarContent(instance: Instance, { event, venue }: Examples, isSubscription: boolean): JsonObject {
   const formatter = formatterOf(instance)
   const component = formatter.component(event, formatter.place(venue)) ?? ''
   const value = isSubscription ? formatter.subscription([component]) : formatter.calendar(component)

@@ -76,17 +76,10 @@ export function idParameter(list: ListName, example: string): JsonObject {
   }
 }
 
-const IF_NONE_MATCH: JsonObject = {
+/** The only request header that changes an answer and that OpenAPI does not express by media types, as it does Accept. */
+export const IF_NONE_MATCH: JsonObject = {
   name: 'If-None-Match',
   in: 'header',
   description: 'ETags the client has: the answer is 304 if one of them is current.',
   schema: { type: 'string' },
-}
-
-/**
- * Returns the request headers that change an answer. Accept is not among them, because OpenAPI expresses it by media
- * types.
- */
-export function headerParameters(conditionalRequests: boolean): readonly JsonObject[] {
-  return conditionalRequests ? [IF_NONE_MATCH] : []
 }
