@@ -5,7 +5,6 @@ import type { Sighting } from './absence.ts'
 import { PackedRows, unpackWithheld } from '../records/packed-withheld.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
 import { slotOf } from '../records/record-list.ts'
-import { InsertedRows } from './inserted-rows.ts'
 import { type PageApplierContext, type PageMoments, NO_PAGE, isOlder, momentsOf } from './page-context.ts'
 
 type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
@@ -38,7 +37,7 @@ export class PageApplier<Item> {
   /** Rows to be written only once the read is believed. */
   readonly #reserved: Released<Item>[] = []
   readonly #changeTimes: number[] = []
-  readonly #inserted = new InsertedRows()
+  readonly #inserted: number[] = []
   #pass = 0
   #passNumber: number
   /** The moments of the page that is being applied. */
@@ -89,8 +88,19 @@ export class PageApplier<Item> {
   }
 
   /** Removes the rows that this read has inserted: with them, the list needs too much memory. */
-  takeBack(pause: () => Promise<void>): Promise<void> {
-    return this.#inserted.takeBack(this.#context.list, this.sighting, pause)
+  async takeBack(pause: () => Promise<void>): Promise<void> {
+    const { list, audit } = this.#context
+    for (const [index, row] of this.#inserted.toReversed().entries()) {
+      const { seenIn, auditedIn } = list.shardAt(row)
+      const [own, others] = audit ? [auditedIn, seenIn] : [seenIn, auditedIn]
+      // Another read may have removed the row, and used its number again. Or it has seen the row too: its cursor is
+      // past it.
+      const isOwn = (own[slotOf(row)] ?? 0) >= this.sighting.number && others[slotOf(row)] === 0
+      if (isOwn && list.isHeld(row)) list.remove(row)
+      if (index % 1000 === 0) await pause()
+    }
+    this.#inserted.length = 0
+    for (const shard of list.shards) shard.trim()
   }
 
   /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */
@@ -186,7 +196,7 @@ export class PageApplier<Item> {
 
   #insert(id: Guid): number {
     const row = this.#context.list.insert(id)
-    this.#inserted.add(row)
+    this.#inserted.push(row)
     this.#meetsFirst(row)
     this.#see(row)
     return row
