@@ -89,20 +89,16 @@ export class Service {
   readonly #options: ServiceOptions
   readonly #headers: HeaderBuilder
   readonly #router: Router
-  readonly #lists: Lists | null
-  readonly #feeds: Feeds | null
-  readonly #description: Description | null
+  readonly #parts: ServiceParts
   readonly #negotiate: (accept: string | null) => MediaType = createNegotiator()
   readonly #nothingHere: string
 
-  constructor(options: ServiceOptions, { lists, feeds, description }: ServiceParts = RECORDS_ALONE) {
+  constructor(options: ServiceOptions, parts: ServiceParts = RECORDS_ALONE) {
     this.#options = options
-    this.#lists = lists
-    this.#feeds = feeds
-    this.#description = description
-    this.#router = new Router(options.basePath, this.#feeds?.hasCalendars)
+    this.#parts = parts
+    this.#router = new Router(options.basePath, parts.feeds?.hasCalendars)
     this.#headers = new HeaderBuilder(options.maxAgeMs)
-    this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
+    this.#nothingHere = nothingHere(options.basePath, parts.lists !== null)
   }
 
   /** Creates a service with the parts that are switched on. Importing only these makes start-up faster. */
@@ -120,7 +116,7 @@ export class Service {
 
   /** Resolves when the description is prepared; rejects if that fails. Records do not wait for it. */
   async ready(): Promise<void> {
-    await this.#description?.ready()
+    await this.#parts.description?.ready()
   }
 
   answer(call: Call): Answer | Promise<Answer> {
@@ -148,7 +144,7 @@ export class Service {
 
   #answer(call: Call, route: Route | null): Answer | Promise<Answer> {
     if (route === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
-    const feeds = this.#feeds
+    const { feeds } = this.#parts
     const feed = feeds === null ? null : feeds.asked(call, route.resource)
     if (feeds !== null && feed !== null) return this.#answerFeed(withoutAccept(call), route, feeds, feed)
     return this.#answerAsRecord(call, route)
@@ -208,19 +204,20 @@ export class Service {
   }
 
   #routeOfDescription(call: Call): Route | null {
-    const resource = this.#description?.find(call) ?? null
+    const resource = this.#parts.description?.find(call) ?? null
     return resource === null ? null : { resource, id: null }
   }
 
   async #describe(call: Call, resource: Described): Promise<Answer> {
-    if (this.#description === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
-    const { etag, body, fields } = await this.#description.read(call, resource)
+    const { description } = this.#parts
+    if (description === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
+    const { etag, body, fields } = await description.read(call, resource)
     if (this.#isUnchanged(call, etag)) return { status: 304, fields: DESCRIPTION_UNCHANGED, etag, body: null }
     return { status: 200, fields, etag, body }
   }
 
   #list(call: Call, resource: ListName): Answer | Promise<Answer> {
-    const lists = this.#lists
+    const { lists } = this.#parts
     if (lists === null) return this.#refuse(call, 'bad-id', 0, listsAreOff(this.#options.basePath, resource))
     const query = lists.read(resource, call.target)
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
