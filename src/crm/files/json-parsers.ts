@@ -15,6 +15,10 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
+/** The end of an item that is not in these bytes, and of one that has a text which is not closed. */
+const UNFINISHED = -1
+const BROKEN = -2
+
 /**
  * Finds the items of a JSON array in a file's bytes without decoding them, so a file of any size is never one string.
  * Does not parse the items.
@@ -112,37 +116,24 @@ export class JsonArrayParser implements RowParser {
     let escaped = this.#escaped
     let lines = 0
     let end = UNFINISHED
-    for (let index = from; index < bytes.length; index++) {
+    for (let index = from; index < bytes.length && end === UNFINISHED; index++) {
       const byte = bytes[index]
       if (inText) {
-        if (escaped) escaped = false
+        if (byte === LINE_FEED) end = BROKEN
+        else if (escaped) escaped = false
+        else if (byte === BACKSLASH) escaped = true
         else if (byte === QUOTE) {
           inText = false
-          if (depth === 0) {
-            end = index + 1
-            break
-          }
-        } else if (byte === BACKSLASH) escaped = true
-        if (byte === LINE_FEED) {
-          end = BROKEN
-          break
+          if (depth === 0) end = index + 1
         }
       } else if (byte === QUOTE) inText = true
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
       else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
         // The end of the list also ends a number.
-        if (depth === 0) {
-          end = index
-          break
-        }
-        if (--depth === 0) {
-          end = index + 1
-          break
-        }
-      } else if (depth === 0 && (byte === COMMA || (byte !== undefined && isSpace(byte)))) {
-        end = index
-        break
-      } else if (byte === LINE_FEED) lines++
+        if (depth === 0) end = index
+        else if (--depth === 0) end = index + 1
+      } else if (depth === 0 && (byte === COMMA || (byte !== undefined && isSpace(byte)))) end = index
+      else if (byte === LINE_FEED) lines++
     }
     this.#line += lines
     this.#depth = depth
@@ -157,8 +148,6 @@ export class JsonArrayParser implements RowParser {
 }
 
 const NOTHING = Buffer.alloc(0)
-const UNFINISHED = -1
-const BROKEN = -2
 
 function isSpace(byte: number): boolean {
   return byte === SPACE || byte === LINE_FEED || byte === RETURN || byte === TAB
