@@ -19,16 +19,14 @@ function get(
   select: readonly string[],
   where: Where,
 ): AsyncIterable<Batch> {
-  const params = { select, where: [...where, ['id', '>', 'AFTER']], orderBy: { id: 'ASC' }, limit: 'SIZE' }
-  // The parameters are one JSON text, into which the pager writes the last id and the page size.
-  const text = JSON.stringify(params).replace('"AFTER"', '{after}').replace('"SIZE"', '{size}')
+  const params = { select, where: [...where, ['id', '>', '{after}']], orderBy: { id: 'ASC' }, limit: '{size}' }
   return http.pages(`${settings['url']}/civicrm/ajax/api4/${entity}/get`, {
     by: 'key',
     size: 200,
     rows: 'values',
     errorAt: 'error_code',
     headers: headersOf(settings),
-    query: { params: text },
+    query: { params },
   })
 }
 
@@ -50,7 +48,7 @@ async function taken({ http, settings }: Context, ids: readonly Value[]): Promis
     rows: 'values',
     errorAt: 'error_code',
     headers: headersOf(settings),
-    query: { params: JSON.stringify(params) },
+    query: { params },
   })
   for await (const batch of pages)
     for (const { event_id: id = null, number = 0 } of batchRows(batch)) counts.set(id, Number(number))

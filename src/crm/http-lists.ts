@@ -2,7 +2,7 @@
 // port, with the requests and the paging of `context.http`.
 
 import { canBeInner, unfitWithin } from '../domain/inner-value.ts'
-import { type JsonValue, type JsonValues, valueAt } from '../domain/json-value.ts'
+import { type JsonValues, mapTextsIn, valueAt } from '../domain/json-value.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Secret } from '../domain/secret.ts'
 import { mappedBatches } from './batches.ts'
@@ -23,7 +23,7 @@ type List = CrmSettings<'http'>['venues']
 type Access = Pick<RequestOptions, 'bearer' | 'headers' | 'query'>
 
 /** What `since` and `byId` put into a request. */
-type Given = { readonly since?: string | number; readonly ids?: readonly (string | number)[] }
+type Given = { readonly time?: string | number; readonly some?: readonly (string | number)[] }
 
 /** The column of the first time that is not null, if the configuration names several. */
 const FIRST_STAMP = 'the first updatedAt'
@@ -81,21 +81,23 @@ function accessOf({ auth, headers }: CrmSettings<'http'>): AccessOf {
 function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): Stream {
   const { since, ids, byId, id, updatedAt, sinceAs } = list
   const options = pagingOf(settings, list)
-  const path = list.post ?? list.get ?? ''
 
-  function read(context: Context, more: JsonValues = {}, given: Given = {}): AsyncIterable<Batch> {
+  function read(context: Context, more: JsonValues = {}, { time = '', some = [] }: Given = {}): AsyncIterable<Batch> {
     const proof = access(context)
-    if (hasInnerIds(more) && given.ids?.every((one) => canBeInner(String(one))) === false)
-      context.fail('broken', unfitWithin('ids'))
-    const added = filled(more, given)
+    /** Puts times and ids into a request. Alone in a text, a time keeps its type and ids stay a list. */
+    const added = mapTextsIn(more, (text) => {
+      if (text === '{ids}') return some
+      if (text === '{since}') return time
+      if (text.includes('{ids}') && !some.every((one) => canBeInner(String(one))))
+        context.fail('broken', unfitWithin('ids'))
+      return text.replaceAll('{since}', String(time)).replaceAll('{ids}', some.join(','))
+    })
     const isPost = list.post !== null
-    const query = queryOf({ ...list.query, ...(isPost ? {} : added) })
-    const body = isPost ? { body: { ...list.body, ...added } } : {}
-    return context.http.pages(`${settings.url}${path}`, {
+    return context.http.pages(`${settings.url}${list.post ?? list.get ?? ''}`, {
       ...options,
       ...proof,
-      ...body,
-      query: { ...query, ...proof.query },
+      ...(isPost ? { body: { ...list.body, ...added } } : {}),
+      query: { ...list.query, ...(isPost ? {} : added), ...proof.query },
     })
   }
 
@@ -129,7 +131,7 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
             if (isUnknown && asNumberIf(true, after) !== after)
               for await (const _ of stamped(read(context))) if (hasNumericTimes !== null) break
             const time = sinceAs === 'asGiven' ? asNumberIf(hasNumericTimes === true, after) : writtenAs(after, sinceAs)
-            yield* stamped(read(context, since, { since: time }))
+            yield* stamped(read(context, since, { time }))
           },
         }),
     ...(ids === null ? {} : { ids: (context) => mappedBatches(read(context, ids), pairOf) }),
@@ -138,83 +140,27 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
       : {
           byId(context, some) {
             const wanted = some.map((text) => asNumberIf(hasNumericIds, text))
-            return stamped(read(context, byId, { ids: wanted }))
+            return stamped(read(context, byId, { some: wanted }))
           },
         }),
   }
 }
 
-function pagingOf({ errorAt, refusedAs }: CrmSettings<'http'>, list: List): Omit<PagesOptions, 'query' | 'body'> {
-  const { by, size, from, first, key, at, more, total, stable, hostOfLinks, whole } = list.paging
-  const error = list.errorAt ?? errorAt
+function pagingOf(settings: CrmSettings<'http'>, list: List): Omit<PagesOptions, 'query' | 'body'> {
+  const { refusedAs } = settings
+  const { id, paging, rows, errorAt = settings.errorAt } = list
   return {
-    by,
-    first,
-    whole,
-    key: key ?? list.id,
-    ...(size === null ? {} : { size }),
-    ...(from === null ? {} : { from }),
-    ...(at === null ? {} : { at }),
-    ...(more === null ? {} : { more }),
-    ...(total === null ? {} : { total }),
-    ...(stable ? { stable } : {}),
-    ...(hostOfLinks === 'ignored' ? { hostOfLinks } : {}),
-    ...(list.rows === null ? {} : { rows: list.rows }),
-    ...(error === null ? {} : { errorAt: error }),
-    ...(refusedAs === null ? {} : { refusedAs }),
+    key: id,
+    ...paging,
+    ...(rows === undefined ? {} : { rows }),
+    ...(errorAt === undefined ? {} : { errorAt }),
+    ...(refusedAs === undefined ? {} : { refusedAs }),
   }
 }
 
 /** A text as a number, if it is one and the API writes numbers. */
 function asNumberIf(isNumeric: boolean, text: string): string | number {
   return isNumeric && String(Number(text)) === text ? Number(text) : text
-}
-
-/** Puts times and ids into a request. Alone in a text, a time keeps its type and ids stay a list. */
-function filled(values: JsonValues, given: Given): JsonValues {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filledValue(value, given)]))
-}
-
-function filledValue(value: JsonValue, given: Given): JsonValue {
-  if (typeof value === 'string') {
-    if (value === '{ids}') return given.ids ?? []
-    if (value === '{since}') return given.since ?? ''
-    return value.replaceAll('{since}', String(given.since ?? '')).replaceAll('{ids}', (given.ids ?? []).join(','))
-  }
-  if (typeof value !== 'object' || value === null) return value
-  return isList(value) ? value.map((item) => filledValue(item, given)) : filled(value, given)
-}
-
-/** Whether `{ids}` stands within a longer text. */
-function hasInnerIds(value: JsonValue): boolean {
-  if (typeof value === 'string') return value.includes('{ids}') && value !== '{ids}'
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasInnerIds)
-}
-
-function isList(value: object): value is readonly JsonValue[] {
-  return Array.isArray(value)
-}
-
-type Query = NonNullable<RequestOptions['query']>
-
-/** A query has no objects: they are sent as JSON. */
-function queryOf(values: JsonValues): Query {
-  const query: Record<string, Query[string]> = {}
-  for (const [name, value] of Object.entries(values)) {
-    if (typeof value !== 'object' || value === null) query[name] = value
-    else query[name] = isList(value) ? value.flatMap((item) => queryItems(item)) : plain(value)
-  }
-  return query
-}
-
-function queryItems(item: JsonValue): readonly (string | number)[] {
-  // `{ids}` as an item is a list within the list.
-  if (typeof item === 'object' && item !== null && isList(item)) return item.flatMap((inner) => queryItems(inner))
-  return [typeof item === 'number' ? item : plain(item)]
-}
-
-function plain(value: JsonValue): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** The first text or number that stands at one of these paths: an id, or a time as the API writes it. */

@@ -1,4 +1,5 @@
 import type { ListName } from '../domain/field.ts'
+import { fieldsOf, isJsonList } from '../domain/json-value.ts'
 import type { Batch, Connector, Context, Row, Stream, Value } from './connector/marquee-connector.d.ts'
 import { mappedBatches, batchRows } from './batches.ts'
 
@@ -64,7 +65,13 @@ export function odooConnector({ version, venues, columns, flags, seats }: OdooOp
     for await (const batch of search(context, 'event.event', domain, [...EVENT, ...columns.events])) {
       const rows = batchRows(batch)
       const tags = [...new Set(rows.flatMap((row) => itemsOf(row['tag_ids'])))]
-      const tickets = await linked(context, 'event.event.ticket', 'event_id', rows.map(idOf), 'price')
+      const tickets = await linked(
+        context,
+        'event.event.ticket',
+        'event_id',
+        rows.map(({ id = null }) => id),
+        'price',
+      )
       const names = await linked(context, 'event.tag', 'id', tags, 'name')
       yield* mappedBatches([batch], (row) => blanked(eventRow(row, tickets, names), eventFlags))
     }
@@ -155,7 +162,7 @@ const searchByRpc: Search = async function* (context, model, domain, fields) {
     body: { jsonrpc: '2.0', method: 'call', params: { service, method, args } },
   })
   const answer: unknown = await http.post(`${url}/jsonrpc`, call('common', 'authenticate', [database, user, key, {}]))
-  const uid: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'result') : null
+  const { result: uid } = fieldsOf(answer)
   if (typeof uid !== 'number') context.fail('refused', `Odoo refuses the key of the user ${user}`)
   const args = [database, uid, key, model, 'search_read', [[...domain, AFTER]], { ...HOW, fields }]
   yield* http.pages(`${url}/jsonrpc`, { ...PAGING, rows: 'result', ...call('object', 'execute_kw', args) })
@@ -188,15 +195,7 @@ function blanked(row: Row, flags: ReadonlySet<string>): Row {
   )
 }
 
-function idOf({ id = null }: Row): Value {
-  return id
-}
-
 /** A link is `[id, name]`, several are `[id, id]`, none is `false`. */
 function itemsOf(value: Value | undefined): readonly Value[] {
-  return isList(value) ? value : []
-}
-
-function isList(value: Value | undefined): value is readonly Value[] {
-  return Array.isArray(value)
+  return isJsonList(value) ? value : []
 }

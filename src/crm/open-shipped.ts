@@ -20,22 +20,14 @@ type Settings = CrmSettings<'odoo' | 'salesforce' | 'civicrm'>
 export function openShipped(settings: Settings | CrmSettings<'http'>, context: ShippedContext): Promise<Crm> {
   if (settings.kind === 'http') {
     const [connector, values] = httpConnector(settings)
-    const { kind, ...others } = settings
-    // The requests are part of the connector already; only the mapping of the rows is left.
-    const lists = { events: mappingIn(settings.events), venues: mappingIn(settings.venues) }
-    return openShippedCrm(connector, values, { ...others, ...lists, kind }, context)
+    // Of several paths, the connector gives the rows the first time.
+    const { updatedAt: _ofEvents, ...events } = settings.events
+    const { updatedAt: _ofVenues, ...venues } = settings.venues
+    return openShippedCrm(connector, values, { ...settings, events, venues }, context)
   }
   const [connector, values] = shippedConnector(settings, context.further)
   // In these CRMs a text, such as the picklist of several values, may hold several tags.
   return openShippedCrm(connector, values, { ...settings, lists: 'text' }, context)
-}
-
-function mappingIn({ fields, active, showOnWeb }: Pick<SaidList, 'fields' | 'active' | 'showOnWeb'>): SaidList {
-  return {
-    ...(fields === undefined ? {} : { fields }),
-    ...(active === undefined ? {} : { active }),
-    ...(showOnWeb === undefined ? {} : { showOnWeb }),
-  }
 }
 
 function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [Connector, SettingValues] {

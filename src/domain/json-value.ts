@@ -19,6 +19,25 @@ export function valueAt(value: JsonValue | undefined, path: string): JsonValue {
   return end === path.length ? inner : valueAt(inner, path.slice(end + 1))
 }
 
+export function isJsonList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+export function isJsonObject(value: unknown): value is JsonValues {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Replaces the texts in a value, but no names. */
+export function mapTexts(value: JsonValue, change: (text: string) => JsonValue): JsonValue {
+  if (typeof value === 'string') return change(value)
+  if (typeof value !== 'object' || value === null) return value
+  return isJsonList(value) ? value.map((item) => mapTexts(item, change)) : mapTextsIn(value, change)
+}
+
+export function mapTextsIn(values: JsonValues, change: (text: string) => JsonValue): JsonValues {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, mapTexts(value, change)]))
+}
+
 /** Values of a user's connector may be anything. */
 function isValue(value: unknown): value is JsonValue {
   return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'

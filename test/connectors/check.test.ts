@@ -138,7 +138,7 @@ describe('check of a connector', () => {
       'https://elsewhere.example gets no requests',
     ],
     ['no api', 'api: 1', 'api: 2', 'has no default export with api: 1, events and venues'],
-    ['a missing placeholder', "page: '{page}'", 'page: 1', 'paging by page needs {page}'],
+    ['a missing placeholder', "page: '{page}'", 'page: 1', "paging by page needs '{page}'"],
   ])('tells of %s in the connector', async (_, from, to, sentence) => {
     const { status, said } = await check([], (text) => text.replaceAll(from, to))
     expect(said).toContain(sentence)

@@ -312,12 +312,12 @@ describe('paging', () => {
   })
 
   it.each([
-    [{ by: 'page', query: { per: 10 } }, 'paging by page needs {page} in its URL, query or body'],
-    [{ by: 'offset', query: {} }, 'paging by offset needs {offset} in its URL, query or body'],
-    [{ by: 'key' }, 'paging by key needs {after} in its URL, query or body'],
-    [{ by: 'cursor', at: 'c' }, 'paging by cursor needs {cursor} in its URL, query or body'],
-    [{ by: 'cursor', query: { c: '{cursor}' } }, 'paging by cursor needs at, the path of the cursor'],
-    [{ by: 'next' }, 'paging by next needs at, the path of the next page'],
+    [{ by: 'page', query: { per: 10 } }, "paging by page needs '{page}' in the path, the query or the body"],
+    [{ by: 'offset', query: {} }, "paging by offset needs '{offset}' in the path, the query or the body"],
+    [{ by: 'key' }, "paging by key needs '{after}' in the path, the query or the body"],
+    [{ by: 'cursor', at: 'c' }, "paging by cursor needs '{cursor}' in the path, the query or the body"],
+    [{ by: 'cursor', query: { c: '{cursor}' } }, 'paging by cursor needs at: the path of the cursor'],
+    [{ by: 'next' }, 'paging by next needs at: the path of the next page’s URL'],
   ] as const)('refuses %j before anything is asked', async (options, sentence) => {
     expect(await faultOf(idsOf(options))).toBe(`misconfigured: ${sentence}`)
     expect(server.asked).toHaveLength(0)

@@ -4,7 +4,8 @@ import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, s
 import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word, guid } from '../values.ts'
 import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector, webKeys } from './connector-lists.ts'
-import type { JsonValue, JsonValues } from '../../domain/json-value.ts'
+import { type JsonValue, type JsonValues, isJsonObject } from '../../domain/json-value.ts'
+import { pagingFault } from '../../domain/paging.ts'
 
 /** The keys of every connector that ships with Marquee and asks a web API. */
 const shippedKeys = {
@@ -108,8 +109,6 @@ const OWNED = [
   ['since', 'since'],
   ['ids', 'byId'],
 ] as const
-/** The placeholder that each way of paging needs. Without it, every request would return the same page. */
-const NEEDED: Readonly<Record<string, string>> = { page: 'page', offset: 'offset', key: 'after', cursor: 'cursor' }
 const WAYS = ['none', 'key', 'offset', 'page', 'next', 'link', 'cursor'] as const
 
 const ANY: ValueSchema = { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] }
@@ -119,12 +118,8 @@ function valuesOf(allowed: string): Key<JsonValues> {
   return wholeKey(allowed, { type: 'object', additionalProperties: ANY }, (node, place) => {
     if (node.kind !== 'map') return null
     const value = valueOf(node, place)
-    return isMapping(value) ? value : PROBLEM
+    return isJsonObject(value) ? value : PROBLEM
   })
-}
-
-function isMapping(value: JsonValue | typeof PROBLEM): value is JsonValues {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function valueOf(node: Tree, place: Place): JsonValue | typeof PROBLEM {
@@ -220,13 +215,13 @@ const total = wholeKey<string | { readonly header: string }>(
 
 const paging = section({
   by: oneOf(WAYS).says('How to request the next page (docs/crm/http.md). Marquee does not guess.'),
-  size: wholeNumber(1, 10_000).optional('the API’s own').says('The number of rows a page, for `{size}`.'),
-  from: start.optional('`0`').says("The value of `{after}` in the first request; `''` if ids are texts."),
+  size: wholeNumber(1, 10_000).override('the API’s own').says('The number of rows a page, for `{size}`.'),
+  from: start.override('`0`').says("The value of `{after}` in the first request; `''` if ids are texts."),
   first: wholeNumber(0, 1).default(1).says('The number of the first page.'),
-  key: jsonPath.optional('`id` of the list').says('The path in a row of the value for `{after}`.'),
-  at: jsonPath.optional().says('The path of the next page’s URL or cursor.'),
-  more: jsonPath.optional().says('The path of a flag that says whether there are more pages.'),
-  total: total.optional().says('The number of all rows, as a path or a header.'),
+  key: jsonPath.override('`id` of the list').says('The path in a row of the value for `{after}`.'),
+  at: jsonPath.override('none').says('The path of the next page’s URL or cursor.'),
+  more: jsonPath.override('none').says('The path of a flag that says whether there are more pages.'),
+  total: total.override('none').says('The number of all rows, as a path or a header.'),
   stable: flag().default(false).says('Whether the API’s documentation promises that rows do not move between pages.'),
   hostOfLinks: oneOf(['ignored', 'kept'])
     .default('kept')
@@ -244,7 +239,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     post: requestPath.optional().says('The path to read by POST, with `body`.'),
     body: query.optional().says('The body of a POST.'),
     query: query.optional().says('The query. A list is joined by commas, or repeated under a name that ends in `[]`.'),
-    rows: jsonPath.optional('the answer itself').says('The path of the list of rows.'),
+    rows: jsonPath.override('the answer itself').says('The path of the list of rows.'),
     id: jsonPath.default('id').says('The path of a row’s id.'),
     paging: paging.nullIfInvalid().says('How the pages of the list follow one another.'),
     since: query
@@ -256,7 +251,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     ids: query.optional('none').says('Added to the query, or the body, to read the ids of all rows.'),
     byId: query.optional('none').says('Added to the query, or the body, to read certain rows; contains `{ids}`.'),
     errorAt: jsonPath
-      .optional('that of `crm`')
+      .override('that of `crm`')
       .says('The path of the error in an answer. Any value there but null fails the request.'),
     ...columns,
     updatedAt: updatedAtPaths
@@ -270,20 +265,9 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     if ((get === null) === (post === null) && isKnown('get', 'post'))
       place.report('must have get or post, and only one of them')
     if (body !== null && post === null && isKnown('post')) place.in('body', undefined).report('is only sent with post')
-    const pages = place.in('paging', undefined)
-    const written = JSON.stringify([get, post, asked, body])
-    const needed = how === null ? undefined : NEEDED[how.by]
-    if (
-      how !== null &&
-      needed !== undefined &&
-      isKnown('get', 'post', 'query', 'body') &&
-      !written.includes(`{${needed}}`)
-    )
-      pages.report(`by ${how.by} needs '{${needed}}' in the path, the query or the body`)
-    if ((how?.by === 'next' || how?.by === 'cursor') && how.at === null && isKnown('paging'))
-      pages.report(`by ${how.by} needs at: the path of ${how.by === 'next' ? 'the next page’s URL' : 'the cursor'}`)
-    if (how?.by === 'none' && how.total === null && !how.whole && isKnown('paging'))
-      pages.report('by none needs total or whole: true; otherwise Marquee cannot know whether one answer has all rows')
+    const canTell = how !== null && isKnown('get', 'post', 'query', 'body', 'paging')
+    const fault = canTell ? pagingFault(how, [get, post, asked, body]) : null
+    if (fault !== null) place.in('paging', undefined).report(fault)
     if (since !== null && !JSON.stringify(since).includes('{since}'))
       place.in('since', undefined).report("needs '{since}'")
     if (since !== null && updatedAt === null && isKnown('updatedAt'))
@@ -336,12 +320,12 @@ export const http = section({
   auth: auth.orNull().optional('none').says('The credentials. A file is read again when the API refuses its content.'),
   headers: headers.optional('none').says('Additional request headers. Secrets belong in `auth`.'),
   errorAt: jsonPath
-    .optional('none')
+    .override('none')
     .says('The path of the error in an answer. Any value there but null fails the request.'),
   refusedAs: wholeKey('a list of words', { type: 'array', items: { type: 'string' } }, (node) =>
     node.kind === 'list' ? node.items.map((item) => String(scalarOf(item)?.value ?? '')) : null,
   )
-    .optional('none')
+    .override('none')
     .says('The values at `errorAt` that mean a refused key.'),
   requests: section({
     most: wholeNumber(1, 1_000_000).says('The highest number of requests in that time.'),

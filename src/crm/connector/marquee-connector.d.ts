@@ -113,8 +113,11 @@ export interface RequestOptions {
   /** A token, or a function that returns one. If a token is refused, the function is called once more, with that token. */
   readonly bearer?: string | ((refused: string | null) => Promise<string>)
   readonly headers?: { readonly [name: string]: string }
-  /** Added to the URL. A list is joined by commas, or repeated if the name ends in `[]`. Null is omitted. */
-  readonly query?: { readonly [name: string]: string | number | boolean | readonly (string | number)[] | null }
+  /**
+   * Added to the URL. A list is joined by commas, or repeated if the name ends in `[]`; an object is sent as JSON. Null
+   * is omitted.
+   */
+  readonly query?: { readonly [name: string]: Value }
   /** The path of an error: anything but null there fails the request, whatever its status. */
   readonly errorAt?: string
   /** The values at `errorAt` that mean that the key is refused. */
@@ -151,8 +154,11 @@ export interface PagesOptions extends RequestOptions {
   readonly whole?: boolean
   /** The API promises that all pages show one moment, or are sorted by a key. Otherwise rows may move between pages. */
   readonly stable?: boolean
-  /** Uses only the path and query of links to next pages, for servers that write a wrong host into them. */
-  readonly hostOfLinks?: 'ignored'
+  /**
+   * `ignored` uses only the path and query of links to next pages, for servers that write a wrong host into them.
+   * Otherwise a link to another host fails the read.
+   */
+  readonly hostOfLinks?: 'ignored' | 'kept'
   /** The path of the list of rows; absent if the answer itself is the list. */
   readonly rows?: string
   readonly body?: Value

@@ -1,11 +1,12 @@
 import { isPlain } from '../../domain/host.ts'
+import { isJsonList } from '../../domain/json-value.ts'
 import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
-import type { Http, PagesOptions, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
+import type { Http, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { Gate, ask } from '../web/ask.ts'
 import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
-import { type JsonAnswer, type JsonRequest, FetchFault, answerOf } from './json-answer.ts'
+import { type JsonAnswer, type JsonRequest, FetchFault, answerOf, misconfigured } from './json-answer.ts'
 import { readPages } from './http-pages.ts'
 
 export interface HttpSettings {
@@ -49,13 +50,20 @@ export class HttpRequests {
     this.#budget = new Budget(settings.budget)
   }
 
-  /** Returns `http` for a context. Its requests end with the read. */
-  bind(signal: AbortSignal): Http {
+  /**
+   * Returns `http` for a context. Its requests end with the read.
+   * @param onRequest called for each request for rows
+   */
+  bind(signal: AbortSignal, onRequest = (): void => {}): Http {
+    const request = (url: string, options: JsonRequest): Promise<JsonAnswer> => {
+      // A form asks for a token, which later reads use as well.
+      if (typeof options.body !== 'string') onRequest()
+      return this.#request(url, options, signal)
+    }
     return {
-      get: async (url, options = {}) => (await this.#request(url, options, signal)).value,
-      post: async (url, options) => (await this.#request(url, options, signal)).value,
-      pages: (url: string, options: PagesOptions) =>
-        readPages(url, options, (target, request) => this.#request(target, request, signal)),
+      get: async (url, options = {}) => (await request(url, options)).value,
+      post: async (url, options) => (await request(url, options)).value,
+      pages: (url, options) => readPages(url, options, request),
     }
   }
 
@@ -127,23 +135,19 @@ export class HttpRequests {
   #urlOf(target: string, query: RequestOptions['query']): URL {
     const { origins, allowInsecure } = this.#settings
     const url = URL.parse(target)
-    if (url === null) throw new FetchFault('misconfigured', 'http was called with something that is not a URL')
+    if (url === null) throw misconfigured('http was called with something that is not a URL')
     if (url.username !== '' || !origins.has(url.origin)) {
       const known = origins.size === 0 ? 'there is none' : [...origins].join(', ')
-      throw new FetchFault(
-        'misconfigured',
-        `${url.origin} gets no requests: it is not the origin of a url setting (${known})`,
-      )
+      throw misconfigured(`${url.origin} gets no requests: it is not the origin of a url setting (${known})`)
     }
     if (isPlain(url.origin) && !allowInsecure) {
-      throw new FetchFault('misconfigured', `${url.origin} is not https:; crm.allowInsecure: true allows it`)
+      throw misconfigured(`${url.origin} is not https:; crm.allowInsecure: true allows it`)
     }
     for (const [name, value] of Object.entries(query ?? {})) {
-      // Connectors in JavaScript may leave a value undefined.
-      if ((value ?? null) === null) continue
-      url.searchParams.delete(name)
-      for (const one of Array.isArray(value) ? repeated(name, value) : [value])
-        url.searchParams.append(name, String(one))
+      const texts = textsOf(value)
+      if (texts.length > 0) url.searchParams.delete(name)
+      for (const text of name.endsWith('[]') || texts.length === 0 ? texts : [texts.join(',')])
+        url.searchParams.append(name, text)
     }
     return url
   }
@@ -203,8 +207,11 @@ function givenUp(): FetchFault {
   return new FetchFault('internal', 'the read was given up')
 }
 
-function repeated(name: string, values: readonly (string | number)[]): readonly (string | number)[] {
-  return name.endsWith('[]') ? values : [values.join(',')]
+/** The texts of a value in a query. Null has none, and so has undefined, which connectors in JavaScript may leave. */
+function textsOf(value: Value | undefined): readonly string[] {
+  if (isJsonList(value)) return value.flatMap((item) => textsOf(item))
+  if (value === undefined || value === null) return []
+  return [typeof value === 'object' ? JSON.stringify(value) : String(value)]
 }
 
 /** Encodes the body as JSON, but sends a text with its own content type unchanged, for example a form. */

@@ -1,8 +1,9 @@
 import { canBeInner, unfitWithin } from '../../domain/inner-value.ts'
-import { valueAt } from '../../domain/json-value.ts'
+import { isJsonObject, mapTexts, mapTextsIn, valueAt } from '../../domain/json-value.ts'
+import { pagingFault } from '../../domain/paging.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Batch, PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
-import { type JsonAnswer, type JsonRequest, FetchFault } from './json-answer.ts'
+import { type FetchFault, type JsonAnswer, type JsonRequest, broken, misconfigured } from './json-answer.ts'
 
 type Ask = (url: string, request: JsonRequest) => Promise<JsonAnswer>
 
@@ -17,8 +18,11 @@ type Pages = AsyncGenerator<Batch, void, void>
 
 /** Reads all pages of a list. Ends at an empty page or if there is no next page, never at a short page. */
 export async function* readPages(url: string, options: PagesOptions, ask: Ask): Pages {
-  checkOptions(url, options)
-  const { size, by, stable = by === 'key' || by === 'none' } = options
+  const { size, by } = options
+  if (!Object.hasOwn(WAYS, by)) throw misconfigured(`by must be one of ${Object.keys(WAYS).join(', ')}`)
+  const fault = pagingFault(options, [url, options.query, options.body])
+  if (fault !== null) throw misconfigured(`paging ${fault}`)
+  const stable = options.stable === true || by === 'key' || by === 'none'
   async function read(fill: Fill, link?: string): Promise<Page> {
     // The link already contains the query.
     const asked = link === undefined ? options : { ...options, query: {} }
@@ -28,26 +32,10 @@ export async function* readPages(url: string, options: PagesOptions, ask: Ask): 
     const full = size !== undefined && rows.length >= size
     return { rows, answer, batch: { rows, ...total, lagMs: answer.lagMs, full, stable } }
   }
-  switch (by) {
-    case 'none':
-      return yield* onePage(read)
-    case 'page':
-      return yield* byNumber(options, read)
-    case 'offset':
-      return yield* byOffset(options, read)
-    case 'key':
-      return yield* byKey(options, read)
-    case 'cursor':
-      return yield* byCursor(options, read)
-    case 'next':
-    case 'link':
-      return yield* byLink(url, options, read)
-    default:
-      throw new FetchFault('misconfigured', 'by must be none, page, offset, key, next, link or cursor')
-  }
+  yield* WAYS[by](options, read, url)
 }
 
-async function* onePage(read: Read): Pages {
+async function* onePage(_: PagesOptions, read: Read): Pages {
   yield (await read({})).batch
 }
 
@@ -59,10 +47,10 @@ async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pag
     if (before !== null && before.length < size) {
       // Some servers give their last page for every number after it.
       if (isDeepStrictEqual(rows, before))
-        throw new FetchFault('broken', `page ${page} has only rows of earlier pages; is paging.by right?`)
+        throw broken(`page ${page} has only rows of earlier pages; is paging.by right?`)
       // If a server gives fewer rows than requested, its page numbers may count either size, so rows may be skipped.
       const sentence = `asked for ${size} rows a page, got ${before.length}: set paging.size to ${before.length}`
-      throw new FetchFault('misconfigured', sentence)
+      throw misconfigured(sentence)
     }
     before = rows
     yield batch
@@ -92,10 +80,7 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       const next = await read({ offset })
       yield withoutRows(next.batch)
       if (next.rows.length === 0) return
-      throw new FetchFault(
-        'broken',
-        'the CRM returns one row a page; by offset needs at least two, because pages overlap by a row',
-      )
+      throw broken('the CRM returns one row a page; by offset needs at least two, because pages overlap by a row')
     }
     const before = new Set(known)
     const isOverlapping = ids.some((id) => before.has(id))
@@ -111,10 +96,10 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
       return
     }
     if (isOverlapping && ids.length === known.length && ids.every((id, at) => id === known[at])) {
-      throw new FetchFault('broken', 'a page has only rows of the previous page; does the API know {offset}?')
+      throw broken('a page has only rows of the previous page; does the API know {offset}?')
     }
     if (++steps > MOST_STEPS_BACK)
-      throw new FetchFault('broken', 'rows move between the pages: sort them by something that does not change')
+      throw broken('rows move between the pages: sort them by something that does not change')
     offset = isOverlapping ? offset + rows.length - 1 : Math.max(0, offset - Math.max(1, known.length - 1))
   }
 }
@@ -127,7 +112,7 @@ function withoutRows(batch: Page['batch']): Batch {
 function keyOf(row: Row, key: string): string {
   const own = valueAt(row, key)
   if (own === null || typeof own === 'object')
-    throw new FetchFault('misconfigured', `a row has no ${key}: name the path of its id as key`)
+    throw misconfigured(`a row has no ${key}: name the path of its id as key`)
   return String(own)
 }
 
@@ -142,7 +127,7 @@ async function* byKey({ key = 'id', from = 0 }: PagesOptions, read: Read): Pages
       keyOf(row, key)
       const own = valueAt(row, key)
       const rises = typeof own === 'number' && typeof after === 'number' ? own > after : !seen.has(own)
-      if (!rises) throw new FetchFault('broken', `the rows are not in the order of ${key}: sort them by it`)
+      if (!rises) throw broken(`the rows are not in the order of ${key}: sort them by it`)
       seen.add(own)
       after = own
     }
@@ -157,9 +142,8 @@ async function* byCursor({ at = '', more }: PagesOptions, read: Read): Pages {
     yield batch
     cursor = valueAt(answer.value, at)
     if (more === undefined ? rows.length === 0 || isNothing(cursor) : !flagAt(answer.value, more, cursor)) return
-    if (isNothing(cursor))
-      throw new FetchFault('broken', `${more} says that there are more pages, but there is no cursor at ${at}`)
-    if (seen.has(cursor)) throw new FetchFault('broken', 'the same cursor came twice: the pages run in a circle')
+    if (isNothing(cursor)) throw broken(`${more} says that there are more pages, but there is no cursor at ${at}`)
+    if (seen.has(cursor)) throw broken('the same cursor came twice: the pages run in a circle')
     seen.add(cursor)
   }
 }
@@ -170,13 +154,10 @@ function flagAt(answer: Value, path: string, cursor: Value): boolean {
   const word = JSON.stringify(flag).toLowerCase().replaceAll('"', '')
   if (word === 'true' || word === '1') return true
   if (word === 'false' || word === '0' || isNothing(cursor)) return false
-  throw new FetchFault(
-    'misconfigured',
-    `the answer has a cursor, but neither true nor false at ${path}; is more right?`,
-  )
+  throw misconfigured(`the answer has a cursor, but neither true nor false at ${path}; is more right?`)
 }
 
-async function* byLink(url: string, { by, at = '', hostOfLinks }: PagesOptions, read: Read): Pages {
+async function* byLink({ by, at = '', hostOfLinks }: PagesOptions, read: Read, url: string): Pages {
   let next: string | undefined
   const seen = new Set<string>([url])
   for (;;) {
@@ -185,15 +166,25 @@ async function* byLink(url: string, { by, at = '', hostOfLinks }: PagesOptions, 
     const link: Value = by === 'next' ? valueAt(answer.value, at) : nextLinkIn(answer.headers['link'] ?? '')
     if (rows.length === 0 || isNothing(link)) return
     const target: URL | null = typeof link === 'string' ? URL.parse(link, next ?? url) : null
-    if (target === null) throw new FetchFault('broken', 'the link to the next page is not a URL')
+    if (target === null) throw broken('the link to the next page is not a URL')
     const { origin } = new URL(url)
     if (target.origin !== origin && hostOfLinks !== 'ignored')
-      throw new FetchFault('broken', `the next page is on another host (${target.origin}), which gets no requests`)
+      throw broken(`the next page is on another host (${target.origin}), which gets no requests`)
     const isWhole = typeof link === 'string' && link.startsWith(`${origin}/`)
     next = isWhole ? link : `${origin}${target.pathname}${target.search}`
-    if (seen.has(next)) throw new FetchFault('broken', 'the same page came twice: its links run in a circle')
+    if (seen.has(next)) throw broken('the same page came twice: its links run in a circle')
     seen.add(next)
   }
+}
+
+const WAYS: Readonly<Record<PagesOptions['by'], (options: PagesOptions, read: Read, url: string) => Pages>> = {
+  none: onePage,
+  page: byNumber,
+  offset: byOffset,
+  key: byKey,
+  cursor: byCursor,
+  next: byLink,
+  link: byLink,
 }
 
 function isNothing(value: Value): boolean {
@@ -202,45 +193,18 @@ function isNothing(value: Value): boolean {
 
 type Fill = { readonly [name: string]: Value }
 
-/** The placeholder that each way of paging needs. Without it, every request would return the same page. */
-const NEEDED: Partial<Record<PagesOptions['by'], string>> = {
-  page: 'page',
-  offset: 'offset',
-  key: 'after',
-  cursor: 'cursor',
-}
-
-function checkOptions(url: string, { by, at, query, body, total, whole, size }: PagesOptions): void {
-  const needed = NEEDED[by]
-  const written = JSON.stringify([url, query ?? null, body ?? null])
-  if (needed !== undefined && !written.includes(`{${needed}}`))
-    throw wrong(`paging by ${by} needs {${needed}} in its URL, query or body`)
-  if ((by === 'next' || by === 'cursor') && at === undefined)
-    throw wrong(`paging by ${by} needs at, the path of the ${by === 'next' ? 'next page' : 'cursor'}`)
-  if (by === 'none' && total === undefined && whole !== true)
-    throw wrong(
-      'paging by none needs total or whole: true; otherwise Marquee cannot know whether the answer has all rows',
-    )
-  if (by === 'offset' && size !== undefined && size < 2)
-    throw wrong('paging by offset needs a size of at least 2, since pages overlap by a row')
-}
-
-function wrong(sentence: string): FetchFault {
-  return new FetchFault('misconfigured', sentence)
-}
-
 const LONGEST = 2000
 
 function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
   const fill = scalarsIn(given)
   const { query = {}, body } = options
-  const filled: Record<string, NonNullable<JsonRequest['query']>[string]> = {}
-  for (const [name, value] of Object.entries(query)) {
-    filled[name] = isItems(value)
-      ? value.map((item) => inQuery(item, fill)).filter((item) => item !== null)
-      : inQuery(value, fill)
+  // In the first request there is no cursor: omit the whole text around its placeholder.
+  const isLeftOut = (text: string): boolean => text.includes('{cursor}') && fill['cursor'] === null
+  const request = {
+    ...options,
+    query: mapTextsIn(query, (text) => (isLeftOut(text) ? null : inText(text, fill))),
+    ...(body === undefined ? {} : { body: mapTexts(body, (text) => inText(text, fill)) }),
   }
-  const request = { ...options, query: filled, ...(body === undefined ? {} : { body: inValue(body, fill) }) }
   return { url: inUrl(url, fill), request }
 }
 
@@ -250,9 +214,9 @@ function scalarsIn(fill: Fill): Scalars {
   const scalars: Record<string, Scalars[string]> = {}
   for (const [name, value] of Object.entries(fill)) {
     if (typeof value === 'object' && value !== null)
-      throw new FetchFault('broken', 'the cursor or key of the next page is neither a text nor a number')
+      throw broken('the cursor or key of the next page is neither a text nor a number')
     if (String(value).length > LONGEST)
-      throw new FetchFault('broken', 'the cursor or key of the next page is longer than 2,000 characters')
+      throw broken('the cursor or key of the next page is longer than 2,000 characters')
     scalars[name] = typeof value === 'boolean' ? String(value) : value
   }
   return scalars
@@ -265,16 +229,6 @@ function inText(text: string, fill: Scalars): Scalars[string] {
   const alone = /^\{(page|size|offset|after|cursor)\}$/.exec(text)?.[1]
   if (alone !== undefined) return fill[alone] ?? null
   return text.replaceAll(PLACEHOLDER, (_, name: string) => fitting(String(fill[name] ?? ''), name))
-}
-
-function isItems(value: unknown): value is readonly (string | number)[] {
-  return Array.isArray(value)
-}
-
-function inQuery<Plain>(value: string | Plain, fill: Scalars): Scalars[string] | Plain {
-  if (typeof value !== 'string') return value
-  // In the first request there is no cursor: omit the whole text around its placeholder.
-  return value.includes('{cursor}') && fill['cursor'] === null ? null : inText(value, fill)
 }
 
 /** Replaces the placeholders in a URL. As a whole step of the path or a whole value, any text is encoded. */
@@ -294,14 +248,7 @@ function fitting(text: string, name: string): string {
 }
 
 function unfit(name: string): FetchFault {
-  return new FetchFault('broken', unfitWithin(name))
-}
-
-function inValue(value: Value, fill: Scalars): Value {
-  if (typeof value === 'string') return inText(value, fill)
-  if (Array.isArray(value)) return value.map((inner: Value) => inValue(inner, fill))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inValue(inner, fill)]))
+  return broken(unfitWithin(name))
 }
 
 function rowsIn(
@@ -309,11 +256,10 @@ function rowsIn(
   { rows: path, total }: PagesOptions,
 ): { readonly rows: readonly Row[]; readonly total?: number } {
   const found = path === undefined ? value : valueAt(value, path)
-  if (!Array.isArray(found))
-    throw new FetchFault('broken', `the answer has no list of rows${path === undefined ? '' : ` at ${path}`}`)
+  if (!Array.isArray(found)) throw broken(`the answer has no list of rows${path === undefined ? '' : ` at ${path}`}`)
   const rows: Row[] = []
   for (const row of found) {
-    if (!isRow(row)) throw new FetchFault('broken', 'the answer has a row that is not an object')
+    if (!isJsonObject(row)) throw broken('the answer has a row that is not an object')
     rows.push(row)
   }
   if (total === undefined) return { rows }
@@ -321,13 +267,9 @@ function rowsIn(
   const count = typeof told === 'string' && /^\d{1,12}$/.test(told) ? Number(told) : told
   if (typeof count !== 'number' || count < 0) {
     const where = typeof total === 'string' ? total : `the header ${total.header}`
-    throw new FetchFault('broken', `the answer has no number of rows at ${where} (total)`)
+    throw broken(`the answer has no number of rows at ${where} (total)`)
   }
   return { rows, total: count }
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns the target of `rel="next"` in a Link header (RFC 8288 §3); null if there is none. */

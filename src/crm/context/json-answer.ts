@@ -20,6 +20,14 @@ export class FetchFault extends Error {
   }
 }
 
+export function broken(sentence: string): FetchFault {
+  return new FetchFault('broken', sentence)
+}
+
+export function misconfigured(sentence: string): FetchFault {
+  return new FetchFault('misconfigured', sentence)
+}
+
 export interface JsonAnswer {
   readonly value: Value
   readonly headers: HttpReply['headers']
@@ -36,9 +44,12 @@ export async function answerOf(
   { errorAt, refusedAs = [], misconfiguredAs = [] }: Omit<JsonRequest, 'bearer'>,
 ): Promise<JsonAnswer> {
   const { status, headers, body } = reply
-  const said = errorAt === undefined || body.length === 0 ? null : valueAt(await parsed(body), errorAt)
+  const text = utf8TextOf(body)
+  // Null also if the text is not JSON.
+  const value = text === null ? null : await parsePlain(text, inSlices())
+  const said = errorAt === undefined ? null : valueAt(value, errorAt)
   const word = said === null || typeof said === 'object' ? '' : String(said)
-  const code = said === null && status >= 400 ? await codeIn(body) : CODE.test(word) ? word : ''
+  const code = said === null && status >= 400 ? codeIn(value) : CODE.test(word) ? word : ''
   const fault = (kind: FailureKind, sentence: string): FetchFault => new FetchFault(kind, `${host} ${sentence}`, status)
   const path = pathname.slice(0, 100)
   const shown = [String(status), code].join(' ').trim()
@@ -55,10 +66,9 @@ export async function answerOf(
   if (status >= 300 && status < 400) throw fault('broken', redirected(host, reply))
   if (status >= 500) throw fault('unreachable', `answered with a server error (${shown})`)
   if (body.length === 0) throw fault('broken', `sent an empty answer (${status})`)
-  const value = await parsed(body)
   if (value === null) {
     const isMarkup = /^\s*</.test(new TextDecoder().decode(body.subarray(0, 200)))
-    const other = utf8TextOf(body) === null ? 'bytes that are not UTF-8' : 'invalid JSON'
+    const other = text === null ? 'bytes that are not UTF-8' : 'invalid JSON'
     const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : other
     throw fault('broken', `answered with ${what}`)
   }
@@ -71,9 +81,8 @@ const CODE = /^[\w.-]{1,60}$/
 const CODES = ['code', 'errorCode', 'error', 'error.code', 'errors.0.code', 'errors.0.extensions.code', '0.errorCode']
 
 /** Returns the error code from one of its usual places; empty if there is none. */
-async function codeIn(body: Uint8Array): Promise<string> {
-  const said = await parsed(body)
-  const found = CODES.map((path) => valueAt(said, path))
+function codeIn(answer: Value): string {
+  const found = CODES.map((path) => valueAt(answer, path))
   const code = found.find((one) => typeof one === 'string' && /^[A-Z][A-Z_]{2,58}[A-Z]$/.test(one))
   return typeof code === 'string' ? code : ''
 }
@@ -84,10 +93,4 @@ function redirected(host: string, { status, headers }: HttpReply): string {
   const to = URL.parse(location)
   const where = to === null ? 'another path' : to.host === host ? to.origin : to.host
   return `redirects to ${where} (${status}), and redirects are not followed: name it in the url setting`
-}
-
-/** Parses JSON, large texts with pauses. Returns null if the text is not JSON, and for JSON's null. */
-async function parsed(body: Uint8Array): Promise<Value> {
-  const text = utf8TextOf(body)
-  return text === null ? null : parsePlain(text, inSlices())
 }
