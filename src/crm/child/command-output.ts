@@ -4,8 +4,8 @@ import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
 import { FAIL_KINDS } from '../context/connector-run.ts'
 import { LONGEST_SENTENCE } from '../context/given-settings.ts'
 import { LARGEST_ROW_BYTES, LONGEST_CURSOR } from '../kit/crm-limits.ts'
+import { eachLine } from './each-line.ts'
 
-const LINE_FEED = 0x0a
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
 const BATCH_ROWS = 1000
 const BATCH_BYTES = 1024 * 1024
@@ -28,8 +28,8 @@ export class CommandOutput {
   readonly #name: string
   readonly #way: Way
   readonly #onUnknown: (word: string) => void
-  #rest: Buffer[] = []
-  #restBytes = 0
+  readonly #feed = eachLine(LONGEST_ROW, (line, isCut) => this.#takeLine(line, isCut))
+  readonly #batches: StreamBatch[] = []
   #rows: Buffer[] = []
   #bytes = 0
   #deleted: string[] = []
@@ -45,20 +45,17 @@ export class CommandOutput {
     this.#onUnknown = onUnknown
   }
 
-  *take(bytes: Buffer): Generator<StreamBatch, void> {
-    let from = 0
-    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
-      this.#keep(bytes.subarray(from, at))
-      from = at + 1
-      yield* this.#endLine()
-    }
-    this.#keep(bytes.subarray(from))
+  /** Returns the batches that are complete. */
+  take(bytes: Buffer): readonly StreamBatch[] {
+    this.#feed(bytes)
+    return this.#batches.splice(0)
   }
 
   /** Ends the output. The last line need not end with a line break. */
-  *end(): Generator<StreamBatch, void> {
-    yield* this.#endLine()
-    if (this.failure === null) yield this.#batch(false)
+  end(): readonly StreamBatch[] {
+    this.#feed(Buffer.from('\n'))
+    if (this.failure === null) this.#endBatch(false)
+    return this.#batches.splice(0)
   }
 
   /** How the read ended, if nothing failed. */
@@ -70,30 +67,14 @@ export class CommandOutput {
     return { ok: true, cursor: this.#cursor }
   }
 
-  #keep(part: Buffer): void {
-    const kept = part.subarray(0, Math.max(0, LONGEST_ROW - this.#restBytes))
-    // A copy: the stream may reuse its memory.
-    if (kept.length > 0) this.#rest.push(Buffer.from(kept))
-    this.#restBytes += part.length
-  }
-
-  *#endLine(): Generator<StreamBatch, void> {
-    const printed = this.#rest.length === 1 ? (this.#rest[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#rest)
-    const isCut = this.#restBytes > printed.length
-    ;[this.#rest, this.#restBytes] = [[], 0]
+  #takeLine(printed: Buffer, isCut: boolean): void {
     if (this.failure !== null) return
     const hasMark = ++this.#line === 1 && printed.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
     const line = hasMark ? printed.subarray(BYTE_ORDER_MARK.length) : printed
-    if (!isCut && !isUtf8(line)) {
-      this.#failAtLine('the bytes are not UTF-8; the command must print UTF-8')
-      return
-    }
+    if (!isCut && !isUtf8(line)) return this.#failAtLine('the bytes are not UTF-8; the command must print UTF-8')
     const first = line.toString('latin1', 0, 64).trimStart()[0]
     if (first === undefined) return
-    if (first === '#') {
-      this.#control(line.toString('utf8').trim())
-      return
-    }
+    if (first === '#') return this.#control(line.toString('utf8').trim())
     if (first !== (this.#way === 'ids' ? '[' : '{')) {
       const expected = this.#way === 'ids' ? 'neither [id, updatedAt]' : 'neither a row'
       this.failure = failed('broken', `${this.#name} printed a line that is ${expected} nor a control line`)
@@ -102,21 +83,13 @@ export class CommandOutput {
     this.#rows.push(line)
     this.#count++
     this.#bytes += line.length
-    if (this.#rows.length === BATCH_ROWS || this.#bytes > BATCH_BYTES) yield this.#batch(true)
+    if (this.#rows.length === BATCH_ROWS || this.#bytes > BATCH_BYTES) this.#endBatch(true)
   }
 
-  #batch(goesOn: boolean): StreamBatch {
-    const batch = {
-      rows: this.#rows,
-      deleted: this.#deleted,
-      total: this.#total,
-      lagMs: this.#lagMs,
-      full: false,
-      stable: false,
-      goesOn,
-    }
+  #endBatch(goesOn: boolean): void {
+    const about = { total: this.#total, lagMs: this.#lagMs, full: false, stable: false, goesOn }
+    this.#batches.push({ rows: this.#rows, deleted: this.#deleted, ...about })
     ;[this.#rows, this.#bytes, this.#deleted] = [[], 0, []]
-    return batch
   }
 
   #control(line: string): void {
