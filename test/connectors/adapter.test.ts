@@ -351,8 +351,10 @@ it.each([
   [{}, { request: { most: 60 } }, 'has request; did you mean requests?'],
 ])('refuses a misspelt member, which would be ignored: %p %p', (list, more, sentence) => {
   const events = listOf(() => [])
-  expect(outlineOf({ api: 1, events: { ...events, ...list }, venues: events, ...more })).toBe(sentence)
-  expect(outlineOf({ api: 1, events: { ...events, pageOf() {} }, venues: events, token: null })).toBeObject()
+  const misspelt = { api: 1, events: { ...events, ...list }, venues: events, ...more } as const
+  expect(outlineOf(misspelt)).toBe(sentence)
+  const own = { api: 1, events: { ...events, pageOf() {} }, venues: events, token: null } as const
+  expect(outlineOf(own)).toBeObject()
 })
 
 describe('a list that is read in full again and again', () => {

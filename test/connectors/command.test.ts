@@ -168,7 +168,7 @@ describe('a command', () => {
     const { status, stderr } = await runCommand(['check', '--config', folder.configuration], { runtime })
     expect(status).toBe(1)
     expect(stderr).toContain(
-      'crm.sh could not be started (ENOENT): check that no-such-program, the first word of crm.run, is installed and in PATH',
+      'crm.sh could not be started (ENOENT): check that no-such-program, the first word of crm.run, is a program in PATH that Marquee may execute',
     )
   })
 

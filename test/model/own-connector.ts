@@ -5,6 +5,7 @@ import type { Guid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { ConnectorSource } from '../../src/crm/connector/connector-source.ts'
 import { RowStream } from '../../src/crm/connector/row-stream.ts'
+import { GivenSettings } from '../../src/crm/context/given-settings.ts'
 import type {
   ConnectorOutline,
   RowHost,
@@ -167,11 +168,7 @@ class ModelHost<Item> implements RowHost {
     }
   }
 
-  readonly rereadNote = ''
-
-  async refreshSecrets(): Promise<boolean> {
-    return false
-  }
+  readonly given: GivenSettings = new GivenSettings({})
 
   onHint(): () => void {
     return () => {}

@@ -1,33 +1,40 @@
 import { describe, expect, it } from 'bun:test'
+import { PassThrough } from 'node:stream'
 import { Secret } from '../../domain/secret.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import type { Observation } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, GroupMemory, eachLine, killGroup, spawnBare } from './child-watch.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare } from './child-watch.ts'
 
 const KEY = `key-${'0123456789abcdef'.repeat(150)}`
 const time: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0.5 }
 
 /** Returns what is logged of the chunks that a program prints. */
-function logged(...chunks: readonly string[]): readonly string[] {
+async function logged(...chunks: readonly string[]): Promise<readonly string[]> {
   const seen: Observation[] = []
   const given = new GivenSettings({ key: new Secret(KEY, { name: 'the file key', reread: null }) })
   const prints = new ChildPrints('crm.mjs', given, (observation) => seen.push(observation), time)
-  const take = eachLine((line) => prints.tell(line))
-  for (const chunk of chunks) take(chunk)
+  const printed = new PassThrough()
+  prints.follow(printed)
+  for (const chunk of chunks) printed.write(chunk)
+  await new Promise((resolve) => {
+    printed.on('end', resolve).end()
+  })
   return seen.flatMap((observation) => (observation.kind === 'crm-noticed' ? [observation.message] : []))
 }
 
 describe('what a connector prints', () => {
-  it('is logged line by line, however its chunks are cut', () => {
-    expect(logged('one\ntw', 'o\nthree')).toEqual(['crm.mjs says: one', 'crm.mjs says: two'])
+  it('is logged line by line, however its chunks are cut', async () => {
+    const lines = await logged('one\ntw', 'o\nthree')
+    expect(lines).toEqual(['crm.mjs says: one', 'crm.mjs says: two', 'crm.mjs says: three'])
   })
 
-  it('shows no part of a secret in a long line', () => {
+  it('shows no part of a secret in a long line', async () => {
     for (const before of [300, 450, 1990, 65_000]) {
       const half = KEY.length / 2
-      const lines = logged('.'.repeat(before) + KEY.slice(0, half), `${KEY.slice(half)} and more\n`, 'the next line\n')
+      const parts = ['.'.repeat(before) + KEY.slice(0, half), `${KEY.slice(half)} and more\n`, 'the next line\n']
+      const lines = await logged(...parts)
       expect(lines.map((line) => [line.length <= 500, /0123456789|abcdef/.test(line)])).toEqual([
         [true, false],
         [true, false],
@@ -35,8 +42,8 @@ describe('what a connector prints', () => {
     }
   })
 
-  it('is cut after the beginning of a line without end, whose rest is left out', () => {
-    const lines = logged('x'.repeat(70_000), 'y'.repeat(70_000), 'z\nthe next line\n')
+  it('is cut after the beginning of a line without end, whose rest is left out', async () => {
+    const lines = await logged('x'.repeat(70_000), 'y'.repeat(70_000), 'z\nthe next line\n')
     expect(lines.map((line) => line.slice(0, 20))).toEqual(['crm.mjs says: xxxxxx', 'crm.mjs says: the ne'])
   })
 })

@@ -5,6 +5,7 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { GivenSettings } from '../context/given-settings.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import { eachLine } from './each-line.ts'
 
 /**
  * Starts an operator's program in a separate process group, with only PATH in its environment.
@@ -29,6 +30,18 @@ export function killGroup(child: ChildProcess): void {
   } catch {
     // It has ended already.
   }
+}
+
+const WATCH_EVERY_MS = 200
+
+/** Calls `look` now and again, until the returned function is called. */
+export function watchEvery(time: Time, look: () => void): () => void {
+  let cancel = time.after(0, again)
+  function again(): void {
+    cancel = time.after(WATCH_EVERY_MS, again)
+    look()
+  }
+  return () => cancel()
 }
 
 /** How many processes of the machine are examined at once. Examining all of them at once would hold up requests. */
@@ -106,7 +119,7 @@ function aboutProcess(pid: number, file: 'stat' | 'status' | `task/${number}/chi
 }
 
 const LONGEST_LINE = 500
-/** The most characters kept of a line. Far more than is logged: a secret must be complete to be removed. */
+/** The most bytes kept of a line. Far more than is logged: a secret must be complete to be removed. */
 const MOST_KEPT = 65_536
 const MOST_LINES = 20
 const LINES_PER_MS = 60_000
@@ -129,12 +142,9 @@ export class ChildPrints {
   }
 
   follow(stream: Readable | null): void {
-    const take = eachLine((line) => this.tell(line))
+    const take = eachLine(MOST_KEPT, (line) => this.tell(line.toString('utf8')))
     // The last line may lack a line break.
-    stream
-      ?.setEncoding('utf8')
-      .on('data', take)
-      .on('end', () => take('\n'))
+    stream?.on('data', take).on('end', () => take(Buffer.from('\n')))
   }
 
   tell(line: string): void {
@@ -151,24 +161,5 @@ export class ChildPrints {
 
   notice(message: string): void {
     this.#observe({ kind: 'crm-noticed', message: this.#given.shown(message, LONGEST_LINE) })
-  }
-}
-
-/**
- * Divides a stream into lines. Only the beginning of a long line is passed on: a further part may begin in a secret.
- */
-export function eachLine(onLine: (line: string) => void): (text: string) => void {
-  let rest = ''
-  let isCut = false
-  return (text) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      if (!isCut) onLine(line)
-      isCut = false
-    }
-    if (rest.length <= MOST_KEPT) return
-    if (!isCut) onLine(rest)
-    ;[rest, isCut] = ['', true]
   }
 }

@@ -5,18 +5,17 @@ import { basename } from 'node:path'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { codeOf } from '../../domain/system-error.ts'
-import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
+import { type Crm, type Failed, failed } from '../../sync/port.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory } from './child-watch.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
 import { CommandOutput } from './command-output.ts'
 import type { ProcessContext } from './module-crm.ts'
 
 /** How many request time limits may pass without output. */
 const PATIENCE = 3
-const WATCH_EVERY_MS = 100
 const LONGEST_TRACED = 2048
 
 /** Opens a connector that is a command. Each read starts the command once. */
@@ -31,7 +30,8 @@ class CommandHost implements RowHost {
   readonly name: string
   readonly #settings: CrmSettings<'command'>
   readonly #context: ProcessContext
-  readonly #given: GivenSettings
+  readonly #outline: ConnectorOutline
+  readonly given: GivenSettings
   readonly #prints: ChildPrints
   readonly #running = new Set<ChildProcess>()
   readonly #unknownWords = new Set<string>()
@@ -39,20 +39,17 @@ class CommandHost implements RowHost {
 
   constructor(settings: CrmSettings<'command'>, context: ProcessContext) {
     const { words, files } = settings.run
+    const { events, venues } = settings
     this.name = basename(files[0]?.file ?? words[0] ?? 'the command')
     this.#settings = settings
     this.#context = context
-    this.#given = new GivenSettings(settings.settings)
-    this.#prints = new ChildPrints(this.name, this.#given, context.observe, context.time)
+    this.#outline = { events: { ways: events.ways, said: {} }, venues: { ways: venues.ways, said: {} } }
+    this.given = new GivenSettings(settings.settings)
+    this.#prints = new ChildPrints(this.name, this.given, context.observe, context.time)
   }
 
-  async ready(): Promise<ConnectorOutline | Failure> {
-    const { events, venues } = this.#settings
-    for (const [list, { ways, updatedAt }] of Object.entries({ events, venues })) {
-      if (ways.includes('since') && updatedAt === null)
-        return failureOf('misconfigured', `crm.${list}.ways has since, which needs crm.${list}.updatedAt`)
-    }
-    return { events: { ways: events.ways, said: {} }, venues: { ways: venues.ways, said: {} } }
+  ready(): Promise<ConnectorOutline> {
+    return Promise.resolve(this.#outline)
   }
 
   async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
@@ -69,16 +66,24 @@ class CommandHost implements RowHost {
     child.on('error', (cause) => resolve(whyNotStarted(cause, program)))
     child.on('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `status ${code}`}`))
     const { stdin, stdout, stderr } = child
-    stdin?.on('error', () => {}).end(`${JSON.stringify(this.#plainSettings())}\n`)
+    const plain = Object.entries(this.given.sent).map(([name, { value }]) => [name, value])
+    stdin?.on('error', () => {}).end(`${JSON.stringify(Object.fromEntries(plain))}\n`)
     this.#prints.follow(stderr)
     const giveUp = (): void => killGroup(child)
     signal.addEventListener('abort', giveUp, { once: true })
-    const memory = this.#watchMemory(child)
+    const memory = new GroupMemory(child)
+    let killed: Failed | null = null
+    const stopWatch = watchEvery(this.#context.time, () => {
+      const bytes = memory.residentBytes ?? 0
+      if (bytes <= this.#settings.memoryBytes) return
+      killed = { ok: false, failure: tooMuchMemory(this.name, bytes) }
+      killGroup(child)
+    })
     try {
       if (stdout === null) return failed('internal', `${this.name} has no output`)
-      return yield* this.#rowsIn(child, stdout, closed, way, () => memory.why)
+      return yield* this.#rowsIn(child, stdout, closed, way, () => killed)
     } finally {
-      memory.stop()
+      stopWatch()
       signal.removeEventListener('abort', giveUp)
       this.#running.delete(child)
       killGroup(child)
@@ -122,12 +127,12 @@ class CommandHost implements RowHost {
       if (next === null || next.done === true) break
       if (isFirst) this.#trace(`< ${wholeLines(next.value.toString())}`)
       yield* output.take(next.value)
-      if (output.failure !== null) return this.#masked(output.failure)
+      if (output.failure !== null) return output.failure
     }
     const how = await withTimeout(time, patienceMs, closed)
     if (how === TIMED_OUT) return silent()
     yield* output.end()
-    if (output.failure !== null) return this.#masked(output.failure)
+    if (output.failure !== null) return output.failure
     if (how !== null || isBroken)
       return whyKilled() ?? failed('internal', `${this.name} ${how ?? 'closed its output too early'}`)
     return output.outcome
@@ -135,16 +140,7 @@ class CommandHost implements RowHost {
 
   /** Traces the command line and the beginning of its output: Marquee does not see the command's requests. */
   #trace(text: string): void {
-    this.#context.trace?.(this.#given.shown(text, LONGEST_TRACED))
-  }
-
-  #masked({ failure }: Failed): Failed {
-    return { ok: false, failure: { ...failure, message: this.#given.shown(failure.message) } }
-  }
-
-  /** The settings for the command, which gets them as one JSON object. */
-  #plainSettings(): Readonly<Record<string, string | number | boolean>> {
-    return Object.fromEntries(Object.entries(this.#given.sent).map(([name, { value }]) => [name, value]))
+    this.#context.trace?.(this.given.shown(text, LONGEST_TRACED))
   }
 
   #tellUnknown(word: string): void {
@@ -167,31 +163,6 @@ class CommandHost implements RowHost {
     return null
   }
 
-  #watchMemory(child: ChildProcess): { readonly stop: () => void; readonly why: Failed | null } {
-    const { time } = this.#context
-    const { memoryBytes } = this.#settings
-    const memory = new GroupMemory(child)
-    const watch: { stop: () => void; why: Failed | null } = { stop: () => {}, why: null }
-    const look = (): void => {
-      const bytes = memory.residentBytes ?? 0
-      if (bytes > memoryBytes) {
-        watch.why = { ok: false, failure: tooMuchMemory(this.name, bytes) }
-        return killGroup(child)
-      }
-      watch.stop = time.after(WATCH_EVERY_MS, look)
-    }
-    look()
-    return watch
-  }
-
-  refreshSecrets(): Promise<boolean> {
-    return this.#given.refresh()
-  }
-
-  get rereadNote(): string {
-    return this.#given.rereadNote
-  }
-
   onHint(): () => void {
     return () => {}
   }
@@ -204,16 +175,9 @@ class CommandHost implements RowHost {
 
 /** Explains why a program could not be started, and what to check, as the rest of a sentence. */
 function whyNotStarted(cause: unknown, program: string): string {
-  const code = codeOf(cause) ?? 'unknown reason'
-  const check = NOT_STARTED.get(code)
-  return `could not be started (${code})${check === undefined ? '' : `: check that ${program}, the first word of crm.run, ${check}`}`
+  const what = `${program}, the first word of crm.run, is a program in PATH that Marquee may execute`
+  return `could not be started (${codeOf(cause) ?? 'unknown reason'}): check that ${what}`
 }
-
-const NOT_STARTED: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'is installed and in PATH'],
-  ['EACCES', 'is a program that Marquee may execute'],
-  ['ENOEXEC', 'is a program, or begins with #! and the program that runs it'],
-])
 
 /** Omits the last line if it is incomplete: it may end within a secret. */
 function wholeLines(text: string): string {

@@ -7,10 +7,12 @@ import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ListName } from '../../domain/field.ts'
-import { ConnectorRun, nameOfThrown, whereThrown } from '../context/connector-run.ts'
+import { type ConnectorRun, nameOfThrown, runConnector, whereThrown } from '../context/connector-run.ts'
+import { systemTime } from '../../time/time.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { tracedClient } from '../web/trace-requests.ts'
 import { LONGEST_SENTENCE, type SentSettings } from '../context/given-settings.ts'
+import { eachLine } from './each-line.ts'
 import { type FromHost, type ToHost, CHANNEL } from './host-messages.ts'
 
 /** Runs a connector in this process until its standard input ends. */
@@ -19,7 +21,7 @@ export function runConnectorHost(openHttpClient: OpenHttpClient): void {
   // The service has ended.
   channel.on('error', () => process.exit(0))
   endBeforeTheService()
-  const host = new ConnectorHost(openHttpClient, (text) => void channel.write(text))
+  const host = new ConnectorHost(openHttpClient, (bytes) => void channel.write(bytes))
   process.on('unhandledRejection', (cause) => {
     const what = nameOfThrown(cause)
     process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that was not awaited (${what})\n`)
@@ -28,13 +30,8 @@ export function runConnectorHost(openHttpClient: OpenHttpClient): void {
     process.stderr.write(`${whereThrown(cause, host.name)} threw ${cause.name} outside of a read\n`)
     process.exit(1)
   })
-  let rest = ''
-  process.stdin.setEncoding('utf8')
-  process.stdin.on('data', (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) host.take(JSON.parse(line))
-  })
+  const take = eachLine(Number.POSITIVE_INFINITY, (line) => host.take(JSON.parse(line.toString('utf8'))))
+  process.stdin.on('data', take)
   // The service has ended.
   process.stdin.on('end', () => process.exit(0))
 }
@@ -55,17 +52,19 @@ interface OpenRead {
 
 type Start = Extract<ToHost, { do: 'start' }>
 
+const LINE_FEED = Buffer.from('\n')
+
 class ConnectorHost {
   /** The connector's name in messages. */
   name = 'the connector'
   readonly #openHttpClient: OpenHttpClient
-  readonly #write: (text: string) => void
+  readonly #write: (bytes: Buffer) => void
   readonly #reads = new Map<number, OpenRead>()
   readonly #secrets = new Set<string>()
   #run: ConnectorRun | null = null
   readonly #loop = new LoopWatch()
 
-  constructor(openHttpClient: OpenHttpClient, write: (text: string) => void) {
+  constructor(openHttpClient: OpenHttpClient, write: (bytes: Buffer) => void) {
     this.#openHttpClient = openHttpClient
     this.#write = write
   }
@@ -92,8 +91,9 @@ class ConnectorHost {
     }
   }
 
-  #send(head: FromHost, rows: readonly string[] = []): void {
-    this.#write(`${[JSON.stringify(head), ...rows].join('\n')}\n`)
+  #send(head: FromHost, rows: readonly Buffer[] = []): void {
+    const lines = [Buffer.from(JSON.stringify(head)), ...rows].flatMap((line) => [line, LINE_FEED])
+    this.#write(Buffer.concat(lines))
   }
 
   #unusable(message: string): void {
@@ -109,7 +109,7 @@ class ConnectorHost {
     }
     const imported: unknown = await import(pathToFileURL(path).href)
     const given = typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null
-    const run = ConnectorRun.start(given, {
+    const run = runConnector(given, {
       name,
       settings,
       web: trustingHttpClient(start.isTraced ? this.#tracedClient() : this.#openHttpClient, ca, {
@@ -118,6 +118,7 @@ class ConnectorHost {
       }),
       limits,
       allowInsecure: start.allowInsecure,
+      time: systemTime,
       onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),
     })
     if (typeof run === 'string') return this.#unusable(run)
@@ -163,7 +164,7 @@ class ConnectorHost {
     }
     this.#forget(read)
     const ended = given.value
-    this.#send(ended.ok ? { is: 'end', read, cursor: ended.cursor } : { is: 'failed', read, ...ended.failure })
+    this.#send(ended.ok ? { is: 'end', read, ...ended } : { is: 'failed', read, ...ended.failure })
   }
 
   #forget(read: number): void {

@@ -8,14 +8,15 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
-import { type Crm, type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
+import { type Crm, type Failure, failed, failureOf } from '../../sync/port.ts'
 import { type Moment, earlierBy, elapsedMs, laterOf } from '../../time/time.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
-import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
+import type { ConnectorOutline, RowHost, Rows, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory } from './child-watch.ts'
-import { type Frame, type FromHost, type ToHost, CHANNEL, FrameReader } from './host-messages.ts'
+import { waitNotices } from '../kit/wait-notices.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
+import { type Frame, type ToHost, CHANNEL, eachFrame } from './host-messages.ts'
 
 export interface ProcessContext extends ConnectorContext {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -25,21 +26,19 @@ export function openModuleCrm(settings: CrmSettings<'module'>, context: ProcessC
   return connectorCrm(new ModuleHost(settings, context), settings, context)
 }
 
-type Given = Extract<FromHost, { readonly is: 'batch' | 'end' }>
-
-type HostAnswer = { readonly ok: true; readonly rows: Frame['rows']; readonly head: Given } | Failed
+/** The next batch of a read, or its end. */
+type Step = IteratorResult<StreamBatch, RowsEnd>
 
 interface Waiting {
   readonly since: Moment
-  readonly settle: (answer: HostAnswer) => void
+  readonly settle: (step: Step) => void
 }
 
 interface Alive {
   readonly child: ChildProcess
   readonly ready: Promise<ConnectorOutline | Failure>
+  readonly settleReady: (told: ConnectorOutline | Failure) => void
   readonly waiting: Map<number, Waiting>
-  /** Watches the process closely from now on, because a read waits for it. */
-  watchClosely: () => void
   /** The reads that were given up and have not ended yet. */
   readonly closing: Set<number>
   pingedAt: Moment | null
@@ -52,10 +51,6 @@ interface Alive {
   ended: Failure | null
 }
 
-/** The interval of memory checks: short enough to notice a process before it is far over its limit. */
-const WATCH_EVERY_MS = 100
-/** The interval while no read waits for the process. */
-const IDLE_WATCH_EVERY_MS = 1000
 /** How long the process may block its event loop. */
 const LOOP_HELD_MS = 5000
 /** How many request time limits a batch may take. */
@@ -63,7 +58,6 @@ const PATIENCE = 3
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 const START_MS = 20_000
-const NOTED_WAIT_MS = 10_000
 /** How long to wait for the rest of the output after the process has ended. */
 const STRAY_MS = 1000
 
@@ -76,8 +70,9 @@ class ModuleHost implements RowHost {
   heldMs = 0
   readonly #settings: CrmSettings<'module'>
   readonly #context: ProcessContext
-  readonly #given: GivenSettings
+  readonly given: GivenSettings
   readonly #prints: ChildPrints
+  readonly #noteWait: ReturnType<typeof waitNotices>
   readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
   #alive: Alive | null = null
   #reads = 0
@@ -85,14 +80,14 @@ class ModuleHost implements RowHost {
   #deaths = 0
   #died: { readonly at: Moment; readonly failure: Failure } | null = null
   #isClosed = false
-  #noted: Moment | null = null
 
   constructor(settings: CrmSettings<'module'>, context: ProcessContext) {
     this.name = basename(settings.path.file)
     this.#settings = settings
     this.#context = context
-    this.#given = new GivenSettings(settings.settings)
-    this.#prints = new ChildPrints(this.name, this.#given, context.observe, context.time)
+    this.given = new GivenSettings(settings.settings)
+    this.#prints = new ChildPrints(this.name, this.given, context.observe, context.time)
+    this.#noteWait = waitNotices(this.name, (text) => this.given.shown(text), context)
   }
 
   /** Starts the process if none is running. Returns what the connector declares about its lists. */
@@ -133,16 +128,14 @@ class ModuleHost implements RowHost {
     let isOver = false
     try {
       for (;;) {
-        const answer = await this.#next(alive, read)
-        isOver = !answer.ok || answer.head.is === 'end'
-        if (!answer.ok) return answer
-        const { head, rows } = answer
-        if (head.is === 'end') {
-          // The next start need not wait.
-          this.#deaths = 0
-          return { ok: true, cursor: head.cursor }
+        const step = await this.#next(alive, read)
+        isOver = step.done === true
+        if (step.done !== true) yield step.value
+        else {
+          // After a success, the next start need not wait.
+          if (step.value.ok) this.#deaths = 0
+          return step.value
         }
-        yield { ...head, rows }
       }
     } finally {
       signal.removeEventListener('abort', giveUp)
@@ -150,12 +143,11 @@ class ModuleHost implements RowHost {
     }
   }
 
-  #next(alive: Alive, read: number): Promise<HostAnswer> {
+  #next(alive: Alive, read: number): Promise<Step> {
     // A process that was started since does not know this read.
-    if (alive.ended !== null) return Promise.resolve({ ok: false, failure: alive.ended })
-    const { promise, resolve } = Promise.withResolvers<HostAnswer>()
+    if (alive.ended !== null) return Promise.resolve(endedBy(alive.ended))
+    const { promise, resolve } = Promise.withResolvers<Step>()
     alive.waiting.set(read, { since: this.#context.time.now(), settle: resolve })
-    alive.watchClosely()
     tell(alive, { do: 'next', read })
     return promise
   }
@@ -164,15 +156,8 @@ class ModuleHost implements RowHost {
     return this.#alive?.closing.size ?? 0
   }
 
-  /** Reads the secrets again, after the CRM has refused them. */
-  async refreshSecrets(): Promise<boolean> {
-    const hasChanged = await this.#given.refresh()
-    if (hasChanged && this.#alive !== null) tell(this.#alive, { do: 'settings', settings: this.#given.sent })
-    return hasChanged
-  }
-
-  get rereadNote(): string {
-    return this.#given.rereadNote
+  takeSecrets(): void {
+    if (this.#alive !== null) tell(this.#alive, { do: 'settings', settings: this.given.sent })
   }
 
   onHint(list: ListName, callback: () => void): () => void {
@@ -194,8 +179,8 @@ class ModuleHost implements RowHost {
     const alive: Alive = {
       child,
       ready: promise,
+      settleReady: resolve,
       waiting: new Map(),
-      watchClosely: () => {},
       closing: new Set(),
       pingedAt: null,
       residentBytes: 0,
@@ -203,16 +188,13 @@ class ModuleHost implements RowHost {
       why: null,
       ended: null,
     }
-    const frames = new FrameReader((frame) => this.#take(alive, frame, resolve))
+    const take = eachFrame((frame) => {
+      if (frame !== null) this.#take(alive, frame)
+      else this.#kill(alive, failureOf('broken', `${this.name} sent answers that cannot be parsed`))
+    })
     const channel = child.stdio[CHANNEL]
-    if (channel instanceof Readable) {
-      channel.on('data', (bytes: Buffer) => {
-        frames.feed(bytes)
-        if (frames.isBroken) this.#kill(alive, failureOf('broken', `${this.name} sent answers that cannot be parsed`))
-      })
-      // Ignored: `close` reports the end.
-      channel.on('error', () => {})
-    }
+    // An error is ignored: `close` reports the end.
+    if (channel instanceof Readable) channel.on('data', take).on('error', () => {})
     this.#prints.follow(child.stdout)
     this.#prints.follow(child.stderr)
     // Ignored: writing to a process that has ended fails, and `close` reports the end.
@@ -228,7 +210,7 @@ class ModuleHost implements RowHost {
       isOver = true
       stopWatch()
       for (const stream of child.stdio) stream?.destroy()
-      this.#ended(alive, how, resolve)
+      this.#ended(alive, how)
     }
     child.on('error', (cause) => ended(`could not be started (${'code' in cause ? String(cause.code) : cause.name})`))
     child.on('close', (code, signal) => ended(howEnded(code, signal)))
@@ -240,7 +222,7 @@ class ModuleHost implements RowHost {
       do: 'start',
       path: path.file,
       digest: path.sha256,
-      settings: this.#given.sent,
+      settings: this.given.sent,
       limits: { requestTimeoutMs, ...(longestPauseMs === undefined ? {} : { longestPauseMs }) },
       isTraced: trace !== undefined,
       allowInsecure,
@@ -252,17 +234,16 @@ class ModuleHost implements RowHost {
     return alive
   }
 
-  #take(alive: Alive, frame: Frame, ready: (told: ConnectorOutline | Failure) => void): void {
-    const { head } = frame
-    if (!isFromHost(head)) return
-    if (head.is === 'ready') return ready(head)
+  #take(alive: Alive, { head, rows }: Frame): void {
+    if (head.is === 'ready') return alive.settleReady(head)
     if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint())
-    if (head.is === 'traced') return this.#context.trace?.(this.#given.shown(head.line, Number.POSITIVE_INFINITY))
+    if (head.is === 'traced') return this.#context.trace?.(this.given.shown(head.line, Number.POSITIVE_INFINITY))
     if (head.is === 'closed') return void alive.closing.delete(head.read)
     if (head.is === 'unusable') {
-      ready(failureOf('misconfigured', this.#given.shown(head.message)))
+      const failure = failureOf('misconfigured', this.given.shown(head.message))
+      alive.settleReady(failure)
       // End the process and try again later: the connector may work then, for example once a package is installed.
-      return this.#kill(alive, failureOf('misconfigured', this.#given.shown(head.message)))
+      return this.#kill(alive, failure)
     }
     if (head.is === 'pong') {
       ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
@@ -272,61 +253,37 @@ class ModuleHost implements RowHost {
     if (head.is === 'waiting') {
       const until = earlierBy(this.#context.time.now(), -head.forMs)
       alive.pausedUntil = laterOf(alive.pausedUntil, until)
-      return this.#noteWait(head)
+      return this.#noteWait(head.forMs, head.why)
     }
     const waiting = alive.waiting.get(head.read)
     alive.waiting.delete(head.read)
-    if (head.is !== 'failed') return waiting?.settle({ ok: true, rows: frame.rows, head })
-    waiting?.settle(failed(head.kind, this.#given.shown(head.message), head.retryAfterMs))
-  }
-
-  #noteWait({ forMs, why }: Extract<FromHost, { is: 'waiting' }>): void {
-    const now = this.#context.time.now()
-    this.#context.observe({ kind: 'crm-paused', why: this.#given.shown(why), untilMs: now.wallMs + forMs })
-    if (forMs < NOTED_WAIT_MS || (this.#noted !== null && elapsedMs(this.#noted, now) < NOTED_WAIT_MS)) return
-    this.#noted = now
-    this.#prints.notice(`${this.name} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)
+    if (head.is === 'failed') waiting?.settle(endedBy(head))
+    else waiting?.settle(head.is === 'end' ? { done: true, value: head } : { done: false, value: { ...head, rows } })
   }
 
   #watch(alive: Alive): () => void {
     const { time, limits } = this.#context
     const memory = new GroupMemory(alive.child)
-    const look = (): void => {
+    return watchEvery(time, () => {
       const now = time.now()
       const resident = memory.residentBytes ?? alive.residentBytes
       if (resident > this.#settings.memoryBytes) this.#kill(alive, tooMuchMemory(this.name, resident))
-      if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS) {
-        this.#kill(
-          alive,
-          failureOf(
-            'timeout',
-            `${this.name} held its event loop for more than ${LOOP_HELD_MS / 1000} s, and was ended`,
-          ),
-        )
-      }
+      if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS)
+        this.#killSilent(alive, `held its event loop for more than ${LOOP_HELD_MS / 1000} s`)
       const patienceMs = limits.requestTimeoutMs * PATIENCE
       for (const { since } of alive.waiting.values()) {
-        if (Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now)) <= patienceMs) continue
-        this.#kill(alive, failureOf('timeout', `${this.name} sent nothing for ${patienceMs / 1000} s, and was ended`))
+        const silentMs = Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now))
+        if (silentMs > patienceMs) this.#killSilent(alive, `sent nothing for ${patienceMs / 1000} s`)
       }
       if (alive.pingedAt === null && alive.waiting.size > 0) {
         alive.pingedAt = now
         tell(alive, { do: 'ping' })
       }
-      cancel = plan()
-    }
-    let isIdle = false
-    const plan = (): (() => void) => {
-      isIdle = alive.waiting.size === 0
-      return time.after(isIdle ? IDLE_WATCH_EVERY_MS : WATCH_EVERY_MS, look)
-    }
-    let cancel = plan()
-    alive.watchClosely = () => {
-      if (!isIdle) return
-      cancel()
-      cancel = plan()
-    }
-    return () => cancel()
+    })
+  }
+
+  #killSilent(alive: Alive, what: string): void {
+    this.#kill(alive, failureOf('timeout', `${this.name} ${what}, and was ended`))
   }
 
   #kill(alive: Alive, why: Failure): void {
@@ -335,15 +292,15 @@ class ModuleHost implements RowHost {
     killGroup(alive.child)
   }
 
-  #ended(alive: Alive, how: string, ready: (told: Failure) => void): void {
+  #ended(alive: Alive, how: string): void {
     if (this.#alive === alive) this.#alive = null
     const failure = alive.why ?? failureOf('internal', `${this.name} ${how}`)
     alive.ended = failure
-    ready(failure)
+    alive.settleReady(failure)
     this.#deaths++
     this.#died = { at: this.#context.time.now(), failure }
     const wasIdle = alive.waiting.size === 0
-    for (const { settle } of alive.waiting.values()) settle({ ok: false, failure })
+    for (const { settle } of alive.waiting.values()) settle(endedBy(failure))
     alive.waiting.clear()
     if (wasIdle && alive.why?.kind !== 'misconfigured' && !this.#isClosed) {
       this.#prints.notice(`${failure.message}; it is started again for the next read`)
@@ -355,20 +312,20 @@ function tell({ child: { stdin } }: Alive, message: ToHost): void {
   if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`)
 }
 
+function endedBy(failure: Failure): Step {
+  return { done: true, value: { ok: false, failure } }
+}
+
 function giveUpRead(alive: Alive, read: number): void {
   const waiting = alive.waiting.get(read)
   alive.waiting.delete(read)
   alive.closing.add(read)
-  waiting?.settle(failed('internal', 'the read was given up'))
+  waiting?.settle(endedBy(failureOf('internal', 'the read was given up')))
   tell(alive, { do: 'close', read })
 }
 
 function howEnded(code: number | null, signal: string | null): string {
   return signal === null ? `ended with status ${code}` : `was ended by ${signal}`
-}
-
-function isFromHost(head: unknown): head is FromHost {
-  return typeof head === 'object' && head !== null && 'is' in head
 }
 
 /** Returns the arguments that start the host: a file of the sources or the package, or a mode of the executable. */

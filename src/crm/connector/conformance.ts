@@ -29,7 +29,7 @@ class Seen {
   deleted = 0
 }
 
-export type ExaminedRows = Pick<RowStream, 'shape' | 'open'> & Partial<Pick<RowStream, 'unfinished'>>
+export type ExaminedRows = Pick<RowStream, 'shape' | 'open'> & Partial<Pick<RowStream, 'host'>>
 
 export async function examineList(
   name: ListName,
@@ -82,7 +82,7 @@ class Examined {
   }
 
   get #unfinished(): number {
-    return this.#stream.unfinished ?? 0
+    return this.#stream.host?.unfinished ?? 0
   }
 
   #lose(sentence: string): void {

@@ -114,7 +114,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   }
 
   onHint(callback: () => void): () => void {
-    return this.#settings.stream.onHint(callback)
+    const { name, host } = this.#settings.stream
+    return host.onHint(name, callback)
   }
 
   async *read(request: ReadRequest): PageStream<Item> {

@@ -66,16 +66,25 @@ export interface ListOutline {
   readonly said: unknown
 }
 
+/** The secrets of a connector, which are read again if the CRM refuses them. */
+interface GivenSecrets {
+  /** Reads the secrets again; returns whether any has changed. */
+  refresh(): Promise<boolean>
+  /** Names the files that are read again, as the rest of a sentence; empty if there are none. */
+  readonly rereadNote: string
+  /** Removes the secrets from a text. */
+  shown(text: string): string
+}
+
 /** Runs a connector, in this process or in a separate one. */
 export interface RowHost {
   readonly name: string
   ready(): Promise<ConnectorOutline | Failure>
   /** Reads rows. Fails if the connector gives nothing for too long. */
   rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows
-  /** Reads the connector's secrets again; returns whether any has changed. */
-  refreshSecrets(): Promise<boolean>
-  /** Names the files of secrets that are read again, as the rest of a sentence; empty if there are none. */
-  readonly rereadNote: string
+  readonly given: GivenSecrets
+  /** Called after a secret in `given` has changed; absent if each read takes its settings from there. */
+  takeSecrets?(): void
   /** Calls back when the connector hints at a change. Returns a function that stops this. */
   onHint(list: ListName, callback: () => void): () => void
   /** The longest time that the connector blocked its event loop, in ms; absent if not measured. */

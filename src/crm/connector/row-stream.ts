@@ -2,7 +2,7 @@ import { readConnectorList } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherFields } from '../../domain/further.ts'
 import { printable } from '../../domain/printable.ts'
-import { type Failure, type ListReading, failureOf } from '../../sync/port.ts'
+import { type Failure, type ListReading, failed, failureOf } from '../../sync/port.ts'
 import { htmlReader } from '../mapping/list-setting.ts'
 import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { ListShape, SaidList } from '../../config/crm/sources.ts'
@@ -11,37 +11,35 @@ export class RowStream {
   /** What is known about the list; `null` until the connector has started successfully. */
   known: StreamShape | null = null
   readonly name: ListName
+  readonly host: RowHost
   budget: ListReading['budget'] = null
   /** The number of requests of the last read in each way that was read to its end and counted. */
   readonly requests: Map<Way, number> = new Map()
-  readonly #host: RowHost
   readonly #configured: SaidList | null
   readonly #further: FurtherFields
-  #told = ''
+  #told: ListOutline | null = null
 
   /** @param configured the list's settings in the configuration, which take precedence */
   constructor(name: ListName, host: RowHost, configured: SaidList | null, further: FurtherFields) {
     this.name = name
-    this.#host = host
+    this.host = host
     this.#configured = configured
     this.#further = further
   }
 
   async shape(): Promise<StreamShape | Failure> {
-    const ready = await this.#host.ready()
+    const ready = await this.host.ready()
     if ('message' in ready) return ready
     const told = ready[this.name]
     this.budget = ready.budget ?? null
-    const text = JSON.stringify(told)
-    // If a restarted process declares the same, the mapping need not be built again.
-    if (this.known !== null && this.#told === text) return this.known
+    if (this.known !== null && this.#told === told) return this.known
     const shape = await this.#shapeOf(told)
-    if (!('message' in shape)) [this.known, this.#told] = [shape, text]
+    if (!('message' in shape)) [this.known, this.#told] = [shape, told]
     return shape
   }
 
   async #shapeOf({ ways, said }: ListOutline): Promise<StreamShape | Failure> {
-    const own = readConnectorList(this.name, said, this.#host.name, this.#further)
+    const own = readConnectorList(this.name, said, this.host.name, this.#further)
     if (!own.ok) return failureOf('misconfigured', printable(own.problem))
     const merged = mergedShape(own.list, this.#configured)
     const shape = { ...merged, ...(await htmlReader([merged])), ways: new Set(ways) }
@@ -52,46 +50,36 @@ export class RowStream {
       return failureOf('misconfigured', message)
     }
     if (ways.includes('since') && shape.updatedAt === null)
-      return failureOf('misconfigured', `${this.name}: the method since needs updatedAt`)
+      return failureOf('misconfigured', `${this.name}: since needs updatedAt`)
     return shape
   }
 
   /** Reads rows. Tries again if the CRM refuses a secret that has been replaced meanwhile. */
   async *open(way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+    const { given } = this.host
     for (let tries = 1; ; tries++) {
-      const rows = this.#host.rows(this.name, way, argument, signal)
+      const rows = this.host.rows(this.name, way, argument, signal)
       let isUntouched = true
-      let isOver = false
       try {
         let next = await rows.next()
         for (; next.done !== true; next = await rows.next()) {
           isUntouched = false
           yield next.value
         }
-        isOver = true
         const ended = next.value
-        if (ended.ok) {
-          if (ended.requests !== undefined) this.requests.set(way, ended.requests)
-          return ended
-        }
-        const isRefused = ended.failure.kind === 'refused'
-        const isReplaced = isRefused && (await this.#host.refreshSecrets())
-        if (!isReplaced || !isUntouched || tries > 1) {
-          const message = `${this.name}: ${ended.failure.message}${isRefused ? this.#host.rereadNote : ''}`
-          return { ok: false, failure: { ...ended.failure, message } }
-        }
+        // A connector that sends its requests by itself has none that could be counted.
+        if (ended.ok && ended.requests) this.requests.set(way, ended.requests)
+        if (ended.ok) return ended
+        const { kind, message, retryAfterMs } = ended.failure
+        const isReplaced = kind === 'refused' && (await given.refresh())
+        if (isReplaced) this.host.takeSecrets?.()
+        if (isReplaced && isUntouched && tries === 1) continue
+        const note = kind === 'refused' ? given.rereadNote : ''
+        return failed(kind, `${this.name}: ${given.shown(message)}${note}`, retryAfterMs)
       } finally {
-        if (!isOver) await rows.return({ ok: true, cursor: null })
+        await rows.return({ ok: true, cursor: null })
       }
     }
-  }
-
-  get unfinished(): number {
-    return this.#host.unfinished ?? 0
-  }
-
-  onHint(callback: () => void): () => void {
-    return this.#host.onHint(this.name, callback)
   }
 }
 

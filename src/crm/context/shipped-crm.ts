@@ -1,12 +1,13 @@
-import { type Crm, failed } from '../../sync/port.ts'
+import type { Crm } from '../../sync/port.ts'
 import { type ConnectorSettings, connectorCrm } from '../connector/connector-crm.ts'
 import type { Connector } from '../connector/marquee-connector.d.ts'
 import type { RowHost } from '../connector/row-host.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { ConnectorRun } from './connector-run.ts'
+import { runConnector } from './connector-run.ts'
 import { GivenSettings, type SettingValues } from './given-settings.ts'
 import type { Secret } from '../../domain/secret.ts'
+import { waitNotices } from '../kit/wait-notices.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
   readonly kind: string
@@ -30,70 +31,27 @@ export function openShippedCrm(
   settings: ShippedSettings,
   { env, openHttpClient, ...context }: ShippedContext,
 ): Promise<Crm> {
-  const { kind, proxy, ca } = settings
-  const { limits, time, observe } = context
+  const { kind, proxy, ca, allowInsecure } = settings
+  const { limits, time } = context
   const web = trustingHttpClient(openHttpClient, ca, { configured: proxy?.reveal() ?? null, env })
   const given = new GivenSettings(values)
-  const run = ConnectorRun.start(connector, {
-    name: kind,
-    settings: given.sent,
-    web,
-    limits,
-    allowInsecure: settings.allowInsecure,
-    time,
-    onWait(forMs, why) {
-      observe({ kind: 'crm-paused', why, untilMs: time.now().wallMs + forMs })
-      if (forMs < NOTED_WAIT_MS) return
-      observe({ kind: 'crm-noticed', message: `${kind}: requests wait for ${Math.ceil(forMs / 1000)} s: ${why}` })
-    },
-  })
+  const onWait = waitNotices(kind, (text) => given.shown(text), context)
+  const run = runConnector(connector, { name: kind, settings: given.sent, web, limits, allowInsecure, time, onWait })
   if (typeof run === 'string') throw new Error(`the connector for ${kind} is wrong: ${run}`)
-  return connectorCrm(
-    shippedHost(kind, run, given, () => web.close()),
-    settings,
-    context,
-  )
-}
-
-const NOTED_WAIT_MS = 10_000
-
-function shippedHost(name: string, run: ConnectorRun, given: GivenSettings, close: () => void): RowHost {
-  return {
-    name,
+  const host: RowHost = {
+    name: kind,
+    given,
     ready: () => Promise.resolve(run.outline),
-    async *rows(list, way, argument, signal) {
-      const frames = run.rows(list, way, argument, signal)
-      let isOver = false
-      try {
-        let next = await frames.next()
-        for (; next.done !== true; next = await frames.next()) {
-          const { rows, ...rest } = next.value
-          yield { ...rest, rows: rows.map((row) => Buffer.from(row)) }
-        }
-        isOver = true
-        const ended = next.value
-        if (ended.ok) return ended
-        const { kind, message, retryAfterMs } = ended.failure
-        return failed(kind, given.shown(message), retryAfterMs)
-      } finally {
-        if (!isOver) await frames.return({ ok: true, cursor: null })
-      }
-    },
-    async refreshSecrets() {
-      if (!(await given.refresh())) return false
-      run.take(given.sent)
-      return true
-    },
-    get rereadNote() {
-      return given.rereadNote
-    },
+    rows: run.rows,
+    takeSecrets: () => run.take(given.sent),
     onHint(list, callback) {
       const watching = new AbortController()
       run.watch(list, callback, watching.signal)
       return () => watching.abort()
     },
     async close() {
-      close()
+      web.close()
     },
   }
+  return connectorCrm(host, settings, context)
 }
