@@ -492,6 +492,25 @@ describe('a list with since and ids', () => {
     expect(reader.said).toContainEqual([1, 'behind'])
   })
 
+  it('keeps a row that ids lists and byId lacks, unless a full read lacks it too', async () => {
+    const table = new Table()
+    let gone = ''
+    const stream: Stream = {
+      ...table.stream,
+      full: () => batchesOf(table.rows.filter(({ id }) => id !== gone)),
+      byId: () => batchesOf([]),
+    }
+    const reader = new Reader((await openOwn(stream)).events)
+    await reader.full()
+    table.change(1, '2020-01-01T00:00:00Z', 'behind')
+    expect(await reader.changes({ mustConfirm: true })).toMatchObject({ ok: true, complete: true })
+    expect(reader.said).toContainEqual([1, 'behind'])
+    table.change(2, '2020-01-01T00:00:00Z', 'gone')
+    gone = idNumbered(2)
+    expect(await reader.changes({ mustConfirm: true })).toMatchObject({ ok: true, complete: true })
+    expect(new Set(reader.said.map(([number]) => number))).toEqual(new Set([1, 3, 4]))
+  })
+
   it('is as old as the oldest answer, also one of ids, or one without changes', async () => {
     const table = new Table()
     const stream: Stream = {

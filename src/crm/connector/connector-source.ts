@@ -7,7 +7,6 @@ import type {
   Failed,
   Failure,
   ListReading,
-  Page,
   PageStream,
   ReadEnd,
   ReadRequest,
@@ -21,17 +20,19 @@ import { IdComparison } from './id-comparison.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
 import {
   type LateRow,
+  type OnBatch,
   type ReadParts,
   RowNotices,
   Tally,
   batches,
+  brokenBy,
   changesPage,
   deletionsOf,
   overtime,
   pagesOf,
   withHeartbeats,
 } from './row-pages.ts'
-import type { RowsEnd, StreamBatch, StreamShape } from './row-host.ts'
+import type { RowsEnd, StreamShape } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
 import { LookBack, farAheadLike, isNotBefore, sinceCursor, sinceIn } from './stamps.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
@@ -89,6 +90,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     this.availabilityEveryMs = settings.availabilityEveryMs
     const { observe, limits } = settings
     this.#notices = new RowNotices(
+      settings.stream.name,
       () => limits.maxAgeMs / 2,
       (message) => observe({ kind: 'crm-noticed', message }),
     )
@@ -176,7 +178,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       return failed('misconfigured', `${list.name}: crm.availability needs the method availability of the connector`)
     const rows = this.#settings.stream.open('availability', null, signal)
     let [came, usable] = [0, 0]
-    const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<Page<Item>, null, void> {
+    const ended = yield* batches(rows, parts, async function* (batch) {
       const changes = batch.rows.map((bytes) => list.availabilityIn(bytes)).filter((change) => change !== null)
       came += batch.rows.length
       usable += changes.length
@@ -213,7 +215,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       return failed('misconfigured', `${parts.list.name}: ${shape.updatedAt} (updatedAt) holds ${found}, not a time`)
     }
     if (request.purpose !== 'addition') this.#comparedAt = parts.begunAt
-    this.#notices.readInFull(stamps, parts.list.name)
+    this.#notices.readInFull(stamps)
     if (shape.ways.has('since')) cursor = sinceCursor(stamps.next)
     else cursor ??= ended.cursor
     this.#gaveCursor = cursor !== null
@@ -236,28 +238,18 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   async *#readOnce(parts: ReadParts<Item>, stamps: LookBack): PageStream<Item, WholeEnd> {
     const { list } = parts
     const tally = new Tally()
-    let startsAnswer = true
-    let lacking: string | null = null
-    let isFirst = true
     list.begin()
     yield heartbeat(parts.begunAt, parts.pass)
     const rows = this.#settings.stream.open('full', null, parts.signal)
-    const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<Page<Item>, string | null, void> {
-      if (isFirst && batch.rows.length > 0) {
-        lacking = list.lackingIn(batch.rows)
-        isFirst = false
-        if (lacking !== null) return lacking
-      }
-      const before = tally.ids.size + tally.nameless
+    const ended = yield* batches(rows, parts, async function* (batch) {
+      const lacking = tally.came === 0 && batch.rows.length > 0 ? list.lackingIn(batch.rows) : null
+      if (lacking !== null) return failed('misconfigured', lacking)
       const broken = yield* pagesOf(batch, parts, { tally, stamps })
-      const fault = broken ?? tally.count(batch, before, startsAnswer)
-      startsAnswer = !batch.goesOn
-      return fault
+      return broken ?? brokenBy(list.name, tally.count(batch))
     })
-    if (lacking !== null) return failed('misconfigured', lacking)
     if (!ended.ok) return ended
     const { missing, isUnstable } = tally
-    this.#notices.cameTwice(tally.twice, list.name)
+    this.#notices.cameTwice(tally.twice)
     const { budget, requests } = this.#settings.stream
     this.reading = tally.readingOf(list, { budget, requests, availabilityEveryMs: this.availabilityEveryMs })
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
@@ -288,8 +280,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     if (after === null)
       return failed('cursor-refused', 'the list is read in full, because its cursor is from another connector')
     if (!this.#isSinceHeeded) {
-      const fault = yield* this.#sinceFault(after, parts)
-      if (fault !== null) return failed('misconfigured', `${parts.list.name}: ${fault}`)
+      const ignored = yield* this.#sinceIgnored(after, parts)
+      if (ignored !== null) return ignored
       this.#isSinceHeeded = true
     }
     const stamps = new LookBack(after, time.now().wallMs)
@@ -311,24 +303,24 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   /**
    * Asks for the rows that change in the future, once. An API that ignores unknown parameters sends all rows instead.
    */
-  async *#sinceFault(after: string, parts: ReadParts<Item>): PageStream<Item, string | null> {
+  async *#sinceIgnored(after: string, parts: ReadParts<Item>): PageStream<Item, Failed | null> {
     const { stream, time } = this.#settings
     const { list } = parts
     const ahead = farAheadLike(after, time.now().wallMs)
     const rows = stream.open('since', ahead, parts.signal)
-    const ended = yield* batches(rows, parts, async function* (batch): AsyncGenerator<never, string | null, void> {
+    const ignored = failed('misconfigured', `${list.name}: ${IGNORED}`)
+    const ended = yield* batches(rows, parts, async function* (batch) {
       yield* []
-      const isIgnored = batch.rows.some((bytes) => !isNotBefore(list.stampIn(bytes), ahead))
-      return isIgnored ? IGNORED : null
+      return batch.rows.some((bytes) => !isNotBefore(list.stampIn(bytes), ahead)) ? ignored : null
     })
-    return ended.ok || !ended.failure.message.endsWith(IGNORED) ? null : IGNORED
+    return ended === ignored ? ignored : null
   }
 
   /** Compares the version of every row with the known one, and reads the rows that differ. */
   async *#scanIds(request: ReadRequest, parts: ReadParts<Item>, after: string): PageStream<Item, RowsEnd> {
     const late: LateRow[] = []
     const ended = yield* this.#seeAll(request, parts, (pass) => this.#scanOnce(request, pass, after, late))
-    if (ended.ok) this.#notices.compared(late, after, parts.list.name)
+    if (ended.ok) this.#notices.compared(late, after)
     return ended
   }
 
@@ -345,21 +337,24 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const pairs = stream.open('ids', null, parts.signal)
     const ended = yield* batches(pairs, parts, (batch) => comparison.take(batch))
     if (!ended.ok) return ended
-    const { wanted, fault, mayHaveMoved } = comparison
+    const { wanted, fault, tally } = comparison
     if (fault !== null) return failed('broken', `${list.name}: ${fault}`)
     late.push(...comparison.late)
-    if (wanted.length > 0 && !list.shape.ways.has('byId')) {
-      const stamps = new LookBack(after, 0)
-      const next = { ...parts, pass: pass + 1 }
-      const read = yield* this.#seeAll(request, next, (again) => this.#readOnce(again, stamps))
-      return read.ok ? { ...read, mayHaveMoved: false } : read
-    }
-    for (let at = 0; at < wanted.length; at += MOST_IDS) {
-      const rows = stream.open('byId', wanted.slice(at, at + MOST_IDS), parts.signal)
-      const read = yield* batches(rows, parts, changesIn(parts, null))
+    const hasById = list.shape.ways.has('byId')
+    const found = new Tally()
+    const asked = hasById ? wanted : []
+    for (let at = 0; at < asked.length; at += MOST_IDS) {
+      const rows = stream.open('byId', asked.slice(at, at + MOST_IDS), parts.signal)
+      const read = yield* batches(rows, parts, changesIn(parts, null, found))
       if (!read.ok) return read
     }
-    return { ...ended, mayHaveMoved }
+    // A known row that ids lists and byId lacks is gone only if a full read lacks it too.
+    const unread = hasById ? comparison.late.filter(({ id }) => !found.ids.has(id)) : wanted
+    if (unread.length === 0) return { ...ended, mayHaveMoved: tally.isUnstable }
+    const stamps = new LookBack(after, 0)
+    const next = { ...parts, pass: pass + 1 }
+    const read = yield* this.#seeAll(request, next, (again) => this.#readOnce(again, stamps))
+    return read.ok ? { ...read, mayHaveMoved: false } : read
   }
 }
 
@@ -367,7 +362,7 @@ function changesIn<Item extends { readonly Id: Guid }>(
   parts: ReadParts<Item>,
   stamps: LookBack | null,
   tally: Tally = new Tally(),
-): (batch: StreamBatch) => AsyncGenerator<Page<Item>, string | null, void> {
+): OnBatch<Item> {
   return async function* (batch) {
     const broken = yield* pagesOf(batch, parts, { tally, stamps })
     if (broken === null) yield* deletionsOf(batch, parts)

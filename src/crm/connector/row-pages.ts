@@ -17,6 +17,7 @@ import type { ConnectorRow, ListRows } from './list-rows.ts'
 import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
 import { type LookBack, stampMs } from './stamps.ts'
 import { RepeatedNotice } from '../../domain/repeated-notice.ts'
+import type { ListName } from '../../domain/field.ts'
 
 const MOST_BATCHES = 20_000
 /** Parsing more than this at once would hold up requests for longer than a few ms. */
@@ -36,13 +37,6 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
   readonly longestMs: number
 }
 
-/** The rows that one answer has twice, with different content. */
-interface RowsTwice {
-  readonly count: number
-  /** The id of the first of these rows; `null` if there are none. */
-  readonly first: string | null
-}
-
 export class Tally {
   readonly ids = new Set<Guid>()
   nameless = 0
@@ -55,22 +49,31 @@ export class Tally {
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
   total: number | null = null
-  twice: RowsTwice = { count: 0, first: null }
+  /** How many rows their answer has twice, with different content, and the id of the first of them. */
+  twice: { readonly count: number; readonly first: string | null } = { count: 0, first: null }
+  #cameBefore = 0
+  #startsAnswer = true
+
+  /** The number of rows that came. Rows of the same id count once. */
+  get came(): number {
+    return this.ids.size + this.nameless
+  }
 
   /** Counts a row whose id its answer has already had, with different content. */
   cameAgain(id: string): void {
     this.twice = { count: this.twice.count + 1, first: this.twice.first ?? id }
   }
 
-  /** Counts a batch; returns what is wrong with it, as the rest of a sentence. */
-  count(batch: StreamBatch, before: number, startsAnswer: boolean): string | null {
-    if (startsAnswer) [this.answers, this.lastRows] = [this.answers + 1, 0]
+  /** Counts a batch whose rows have come; returns what is wrong with it, as the rest of a sentence. */
+  count(batch: StreamBatch): string | null {
+    if (this.#startsAnswer) [this.answers, this.lastRows] = [this.answers + 1, 0]
     this.lastRows += batch.rows.length
     if (this.answers === 1) [this.firstRows, this.isFirstFull] = [this.lastRows, batch.full]
     // A batch that continues an answer may come from several requests, for example of a command.
     if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
-    const isOld = batch.rows.length > 0 && this.ids.size + this.nameless === before && this.answers > 1 && !batch.goesOn
+    const isOld = batch.rows.length > 0 && this.came === this.#cameBefore && this.answers > 1 && !batch.goesOn
+    ;[this.#cameBefore, this.#startsAnswer] = [this.came, !batch.goesOn]
     return isOld ? `page ${this.answers} has only rows of earlier pages; is paging.by right?` : null
   }
 
@@ -83,7 +86,7 @@ export class Tally {
       list: name,
       ways: shape.ways,
       updatedAt: shape.updatedAt,
-      rows: this.ids.size + this.nameless,
+      rows: this.came,
       pages: this.answers - Number(isEndEmpty),
       pageRows: this.firstRows,
       isFirstFull: this.isFirstFull,
@@ -95,9 +98,8 @@ export class Tally {
 
   /** What is missing at the end of the read, as the rest of a sentence; `null` if nothing is. */
   get missing(): string | null {
-    const came = this.ids.size + this.nameless
-    if (this.total === null || came >= this.total) return null
-    return `the CRM says that there are ${this.total} rows, but returned ${came}`
+    if (this.total === null || this.came >= this.total) return null
+    return `the CRM says that there are ${this.total} rows, but returned ${this.came}`
   }
 }
 
@@ -114,11 +116,14 @@ export async function* withHeartbeats<Value>(
   }
 }
 
+/** Yields the pages of a batch. Returns why the batch cannot be used, or `null`. */
+export type OnBatch<Item> = (batch: StreamBatch) => AsyncGenerator<Page<Item>, Failed | null, void>
+
 /** Waits for each batch of a connector. Ends the read if it takes too long or its pages never end. */
 export async function* batches<Item extends { readonly Id: Guid }>(
   rows: Rows,
   parts: ReadParts<Item>,
-  onBatch: (batch: StreamBatch) => AsyncGenerator<Page<Item>, string | null, void>,
+  onBatch: OnBatch<Item>,
 ): PageStream<Item, RowsEnd> {
   const { list, signal } = parts
   let isOver = false
@@ -136,7 +141,7 @@ export async function* batches<Item extends { readonly Id: Guid }>(
       // Said even if the batch has no rows: a cached answer without changes does not show that there are none.
       if (lagMs > 0) yield heartbeat(parts.begunAt, parts.pass, lagMs)
       const fault = yield* onBatch(next.value)
-      if (fault !== null) return failed('broken', `${list.name}: ${fault}`)
+      if (fault !== null) return fault
     }
   } finally {
     // Not awaited: the connector may be waiting for an answer that never comes.
@@ -149,25 +154,26 @@ export function overtime(name: string, { longestMs }: { readonly longestMs: numb
   return failed('timeout', `${name}: the read did not end within ${longestMs / 1000} s (freshness.fullReadEvery)`)
 }
 
-/**
- * Divides the rows of a batch into pages, each small enough to be applied between two requests. Returns what is wrong
- * with the batch, as the rest of a sentence, or `null`.
- */
+export function brokenBy(list: string, fault: string | null): Failed | null {
+  return fault === null ? null : failed('broken', `${list}: ${fault}`)
+}
+
+/** Divides the rows of a batch into pages, each small enough to be applied between two requests. */
 export async function* pagesOf<Item extends { readonly Id: Guid }>(
   batch: StreamBatch,
   { list, held, begunAt, pass }: ReadParts<Item>,
   { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
-): AsyncGenerator<Page<Item>, string | null, void> {
+): ReturnType<OnBatch<Item>> {
   for (let at = 0; at < batch.rows.length;) {
     const rows = new Map<Guid | symbol, ConnectorRow<Item>>()
     let bytes = 0
     for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
-      const number = tally.ids.size + tally.nameless + 1
+      const number = tally.came + 1
       const row = list.read(text, number, held)
       // It may be cut, so what follows may be lost as well.
-      if (row === null) return `row ${number} is not a JSON object`
+      if (row === null) return brokenBy(list.name, `row ${number} is not a JSON object`)
       const { change, stamp, idText } = row
       if (change.id !== null) {
         const before = rows.get(change.id)
@@ -231,6 +237,7 @@ const USUAL_AFTER = 3
 
 /** A changed row that an id scan found and the read by `updatedAt` had missed. */
 export interface LateRow {
+  readonly id: Guid
   /** The CRM's id. */
   readonly text: string
   readonly stamp: string | null
@@ -238,42 +245,43 @@ export interface LateRow {
 
 /** Warns the operator about rows that cannot be relied on: once, and again whenever their number has doubled. */
 export class RowNotices {
+  readonly #list: ListName
   readonly #comparedEveryMs: () => number
   readonly #tell: (message: string) => void
   readonly #ahead = new RepeatedNotice()
   readonly #twice = new RepeatedNotice()
   #lateScans = 0
 
-  constructor(comparedEveryMs: () => number, tell: (message: string) => void) {
+  constructor(list: ListName, comparedEveryMs: () => number, tell: (message: string) => void) {
+    this.#list = list
     this.#comparedEveryMs = comparedEveryMs
     this.#tell = tell
   }
 
-  readInFull({ ahead, aheadId }: LookBack, list: string): void {
-    if (!this.#ahead.isNew(ahead, aheadId)) return
-    const others = ahead === 1 ? '' : ` and ${ahead - 1} more`
-    this.#tell(
-      `${list}, id ${(aheadId ?? 'unknown').slice(0, 80)}${others}: updatedAt is in the future, so ${this.#until}`,
-    )
+  readInFull({ ahead, aheadId }: LookBack): void {
+    this.#repeat(this.#ahead, ahead, aheadId, `updatedAt is in the future, so ${this.#until}`)
   }
 
-  cameTwice({ count, first }: RowsTwice, list: string): void {
-    if (!this.#twice.isNew(count, first)) return
+  cameTwice({ count, first }: Tally['twice']): void {
+    const what = 'one answer has two different rows of this id; the later one counts'
+    this.#repeat(this.#twice, count, first, what)
+  }
+
+  #repeat(notice: RepeatedNotice, count: number, id: string | null, what: string): void {
+    if (!notice.isNew(count, id)) return
     const others = count === 1 ? '' : ` and ${count - 1} more`
-    this.#tell(
-      `${list}, id ${(first ?? 'unknown').slice(0, 80)}${others}: one answer has two different rows of this id; the later one counts`,
-    )
+    this.#tell(`${this.#list}, id ${(id ?? 'unknown').slice(0, 80)}${others}: ${what}`)
   }
 
   /** Reports late rows if several id scans in a row have found some. */
-  compared(late: readonly LateRow[], after: string, list: string): void {
+  compared(late: readonly LateRow[], after: string): void {
     this.#lateScans = late.length === 0 ? 0 : this.#lateScans + 1
     const [first] = late
     if (this.#lateScans !== USUAL_AFTER || first === undefined) return
     const stamp = first.stamp === null ? 'none' : JSON.stringify(first.stamp.slice(0, 40))
-    this.#tell(
-      `${list}, id ${first.text.slice(0, 80)} and others change with an updatedAt (${stamp}) that since ${JSON.stringify(after)} does not return, so ${this.#until}`,
-    )
+    const row = `${this.#list}, id ${first.text.slice(0, 80)} and others`
+    const why = `that since ${JSON.stringify(after)} does not return, so ${this.#until}`
+    this.#tell(`${row} change with an updatedAt (${stamp}) ${why}`)
   }
 
   get #until(): string {

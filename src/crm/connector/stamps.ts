@@ -1,29 +1,19 @@
 import type { Cursor } from '../../sync/port.ts'
 
-interface Stamp {
-  readonly ms: number
-  readonly text: string
-}
-
 const WRITTEN = /^(\d{4}-\d\d-\d\d)([T ])(\d\d:\d\d(?::\d\d)?)([.,]\d+)?\s*(Z|[+-]\d\d:?\d\d)?$/i
 
 /**
- * Parses a date-time or a number of seconds or milliseconds since 1970; `null` for anything else. No offset means UTC.
+ * Returns the time of a stamp, in wall-clock ms: a date-time, or a number of seconds or milliseconds since 1970. No
+ * offset means UTC. `NaN` if it is not a time.
  */
-function parseStamp(text: string): Stamp | null {
-  if (/^\d{10}$/.test(text)) return { ms: Number(text) * 1000, text }
-  if (/^\d{13}$/.test(text)) return { ms: Number(text), text }
+export function stampMs(text: string): number {
+  if (/^\d{10}$/.test(text)) return Number(text) * 1000
+  if (/^\d{13}$/.test(text)) return Number(text)
   const match = WRITTEN.exec(text)
-  if (match === null) return null
+  if (match === null) return Number.NaN
   const [, day = '', , time = '', fraction = '', zone = 'Z'] = match
   const offset = /^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
-  const ms = Date.parse(`${day}T${time}${fraction.replace(',', '.').slice(0, 4)}${offset}`)
-  return Number.isNaN(ms) ? null : { ms, text }
-}
-
-/** Returns the time of a stamp, in wall-clock ms; `NaN` if it is not a time. */
-export function stampMs(text: string): number {
-  return parseStamp(text)?.ms ?? Number.NaN
+  return Date.parse(`${day}T${time}${fraction.replace(',', '.').slice(0, 4)}${offset}`)
 }
 
 /** Writes a time in the CRM's format. `like` is a time that the CRM wrote. */
@@ -47,8 +37,7 @@ export function farAheadLike(like: string | null, nowWallMs: number): string {
 
 /** Returns true if a row's time is certainly not earlier than another. */
 export function isNotBefore(stamp: string | null, other: string): boolean {
-  const [own, others] = [stamp === null ? null : parseStamp(stamp), parseStamp(other)]
-  return own !== null && others !== null && own.ms >= others.ms
+  return stamp !== null && stampMs(stamp) >= stampMs(other)
 }
 
 /**
@@ -70,7 +59,7 @@ export class LookBack {
   aheadId: string | null = null
   readonly #after: string | null
   readonly #now: number
-  #newest: Stamp[] = []
+  #newest: { readonly ms: number; readonly text: string }[] = []
   #floor = -Infinity
 
   /** @param after the time from which this read asked for rows; `null` for a read of all rows */
@@ -80,17 +69,17 @@ export class LookBack {
   }
 
   add(text: string, id: string | null): void {
-    const stamp = parseStamp(text)
-    if (stamp === null) {
+    const ms = stampMs(text)
+    if (Number.isNaN(ms)) {
       this.unreadable ??= text
       return
     }
     this.read++
-    if (stamp.ms > this.#now + MOST_AHEAD_MS) {
+    if (ms > this.#now + MOST_AHEAD_MS) {
       this.ahead++
       this.aheadId ??= id
-    } else if (stamp.ms > this.#floor) {
-      this.#newest.push(stamp)
+    } else if (ms > this.#floor) {
+      this.#newest.push({ ms, text })
       if (this.#newest.length > FEW_ROWS * 2) this.#trim()
     }
   }
@@ -101,7 +90,8 @@ export class LookBack {
     const [newest] = this.#newest
     if (newest === undefined) return this.#after ?? writeStamp(0, null)
     const tooMany = this.#newest[FEW_ROWS]?.ms ?? -Infinity
-    const before = this.#after === null ? -Infinity : (parseStamp(this.#after)?.ms ?? -Infinity)
+    const afterMs = stampMs(this.#after ?? '')
+    const before = Number.isNaN(afterMs) ? -Infinity : afterMs
     // A row from a clock that is ahead must not make later reads skip the rows of other writers.
     const newestMs = Math.min(newest.ms, this.#now)
     return writeStamp(Math.max(before, newestMs - LOOK_BACK_MS, Math.min(tooMany, this.#now)), newest.text)
@@ -113,16 +103,14 @@ export class LookBack {
   }
 }
 
+const SINCE = 'since '
+
 /** Makes the cursor from which the next read by `since` goes on. */
 export function sinceCursor(after: string): string {
-  return JSON.stringify({ after })
+  return `${SINCE}${after}`
 }
 
 /** Returns the time in a cursor; `null` if it is not a cursor of reads by `since`. */
 export function sinceIn(cursor: Cursor): string | null {
-  if (!cursor.startsWith('{')) return null
-  const said: unknown = JSON.parse(cursor)
-  return typeof said === 'object' && said !== null && 'after' in said && typeof said.after === 'string'
-    ? said.after
-    : null
+  return cursor.startsWith(SINCE) ? cursor.slice(SINCE.length) : null
 }
