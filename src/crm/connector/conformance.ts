@@ -1,8 +1,8 @@
 import type { ListName } from '../../domain/field.ts'
-import { type Finding, failureOf } from '../../sync/port.ts'
+import type { Finding } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
-import { type Cell, type CellObject, DecimalText, cellAt, isList, shownText, whereIs } from '../cells/cell.ts'
+import { type CellObject, cellAt, shownText, sourceDigits, whereIs } from '../cells/cell.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import { rowIn, stampText } from './list-rows.ts'
 import type { RowsEnd, StreamBatch, StreamShape, Way, WayArgument } from './row-host.ts'
@@ -81,54 +81,45 @@ class Examined {
     return this.#findings
   }
 
-  get #unfinished(): number {
-    return this.#stream.host?.unfinished ?? 0
-  }
-
-  #lose(sentence: string): void {
-    this.#lost(`${this.#name}: ${sentence}`)
-  }
-
-  #lost(sentence: string): void {
-    this.#findings.push({ sentence, losesRows: true })
-  }
-
-  #warn(sentence: string): void {
-    this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows: false })
+  #report(sentence: string, losesRows = true): void {
+    this.#findings.push({ sentence: `${this.#name}: ${sentence}`, losesRows })
   }
 
   async #ownCheck(): Promise<void> {
-    const ended = await this.#open('check', null, ({ rows }) => {
+    await this.#open('check', null, ({ rows }) => {
       for (const bytes of rows)
         this.#findings.push({ sentence: String(JSON.parse(bytes.toString('utf8'))), losesRows: false })
     })
-    if (!ended.ok) this.#findings.push({ sentence: `${ended.failure.message} (check)`, losesRows: false })
   }
 
-  /** Reads the list in one way, to its end or until `onBatch` returns false. */
+  /**
+   * Reads the list in one way, to its end or until `onBatch` returns false. If that fails, reports a finding and returns
+   * null.
+   */
   async #open(
     way: Way,
     argument: WayArgument,
     onBatch: (batch: StreamBatch) => boolean | void = () => {},
-  ): Promise<RowsEnd> {
+  ): Promise<Extract<RowsEnd, { ok: true }> | null> {
     const rows = this.#stream.open(way, argument, new AbortController().signal)
     let came = 0
     for (;;) {
       const next = await rows.next()
-      if (next.done === true) return next.value
-      came += next.value.rows.length + next.value.deleted.length
-      if (way !== 'full' && came > this.#mostRows) {
-        await rows.return(CUT)
-        const message = `${this.#name}: more than ${this.#mostRows.toLocaleString('en')} rows came: does it end?`
-        return { ok: false, failure: failureOf('broken', message) }
+      if (next.done === true) {
+        if (next.value.ok) return next.value
+        this.#findings.push({ sentence: `${next.value.failure.message} (${way})`, losesRows: way !== 'check' })
+        return null
       }
-      if (onBatch(next.value) !== false) continue
+      came += next.value.rows.length + next.value.deleted.length
+      const isEndless = way !== 'full' && came > this.#mostRows
+      if (isEndless) this.#report(`more than ${this.#mostRows.toLocaleString('en')} rows came: does it end? (${way})`)
+      else if (onBatch(next.value) !== false) continue
       await rows.return(CUT)
-      return CUT
+      return isEndless ? null : CUT
     }
   }
 
-  /** Reads the list in one way. If that fails, reports a finding and returns null. */
+  /** Reads the rows of the list in one way. If that fails, reports a finding and returns null. */
   async #read(way: Way, argument: WayArgument, mostBatches: number = Number.POSITIVE_INFINITY): Promise<Seen | null> {
     const seen = new Seen()
     const idOf = cellAt(this.#shape.fields.Id?.kind === 'column' ? this.#shape.fields.Id.column : 'Id')
@@ -142,15 +133,13 @@ class Examined {
         const row = rowIn(bytes)
         if (row === null) continue
         if (seen.sample.length < 200) seen.sample.push(row)
-        const id = isList(row) ? null : shownText(idOf(row))
-        if (id !== null && id !== '') seen.stamps.set(id, stampOf === null ? null : stampText(stampOf(row)))
+        const id = shownText(idOf(row)) ?? ''
+        if (id !== '') seen.stamps.set(id, stampOf === null ? null : stampText(stampOf(row)))
       }
       seen.isCut = ++count >= mostBatches
       return !seen.isCut
     })
-    if (ended.ok) return seen
-    this.#lost(`${ended.failure.message} (${way})`)
-    return null
+    return ended === null ? null : seen
   }
 
   #checkNumbers({ sample }: Seen): void {
@@ -158,14 +147,16 @@ class Examined {
     for (const [field, source] of Object.entries(fields)) {
       if (source?.kind !== 'column') continue
       const cell = cellAt(source.column)
-      const texts = sample.map((row) => numberText(cell(row))).filter((text) => text !== null)
+      const texts = sample.map((row) => sourceDigits(cell(row))).filter((text) => text !== null)
       // No float has these digits, so the column was never converted to floats.
       if (texts.some((text) => String(Number(text)) !== text)) continue
       const odd = texts.find((text) => isFromFloat(text, field))
       if (odd === undefined) continue
       if (field === 'Id' || field === 'VenueId')
-        this.#lose(`${source.column} is the number ${odd}, which may have lost digits in a float: return ids as texts`)
-      else this.#warn(`${source.column} is ${odd}, which went through a float: return it as a text`)
+        this.#report(
+          `${source.column} is the number ${odd}, which may have lost digits in a float: return ids as texts`,
+        )
+      else this.#report(`${source.column} is ${odd}, which went through a float: return it as a text`, false)
     }
   }
 
@@ -175,7 +166,7 @@ class Examined {
     const seen = await this.#read('since', ahead)
     const old = [...(seen?.stamps.values() ?? [])].find((stamp) => !isNotBefore(stamp, ahead))
     if (old !== undefined)
-      this.#lose(
+      this.#report(
         `since ${ahead} returned a row ${old === null ? 'without a time' : `of ${old}`}: the API ignores the parameter`,
       )
   }
@@ -185,11 +176,10 @@ class Examined {
     if (wanted.length === 0) return
     const seen = await this.#read('byId', [...wanted, ...unknownLike(wanted[0] ?? '')])
     if (seen === null) return
-    const lacking = wanted.filter((id) => !seen.stamps.has(id))
-    if (lacking.length > 0)
-      this.#lose(`byId did not return the row ${String(lacking[0]).slice(0, 80)}, which full returned`)
-    const more = [...seen.stamps.keys()].filter((id) => !wanted.includes(id))
-    if (more.length > 0) this.#warn(`byId returned ${more.length} rows that were not requested`)
+    const [lacking] = missingIn(seen.stamps, wanted)
+    if (lacking !== undefined) this.#report(`byId did not return the row ${lacking.slice(0, 80)}, which full returned`)
+    const more = missingIn(new Set(wanted), seen.stamps.keys())
+    if (more.length > 0) this.#report(`byId returned ${more.length} rows that were not requested`, false)
   }
 
   async #checkIds(first: Seen): Promise<void> {
@@ -201,26 +191,22 @@ class Examined {
         if (id !== '') ids.add(id)
       }
     })
-    if (!ended.ok) return this.#lost(`${ended.failure.message} (ids)`)
-    const lacking = [...first.stamps.keys()].filter((id) => !ids.has(id))
-    const more = [...ids].filter((id) => !first.stamps.has(id))
-    if (lacking.length > 0)
-      this.#lose(
-        `ids lacks ${lacking.length} of ${first.stamps.size} rows of full, such as ${String(lacking[0]).slice(0, 80)}`,
-      )
-    if (more.length > 0)
-      this.#lose(`full lacks ${more.length} of ${ids.size} rows of ids, such as ${String(more[0]).slice(0, 80)}`)
+    if (ended === null) return
+    const compare = (which: string, lacking: readonly string[], of: string): void => {
+      const [one] = lacking
+      if (one !== undefined) this.#report(`${which} lacks ${lacking.length} of ${of}, such as ${one.slice(0, 80)}`)
+    }
+    compare('ids', missingIn(ids, first.stamps.keys()), `${first.stamps.size} rows of full`)
+    compare('full', missingIn(first.stamps, ids), `${ids.size} rows of ids`)
   }
 
   async #checkAvailability(): Promise<void> {
     const { Id = null, TicketCapacity = null, TicketsAvailable = null } = this.#shape.fields
     const counted = { fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
-    const lacking = new Set(mappedColumns(counted).map(({ column }) => column))
-    const seen = await this.#read('availability', null)
-    if (seen === null || seen.sample.length === 0) return
-    for (const column of lacking)
-      if (seen.sample.some((row) => whereIs(row, column) !== 'nowhere')) lacking.delete(column)
-    if (lacking.size > 0) this.#lose(`no row of availability has ${[...lacking].join(', ')}`)
+    const { sample = [] } = (await this.#read('availability', null)) ?? {}
+    const columns = new Set(mappedColumns(counted).map(({ column }) => column))
+    const lacking = [...columns].filter((column) => sample.every((row) => whereIs(row, column) === 'nowhere'))
+    if (sample.length > 0 && lacking.length > 0) this.#report(`no row of availability has ${lacking.join(', ')}`)
   }
 
   /**
@@ -228,9 +214,8 @@ class Examined {
    */
   async #cursorNow(): Promise<string | null> {
     const ended = await this.#open('changes', null)
-    if (ended.ok && ended.cursor !== null) return ended.cursor
-    this.#lost(ended.ok ? `${this.#name}: changes returned no cursor` : `${ended.failure.message} (changes)`)
-    return null
+    if (ended?.cursor === null) this.#report('changes returned no cursor')
+    return ended?.cursor ?? null
   }
 
   async #checkChanges(cursor: string, first: Seen): Promise<void> {
@@ -238,22 +223,25 @@ class Examined {
     if (seen === null) return
     const changed = seen.rows + seen.deleted
     if (changed > FEW_CHANGES && changed * 2 > first.rows)
-      this.#warn(`changes returned ${changed} rows right after full returned ${first.rows}: does it use its cursor?`)
+      this.#report(
+        `changes returned ${changed} rows right after full returned ${first.rows}: does it use its cursor?`,
+        false,
+      )
   }
 
   #checkSame(first: Seen, second: Seen): void {
-    const [once] = [...first.stamps.keys()].filter((id) => !second.stamps.has(id))
-    const lost = once ?? [...second.stamps.keys()].find((id) => !first.stamps.has(id))
-    if (lost !== undefined)
-      this.#lose(
-        `two full reads in a row returned different rows: only one has ${lost.slice(0, 80)}. Do pages have an order?`,
-      )
+    const lost = [...missingIn(second.stamps, first.stamps.keys()), ...missingIn(first.stamps, second.stamps.keys())]
+    const [one] = lost
+    if (one === undefined) return
+    const sentence = `two full reads in a row returned different rows: only one has ${one.slice(0, 80)}`
+    this.#report(`${sentence}. Do pages have an order?`)
   }
 
   async #checkAbort(): Promise<void> {
     const reading = new AbortController()
+    const unfinished = (): number => this.#stream.host?.unfinished ?? 0
     // Reads of the other list, which was examined before, may still be ending.
-    const others = this.#unfinished
+    const others = unfinished()
     const rows = this.#stream.open('full', null, reading.signal)
     const pending = rows.next()
     // Wait until the first request of the read has been sent.
@@ -262,22 +250,21 @@ class Examined {
     reading.abort()
     const ended = await withTimeout(this.#time, ABORTED_WITHIN_MS, pending)
     if (ended !== TIMED_OUT) await rows.return(CUT)
-    for (let waitedMs = 0; this.#unfinished > others && waitedMs < ABORTED_WITHIN_MS; waitedMs += UNDER_WAY_MS)
+    for (let waitedMs = 0; unfinished() > others && waitedMs < ABORTED_WITHIN_MS; waitedMs += UNDER_WAY_MS)
       await sleep(UNDER_WAY_MS, this.#time, signal)
-    if (ended === TIMED_OUT || this.#unfinished > others)
-      this.#warn('a cancelled read did not end within a second: pass context.signal to every request')
+    if (ended === TIMED_OUT || unfinished() > others)
+      this.#report('a cancelled read did not end within a second: pass context.signal to every request', false)
   }
+}
+
+function missingIn(ids: { has(id: string): boolean }, wanted: Iterable<string>): readonly string[] {
+  return [...wanted].filter((id) => !ids.has(id))
 }
 
 /** Returns an id that no row has, in the same form as a given one: some APIs refuse other forms. */
 function unknownLike(id: string): readonly string[] {
   if (/^\d{1,9}$/.test(id)) return ['2147483646']
   return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id) ? [`${id.slice(0, -4)}dead`] : []
-}
-
-function numberText(cell: Cell): string | null {
-  if (cell instanceof DecimalText) return cell.source
-  return typeof cell === 'number' ? String(cell) : null
 }
 
 function isFromFloat(text: string, field: string): boolean {
