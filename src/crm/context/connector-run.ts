@@ -189,10 +189,14 @@ function partsOf(batch: unknown, way: Way): Parts {
 
 const BATCH_MEMBERS = ['rows', 'deleted', 'total', 'lagMs', 'full', 'stable']
 
-/** Finds a member whose name is almost a known one: it would be ignored. Other members may be the connector's own. */
+/**
+ * Finds a member whose name is almost that of a known one that is absent: it would be ignored. Other members may be the
+ * connector's own, or those of an answer that it passes on.
+ */
 function misspeltIn(given: object, known: readonly string[]): string | null {
+  const absent = known.filter((name) => !(name in given))
   for (const name of Object.keys(given)) {
-    const meant = known.includes(name) ? null : nearestName(name, known)
+    const meant = known.includes(name) ? null : nearestName(name, absent)
     if (meant !== null) return `${name}; did you mean ${meant}?`
   }
   return null
