@@ -26,8 +26,7 @@ export function openShipped(settings: Settings | CrmSettings<'http'>, context: S
     return openShippedCrm(connector, values, { ...settings, events, venues }, context)
   }
   const [connector, values] = shippedConnector(settings, context.further)
-  // In these CRMs a text, such as the picklist of several values, may hold several tags.
-  return openShippedCrm(connector, values, { ...settings, lists: 'text' }, context)
+  return openShippedCrm(connector, values, settings, context)
 }
 
 function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [Connector, SettingValues] {

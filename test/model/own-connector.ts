@@ -41,7 +41,7 @@ export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): Li
   const source = new ConnectorSource({
     kind: kind as typeof EVENT_ROWS,
     stream,
-    parts: { idNamespace: null, zone, showIn: zone, suspicions: new Suspicions(), further: [], lists: 'native' },
+    parts: { idNamespace: null, zone, showIn: zone, suspicions: new Suspicions(), further: [] },
     availabilityEveryMs: null,
     time,
     observe: () => {},

@@ -5,7 +5,6 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Crm } from '../../sync/port.ts'
 import { withTimeout } from '../../time/waiting.ts'
 import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
-import type { MappingContext } from '../mapping/list-setting.ts'
 import { type RowKind, EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { ConnectorSource } from './connector-source.ts'
 import type { RowHost } from './row-host.ts'
@@ -17,8 +16,6 @@ export interface ConnectorSettings {
   readonly events: SaidList | null
   readonly venues: SaidList | null
   readonly availability: { readonly everyMs: number } | null
-  /** `native` if absent. */
-  readonly lists?: MappingContext['lists']
 }
 
 /** How long the start waits for the connector to report how its lists can be read. */
@@ -29,7 +26,7 @@ const LOOP_HELD_MS = 50
 
 export async function connectorCrm(
   host: RowHost,
-  { idNamespace, timeZone: zone, availability, lists = 'native', ...said }: ConnectorSettings,
+  { idNamespace, timeZone: zone, availability, ...said }: ConnectorSettings,
   context: ConnectorContext,
 ): Promise<Crm> {
   const { time, limits, observe, further = NO_FURTHER } = context
@@ -44,7 +41,7 @@ export async function connectorCrm(
     stream: RowStream,
     availabilityEveryMs: number | null,
   ): ConnectorSource<Item> => {
-    const parts = { idNamespace, zone, lists, ...contexts[stream.name] }
+    const parts = { idNamespace, zone, ...contexts[stream.name] }
     return new ConnectorSource({ time, limits, observe, kind, stream, parts, availabilityEveryMs })
   }
   const sources = {

@@ -53,7 +53,7 @@ export interface KnownId {
   readonly version: number
 }
 
-export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions' | 'lists'> & {
+export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'> & {
   readonly further: readonly FurtherField[]
 }
 
@@ -86,7 +86,8 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
-    const rules = { ...context, htmlText, venuesFrom: 'venues' } as const
+    // An API may write several tags as one text.
+    const rules = { ...context, htmlText, venuesFrom: 'venues', lists: 'text' } as const
     this.#mapping = listMapping(kind, setting, PATH_ACCESS, rules)
     this.#availability = list === 'events' ? availabilityMapping(setting, PATH_ACCESS, rules) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
