@@ -173,7 +173,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   }
 
   async *#readAvailability({ served }: ReadRequest, parts: ReadParts<Item>): PageStream<Item> {
-    const { list, signal, begunAt, pass } = parts
+    const { list, signal } = parts
     if (!list.shape.ways.has('availability'))
       return failed('misconfigured', `${list.name}: crm.availability needs the method availability of the connector`)
     const rows = this.#settings.stream.open('availability', null, signal)
@@ -182,7 +182,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       const changes = batch.rows.map((bytes) => list.availabilityIn(bytes)).filter((change) => change !== null)
       came += batch.rows.length
       usable += changes.length
-      yield changesPage(changes, list.name, batch.lagMs, begunAt, pass)
+      yield changesPage(changes, batch.lagMs, parts)
       return null
     })
     if (!ended.ok) return ended

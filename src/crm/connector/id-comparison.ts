@@ -19,7 +19,7 @@ export class IdComparison<Item extends { readonly Id: Guid }> {
 
   /** Yields the rows of a batch that have not changed. */
   async *take(batch: StreamBatch): ReturnType<OnBatch<Item>> {
-    const { list, held, begunAt, pass } = this.#parts
+    const { list, held } = this.#parts
     const unchanged: Change<Item>[] = []
     for (const bytes of batch.rows) {
       const known = list.knownId(bytes)
@@ -37,7 +37,7 @@ export class IdComparison<Item extends { readonly Id: Guid }> {
         this.wanted.push(text)
       }
     }
-    if (unchanged.length > 0) yield changesPage(unchanged, list.name, batch.lagMs, begunAt, pass)
+    if (unchanged.length > 0) yield changesPage(unchanged, batch.lagMs, this.#parts)
     return brokenBy(list.name, this.tally.count(batch))
   }
 

@@ -42,7 +42,6 @@ export interface ConnectorRow<Item> {
   readonly change: Change<Item>
   /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
   readonly stamp: string | null
-  readonly idText: string | null
 }
 
 export interface KnownId {
@@ -110,13 +109,12 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   /** Maps a row; `null` if it is not a JSON object. @param row the row's number in this read, from 1 */
   read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> | null {
     const whereUnknown = `${this.name}, row ${row}`
-    if (bytes.length > LARGEST_ROW_BYTES)
-      return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null, idText: null }
+    if (bytes.length > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null }
     const parsed = parseShallow(bytes.toString('utf8'))
     if (!parsed.ok && parsed.reason === 'depth') {
       const found = bytes.toString('utf8', 0, 100)
       const reason = new RowFault('unreadable', null, new CellFault({ kind: 'shallow-object' }, found))
-      return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null, idText: null }
+      return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null }
     }
     if (!parsed.ok || !isObject(parsed.cell)) return null
     const cells = parsed.cell
@@ -129,13 +127,13 @@ export class ListRows<Item extends { readonly Id: Guid }> {
       const id = this.idOf(idCell)
       if (id !== null && held.version(id) === version) {
         this.#mapping.suspicions.skip()
-        return { change: { kind: 'unchanged', id, idText }, stamp, idText }
+        return { change: { kind: 'unchanged', id, idText }, stamp }
       }
     }
     const change = mapRow(this.#mapping, cells, where, version)
     // A withheld row is mapped again at each read, because its position may have changed.
     const isKept = change.kind === 'record' || this.#stampOf !== null
-    return { change: isKept ? change : { ...change, version: Number.NaN }, stamp, idText }
+    return { change: isKept ? change : { ...change, version: Number.NaN }, stamp }
   }
 
   /** The columns that a row of the separate read of availability must have. */

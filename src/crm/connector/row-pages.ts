@@ -161,9 +161,10 @@ export function brokenBy(list: string, fault: string | null): Failed | null {
 /** Divides the rows of a batch into pages, each small enough to be applied between two requests. */
 export async function* pagesOf<Item extends { readonly Id: Guid }>(
   batch: StreamBatch,
-  { list, held, begunAt, pass }: ReadParts<Item>,
+  parts: ReadParts<Item>,
   { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
 ): ReturnType<OnBatch<Item>> {
+  const { list, held } = parts
   for (let at = 0; at < batch.rows.length;) {
     const rows = new Map<Guid | symbol, ConnectorRow<Item>>()
     let bytes = 0
@@ -174,21 +175,21 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       const row = list.read(text, number, held)
       // It may be cut, so what follows may be lost as well.
       if (row === null) return brokenBy(list.name, `row ${number} is not a JSON object`)
-      const { change, stamp, idText } = row
+      const { change, stamp } = row
       if (change.id !== null) {
         const before = rows.get(change.id)
-        if (before !== undefined && !isSameContent(before.change, change)) tally.cameAgain(idText ?? change.id)
+        if (before !== undefined && !isSameContent(before.change, change)) tally.cameAgain(nameOf(change))
         // If a row comes twice, the later one is newer.
         rows.delete(change.id)
       }
       rows.set(change.id ?? Symbol('no id'), row)
       if (change.id === null) tally.nameless++
       else tally.ids.add(change.id)
-      if (stamp !== null) stamps?.add(stamp, idText)
+      if (stamp !== null) stamps?.add(stamp, nameOf(change))
     }
     const kept = [...rows.values()]
     const changes = kept.map(({ change }) => change)
-    const page = changesPage(changes, list.name, batch.lagMs, begunAt, pass)
+    const page = changesPage(changes, batch.lagMs, parts)
     const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
     yield list.shape.updatedAt === null ? page : { ...page, updatedAtMs }
     await yieldToEventLoop()
@@ -206,30 +207,30 @@ function isSameContent(one: Change<unknown>, other: Change<unknown>): boolean {
 /** The deletions of a batch. Skips ids that are not valid: no record has them. */
 export function deletionsOf<Item extends { readonly Id: Guid }>(
   { deleted, lagMs }: StreamBatch,
-  { list, begunAt, pass }: ReadParts<Item>,
+  parts: ReadParts<Item>,
 ): readonly Page<Item>[] {
-  const ids = deleted.map((text) => list.idOf(text)).filter((id) => id !== null)
+  const ids = deleted.map((text) => parts.list.idOf(text)).filter((id) => id !== null)
   const pages: Page<Item>[] = []
   for (let at = 0; at < ids.length; at += PAGE_ROWS) {
     const changes = ids.slice(at, at + PAGE_ROWS).map((id): Change<Item> => ({ kind: 'deleted', id }))
-    pages.push(changesPage(changes, list.name, lagMs, begunAt, pass))
+    pages.push(changesPage(changes, lagMs, parts))
   }
   return pages
 }
 
-export function changesPage<Item>(
+export function changesPage<Item extends { readonly Id: Guid }>(
   changes: readonly Change<Item>[],
-  name: string,
   sourceLagMs: number,
-  begunAt: Moment,
-  pass: number,
+  { list, begunAt, pass }: Pick<ReadParts<Item>, 'list' | 'begunAt' | 'pass'>,
 ): Page<Item> {
-  const whereIs = (index: number): string => {
-    const change = changes[index]
-    const idText = change !== undefined && 'idText' in change ? (change.idText ?? null) : null
-    return `${name}, id ${(idText ?? change?.id ?? 'unknown').slice(0, 80)}`
-  }
+  const whereIs = (index: number): string => `${list.name}, id ${nameOf(changes[index]).slice(0, 80)}`
   return { begunAt, sourceLagMs, pass, changes, whereIs }
+}
+
+/** The id of a row, as the CRM writes it if that is known. */
+function nameOf(change: Change<unknown> | undefined): string {
+  if (change === undefined) return 'unknown'
+  return ('idText' in change ? change.idText : null) ?? change.id ?? 'unknown'
 }
 
 /** The number of consecutive id scans that must find late rows before it is reported. */
