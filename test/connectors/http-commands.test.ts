@@ -20,7 +20,12 @@ beforeAll(async () => {
   api = await JsonServer.open(({ path, query, headers }) => {
     if (headers['authorization'] !== 'Bearer secret-word') return { status: 401, json: {} }
     if (path === '/busy' && pauses-- > 0) return { status: 503, headers: { 'retry-after': '6' } }
-    const rows = path === '/events' ? [] : VENUES.filter(({ id }) => id > Number(query.get('after')))
+    const rows =
+      path === '/events'
+        ? []
+        : path === '/by-offset'
+          ? VENUES.slice(Number(query.get('offset')))
+          : VENUES.filter(({ id }) => id > Number(query.get('after')))
     const since = path === '/heedless' ? null : query.get('since')
     return {
       json: {
@@ -75,6 +80,17 @@ for (const runtime of RUNTIMES) {
       expect(stderr).toContain('< 200 application/json {"data":[{"id":7,"name":"Hall 7"')
       expect(stderr).toContain('"token":"[secret]"')
       expect(stdout + stderr).not.toContain('secret-word')
+    })
+
+    it('is checked row by row if the last row of each page comes again with the next, as with offsets', async () => {
+      const text = configuration('/by-offset')
+        .replace("after: '{after}'", "offset: '{offset}'")
+        .replace('by: key', 'by: offset')
+        .replace(/ {4}updatedAt.*\n {4}since.*\n/, '')
+      using folder = new WorkFolder({ 'marquee.yaml': text })
+      const { stdout } = await runCommand(['check'], { cwd: folder.path, runtime, env: { KEY: 'secret-word' } })
+      expect(stdout).toContain('0 events and 7 venues would be served.')
+      expect(stdout).toMatch(/Name +← name +7 of 7 /)
     })
 
     it('is refused by check where the API ignores the time of changes, or the key is wrong', async () => {

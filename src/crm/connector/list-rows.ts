@@ -106,8 +106,12 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     )
   }
 
-  /** Maps a row; `null` if it is not a JSON object. @param row the row's number in this read, from 1 */
-  read(bytes: Buffer, row: number, held: Held): ConnectorRow<Item> | null {
+  /**
+   * Maps a row; `null` if it is not a JSON object.
+   * @param row the row's number in this read, from 1
+   * @param mapped the ids of the rows that this read has had: the last row of a page comes again with the next
+   */
+  read(bytes: Buffer, row: number, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> | null {
     const whereUnknown = `${this.name}, row ${row}`
     if (bytes.length > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null }
     const parsed = parseShallow(bytes.toString('utf8'))
@@ -126,7 +130,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     if (this.#stampOf === null) {
       const id = this.idOf(idCell)
       if (id !== null && held.version(id) === version) {
-        this.#mapping.suspicions.skip()
+        if (!mapped.has(id)) this.#mapping.suspicions.skip()
         return { change: { kind: 'unchanged', id, idText }, stamp }
       }
     }

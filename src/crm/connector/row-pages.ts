@@ -172,7 +172,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
       const number = tally.came + 1
-      const row = list.read(text, number, held)
+      const row = list.read(text, number, held, tally.ids)
       // It may be cut, so what follows may be lost as well.
       if (row === null) return brokenBy(list.name, `row ${number} is not a JSON object`)
       const { change, stamp } = row
