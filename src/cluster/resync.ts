@@ -129,9 +129,10 @@ export class Resync {
       await pause()
     }
     const options = { memoryBytes: limits.memoryBytes, nowMs: time.now().monotonicMs, pause: goOn }
+    // Before it is loaded: that may take longer than the pause between two snapshots, and the leader would write another.
+    this.needsSnapshot = false
     const why = await this.#inTime(loadSnapshot(session, manifest, lists, options))
     if (why !== null) return why
-    this.needsSnapshot = false
     this.why = null
     this.knows(manifest)
     const [nonces, link] = [this.#nonces, this.#link]

@@ -423,6 +423,28 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
     expect(fleet.checker.wrong).toEqual([])
   })
 
+  it('is no longer asked for by a follower that loads it: the leader would write another meanwhile', async () => {
+    const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
+    await begun(fleet)
+    const second = await follower(fleet)
+    await fleet.pass(MAX_AGE_MS)
+    second.machine.stop(2000)
+    await fleet.pass(1000)
+    const { log } = fleet.store
+    fleet.store.log = log?.slice(-1) ?? null
+    await must(fleet, () => second.cluster.member.role === 'waiting', 10_000)
+    const wanted: boolean[] = []
+    const { blobs } = fleet.store
+    const get = blobs.get.bind(blobs)
+    blobs.get = (name) => {
+      if (name.startsWith('snapshot:')) wanted.push(second.cluster.member.resync.needsSnapshot)
+      return get(name)
+    }
+    await must(fleet, () => second.cluster.member.role === 'follower', 20_000)
+    expect(wanted).toContain(false)
+    expect(wanted).not.toContain(true)
+  })
+
   it('is made again where a part of it is too large to be read, and somebody begins', async () => {
     for (const part of ['snapshot', 'snapshot:']) {
       const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
