@@ -54,7 +54,7 @@ describe('the package', () => {
     ])
     const sources = files.filter((name) => name.startsWith('lib/') && !name.endsWith('.d.ts'))
     const kinds = new Set(sources.map((name) => /(\.\w+)*$/.exec(name)?.[0]))
-    expect([...kinds].filter((kind) => /\.ts|test/.test(kind ?? ''))).toEqual([])
+    expect([...kinds].filter((kind) => /\.ts$|test/.test(kind ?? ''))).toEqual([])
     const top = new Set(files.map((name) => name.split('/')[0] ?? ''))
     expect([...top].toSorted()).toEqual(
       [
