@@ -155,20 +155,19 @@ export class Replica {
 
   /**
    * Resolves when no event refers to venues that are about to be removed, or when the CRM confirms that some still do.
-   * Such a venue may have been created again, so changes of the venues are read before it is removed.
    */
   async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<void> {
     const { events } = this
-    const { venueIdOf } = events.list.kind.packed
-    const areReferredTo = (): Promise<boolean> =>
-      events.list.someServed((packed) => leaving.has(venueIdOf(packed)), this.#pause)
+    const { freshness } = events
     const begun = this.#time.now()
     // Pages of a running audit may be older than the venues' read. Only a confirmed read outweighs them.
-    const isAudited = events.audit.isRunning
-    if (!isAudited) await events.untilRead()
-    const isConfirmed = !isAudited && events.freshness.areDetailsConfirmedSince(begun)
-    if (!isConfirmed && (isAudited || (await areReferredTo()))) await events.untilConfirmed()
-    if (await areReferredTo()) await this.venues.untilAdded()
+    if (!events.audit.isRunning) {
+      await events.untilRead()
+      if (freshness.areDetailsConfirmedSince(begun)) return
+      const { venueIdOf } = events.list.kind.packed
+      if (!(await events.list.someServed((packed) => leaving.has(venueIdOf(packed)), this.#pause))) return
+    }
+    await events.untilConfirmed()
   }
 
   /**
