@@ -56,7 +56,7 @@ async function inTime<Value>(path: string, work: (path: string) => Promise<Value
 
 async function bytesOf(path: string): Promise<Uint8Array> {
   // Opening a pipe blocks until something writes to it, and opening a device may have effects.
-  mustBeRegular(await stat(path))
+  mustBeRegular(await statOf(path))
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     mustBeRegular(await file.stat())
@@ -73,6 +73,19 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   }
 }
 
+async function statOf(path: string): Promise<Stats> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') {
+      // Rejects too, unless the path is a link.
+      await lstat(path)
+      throw withCode(DANGLING)
+    }
+    throw error
+  }
+}
+
 function mustBeRegular(stats: Stats): void {
   if (!stats.isFile()) throw withCode(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR)
 }
@@ -80,6 +93,7 @@ function mustBeRegular(stats: Stats): void {
 /** Error codes of this file, in addition to the system's. */
 const NOT_REGULAR = 'NOT_REGULAR'
 const TIMED_OUT = 'TIMED_OUT'
+const DANGLING = 'DANGLING'
 
 function withCode(code: string): Error {
   return Object.assign(new Error('a file cannot be read'), { code })
@@ -114,7 +128,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'cannot be read: permission denied'],
   ['ELOOP', 'cannot be read: it is a symbolic link to itself'],
   ['ENAMETOOLONG', 'cannot be read: its name is too long'],
+  ['EFBIG', 'is larger than 1 MB'],
+  ['ERR_FS_FILE_TOO_LARGE', 'is larger than 1 MB'],
   [NOT_REGULAR, 'is a pipe or a device: only regular files are read'],
+  [DANGLING, 'is a symbolic link to a file that does not exist'],
   [TIMED_OUT, `cannot be read: no response within ${LIMIT_MS / 1000} s`],
   ['ERR_INVALID_ARG_VALUE', 'cannot be read: its path is invalid'],
 ])
