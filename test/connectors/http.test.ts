@@ -524,6 +524,46 @@ describe('an unchanged answer', () => {
   })
 })
 
+describe('texts in the rows', () => {
+  const row = {
+    id: 1,
+    name: 'Gala',
+    price: '1.250,50 €',
+    starts: '24.12.2027 19:30',
+    tags: 'Rock, Pop',
+    ends: '24.12.2027 23:00',
+  }
+  const fields = '{ Name: name, Price: price, Start: starts, Finish: ends, Tags: tags }'
+  const read = async (texts: string, own = ''): Promise<ListRead<unknown>> => {
+    const api = await JsonServer.open(({ path }) => ({ json: path === '/none' ? [] : [row] }))
+    left.push(api)
+    const events = `events: { get: /events, paging: { by: none, whole: true }, ${own} fields: ${fields} }`
+    const crm = await openConfigured(
+      `crm: { kind: http, url: "${api.url}", idNamespace: ${NAMESPACE}, ${texts} ${events}, venues: { ${NONE} } }`,
+      {},
+    )
+    left.push(crm)
+    return readList(crm.events)
+  }
+
+  it('are read as crm.texts says', async () => {
+    const { records } = await read("texts: { decimal: ',', currency: ['€'], dates: [DD.MM.YYYY hh:mm], tags: [','] },")
+    expect(records).toMatchObject([{ Name: 'Gala', Price: '1250.50', Tags: ['Rock', 'Pop'] }])
+  })
+
+  it('are read as the list itself says, key by key', async () => {
+    const { records } = await read(
+      "texts: { decimal: ',', currency: ['€'], dates: [DD.MM.YYYY hh:mm], tags: [';'] },",
+      "texts: { tags: [','] },",
+    )
+    expect(records).toMatchObject([{ Price: '1250.50', Tags: ['Rock', 'Pop'] }])
+  })
+
+  it('are withheld with a reason if nothing says how they are written', async () => {
+    expect((await read('')).records).toEqual([])
+  })
+})
+
 describe('requests', () => {
   const ALL = 'get: /venues, paging: { by: none, whole: true }'
   const asked = async (auth: string, list = ALL): Promise<Asked | undefined> => {

@@ -3,6 +3,7 @@ import { type Place, PROBLEM } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, section } from '../key.ts'
 import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word, guid } from '../values.ts'
+import { cellTextKeys } from './text-keys.ts'
 import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector, webKeys } from './connector-lists.ts'
 import { type JsonValue, type JsonValues, isJsonObject } from '../../domain/json-value.ts'
 import { pagingFault } from '../../domain/paging.ts'
@@ -241,6 +242,7 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     query: query.optional().says('The query. A list is joined by commas, or repeated under a name that ends in `[]`.'),
     rows: jsonPath.override('the answer itself').says('The path of the list of rows.'),
     id: jsonPath.default('id').says('The path of a row’s id.'),
+    texts: section(cellTextKeys('`crm.texts`')).says('How texts in the rows are read.'),
     paging: paging.nullIfInvalid().says('How the pages of the list follow one another.'),
     since: query
       .optional('none: full reads')
@@ -333,9 +335,10 @@ export const http = section({
   })
     .optional('600 in a minute')
     .says('The budget of requests.'),
+  texts: section(cellTextKeys('')).says('How texts in the rows of both lists are read.'),
   ...shippedKeys,
   events: listOf('events', listKeys.events).says('How events are read.'),
   venues: listOf('venues', listKeys.venues).says('How venues are read.'),
 })
   .says('Two lists of a JSON API (docs/crm/http.md).')
-  .map(settingsOfConnector(({ url }) => ({ url })))
+  .map(settingsOfConnector(({ url, texts }) => ({ url, texts })))

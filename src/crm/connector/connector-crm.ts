@@ -1,4 +1,5 @@
-import type { SaidList } from '../../config/crm/sources.ts'
+import type { SaidList, TextSettings } from '../../config/crm/sources.ts'
+import type { ListName } from '../../domain/field.ts'
 import { NO_FURTHER } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -16,6 +17,8 @@ export interface ConnectorSettings {
   readonly events: SaidList | null
   readonly venues: SaidList | null
   readonly availability: { readonly everyMs: number } | null
+  /** How texts are read; absent if the connector's own program converts them. */
+  readonly texts?: Readonly<Record<ListName, TextSettings | null>>
 }
 
 /** How long the start waits for the connector to report how its lists can be read. */
@@ -26,7 +29,7 @@ const LOOP_HELD_MS = 50
 
 export async function connectorCrm(
   host: RowHost,
-  { idNamespace, timeZone: zone, availability, ...said }: ConnectorSettings,
+  { idNamespace, timeZone: zone, availability, texts, ...said }: ConnectorSettings,
   context: ConnectorContext,
 ): Promise<Crm> {
   const { time, limits, observe, further = NO_FURTHER } = context
@@ -41,7 +44,7 @@ export async function connectorCrm(
     stream: RowStream,
     availabilityEveryMs: number | null,
   ): ConnectorSource<Item> => {
-    const parts = { idNamespace, zone, ...contexts[stream.name] }
+    const parts = { idNamespace, zone, texts: texts?.[stream.name] ?? null, ...contexts[stream.name] }
     return new ConnectorSource({ time, limits, observe, kind, stream, parts, availabilityEveryMs })
   }
   const sources = {

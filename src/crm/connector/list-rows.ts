@@ -52,7 +52,7 @@ export interface KnownId {
   readonly version: number
 }
 
-export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions'> & {
+export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions' | 'texts'> & {
   readonly further: readonly FurtherField[]
 }
 
@@ -92,8 +92,8 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
     this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
     this.#idCell = cellAt(this.idColumn)
-    const { idNamespace, zone, showIn } = parts
-    this.#seed = seedOf([setting, idNamespace, zone.id, showIn.id])
+    const { idNamespace, zone, showIn, texts } = parts
+    this.#seed = seedOf([setting, texts, idNamespace, zone.id, showIn.id])
   }
 
   begin(): void {
