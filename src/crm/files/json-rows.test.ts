@@ -114,10 +114,14 @@ describe('a last line without an end, which may be cut short', () => {
   it.each([
     ['{"Nr":"a7","Name":"Ga', NR, 'a7'],
     ['{"Nr":"a7"}', NR, 'a7'],
+    ['{"Nr":"a7"', NR, 'a7'],
+    [`{"Nr":"a7","Name":"${'a, '.repeat(20)}`, NR, 'a7'],
+    [`{"Nr":"a7","Tags":[${'"x",'.repeat(20)}`, NR, 'a7'],
     ['{"Nr":7,"Na', NR, '7'],
     ['{"Name" : "Gala" , "Nr" : "a\\u00e9 \\"7\\"\\\\", "Seats":', NR, 'aé "7"\\'],
     ['{"Links":[{"Nr":"b"},[]],"Venue":{"Nr":"c"},"Nr":"a7","Tags":["x",', NR, 'a7'],
     ['{"meta":{"Nr":"a7","x":1},"Name"', columnSource('meta.Nr'), 'a7'],
+    ['{"Nr":"b","meta":{"old":{},"Nr":"a7","x', columnSource('meta.Nr'), 'a7'],
     ['{"Nr":7,"Show":"A","Name":"Ga', SHOW_NR, 'A 7'],
     ['{"Show":"A"}', SHOW_NR, 'A'],
   ] as const)('keeps what is served under its id: %s', (line, source, text) => {
@@ -126,8 +130,6 @@ describe('a last line without an end, which may be cut short', () => {
 
   it.each([
     ['{"Nr":"a', NR],
-    ['{"Nr":"a7"', NR],
-    ['{"Nr":"b","meta":{"Nr":"a7","x', columnSource('meta.Nr')],
     ['{"Nr":1', NR],
     ['{"Venue":{"Nr":"b"},"Name":"', NR],
     ['{"Links":[{"Nr":"b"}', NR],

@@ -60,25 +60,34 @@ export function jsonLines<Item>(
   }
 }
 
-/** The most commas at which a cut row is tried: each attempt may take as long as the row. */
-const MOST_ATTEMPTS = 16
-
-/**
- * Parses a row that may be cut short, up to its last complete member; `null` if a column of its id is missing then. The
- * comma that ends a member also shows that a number is complete.
- */
+/** Parses a row that may be cut short; `null` if it has lost a column of its id. */
 function cutRow(text: string, { idColumns }: Pick<KnownLines, 'idColumns'>): CellObject | null {
   const whole = parseCell(text)
-  if (whole.ok) return isObject(whole.cell) ? whole.cell : null
-  let end = text.lastIndexOf(',')
-  for (let attempts = 0; end > 0 && attempts < MOST_ATTEMPTS; attempts++) {
-    const row = parseCell(`${text.slice(0, end)}}`)
-    const cell = row.ok && isObject(row.cell) ? row.cell : null
-    if (cell !== null) return idColumns.every((column) => whereIs(cell, column) === 'there') ? cell : null
-    end = text.lastIndexOf(',', end - 1)
-  }
-  return null
+  const row = whole.ok ? whole : parseCell(closed(text))
+  if (!row.ok || !isObject(row.cell)) return null
+  const { cell } = row
+  return whole.ok || idColumns.every((column) => whereIs(cell, column) === 'there') ? cell : null
 }
+
+/** Ends an object after its last complete member. Leaves out a list that does not end: one of its items may be meant. */
+function closed(text: string): string {
+  let [objects, lists, end, open] = [0, 0, 0, 0]
+  for (const { 0: token, 1: colon, index } of text.matchAll(TOKEN)) {
+    if (token === '"') break
+    if (token === '{') objects++
+    else if (token === '[') lists++
+    else if (token === '}') objects--
+    else if (token === ']') lists--
+    const isEnd = token === '}' || token === ']' || colon !== undefined
+    if (lists > 0 || (!isEnd && token !== ',')) continue
+    end = isEnd ? index + token.length : index
+    open = objects
+  }
+  return text.slice(0, end) + '}'.repeat(Math.max(0, open))
+}
+
+/** Matches a text, with the colon before it if it is a value; a quote that is not closed; any other sign. */
+const TOKEN = /(:\s*)?"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/g
 
 const QUOTE = 0x22
 const COLON = 0x3a
