@@ -48,12 +48,12 @@ export function parseDateFormat(written: string): DateFormat | string {
     }
     if (/(?:hh|mm|ss)Z$/.test(run)) return 'has Z: such dates are read in crm.timeZone, not as UTC'
     for (const [letters, letter = ''] of run.matchAll(/(.)\1*/g)) {
-      const isMeant = isAlone || letters.length > 1
-      const problem = isMeant ? problemOf(letters) : null
+      const isNew = (isAlone || letters.length > 1) && !seen.has(letter)
+      const problem = isNew ? problemOf(letters) : null
       if (problem !== null) return problem
-      const isNew = isMeant && LETTERS.includes(letter) && !seen.has(letter)
-      if (isNew) seen.add(letter)
-      parts.push(...(isNew ? partsOf(letters) : [letters]))
+      const isNumber = isNew && LETTERS.includes(letter)
+      if (isNumber) seen.add(letter)
+      parts.push(...(isNumber ? partsOf(letters) : [letters]))
     }
   }
   const needed = ['Y', 'M', 'D'].find((letter) => !seen.has(letter))
@@ -81,7 +81,7 @@ function partsOf(letters: string): readonly DatePart[] {
   const letter = LETTERS.indexOf(letters.charAt(0))
   const least = letter === HALF ? 1 : Math.min(letters.length, letter === 0 ? 4 : 2)
   const rest = letters.slice(least)
-  return [{ letter, least, most: Math.max(least, 2) }, ...(rest === '' ? [] : [rest])]
+  return [{ letter, least, most: letter === HALF ? 1 : Math.max(least, 2) }, ...(rest === '' ? [] : [rest])]
 }
 
 /** Scratch space for `parseByFormat`, reused for every text. */
