@@ -434,6 +434,16 @@ describe('crm.maxFileAge', () => {
       'unreachable: old.csv was last written 30 h ago, and crm.maxFileAge allows 26 h: has the export stopped?',
     )
   })
+
+  it('tells ages below an hour in minutes', async () => {
+    const path = join(folder, 'old.csv')
+    writeFileSync(path, CSV)
+    const writtenAt = new Date(Date.now() - 210_000)
+    utimesSync(path, writtenAt, writtenAt)
+    expect((await readWeb((await rigOf('old.csv', 'maxFileAge: 2m,')).crm.events)).failure).toBe(
+      'unreachable: old.csv was last written 3 min ago, and crm.maxFileAge allows 2 min: has the export stopped?',
+    )
+  })
 })
 
 describe('crm.texts', () => {

@@ -284,7 +284,12 @@ function tooOld(name: string, writtenAtMs: number, nowMs: number, maxAgeMs: numb
     const fact = `${name} comes without Last-Modified, so its age is unknown`
     return failureOf('misconfigured', `${fact}; remove crm.maxFileAge`)
   }
-  const hours = Math.floor((nowMs - writtenAtMs) / 360_000) / 10
-  const fact = `${name} was last written ${hours} h ago, and crm.maxFileAge allows ${spanText(maxAgeMs)}`
-  return failureOf('unreachable', `${fact}: has the export stopped?`)
+  const fact = `${name} was last written ${ageText(nowMs - writtenAtMs)} ago`
+  return failureOf('unreachable', `${fact}, and crm.maxFileAge allows ${spanText(maxAgeMs)}: has the export stopped?`)
+}
+
+/** Formats an age, rounded down: `31.2 h`, `3 min`, `5 s`. */
+function ageText(ms: number): string {
+  if (ms >= 3_600_000) return `${Math.floor(ms / 360_000) / 10} h`
+  return ms >= 60_000 ? `${Math.floor(ms / 60_000)} min` : `${Math.floor(ms / 1000)} s`
 }
