@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { Temporal as Polyfill } from 'temporal-polyfill/implementation'
 import { parseDateTimeText } from './date-time.ts'
-import { type Zone, instantOfWall, openZone, showInstant } from './zone.ts'
+import { type Zone, instantOfWall, openNamedZone, openZone, showInstant } from './zone.ts'
 
 function zoneOf(id: string): Zone {
   const zone = openZone(id)
@@ -47,6 +47,15 @@ describe('openZone', () => {
     '2026-07-12T00:00Z',
     '__proto__',
   ])('knows no zone %j', (id) => expect(openZone(id)).toBeNull())
+})
+
+describe('openNamedZone', () => {
+  it('opens a zone once, however many texts name none', () => {
+    for (let index = 0; index < 1500; index++) expect(openNamedZone(`Hall ${index}`)).toBeNull()
+    const zone = openNamedZone('Asia/Ulaanbaatar')
+    expect(zone?.id).toBe('Asia/Ulaanbaatar')
+    expect(openNamedZone('Asia/Ulaanbaatar')).toBe(zone)
+  })
 })
 
 describe('offsetSecondsAt', () => {

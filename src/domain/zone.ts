@@ -118,7 +118,9 @@ export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries
 const MOST_NAMES = 1000
 /** Longer than twice any zone's name. */
 const LONGEST_NAME = 100
-const opened = new Map<string, Zone | null>()
+const opened = new Map<string, Zone>()
+/** Texts that name no zone, apart from the zones: a CRM may have any number of them. */
+const strange = new Set<string>()
 
 /** Returns the zone that a cell names; `null` if it names none. */
 export function zoneNamedBy(cell: unknown): Zone | null {
@@ -130,8 +132,10 @@ export function openNamedZone(name: string): Zone | null {
   if (name.length > LONGEST_NAME) return null
   const known = opened.get(name)
   if (known !== undefined) return known
+  if (strange.has(name)) return null
   const zone = openZone(WINDOWS_ZONES.get(name) ?? name)
   // No CRM has more zones; a CRM with a thousand spellings of a name must not fill the memory.
-  if (opened.size < MOST_NAMES) opened.set(name, zone)
+  if (zone !== null && opened.size < MOST_NAMES) opened.set(name, zone)
+  if (zone === null && strange.size < MOST_NAMES) strange.add(name)
   return zone
 }
