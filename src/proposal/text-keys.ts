@@ -20,6 +20,8 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   }
   if (expected.kind === 'texts') return "set crm.texts.tags to the signs that separate them, such as [';']"
   if (expected.kind === 'date-time') {
+    // The texts already fit a configured format: they name days that do not exist, and another format would not help.
+    if (areWrittenAs(found, expected.formats)) return null
     const [way, other] = waysOf(dateTimeFormats(countedTexts(found)))
     if (way === undefined) return null
     return `add ${way}${other === undefined ? '' : ` or ${other}, whichever is meant,`} to crm.texts.dates`
@@ -28,6 +30,16 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.kind !== 'decimal') return null
   const currencies = currenciesOf(found).filter((currency) => !expected.currency.includes(currency))
   return joined(decimalKey(found, expected), keyOf('currency', currencies, expected.currency.length > 0))
+}
+
+function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {
+  const shapes = new Set(formats.map(shapeOf))
+  return found.every((value) => shapes.has(shapeOf(value)))
+}
+
+/** Returns the same text for a format and for the texts it fits: each run of letters or digits becomes `0`. */
+function shapeOf(text: string): string {
+  return text.trim().replaceAll(/[\dYMDhms]+/g, '0')
 }
 
 function joined(...keys: readonly (string | null)[]): string | null {

@@ -158,6 +158,13 @@ describe('what check says to do works when it is done to the letter', () => {
     expect(suspicious.map(({ column }) => column)).not.toContain('Preis')
   })
 
+  it('no second format of dates for a day that the configured one does not have', async () => {
+    const groups = await groupsOf([GOOD.replace('2027-06-21 22:00', '07/25/2027 22:00')], {
+      texts: `${TEXTS}, dates: [DD/MM/YYYY hh:mm]`,
+    })
+    expect(remedies(groups)).toEqual(['Correct Ende: format the column as yyyy-mm-dd hh:mm for "07/25/2027 22:00".'])
+  })
+
   it('a file of a list may be named as an object without a sheet', async () => {
     expect(await groupsOf([GOOD], { from: '{ file: Plan.csv }' })).toEqual([])
   })
