@@ -1,4 +1,5 @@
 import type { Column } from './column.ts'
+import type { TableContent } from './read-rows.ts'
 import {
   ACTIVE_NAMES,
   CANCELLED_NAMES,
@@ -38,7 +39,7 @@ function isFlag(column: Column): boolean {
 }
 
 /** Proposes which rows are active, by a column that marks cancelled rows or active ones, or has a state for each. */
-export function activeOf(columns: readonly Column[], taken: Set<Column>, list: 'event' | 'venue'): Line {
+export function activeOf({ columns, rows, examined }: TableContent, taken: Set<Column>, list: 'event' | 'venue'): Line {
   const few = withFewTexts(columns, 8)
   const cancelled = named(few, CANCELLED_NAMES, taken)
   const active = named(few, ACTIVE_NAMES, taken)
@@ -48,26 +49,29 @@ export function activeOf(columns: readonly Column[], taken: Set<Column>, list: '
     return { key: 'active', value: 'null', evidence }
   }
   taken.add(column)
-  const line = column === cancelled ? unmarkedLine(column) : stateLine(column, column === active)
+  // Rows that were not examined may have other words, which a condition by exclusion would let pass.
+  const isWhole = (examined ?? rows) === rows
+  const line = column === cancelled ? unmarkedLine(column, isWhole) : stateLine(column, column === active, isWhole)
   const question = 'Which rows are active? Write { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all.'
   return line ?? { key: 'active', value: OPEN, evidence: `${question} ${heldBy(column)}.` }
 }
 
 /** Proposes to exclude the rows that a column marks. If no word means no, any word is a mark, because hiding is safe. */
-function unmarkedLine(column: Column): Line | null {
+function unmarkedLine(column: Column, isWhole: boolean): Line | null {
   const [yes, no] = [wordsIn(column, isYes), wordsIn(column, isNo)]
   const { cells, filled, texts } = column
+  if (hasBlank(column) && !isWhole) return null
   if (no.length === 0) return hasBlank(column) ? conditionLine('active', column, 'blank', cells.length - filled) : null
   if (yes.length === 0 || yes.length + no.length < texts.length) return null
   return hasBlank(column) ? noneOfLine(column, yes) : oneOfLine('active', column, no)
 }
 
 /** Proposes to exclude the words for what is off, if all others are known to mean that it is on. */
-function stateLine(column: Column, isCalledActive: boolean): Line | null {
+function stateLine(column: Column, isCalledActive: boolean, isWhole: boolean): Line | null {
   const on = wordsIn(column, (text) => isGoodState(text) || (isCalledActive && isYes(text)))
   const off = wordsIn(column, (text) => isOffState(text) || (isCalledActive && isNo(text)))
   if (on.length + off.length < column.texts.length) return null
-  if (!isCalledActive || on.length === 0) return off.length > 0 ? noneOfLine(column, off) : null
+  if (!isCalledActive || on.length === 0) return off.length > 0 && isWhole ? noneOfLine(column, off) : null
   // A blank cell next to yes and no is ambiguous: ask.
   return hasBlank(column) && off.length > 0 ? null : oneOfLine('active', column, on)
 }

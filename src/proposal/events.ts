@@ -79,7 +79,7 @@ export function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: b
     table,
     id,
     fields,
-    more: [showOnWebOf(columns, taken), activeOf(columns, taken, 'event')],
+    more: [showOnWebOf(columns, taken), activeOf(table, taken, 'event')],
     texts: textLines(table, read, dates, tags),
     taken,
     further: furtherColumns('events', columns, taken),

@@ -42,7 +42,7 @@ export function venuesOf(table: Table, link: VenueLink | null): ListProposal {
     table,
     id,
     fields,
-    more: [activeOf(table.columns, taken, 'venue')],
+    more: [activeOf(table, taken, 'venue')],
     texts: textLines(table, coordinates, { formats: [], dayOnly: null }, null),
     taken,
     further: furtherColumns('venues', table.columns, taken),

@@ -74,6 +74,23 @@ it.each([
   expect(readFileSync(join(folder, 'marquee.yaml'), 'utf8')).toContain(rows)
 })
 
+it.each([
+  ['Status', 'scheduled'],
+  ['Cancelled', ''],
+])('asks which rows are active by %s if other words may stand in rows that it did not examine', async (name, usual) => {
+  const activeAmong = async (count: number): Promise<string | undefined> => {
+    const rows = events(count)
+      .split('\n')
+      .map((row, index) => `${row},${index === 0 ? name : index === 9 ? 'cancelled' : usual}`)
+    writeFileSync(join(folder, `${count}.csv`), rows.slice(0, -1).join('\n'))
+    rmSync(join(folder, 'marquee.yaml'), { force: true })
+    expect((await runCommand(['init', 'files', '--from', `${count}.csv`], { cwd: folder })).status).toBe(0)
+    return /^ +active: (.*?) {3}#/m.exec(readFileSync(join(folder, 'marquee.yaml'), 'utf8'))?.[1]
+  }
+  expect(await activeAmong(100)).toMatch(/not: \[cancelled\]|blank/)
+  expect(await activeAmong(70_000)).toBe("'?'")
+})
+
 it.each(RUNTIMES)('%s: looks at regular files only, and tells a size before it reads', async (runtime) => {
   symlinkSync('/dev/zero', join(folder, 'zero.csv'))
   Bun.spawnSync(['mkfifo', join(folder, 'pipe.csv')])
