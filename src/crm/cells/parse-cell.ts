@@ -41,11 +41,14 @@ interface FragileMember {
  */
 function fragileMembers(text: string): readonly FragileMember[] | null {
   if (!MAY_BE_FRAGILE.test(text)) return NONE
+  FRAGILE.lastIndex = 0
+  let match = FRAGILE.exec(text)
+  // A time with a fraction of a second only looks like such a number.
+  if (match === null) return NONE
   // The same name may be written again with escapes, which the search does not see.
   if (text.charCodeAt(0) !== OPEN_OBJECT || text.includes('{', 1) || ESCAPED_LETTER.test(text)) return null
   const found: FragileMember[] = []
-  FRAGILE.lastIndex = 0
-  for (let match = FRAGILE.exec(text); match !== null; match = FRAGILE.exec(text)) {
+  for (; match !== null; match = FRAGILE.exec(text)) {
     const [, name, source] = match
     // If a name occurs twice, the last one counts, even if it is not a number.
     if (name === undefined || source === undefined || text.includes(`"${name}"`, FRAGILE.lastIndex)) return null
@@ -64,7 +67,7 @@ const MAY_BE_FRAGILE = /(?:^|[:[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 // Captures the value of a name of letters, digits and underscores. In valid JSON the match is never inside a string: a
 // quote in a string is escaped, and no letter follows a closing quote.
 const FRAGILE =
-  /(?:[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
+  /(?:[{,]\s*"(\w+)"\s*:|^|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
 
 function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
   const reading = readJson(text, numberCell, bounds)
