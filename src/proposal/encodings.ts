@@ -24,7 +24,7 @@ export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { sure: 'utf-16le', candidates: [] }
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { sure: 'utf-16be', candidates: [] }
   if (isUtf8(bytes)) return UTF_8
-  const written = longestWord(bytes, tellingBytes())
+  const written = longestWord(bytes)
   if (written === null) return { sure: USUAL, candidates: [] }
   const shown = new Map<string, string>()
   for (const label of LABELS) {
@@ -39,31 +39,32 @@ function decoded(bytes: Uint8Array, label: string): string {
 }
 
 const UPPER_HALF = Uint8Array.from({ length: 128 }, (_, index) => index + 128)
+const [IN_USUAL, IN_CENTRAL] = [decoded(UPPER_HALF, USUAL), decoded(UPPER_HALF, CENTRAL)]
 
-/**
- * The bytes that leave the encoding open: those that Western and Central Europe read differently, and the few letters of
- * the usual encoding below 0xa0, where a Mac has most of its letters.
- */
-function tellingBytes(): ReadonlySet<number> {
-  const [usual, central] = [decoded(UPPER_HALF, USUAL), decoded(UPPER_HALF, CENTRAL)]
-  const isTelling = (byte: number, at: number): boolean =>
-    usual[at] !== central[at] || (byte < 0xa0 && /\p{L}/u.test(usual.charAt(at)))
-  return new Set([...UPPER_HALF].filter(isTelling))
+/** The bytes below 0xa0, where a Mac has most of its letters, that are such in the usual encoding. */
+function low(signs: RegExp): ReadonlySet<number> {
+  return new Set([...UPPER_HALF].filter((byte, at) => byte < 0xa0 && signs.test(IN_USUAL.charAt(at))))
 }
+
+/** The bytes that leave the encoding open. */
+const TELLING = new Set([...[...UPPER_HALF].filter((_, at) => IN_USUAL[at] !== IN_CENTRAL[at]), ...low(/\p{L}/u)])
+
+/** As `TELLING`, if a letter follows: `…` is Ö on a Mac. Quotes and dashes are usual there. */
+const TELLING_BEFORE_LETTER = low(/[^\p{L}\p{Ps}\p{Pi}\p{Pf}\p{Pd}]/u)
 
 const LONGEST_WORD = 80
 /** Bytes that separate words in most encodings, including the no-break space. */
 const BETWEEN = new Set(Buffer.from('\0\t\n\v\f\r ,;|"\xa0', 'latin1'))
 
-/** Returns the longest word that contains one of these bytes; `null` if no word does. */
-function longestWord(bytes: Buffer, telling: ReadonlySet<number>): Buffer | null {
+/** Returns the longest word that leaves the encoding open; `null` if no word does. */
+function longestWord(bytes: Buffer): Buffer | null {
   let longest: Buffer | null = null
   let begin = 0
   let tells = false
   for (let at = 0; at <= bytes.length; at++) {
     const byte = bytes[at]
     if (byte !== undefined && !BETWEEN.has(byte)) {
-      tells ||= telling.has(byte)
+      tells ||= TELLING.has(byte) || (TELLING_BEFORE_LETTER.has(byte) && isLetter(bytes[at + 1]))
       continue
     }
     const length = Math.min(at - begin, LONGEST_WORD)
@@ -72,4 +73,8 @@ function longestWord(bytes: Buffer, telling: ReadonlySet<number>): Buffer | null
     tells = false
   }
   return longest
+}
+
+function isLetter(byte = 0): boolean {
+  return /[a-z]/i.test(String.fromCharCode(byte))
 }

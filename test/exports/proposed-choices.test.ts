@@ -236,6 +236,24 @@ describe('what init asks of bytes that are not UTF-8', () => {
     expect(text).toContain('encoding: windows-1252   # the bytes are not UTF-8; windows-1250 gives the same text')
   })
 
+  it('asks nothing of quotes and dashes that touch letters', async () => {
+    const { text } = await proposed(
+      Buffer.from(
+        'Id;Name;Start;Finish\n1;\x84Don\x92t\x93 Ulm\x96Bonn\x85;2036-12-11 19:30;2036-12-11 22:00\n',
+        'latin1',
+      ),
+    )
+    expect(text).toContain('encoding: windows-1252 ')
+  })
+
+  it('asks where a sign before a letter is a capital on a Mac', async () => {
+    const { said } = await proposed(
+      Buffer.from('Id;Name;Start;Finish\n1;\x85sterreich;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1'),
+    )
+    expect(said).toContain('windows-1252 gives …sterreich, ')
+    expect(said).toContain('macintosh gives Österreich')
+  })
+
   it('asks where they differ in one letter', async () => {
     const { said } = await proposed(
       Buffer.from('Id;Name;Start;Finish\n1;La señora;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1'),
