@@ -194,7 +194,10 @@ type DecimalSign = '.' | ',' | 'both' | null
 
 /** Finds the decimal separator of numbers; `both` if they contradict each other or are ambiguous. */
 export function decimalSign(numbers: readonly string[]): { readonly sign: DecimalSign; readonly example: string } {
-  const found = numbers.map(withoutCurrency).map((example) => ({ sign: signOf(example), example }))
+  const bare = numbers.map(withoutCurrency)
+  const marked = bare.filter((number) => /[.,]/.test(number))
+  // Blanks that group thousands tell something only if no number has a decimal sign.
+  const found = (marked.length === 0 ? bare : marked).map((example) => ({ sign: signOf(example), example }))
   const last = found.findLast(({ sign }) => sign === '.' || sign === ',')
   if (last === undefined) return found.findLast(({ sign }) => sign === 'both') ?? { sign: null, example: '' }
   const other = last.sign === ',' ? '.' : ','

@@ -46,8 +46,9 @@ export function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: b
     fields.push({ key: field, value: OPEN, evidence: `${QUESTIONS[field]}.${meantFor(field, columns, taken)}` })
   }
   const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {
+    const own = named(among, EVENT_NAMES[field], taken)
     // A name within an inner object is most likely not the event's.
-    const column = (field === 'Name' ? named : namedAnywhere)(among, EVENT_NAMES[field], taken)
+    const column = own ?? (field === 'Name' ? null : namedAnywhere(among, EVENT_NAMES[field], taken))
     if (column === null) return null
     taken.add(column)
     fields.push(lineOf(field, column, evidence(column)))

@@ -141,6 +141,14 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(unsaid).toContain("or set crm.texts.decimal: ','")
   })
 
+  it('takes blanks between thousands for no evidence beside a number with a decimal point', async () => {
+    const rows = `Nr;Titre;Salle;Début;Fin;Capacité;Places restantes;Prix
+1;Tosca;Opéra;2036-12-11 19:30;2036-12-11 22:00;1 250;1 000;12.50
+`
+    const { text } = await proposed({ 'Programme.csv': rows })
+    expect(text).toContain('decimal: "."   # e.g. 12.50')
+  })
+
   it('knows the seconds of a time with AM or PM, as .NET and Google Sheets write it', async () => {
     const rows = `Id;Title;Venue;Start;End
 1;Tosca;Opera;12/24/2036 7:30:00 PM;12/24/2036 10:00:00 PM

@@ -66,6 +66,12 @@ describe('a JSON export with objects in its rows', () => {
     expect(said).toContain('"AddressStreet1":"Via Po 1"')
   })
 
+  it('takes a column of the event before one of an inner object', async () => {
+    const events = EVENTI.map((row) => ({ ...row, capacity: null, room: { capacity: 900 }, 'Seats in all': 300 }))
+    const { text } = await proposed({ 'eventi.json': JSON.stringify(events), 'luoghi.json': JSON.stringify(LUOGHI) })
+    expect(text).toContain('TicketCapacity: Seats in all')
+  })
+
   it('says which path no row has', async () => {
     const files = { 'eventi.json': JSON.stringify(EVENTI), 'luoghi.json': JSON.stringify(LUOGHI) }
     const { text } = await proposed(files)
