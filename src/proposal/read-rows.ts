@@ -6,6 +6,7 @@ import { LARGEST_ROW_BYTES } from '../crm/kit/crm-limits.ts'
 import { type Cell, type CellObject, isBlank, isList, isObject, shownText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
 import { type Column, ColumnCells } from './column.ts'
+import { howMany } from '../domain/printable.ts'
 import { numbering } from '../domain/numbering.ts'
 import { canBeNamed } from './line.ts'
 
@@ -17,6 +18,8 @@ export interface TableContent {
   readonly rows: number
   /** The number of rows that were examined; `null` if all rows and columns were. */
   readonly examined: number | null
+  /** The first CSV row that is wider or narrower than the header, as a sentence; `null` if there is none. */
+  readonly ragged: string | null
 }
 
 const CHUNK_BYTES = 64 * 1024
@@ -39,7 +42,7 @@ export async function csvTable(
   delimiter: string,
   hasOwnLine: boolean,
 ): Promise<TableContent | string> {
-  const sheet = new SheetRows()
+  const sheet = new SheetRows(true)
   let row = 0
   let rowLine = 1
   const parser = parse({
@@ -108,7 +111,7 @@ export async function sheetTable(
   sizeBytes: number,
   sheet: string | null,
 ): Promise<SheetsFound & { readonly table: TableContent }> {
-  const rows = new SheetRows()
+  const rows = new SheetRows(false)
   const found = await readWholeSheet(path, sizeBytes, sheet, (cells, row) => {
     rows.add(
       Array.from(cells, (cell) => cell ?? null),
@@ -137,16 +140,22 @@ class SheetRows {
   #first: { readonly row: number; readonly cells: readonly Cell[] }[] | null = []
   #headerRow = 1
   #names: readonly (string | null)[] = []
+  readonly #isCsv: boolean
+  #ragged: string | null = null
+
+  constructor(isCsv: boolean) {
+    this.#isCsv = isCsv
+  }
 
   add(cells: readonly Cell[], row: number): void {
     if (cells.every(isBlank)) return
-    if (this.#first === null) this.#count(cells)
+    if (this.#first === null) this.#count(cells, row)
     else if (this.#first.push({ row, cells }) === SOME_ROWS) this.#findHeader()
   }
 
   end(): TableContent {
     this.#findHeader()
-    return this.#tally.content(this.#headerRow)
+    return { ...this.#tally.content(this.#headerRow), ragged: this.#ragged }
   }
 
   #findHeader(): void {
@@ -163,12 +172,20 @@ class SheetRows {
       return name === null ? null : numbered(name)
     })
     for (const name of this.#names) if (name !== null) this.#tally.addName(name)
-    for (const { cells } of first.slice(at + 1)) this.#count(cells)
+    for (const { cells, row } of first.slice(at + 1)) this.#count(cells, row)
   }
 
-  #count(cells: readonly Cell[]): void {
+  #count(cells: readonly Cell[], row: number): void {
+    const names = this.#names
+    // Blank cells in columns without a name may be missing or added.
+    const isWhole =
+      cells.length > names.findLastIndex((name) => name !== null) && cells.slice(names.length).every(isBlank)
+    if (this.#isCsv && !isWhole) {
+      const widths = `${howMany(cells.length, 'cell')}, and the header row ${names.length}`
+      this.#ragged ??= `row ${row} has ${widths}; Marquee refuses such a file`
+    }
     for (const [index, cell] of cells.entries()) {
-      const name = this.#names[index] ?? null
+      const name = names[index] ?? null
       const text = name === null ? null : textIn(cell)
       if (name !== null && text !== null) this.#tally.add(name, text, typeof cell === 'string')
     }
@@ -215,7 +232,7 @@ class TableTally {
   content(headerRow: number): TableContent {
     const columns = Array.from(this.#columns.values(), (column) => column.column(this.#examined))
     const isCut = this.#hasMoreNames || this.#rows > this.#examined
-    return { headerRow, columns, rows: this.#rows, examined: isCut ? this.#examined : null }
+    return { headerRow, columns, rows: this.#rows, examined: isCut ? this.#examined : null, ragged: null }
   }
 
   #columnOf(name: string): ColumnCells | null {

@@ -146,12 +146,15 @@ function propose(tables: readonly Table[]): readonly ListProposal[] {
 
 /** Describes the columns that the proposal does not read, with the likely reason, and what was not examined. */
 function leftOutOf({ table, taken }: ListProposal): readonly string[] {
-  const { title, columns, examined } = table
+  const { title, columns, examined, ragged, delimiter } = table
   const unread = columns
     .filter((column) => !taken.has(column) && column.filled > 0)
     .map((column) => `${column.name} (${example(column)}${whyNot(column)})`)
   return [
     ...(unread.length === 0 ? [] : [`${title}: not used: ${unread.join(', ')}`]),
+    ...(ragged === null
+      ? []
+      : [`${title}: ${ragged}: enclose a cell that contains ${JSON.stringify(delimiter)} in double quotes`]),
     ...(examined === null
       ? []
       : [

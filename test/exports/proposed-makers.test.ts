@@ -128,6 +128,25 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(said).toContain('name both, such as { join: [Date, Heure début] }.')
   })
 
+  it('tells that serving refuses a file with rows that are wider than its header', async () => {
+    const rows = EVENTS.replace('1.250;77', '1.250;77;').replace('180;3', '180;3;')
+    const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
+    const sentence =
+      'Cartellone.csv: row 2 has 11 cells, and the header row 10; Marquee refuses such a file: enclose a cell that contains ";" in double quotes'
+    expect(said).toContain(sentence)
+    expect(text).toContain(`# ${sentence}`)
+  })
+
+  it.each([
+    ['blank cells beyond the header', EVENTS.replace('Genere', 'Genere;').replaceAll(/(?:Opera|Concerti)$/gm, '$&;;')],
+    ['blank cells in the header alone', EVENTS.replace('Genere', 'Genere;;')],
+    ['blank cells in rows alone', EVENTS.replaceAll('Opera', 'Opera;;')],
+  ])('says nothing of %s: such a file is served', async (_, rows) => {
+    const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
+    expect(said).not.toContain('refuses such a file')
+    expect(await checked(text.replaceAll(/'\?'/g, 'null'))).toContain('4 events and 2 venues would be served')
+  })
+
   it.each([' ', '\u00a0', '\u202f'])('reads numbers whose thousands are grouped by %j', async (blank) => {
     const rows = `Nr;Titre;Salle;Début;Fin;Capacité;Places restantes;Prix
 1;Tosca;Opéra;2036-12-11 19:30;2036-12-11 22:00;1${blank}250;1${blank}000;20
