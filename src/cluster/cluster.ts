@@ -4,7 +4,7 @@
 
 import { type Time, elapsedMs } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
-import { type Signing, decodeEntry } from './entries.ts'
+import { type LogPosition, type Signing, decodeEntry } from './entries.ts'
 import { LONGEST_DEFAULT_MS } from './election.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/served-list.ts'
@@ -42,6 +42,8 @@ export class Cluster {
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
+  /** Whether the last attempt found a full store. */
+  #wasFull = false
   #session: Session | null = null
   /**
    * The reported reason for the loss of the store; `null` while it is available. Initially blank: nothing has been
@@ -126,11 +128,13 @@ export class Cluster {
     const { store, settings } = this.#options
     const { signal } = this.#ended
     const member = this.member
+    const wasFull = this.#wasFull
+    this.#wasFull = false
     const session = await Session.open(store, this.#time, commandLimitMs(settings), this.#hurries.signal, this.traffic)
     try {
       await member.nonce(session, true).catch(async (cause: unknown) => {
         // For a follower, a full store is the same as a lost one. But a store without a leader needs one to make room.
-        if (isFault(cause, 'full')) await follow(member, session, signal)
+        if (isFault(cause, 'full')) await this.#followFull(session, wasFull)
         throw cause
       })
       this.#session = session
@@ -146,6 +150,25 @@ export class Cluster {
       if (this.#isProven(session) && this.#heldMs(session) > SETTLED_MS) this.#failures = 0
       this.#session = null
       session.close()
+    }
+  }
+
+  /**
+   * Follows a full store until nothing new arrives. The silence before a claim begins with the first of these sessions.
+   */
+  async #followFull(session: Session, wasFull: boolean): Promise<void> {
+    const { member } = this
+    if (!wasFull) member.election.heard()
+    member.isStoreFull = true
+    try {
+      for (let position: LogPosition | null | undefined; position !== member.position;) {
+        position = member.position
+        await follow(member, session, this.#ended.signal)
+        if (member.publisher !== null || this.#heldMs(session) > member.election.lengthMs) break
+      }
+      this.#wasFull = true
+    } finally {
+      member.isStoreFull = false
     }
   }
 

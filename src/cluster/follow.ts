@@ -150,7 +150,8 @@ async function claim(member: Member, session: Session, top: LogEntry | null): Pr
   // An instance without rows tries the snapshot in the store before it claims.
   if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return
   const claimable = claimableAt(top?.position ?? null, held, own !== null)
-  if (claimable === null) return
+  // A full store has no room for a new log: an instance that continues the present one makes room in it.
+  if (claimable === null || (claimable.newLog && member.isStoreFull)) return
   const position = member.log.nextClaim(top?.position ?? null)
   const { version, signing } = options
   const head = { kind: 'claim', instance, version, ...claimable } as const

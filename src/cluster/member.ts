@@ -29,6 +29,8 @@ export class Member {
   readonly cutOver: CutOver
   readonly accepting: Accepting
   isConnected = false
+  /** Whether this instance follows a store that has no room for its nonce. */
+  isStoreFull = false
   /** Whether this instance could read the CRM. */
   isFit = false
   /** The last heartbeat that was applied or written here. */
@@ -149,11 +151,12 @@ export class Member {
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
+    const needsNone = this.publisher !== null || this.isStoreFull
     await session
       .ask((store) => store.writeField('nonces', this.instance, nonce))
       .catch((cause: unknown) => {
         // The leader drops the key of another application, and makes room in a full store; for that, it needs no nonce.
-        if (!isFault(cause, 'foreign') && !(isFault(cause, 'full') && this.publisher !== null)) throw cause
+        if (!isFault(cause, 'foreign') && !(isFault(cause, 'full') && needsNone)) throw cause
       })
   }
 

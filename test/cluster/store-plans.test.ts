@@ -304,6 +304,20 @@ describe('a store that is full (instances: Without the store)', () => {
   })
 })
 
+/** The next trim of the log makes room. */
+function fill({ store }: Fleet): () => void {
+  store.isFull = true
+  return override(
+    store,
+    'trimBefore',
+    (original) =>
+      function trimBefore(this: Fleet['store'], id) {
+        original.call(this, id)
+        store.isFull = false
+      },
+  )
+}
+
 describe('a store that is full and has no leader (instances: Without the store)', () => {
   it('gets one, which trims the log first, as soon as that makes room', async () => {
     for (const seed of SEEDS) {
@@ -311,22 +325,71 @@ describe('a store that is full and has no leader (instances: Without the store)'
       const first = await begun(fleet)
       const second = await follower(fleet)
       await fleet.pass(MAX_AGE_MS)
-      const { store } = fleet
-      const undo = override(
-        store,
-        'trimBefore',
-        (original) =>
-          function trimBefore(this: Fleet['store'], id) {
-            original.call(this, id)
-            store.isFull = false
-          },
-      )
-      store.isFull = true
+      const undo = fill(fleet)
       fleet.kill(first)
       await must(fleet, () => second.cluster.member.role === 'leader', MAX_AGE_MS)
       undo()
       await fleet.pass(MAX_AGE_MS)
       expect([second.cluster.member.isConnected, fleet.answers(second)]).toEqual([true, true])
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  })
+
+  it('gets one that begins then, although a heartbeat passes before it has loaded the snapshot', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+      const first = await begun(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      const undo = fill(fleet)
+      fleet.kill(first)
+      const second = fleet.start(undefined, { heartbeatMs: 50, storeDelayMs: 150 })
+      await must(fleet, () => second.cluster.member.role === 'leader', 3 * MAX_AGE_MS)
+      undo()
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  })
+})
+
+describe('a store that is back after an outage, and full (instances: Without the store)', () => {
+  const outage = async (fleet: Fleet, ms: number): Promise<void> => {
+    fleet.store.state = 'down'
+    fleet.store.breakConnections()
+    await fleet.pass(ms)
+    fleet.store.state = 'up'
+  }
+
+  it('keeps its leader, which is back within an election time', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      const { lengthMs } = second.cluster.member.election
+      const undo = fill(fleet)
+      first.machine.stop(2.9 * lengthMs)
+      await outage(fleet, 2 * lengthMs)
+      await fleet.pass(MAX_AGE_MS)
+      undo()
+      expect([first.cluster.member.role, fleet.news['became-leader']]).toEqual(['leader', 1])
+      expect(second.cluster.member.isConnected).toBeTrue()
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  })
+
+  it('gets no new log from an instance that reads the CRM alone, until there is room', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 2 }, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      fleet.kill(first)
+      const undo = fill(fleet)
+      await outage(fleet, MAX_AGE_MS)
+      await fleet.pass(MAX_AGE_MS)
+      undo()
+      expect([second.cluster.member.role, fleet.answers(second)]).toEqual(['standalone', true])
+      fleet.store.isFull = false
+      await must(fleet, () => second.cluster.member.role === 'leader', MAX_AGE_MS)
       expect(fleet.checker.wrong).toEqual([])
     }
   })
