@@ -157,7 +157,9 @@ async function claim(member: Member, session: Session, top: LogEntry | null): Pr
   const head = { kind: 'claim', instance, version, ...claimable } as const
   member.claims(position, claimable.newLog)
   const entry = encodeEntry({ position, head, body: NO_BODY }, signing)
-  const appended = await member.log.append(session, entry, claimable.newLog, (full) => makeRoom(full, signing))
+  const appended = await member.log.append(session, entry, claimable.newLog, (full) =>
+    makeRoom(full, top?.position ?? null, signing),
+  )
   election.heard()
   if (appended === 'added') member.won({ position, newLog: claimable.newLog })
   else member.unclaim()

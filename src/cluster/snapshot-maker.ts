@@ -153,11 +153,13 @@ export class SnapshotMaker {
 
   /** Removes snapshots that former leaders left, and those that no instance loads any more. */
   async #tidy(session: Session): Promise<void> {
-    const ofUse = () => [this.#making?.from, this.#last?.from, this.#before?.from]
+    if (this.#isEnded) return
+    const isOfUse = (name: string): boolean =>
+      this.#isEnded || [this.#making, this.#last, this.#before].some((one) => one !== null && idOf(one.from) === name)
     const isUnreadable = this.#tidiedLate >= MOST_LATE
     const tidying = isUnreadable
       ? session.ask((store) => store.drop(['snapshots']))
-      : dropSnapshotsBut(session, ofUse, this.#options.signing)
+      : dropSnapshotsBut(session, isOfUse, this.#options.signing)
     await tidying.catch((cause: unknown) => {
       if (isFault(cause, 'late')) this.#tidiedLate++
       throw cause

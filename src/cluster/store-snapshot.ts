@@ -12,7 +12,15 @@ import {
   sumOf,
   unspoken,
 } from '../snapshot/snapshot-chunks.ts'
-import { type LogPosition, type ReportedState, type Signing, idOf, logPositionOf, reportedStateOf } from './entries.ts'
+import {
+  type LogPosition,
+  type ReportedState,
+  type Signing,
+  idOf,
+  isBelow,
+  logPositionOf,
+  reportedStateOf,
+} from './entries.ts'
 import { type Session, StoreFailure, isFault } from './store.ts'
 
 const MANIFEST = 'snapshot'
@@ -46,25 +54,19 @@ const MOST_CHUNKS = 10_000
 
 /**
  * Removes the chunks of all listed snapshots, except those still in use and the one that the manifest names.
- * @param ofUse called after the list was read, so that a snapshot begun meanwhile is not removed
+ * @param isOfUse called after the list was read, so that a snapshot begun meanwhile is not removed
  */
 export async function dropSnapshotsBut(
   session: Session,
-  ofUse: () => readonly (LogPosition | undefined)[],
+  isOfUse: (name: string) => boolean,
   signing: Signing,
 ): Promise<void> {
-  const entered = await session
-    .ask((store) => store.readFields('snapshots', MOST_SNAPSHOTS))
-    .catch((cause: unknown) => {
-      if (isFault(cause, 'foreign')) return null
-      throw cause
-    })
+  const entered = await session.ask((store) => store.readFields('snapshots', MOST_SNAPSHOTS)).catch(ifForeign)
   if (entered === null) return session.ask((store) => store.drop(['snapshots']))
   const manifest = await readManifest(session, signing)
-  const named = typeof manifest === 'object' && manifest !== null ? [manifest.from] : []
-  const kept = new Set([...ofUse(), ...named].flatMap((from) => (from === undefined ? [] : [idOf(from)])))
+  const named = typeof manifest === 'object' && manifest !== null ? idOf(manifest.from) : null
   for (const [name, chunks] of entered) {
-    if (kept.has(name)) continue
+    if (name === named || isOfUse(name)) continue
     const length = /^\d{1,9}$/.test(chunks) ? Math.min(MOST_CHUNKS, Number(chunks)) : 0
     const names = Array.from({ length }, (_, index) => chunkName(name, index))
     await session.ask((store) => store.drop(names))
@@ -72,14 +74,21 @@ export async function dropSnapshotsBut(
   }
 }
 
+function ifForeign(cause: unknown): null {
+  if (isFault(cause, 'foreign')) return null
+  throw cause
+}
+
 /**
  * Removes what no instance needs from a full store without a leader: entries before the snapshot, and other snapshots.
+ * Keeps those of later epochs than `top`: another instance may have claimed meanwhile.
  */
-export async function makeRoom(session: Session, signing: Signing): Promise<void> {
+export async function makeRoom(session: Session, top: LogPosition | null, signing: Signing): Promise<void> {
   const manifest = await readManifest(session, signing)
   if (typeof manifest === 'object' && manifest !== null)
     await session.ask((store) => store.trimBefore(idOf(manifest.from)))
-  await dropSnapshotsBut(session, () => [], signing)
+  const next = `${(top?.epoch ?? 0) + 1}-0`
+  await dropSnapshotsBut(session, (name) => !isBelow(name, next), signing)
 }
 
 /** Writes rows as chunks. The rows may change meanwhile; the log has the changes. */

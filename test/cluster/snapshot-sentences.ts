@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { pack } from '../../src/snapshot/snapshot-chunks.ts'
 import { Signing } from '../../src/cluster/entries.ts'
-import { StoreFailure } from '../../src/cluster/store.ts'
+import { Session, StoreFailure } from '../../src/cluster/store.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
@@ -120,6 +120,21 @@ export const SNAPSHOT_SENTENCES: Readonly<Record<string, () => Promise<void>>> =
     undo()
     assert.ok(fleet.log.filter((line) => line.includes('snapshot-failed')).length <= 1)
     await must(fleet, () => fleet.answers(first), MAX_AGE_MS)
+  },
+  'the snapshots in the store are left alone by an instance that leads no more': async () => {
+    const fleet = new Fleet(token, 1)
+    const first = await begun(fleet)
+    const { snapshots: maker, options } = first.cluster.member
+    const opening = Session.open(options.store, fleet.time, MAX_AGE_MS, new AbortController().signal)
+    await fleet.pass(1000)
+    const session = await opening
+    fleet.store.snapshots.set('9-1', '1')
+    fleet.store.blobs.set('snapshot:9-1:0', Buffer.from('the chunk of the next leader'))
+    maker?.end()
+    const made = maker?.makeRoom(session)
+    await fleet.pass(1000)
+    await made
+    assert.ok(fleet.store.snapshots.has('9-1') && fleet.store.blobs.has('snapshot:9-1:0'))
   },
   ...Object.fromEntries(
     Object.entries(UNREADABLE).map(([what, body]) => [

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'bun:test'
+import { Buffer } from 'node:buffer'
+import { MemoryStore } from '../../test/support/memory-store.ts'
+import { systemWire } from '../../test/support/system-wire.ts'
+import { systemTime } from '../time/time.ts'
+import { Signing } from './entries.ts'
+import { Session } from './store.ts'
+import { makeRoom } from './store-snapshot.ts'
+
+const SIGNING = new Signing('0123456789ab', null)
+const LIMIT_MS = 4000
+
+async function withSnapshots(
+  chunks: Readonly<Record<string, string>>,
+): Promise<{ store: MemoryStore; session: Session }> {
+  const store = new MemoryStore()
+  for (const [name, count] of Object.entries(chunks)) {
+    store.snapshots.set(name, count)
+    store.blobs.set(`snapshot:${name}:0`, Buffer.from('a chunk'))
+  }
+  const connect = () => store.connect(systemWire)
+  const session = await Session.open({ connect }, systemTime, LIMIT_MS, new AbortController().signal)
+  return { store, session }
+}
+
+describe('room for a claim', () => {
+  it('is not made from the snapshot of an instance that has claimed meanwhile', async () => {
+    const { store, session } = await withSnapshots({ '2-7': '1', '3-7': '1', '4-0': '1', '10-1': '1' })
+    await makeRoom(session, { epoch: 3, number: 9, claimId: 'f'.repeat(16) }, SIGNING)
+    expect([...store.snapshots.keys()]).toEqual(['4-0', '10-1'])
+    expect([...store.blobs.keys()]).toEqual(['snapshot:4-0:0', 'snapshot:10-1:0'])
+  })
+})
