@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import { type LogEntry, NO_BODY, Signing, compareIds, decodeEntry, encodeEntry, isSame, logNameOf } from './entries.ts'
+import { VirtualTime } from '../../test/model/virtual-time.ts'
+import {
+  type LogEntry,
+  NO_BODY,
+  OtherLogs,
+  Signing,
+  compareIds,
+  decodeEntry,
+  encodeEntry,
+  isSame,
+  logNameOf,
+} from './entries.ts'
 import { cursorOf } from '../sync/port.ts'
 
 const KEY = 'k'.repeat(32)
@@ -135,5 +146,27 @@ describe('the name of a log (instances: Scope, releases)', () => {
     expect(logNameOf('0123456789ab', null)).toBe('0123456789ab')
     expect(logNameOf('0123456789ab', KEY)).toBe('0123456789ab-6af7f8d7')
     expect(logNameOf('0123456789ab', 'n'.repeat(32))).not.toBe(logNameOf('0123456789ab', KEY))
+  })
+})
+
+describe('a look for other logs', () => {
+  it('comes less and less often while the store does not answer: what it reads there may be too large', async () => {
+    const time = new VirtualTime(1)
+    const looks: number[] = []
+    const connect = () => {
+      looks.push(Math.round(time.trueMs / 1000))
+      return Promise.reject(new Error('no store'))
+    }
+    const ended = new AbortController()
+    const run = new OtherLogs({ connect, time, heartbeatMs: () => 500, tell: () => {} }).run(ended.signal)
+    while (time.trueMs < 700_000) await time.step()
+    expect(
+      looks
+        .slice(1)
+        .map((at, index) => at - (looks[index] ?? 0))
+        .slice(1, 5),
+    ).toEqual([40, 80, 160, 160])
+    ended.abort()
+    await run
   })
 })

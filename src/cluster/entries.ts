@@ -73,6 +73,8 @@ interface OtherLogsConnection {
 }
 
 const LOOK_EVERY_MS = 10_000
+/** The interval grows while the store does not answer, because what is read there may be too large. */
+const LONGEST_EVERY_MS = 160_000
 const LIMIT_MS = 5000
 /** The time in which a log with a leader gets an entry, in heartbeats. */
 export const LOOK_HEARTBEATS = 2
@@ -96,13 +98,15 @@ export class OtherLogs {
 
   async run(signal: AbortSignal): Promise<void> {
     const { time, tell } = this.#options
+    let everyMs = LOOK_EVERY_MS
     while (!signal.aborted) {
       const names = await this.#look(signal)
+      everyMs = names === null ? Math.min(LONGEST_EVERY_MS, 2 * everyMs) : LOOK_EVERY_MS
       if (names !== null && names.join() !== this.names.join()) {
         this.names = names
         tell(names)
       }
-      await sleep(LOOK_EVERY_MS, time, signal)
+      await sleep(everyMs, time, signal)
     }
   }
 
