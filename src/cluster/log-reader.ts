@@ -171,12 +171,16 @@ export class LogReader {
   /** Uses a separate session, because the one on which the silence is observed must keep answering. */
   async #topArrives(): Promise<boolean> {
     const { store, time, settings } = this.#options
+    const opening = Session.open(store, time, commandLimitMs(settings), new AbortController().signal)
+    const session = await opening.catch(() => null)
+    if (session === null) return true
     try {
-      const session = await Session.open(store, time, commandLimitMs(settings), new AbortController().signal)
-      await topOf(session).finally(() => session.close())
+      await topOf(session)
       return true
     } catch (cause) {
       return !isFault(cause, 'late')
+    } finally {
+      session.close()
     }
   }
 

@@ -16,8 +16,11 @@ interface Silence {
   readonly session: Session
   readonly sinceMs: number
   looks: number
-  /** Whether the last entry arrives within the time limit, if that is in doubt; `asked` until it is known. */
-  arrives: 'unknown' | 'asked' | 'yes' | 'no'
+  /**
+   * Whether the last entry arrives within the time limit, if that is in doubt; `asked` until it is known. `late`: it did
+   * not before the silence was over, but may now.
+   */
+  arrives: 'unknown' | 'asked' | 'late' | 'yes' | 'no'
 }
 
 const LEAST_LOOKS = 3
@@ -105,18 +108,22 @@ export class UnusableLog {
     const silence = this.#silence
     silence.looks++
     if (!mayDrop) return 'waits'
-    if (silence.arrives === 'unknown') {
+    const isOver = this.#isOver(silence)
+    if (silence.arrives === 'unknown' || (isOver && silence.arrives === 'late')) {
       // This may take as long as the silence, so it begins with the silence.
       silence.arrives = 'asked'
-      void this.#arrives().then((isSo) => (silence.arrives = isSo ? 'yes' : 'no'))
+      void this.#arrives().then((isSo) => (silence.arrives = isSo ? 'yes' : this.#isOver(silence) ? 'no' : 'late'))
     }
-    const isOver = silence.looks >= LEAST_LOOKS && monotonicMs - silence.sinceMs >= this.#electionMs()
     if (!isOver || silence.arrives === 'asked') return 'waits'
     if (silence.arrives === 'no' || (await this.#check(session))) return 'abandoned'
     // If the log is unusable for another reason next, the silence so far counts. Waiting for a second silence would
     // make the lists of followers too old to serve.
     this.why = null
     return 'changed'
+  }
+
+  #isOver({ looks, sinceMs }: Silence): boolean {
+    return looks >= LEAST_LOOKS && this.#time.now().monotonicMs - sinceMs >= this.#electionMs()
   }
 
   async #moves(session: Session, waitMs: number, signal: AbortSignal): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { NO_BODY, Signing, encodeEntry } from '../../src/cluster/entries.ts'
-import { commandLimitMs } from '../../src/cluster/store.ts'
+import { StoreFailure, commandLimitMs } from '../../src/cluster/store.ts'
 import { UnusableLog } from '../../src/cluster/unusable-log.ts'
 import { planSeeds } from '../support/depth.ts'
 import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
@@ -160,6 +160,29 @@ describe('a log that ends with an entry too large to be read', () => {
       await must(fleet, () => fleet.news['log-replaced'] === 1, mostMs)
       await must(fleet, () => second.cluster.member.role === 'follower' && fleet.answers(second), short.maxAgeMs / 4)
       expect([first.cluster.member.role, fleet.checker.wrong]).toEqual(['leader', []])
+    }
+  })
+})
+
+describe('a log that ends with an entry that comes too late, while no other connection can be opened', () => {
+  it('is not replaced: whether the entry comes is not known', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 1 }, seed)
+      const first = await begun(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      const { log, options, election } = first.cluster.member
+      fleet.store.swell({ id: `${topTerm(fleet.store.log)}-999999`, h: '', b: null, s: null })
+      await must(fleet, () => log.unusable.why !== null, MAX_AGE_MS)
+      let opened = 0
+      const undo = override(options.store, 'connect', (original) => () => {
+        if (opened++ > 0) throw new StoreFailure('late', 'the store did not answer')
+        return original()
+      })
+      await fleet.pass(2 * (commandLimitMs(token) + election.lengthMs))
+      expect(fleet.news['log-replaced']).toBeUndefined()
+      undo()
+      await must(fleet, () => fleet.news['log-replaced'] === 1, MAX_AGE_MS)
+      expect(fleet.checker.wrong).toEqual([])
     }
   })
 })
