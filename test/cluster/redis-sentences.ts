@@ -338,10 +338,14 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
             failsAs('lost', /^the store has a certificate that is for another host: use a host name that it contains/),
           )
           await assert.rejects(trusting(join(ours.folder, 'none')), failsAs('lost', /^cluster\.ca does not exist$/))
-          await assert.rejects(
-            trusting(keyFile),
-            failsAs('refused', /^cluster\.ca holds no certificate: it must be a PEM file$/),
-          )
+          const brokenFile = join(ours.folder, 'broken.pem')
+          writeFileSync(brokenFile, certificate.replace(/\n[\w+/]+/, '\n'))
+          for (const file of [keyFile, brokenFile]) {
+            await assert.rejects(
+              trusting(file),
+              failsAs('refused', /^cluster\.ca holds no certificate: it must be a PEM file$/),
+            )
+          }
           // Neither side speaks to one of the other kind.
           await assert.rejects(sessionOf(`rediss://127.0.0.1:${server.port}/0`), { name: 'StoreFailure' })
           const expired = ours.sign('DNS:localhost', { days: -1 })

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { X509Certificate } from 'node:crypto'
 import { RESP_TYPES, createClient } from '@redis/client'
 import {
   type Appended,
@@ -319,6 +320,15 @@ function ifApart(cause: unknown): null {
 async function readTrusted(path: string): Promise<string> {
   const read = await readText(path, readSmallFile)
   if (!read.ok) throw new StoreFailure('lost', `cluster.ca ${read.message}`)
-  if (read.text.includes('-----BEGIN CERTIFICATE-----')) return read.text
+  if (isPem(read.text)) return read.text
   throw new StoreFailure('refused', 'cluster.ca holds no certificate: it must be a PEM file')
+}
+
+/** Returns true if the text begins with a readable certificate. */
+function isPem(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== ''
+  } catch {
+    return false
+  }
 }
