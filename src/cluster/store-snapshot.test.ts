@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { override } from '../../test/model/override.ts'
 import { MemoryStore } from '../../test/support/memory-store.ts'
 import { systemWire } from '../../test/support/system-wire.ts'
 import { systemTime } from '../time/time.ts'
 import { Signing } from './entries.ts'
 import { Session } from './store.ts'
-import { makeRoom } from './store-snapshot.ts'
+import { dropSnapshotsBut, makeRoom } from './store-snapshot.ts'
 
 const SIGNING = new Signing('0123456789ab', null)
 const LIMIT_MS = 4000
@@ -29,5 +30,25 @@ describe('room for a claim', () => {
     await makeRoom(session, { epoch: 3, number: 9, claimId: 'f'.repeat(16) }, SIGNING)
     expect([...store.snapshots.keys()]).toEqual(['4-0', '10-1'])
     expect([...store.blobs.keys()]).toEqual(['snapshot:4-0:0', 'snapshot:10-1:0'])
+  })
+})
+
+describe('the list of snapshots', () => {
+  it('costs one command for an entry of another program, whatever it is called', async () => {
+    const { store, session } = await withSnapshots({ ['1-0'.repeat(1000)]: '10000', '1-0': '2' })
+    const dropped: string[] = []
+    const undo = override(
+      store.blobs,
+      'delete',
+      (original) =>
+        function drop(this: Map<string, Buffer>, name: string) {
+          dropped.push(name)
+          return original.call(this, name)
+        },
+    )
+    await dropSnapshotsBut(session, () => false, SIGNING)
+    undo()
+    expect(dropped).toEqual(['snapshot:1-0:0', 'snapshot:1-0:1'])
+    expect(store.snapshots.size).toBe(0)
   })
 })

@@ -51,6 +51,8 @@ function chunkName(snapshot: string, index: number): string {
 /** The most snapshots, and chunks of one, that an instance lists. A longer list was written by another program. */
 const MOST_SNAPSHOTS = 1000
 const MOST_CHUNKS = 10_000
+/** Another program may have written another name, of any length. */
+const SNAPSHOT_NAME = /^\d{1,16}-\d{1,16}$/
 
 /**
  * Removes the chunks of all listed snapshots, except those still in use and the one that the manifest names.
@@ -67,7 +69,8 @@ export async function dropSnapshotsBut(
   const named = typeof manifest === 'object' && manifest !== null ? idOf(manifest.from) : null
   for (const [name, chunks] of entered) {
     if (name === named || isOfUse(name)) continue
-    const length = /^\d{1,9}$/.test(chunks) ? Math.min(MOST_CHUNKS, Number(chunks)) : 0
+    const isOurs = SNAPSHOT_NAME.test(name) && /^\d{1,9}$/.test(chunks)
+    const length = isOurs ? Math.min(MOST_CHUNKS, Number(chunks)) : 0
     const names = Array.from({ length }, (_, index) => chunkName(name, index))
     await session.ask((store) => store.drop(names))
     await session.ask((store) => store.dropFields('snapshots', [name]))

@@ -38,6 +38,8 @@ const EXPIRES_MS = 24 * 3_600_000
 const PROBE_EXPIRES_MS = 60_000
 /** The fraction of that time after which it is renewed. */
 const RENEWED_PART = 1 / 24
+/** The most keys or fields that one command removes: other clients wait meanwhile. */
+const MOST_AT_ONCE = 1000
 /** The number of fields requested at once from a hash. */
 const SCAN_FIELDS = '1000'
 
@@ -206,7 +208,8 @@ export class RedisConnection implements StoreConnection {
   }
 
   async drop(keys: readonly string[]): Promise<void> {
-    if (keys.length > 0) await this.#command('UNLINK', ...keys.map((key) => this.#key(key)))
+    const names = keys.map((key) => this.#key(key))
+    await this.#each(names, (some) => this.#command('UNLINK', ...some))
   }
 
   async putBlob(name: string, bytes: Buffer): Promise<void> {
@@ -231,7 +234,11 @@ export class RedisConnection implements StoreConnection {
   }
 
   async dropFields(key: FieldsKey, names: readonly string[]): Promise<void> {
-    if (names.length > 0) await this.#command('HDEL', this.#key(key), ...names)
+    await this.#each(names, (some) => this.#command('HDEL', this.#key(key), ...some))
+  }
+
+  async #each(names: readonly string[], ask: (some: readonly string[]) => Promise<RawReply>): Promise<void> {
+    for (let at = 0; at < names.length; at += MOST_AT_ONCE) await ask(names.slice(at, at + MOST_AT_ONCE))
   }
 
   /** Reads the fields of a hash whose names match; `null` if there are more than `most`. */
