@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { guidOf } from '../../test/model/records.ts'
 import { override } from '../../test/model/override.ts'
 import { MemoryStore } from '../../test/support/memory-store.ts'
 import { systemWire } from '../../test/support/system-wire.ts'
 import { systemTime } from '../time/time.ts'
 import { Signing } from './entries.ts'
-import { Session } from './store.ts'
-import { dropSnapshotsBut, makeRoom } from './store-snapshot.ts'
+import { Session, StoreFailure } from './store.ts'
+import { dropSnapshotsBut, makeRoom, writeChunks } from './store-snapshot.ts'
 
 const SIGNING = new Signing('0123456789ab', null)
 const LIMIT_MS = 4000
@@ -50,5 +51,18 @@ describe('the list of snapshots', () => {
     undo()
     expect(dropped).toEqual(['snapshot:1-0:0', 'snapshot:1-0:1'])
     expect(store.snapshots.size).toBe(0)
+  })
+
+  it('replaces data of another application under its key', async () => {
+    const { store, session } = await withSnapshots({})
+    const undo = override(store.snapshots, 'set', () => () => {
+      throw new StoreFailure('foreign', 'WRONGTYPE')
+    })
+    const undoClear = override(store.snapshots, 'clear', () => undo)
+    const rows = [{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }] as const
+    const pause = () => Promise.resolve()
+    const chunks = await writeChunks(session, { epoch: 1, number: 0, claimId: '' }, rows, pause)
+    undoClear()
+    expect([chunks.length, store.snapshots.get('1-0')]).toEqual([1, '1'])
   })
 })

@@ -94,6 +94,16 @@ export async function makeRoom(session: Session, top: LogPosition | null, signin
   await dropSnapshotsBut(session, (name) => !isBelow(name, next), signing)
 }
 
+/** Adds a snapshot and its number of chunks to the list. Data of another application under this key is dropped. */
+async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
+  const note = (): Promise<void> => session.ask((store) => store.writeField('snapshots', idOf(from), `${chunks}`))
+  await note().catch(async (cause: unknown) => {
+    ifForeign(cause)
+    await session.ask((store) => store.drop(['snapshots']))
+    await note()
+  })
+}
+
 /** Writes rows as chunks. The rows may change meanwhile; the log has the changes. */
 export async function writeChunks(
   session: Session,
@@ -106,8 +116,10 @@ export async function writeChunks(
     if (chunk !== null) {
       // Entered first, so that the next leader can remove an unfinished snapshot. The store executes both in this
       // order; the second does not wait for the answer to the first.
-      const entered = session.ask((store) => store.writeField('snapshots', idOf(from), `${chunks.length + 1}`))
-      await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), chunk.body)])
+      await Promise.all([
+        enter(session, from, chunks.length + 1),
+        session.putBlob(chunkName(idOf(from), chunks.length), chunk.body),
+      ])
       chunks.push(sumOf(chunk))
     }
     await pause()
