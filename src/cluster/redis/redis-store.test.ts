@@ -31,4 +31,10 @@ describe('what a connection to Redis sends', () => {
     await connection.dropFields('nonces', [])
     expect(sent.length).toBe(6)
   })
+
+  it('is one command for a nonce, which expires with the log', async () => {
+    const { connection, sent } = recorded()
+    await connection.writeField('nonces', 'a', '1')
+    expect(sent.map(([command]) => command)).toEqual(['HSET'])
+  })
 })

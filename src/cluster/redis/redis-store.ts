@@ -169,7 +169,7 @@ export class RedisConnection implements StoreConnection {
   }
 
   async #renew(): Promise<void> {
-    await this.#command('PEXPIRE', this.#log, this.#expiresMs)
+    for (const key of [this.#log, this.#key('nonces')]) await this.#command('PEXPIRE', key, this.#expiresMs)
     // For `check` only; in a Redis Cluster it may be on another node.
     if (!this.#isProbe) await this.#writeField(`${this.#name}:scopes`, this.#logName, '1').catch(() => {})
   }
@@ -225,8 +225,10 @@ export class RedisConnection implements StoreConnection {
     return Number(await this.#command('EXISTS', ...names.map((name) => this.#key(name))))
   }
 
-  writeField(key: FieldsKey, name: string, text: string): Promise<void> {
-    return this.#writeField(this.#key(key), name, text)
+  async writeField(key: FieldsKey, name: string, text: string): Promise<void> {
+    // Nonces are frequent, and expire with the log.
+    if (key === 'nonces') await this.#command('HSET', this.#key(key), name, text)
+    else await this.#writeField(this.#key(key), name, text)
   }
 
   readFields(key: FieldsKey, most: number): Promise<ReadonlyMap<string, string> | null> {
