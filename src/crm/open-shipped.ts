@@ -1,8 +1,7 @@
 // The connectors that ship with Marquee and are written against the outer port (connector/marquee-connector.d.ts). In:
 // the settings of their kind. Out: a Crm. Their code is known, so they run in this process.
 
-import { type SaidList, type TextSettings, columnSource } from '../config/crm/sources.ts'
-import { TEXT_DEFAULTS, type SaidTexts } from '../config/crm/text-keys.ts'
+import { type SaidList, columnSource } from '../config/crm/sources.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import { type FurtherField, NO_FURTHER } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -24,17 +23,10 @@ export function openShipped(settings: Settings | CrmSettings<'http'>, context: S
     // Of several paths, the connector gives the rows the first time.
     const { updatedAt: _ofEvents, ...events } = settings.events
     const { updatedAt: _ofVenues, ...venues } = settings.venues
-    const texts = { events: textsOf(settings, events.texts), venues: textsOf(settings, venues.texts) }
-    return openShippedCrm(connector, values, { ...settings, events, venues, texts }, context)
+    return openShippedCrm(connector, values, { ...settings, events, venues }, context)
   }
   const [connector, values] = shippedConnector(settings, context.further)
   return openShippedCrm(connector, values, settings, context)
-}
-
-/** Combines a list's own `texts` with those for both lists; `null` if neither is set: the API writes as Marquee does. */
-function textsOf({ texts: all }: CrmSettings<'http'>, own: SaidTexts): TextSettings | null {
-  const said = { ...all, ...own }
-  return Object.keys(said).length === 0 ? null : { ...TEXT_DEFAULTS, ...said }
 }
 
 function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [Connector, SettingValues] {

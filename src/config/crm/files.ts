@@ -22,7 +22,7 @@ import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { mappingOf } from './source-schemas.ts'
-import { TEXT_DEFAULTS, type SaidTexts, cellTextKeys, usualOr } from './text-keys.ts'
+import { TEXT_DEFAULTS, type SaidTexts, cellTextKeys, usualOr } from './written-texts.ts'
 import { openDecoder } from '../../domain/encoding.ts'
 
 const delimiter = leaf<string>("one of ',', ';', '|' and tab", { enum: [',', ';', '|', 'tab', '\t'] }, ({ value }) => {

@@ -3,7 +3,7 @@ import { type Place, PROBLEM } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, section } from '../key.ts'
 import type { Tree } from '../tree.ts'
 import { duration, flag, secretText, text, wholeNumber, word, guid } from '../values.ts'
-import { cellTextKeys } from './text-keys.ts'
+import { cellTextKeys, textsOf } from './written-texts.ts'
 import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector, webKeys } from './connector-lists.ts'
 import { type JsonValue, type JsonValues, isJsonObject } from '../../domain/json-value.ts'
 import { pagingFault } from '../../domain/paging.ts'
@@ -341,4 +341,9 @@ export const http = section({
   venues: listOf('venues', listKeys.venues).says('How venues are read.'),
 })
   .says('Two lists of a JSON API (docs/crm/http.md).')
-  .map(settingsOfConnector(({ url, texts }) => ({ url, texts })))
+  .map(({ texts: all, ...said }) => {
+    const { events, venues } = said
+    const texts = { events: textsOf(all, events.texts), venues: textsOf(all, venues.texts) }
+    const block = { ...said, texts }
+    return settingsOfConnector<typeof block>(({ url }) => ({ url, texts }))(block)
+  })
