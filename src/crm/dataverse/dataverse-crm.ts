@@ -12,7 +12,7 @@ import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels, ZoneCodes } from './labels.ts'
 import { type EntityTable, type TableParts, entityTable } from './table-rows.ts'
-import { type NoTracking, RequestAccount, Tracking } from './tracking.ts'
+import { type FullReadCosts, FullReadPace, type NoTracking, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { PageReader } from './page-reader.ts'
 import { AVAILABILITY_ROWS, EntitySource } from './entity-source.ts'
@@ -41,7 +41,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     observe({ kind: 'crm-paused', why: `${new URL(origin).host} asks for a pause`, untilMs })
   }
   const zones = new ZoneCodes(client, time)
-  const account = new RequestAccount(time)
+  const costs: FullReadCosts = new Map()
 
   const partsOf = (setting: ListSetting, list: ListName): TableParts => {
     const labelled = mappedColumns(setting).filter(({ label }) => label)
@@ -59,7 +59,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
       reader: new PageReader(client, table, time, onPause),
       availabilityReader: new PageReader(client, table, time, onPause, AVAILABILITY_ROWS),
       tracking: new Tracking(time, onOff),
-      account,
+      pace: new FullReadPace(time, costs),
       time,
       limits,
       availabilityEveryMs: table.availability === null ? null : (availability?.everyMs ?? null),

@@ -19,14 +19,13 @@ import { sleep } from '../../time/waiting.ts'
 import type { PageAnswer } from './client.ts'
 import { type PageReader, type PageWish, patienceWithWaits, streamPages } from './page-reader.ts'
 import { CHANGE_TIME } from './table-rows.ts'
-import type { NoTracking, RequestAccount, Tracking } from './tracking.ts'
+import type { FullReadPace, NoTracking, Tracking } from './tracking.ts'
 
 export interface EntitySourceSettings<Item> {
   readonly reader: PageReader<Item>
   readonly availabilityReader: PageReader<Item>
   readonly tracking: Tracking
-  /** What the full reads of all tables without change tracking cost. */
-  readonly account: RequestAccount
+  readonly pace: FullReadPace
   readonly time: Time
   readonly limits: CrmLimits
   readonly availabilityEveryMs: number | null
@@ -120,32 +119,33 @@ export class EntitySource<Item> implements ListSource<Item> {
   }
 
   async *#readFull(request: ReadRequest): PageStream<Item> {
-    const { tracking, account, time } = this.#settings
+    const { tracking, pace, time } = this.#settings
     if (tracking.why !== null) {
       const early = await this.#tooEarly(request)
       if (early !== null) return early
     }
     const begunAt = time.now()
-    let requests = 0
+    pace.begins(begunAt)
     let outcome: ReadOutcome
     try {
-      outcome = yield* this.#readAll(request, begunAt, () => requests++)
+      outcome = yield* this.#readAll(request, begunAt)
+      if (outcome.ok) pace.ended()
     } finally {
-      if (tracking.why !== null) account.charge(begunAt, requests)
+      if (tracking.why === null) pace.tracked()
     }
     return outcome.ok || tracking.why === null ? outcome : this.#untilAllowed(outcome)
   }
 
-  async *#readAll({ signal }: ReadRequest, begunAt: Moment, onRequest: () => void): PageStream<Item> {
-    const { reader, tracking } = this.#settings
+  async *#readAll({ signal }: ReadRequest, begunAt: Moment): PageStream<Item> {
+    const { reader, tracking, pace } = this.#settings
     const { labels } = reader.table
+    const onRequest = (): void => pace.requests()
     let wish: PageWish = { rows: reader.pageRows, tracksChanges: tracking.isAsked }
     onRequest()
     let first = await this.#firstOfAll(wish, signal)
     if (first.kind === 'error' && first.error === 'not-tracked') {
       tracking.isOff('off')
       wish = { rows: wish.rows }
-      onRequest()
       first = await this.#firstOfAll(wish, signal)
     }
     // Read after the first page has shown that the columns exist: labels of a missing column would only fail unclearly.
@@ -178,8 +178,8 @@ export class EntitySource<Item> implements ListSource<Item> {
 
   /** Returns the outcome to report instead of a full read that comes too early; `null` if the read may start. */
   async #tooEarly({ cursor, signal }: ReadRequest): Promise<ReadOutcome | null> {
-    const { reader, account, time, limits } = this.#settings
-    const { waitMs } = account
+    const { reader, pace, time, limits } = this.#settings
+    const { waitMs } = pace
     // The replica has another cursor if it rejected the last read.
     if (this.#last !== null && cursor === this.#last.cursor) {
       const { begunAt } = this.#last
@@ -198,7 +198,7 @@ export class EntitySource<Item> implements ListSource<Item> {
 
   /** Delays the next try until the limits allow it: an earlier one would only report the limits, not this failure. */
   #untilAllowed({ failure }: Failed): Failed {
-    const { waitMs } = this.#settings.account
+    const { waitMs } = this.#settings.pace
     if (waitMs <= SHORT_WAIT_MS) return { ok: false, failure }
     return { ok: false, failure: { ...failure, retryAfterMs: Math.max(waitMs, failure.retryAfterMs ?? 0) } }
   }

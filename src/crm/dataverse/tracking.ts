@@ -1,4 +1,4 @@
-import type { Moment, Time } from '../../time/time.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 
 /** Why a table is read in full each time: it has no change tracking, or its links keep failing. */
 export type NoTracking = 'off' | 'failing'
@@ -75,22 +75,57 @@ export class Tracking {
 // Limits full reads to 1500 of the 6000 requests per 300 s that Dataverse grants a user per web server.
 const MS_PER_REQUEST = 200
 
-/** The requests of full reads without change tracking, of all tables of an environment together. */
-export class RequestAccount {
+/** What a full read of each table without change tracking costs, in requests. */
+export type FullReadCosts = Map<FullReadPace, number>
+
+/** Says when a table without change tracking may be read in full again. */
+export class FullReadPace {
   readonly #time: Time
-  #paidAtMs = Number.NEGATIVE_INFINITY
+  readonly #costs: FullReadCosts
+  /** When the last full read began, whether it succeeded or not, and its requests so far. */
+  #begunAt: Moment | null = null
+  #requests = 0
+  #hasEnded = false
 
-  constructor(time: Time) {
+  /** @param costs shared by the tables of an environment */
+  constructor(time: Time, costs: FullReadCosts) {
     this.#time = time
+    this.#costs = costs
   }
 
-  /** Records a read that ended, whether it succeeded or not. */
-  charge(begunAt: Moment, requests: number): void {
-    this.#paidAtMs = Math.max(this.#paidAtMs, begunAt.monotonicMs) + requests * MS_PER_REQUEST
-  }
-
-  /** Milliseconds until the limits allow another read; 0 if they do now. */
+  /** Milliseconds until the limits allow another full read; 0 if they do now. */
   get waitMs(): number {
-    return Math.max(0, this.#paidAtMs - this.#time.now().monotonicMs)
+    if (this.#begunAt === null) return 0
+    // If each table waits for the requests of all, together they keep the limits.
+    let requests = this.#requests
+    for (const [pace, cost] of this.#costs) requests += pace === this ? 0 : cost
+    // A read that failed early need not wait for a whole read of a larger table.
+    if (!this.#hasEnded) requests = Math.min(requests, this.#requests * this.#costs.size)
+    return Math.max(0, requests * MS_PER_REQUEST - elapsedMs(this.#begunAt, this.#time.now()))
+  }
+
+  /** Records that a full read begins. */
+  begins(begunAt: Moment): void {
+    this.#costs.set(this, this.#requests)
+    this.#begunAt = begunAt
+    this.#requests = 0
+    this.#hasEnded = false
+  }
+
+  /** Counts a request of the full read that began last. */
+  requests(): void {
+    this.#requests++
+    this.#costs.set(this, Math.max(this.#costs.get(this) ?? 0, this.#requests))
+  }
+
+  /** Records that the full read is complete. */
+  ended(): void {
+    this.#hasEnded = true
+  }
+
+  /** Records that the table has change tracking, so it is seldom read in full. */
+  tracked(): void {
+    this.#requests = 0
+    this.#costs.delete(this)
   }
 }
