@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { readTables } from './metadata.ts'
+import { definedNames, readAttributes, readTables } from './metadata.ts'
 
 /** Answers with so many pages, each of which names one table. */
 function clientOf(count: number): Parameters<typeof readTables>[0] {
@@ -22,4 +22,16 @@ it('reads definitions to their last page, and never takes a part of them for all
     kind: 'broken',
     message: 'the definitions have more than 20 pages',
   })
+})
+
+it('keeps a column without a type, so it is not called missing', async () => {
+  const rows = [{ LogicalName: 'seats', AttributeType: null }]
+  const client = {
+    urlOf: (path: string) => path,
+    page: async () => ({ kind: 'page', page: { rows, isDelta: false, nextLink: null, deltaLink: null } }),
+  }
+  const attributes = await readAttributes(client as never, 'event', new AbortController().signal)
+  if (!(attributes instanceof Map)) throw new Error('no attributes')
+  const columns = [{ column: 'seats', label: false, key: 'fields.TicketCapacity' }]
+  expect(definedNames(columns, attributes, 'events')).toEqual(new Map([['seats', 'seats']]))
 })

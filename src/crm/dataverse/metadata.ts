@@ -24,14 +24,14 @@ export function readAttributes(
   signal: AbortSignal,
 ): Promise<Attributes | Failure> {
   const path = `EntityDefinitions(LogicalName='${table}')/Attributes`
-  return readPairs(client, path, ['LogicalName', 'AttributeType'], '', signal)
+  return readPairs(client, path, ['LogicalName', 'AttributeType', ''], '', signal)
 }
 
-/** Reads the values of one column by those of another. */
+/** Reads the values of one column by those of another. Without `otherwise`, rows without a value are left out. */
 async function readPairs(
   client: DataverseClient,
   path: string,
-  [key, value]: readonly [key: string, value: string],
+  [key, value, otherwise]: readonly [key: string, value: string, otherwise?: string],
   filter: string,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | Failure> {
@@ -39,7 +39,8 @@ async function readPairs(
   if ('kind' in rows) return rows
   const pairs = new Map<string, string>()
   for (const { [key]: name = null, [value]: text = null } of rows) {
-    if (isName(name) && isName(text)) pairs.set(name, text)
+    const found = isName(text) ? text : otherwise
+    if (isName(name) && found !== undefined) pairs.set(name, found)
   }
   return pairs
 }
