@@ -14,25 +14,15 @@ import {
   wholeNumber,
   textSchema,
 } from './values.ts'
-import {
-  type Key,
-  type ValueSchema,
-  type SettingsOf,
-  leaf,
-  ValueProblem,
-  scalarOf,
-  wholeKey,
-  list,
-  section,
-} from './key.ts'
+import { type ValueSchema, type SettingsOf, Key, leaf, ValueProblem, scalarOf, wholeKey, list, section } from './key.ts'
 import { Buffer } from 'node:buffer'
 import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import type { ListName } from '../domain/field.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
-import { type FurtherField, FURTHER_TYPES } from '../domain/further.ts'
+import { type FurtherField, type FurtherType, FURTHER_TYPES } from '../domain/further.ts'
 import { type Place, PROBLEM } from './config-problem.ts'
 import { nearestName } from '../domain/nearest-name.ts'
-import type { MapTree } from './tree.ts'
+import type { MapTree, Tree } from './tree.ts'
 
 const ALLOWED = `a mapping of names to types (${FURTHER_TYPES.join(', ')}), such as { Description: text, Doors: date-time }`
 
@@ -45,7 +35,13 @@ const SCHEMA: ValueSchema = {
 /** The key `representation.further.<list>`: the further fields of a list, in the order of their declaration. */
 function furtherKey(of: ListName): Key<readonly FurtherField[]> {
   const key = wholeKey(ALLOWED, SCHEMA, (node, place) => (node.kind === 'map' ? declaredBy(node, of, place) : null))
-  return key
+  const read: typeof key.read = (node, place) => {
+    // Wrong ones too: they are reported here, and must not be reported again where they are mapped.
+    if (node?.kind === 'map')
+      place.inFile.further[of] = Array.from(node.entries, ([name, said]) => ({ name, type: typeOf(said) ?? 'text' }))
+    return key.read(node, place)
+  }
+  return new Key(read, key.notes, key.unit)
     .orNull()
     .optional()
     .map((declared) => declared ?? [])
@@ -57,22 +53,25 @@ function declaredBy(node: MapTree, of: ListName, place: Place): readonly Further
   for (const [name, said] of node.entries) {
     const inside = place.in(name, said)
     const other = takenName(of, name) ?? declared.find((one) => one.name.toLowerCase() === name.toLowerCase())?.name
-    const word = scalarOf(said)?.value
-    const type = FURTHER_TYPES.find((known) => known === word)
+    const type = typeOf(said)
     if (!FURTHER_NAME.test(name)) {
       inside.report('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
     } else if (other !== undefined) {
       inside.report(`is a name that is taken: ${of} have ${other}; choose another`)
-    } else if (type === undefined) {
+    } else if (type === null) {
+      const word = scalarOf(said)?.value
       const near = typeof word === 'string' && said.kind !== 'reference' ? nearestName(word, FURTHER_TYPES) : null
       inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`)
     }
-    isRight &&= FURTHER_NAME.test(name) && other === undefined && type !== undefined
+    isRight &&= FURTHER_NAME.test(name) && other === undefined && type !== null
     declared.push({ name, type: type ?? 'text' })
   }
-  // Wrong ones too: they have been reported here, and must not be reported again where they are mapped.
-  place.inFile.further[of] = declared
   return isRight ? declared : PROBLEM
+}
+
+function typeOf(said: Tree): FurtherType | null {
+  const word = scalarOf(said)?.value
+  return FURTHER_TYPES.find((type) => type === word) ?? null
 }
 
 const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'

@@ -422,6 +422,10 @@ const FURTHER: readonly (readonly [string, string])[] = [
     `m.yaml:1: representation.further.events is a list; it must be a mapping of names to types (${TYPES}), such as { Description: text, Doors: date-time }`,
   ],
   [
+    'representation: { further: { events: { Description: text, Doors: { env: NOT_SET } } } }\ncrm: { kind: files, directory: ., events: { fields: { Name: N, Description: d, Doors: x } } }',
+    'm.yaml:1: representation.further.events.Doors needs the environment variable NOT_SET, which is not set',
+  ],
+  [
     `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: D } } }`,
     'm.yaml:2: crm.events.fields.Code is missing; representation.further.events declares it: name its column, or null for none',
   ],
