@@ -195,7 +195,7 @@ function needsUnit(value: unknown, units: readonly string[]): ValueProblem | nul
 }
 
 const HOST =
-  /^(?:\[.*\]|(?=.*:.*:)[0-9A-Fa-f:.]+(?:%\S+)?|(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}|(?![\d.]+$)[\w-]+(?:\.[\w-]+)*)$/
+  /^(?:\[.*\]|(?=.*:.*:)[0-9A-Fa-f:.]+(?:%\S+)?|(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}|(?![\d.]+$)\w(?:[\w-]*\w)?(?:\.\w(?:[\w-]*\w)?)*)$/
 
 /** An address to listen on. Brackets around an IPv6 address are removed. */
 export function host(): Key<string> {

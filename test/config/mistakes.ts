@@ -148,6 +148,9 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['listen: { host: 999.1.1.1 }', `2: listen.host is "999.1.1.1"; it ${HOST}`],
   ['listen: { host: 127.1 }', `2: listen.host is 127.1; it ${HOST}`],
   ['listen: { host: "a b" }', `2: listen.host is "a b"; it ${HOST}`],
+  ...['1.2.3.4.', '127.0.0.1.', '-a', 'a-', 'a.-b', 'a-.b'].map(
+    (host) => [`listen: { host: "${host}" }`, `2: listen.host is "${host}"; it ${HOST}`] as const,
+  ),
   // Base paths
   ['listen: { basePath: events }', `2: listen.basePath is "events"; it ${PATH}`],
   ['listen: { basePath: "" }', `2: listen.basePath is ""; it ${PATH}`],
