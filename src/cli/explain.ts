@@ -87,13 +87,26 @@ function onlyTold({ also, ...first }: Told): Told {
 }
 
 function withoutBodies({ id, kind, shown, steps }: ToldRecord): ToldRecord {
-  return { id, kind, shown, steps }
+  return { id, kind, shown, steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })) }
 }
 
 /** Tells an explanation from what another server may answer there. */
 function isTold(body: unknown): body is Told {
+  if (typeof body !== 'object' || body === null || !isToldRecord(body)) return false
+  return !('also' in body) || (Array.isArray(body.also) && body.also.every(isToldRecord))
+}
+
+function isToldRecord(body: unknown): body is ToldRecord {
   if (typeof body !== 'object' || body === null) return false
-  return 'shown' in body && 'steps' in body && Array.isArray(body.steps)
+  if (!('id' in body && 'kind' in body && 'shown' in body && 'steps' in body)) return false
+  const { id, kind, shown, steps } = body
+  const isKind = kind === 'event' || kind === 'venue' || kind === null
+  return typeof id === 'string' && isKind && typeof shown === 'boolean' && Array.isArray(steps) && steps.every(isStep)
+}
+
+function isStep(step: unknown): boolean {
+  if (typeof step !== 'object' || step === null || !('step' in step && 'ok' in step && 'detail' in step)) return false
+  return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
 }
 
 function print({ told, from }: Explained, { out }: CommandContext): void {

@@ -193,6 +193,20 @@ describe('the commands that ask the running instance, where there is none to ask
       }
     })
 
+    it.each(['{"shown":true,"steps":[null]}', '{"id":"x","kind":null,"shown":false,"steps":[],"also":[{}]}'])(
+      'explain is not taken in by another JSON: %s',
+      async (body) => {
+        await using other = await talker(
+          `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        )
+        using folder = new WorkFolder({ 'marquee.yaml': configuration(`{ port: ${other.port} }`) })
+        folder.copySample('crm')
+        const { status, stdout, stderr } = await run(folder, 'explain', SHOWN)
+        expect([status, stderr.split(': ')[1]]).toEqual([0, 'the CRM is read instead'])
+        expect(stdout).toContain('(the CRM was read now)')
+      },
+    )
+
     it('writes out what an answer could do to a terminal', async () => {
       const body = JSON.stringify({ accepted: ['events\u001b[2J\u009b31m'] })
       await using other = await talker(
