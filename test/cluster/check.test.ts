@@ -107,6 +107,11 @@ describeWithRedis('check looks at the store that instances share', () => {
     },
   )
 
+  it('names the first right that lacks, not the one to take its keys away', async () => {
+    const { problems } = await check(withRights(RIGHTS.replace('+xtrim ', '').replace('+unlink ', '')))
+    expect(problems).toEqual([expect.stringContaining("'xtrim'") as string])
+  })
+
   it('tells of one that cannot be reached, of a wrong password and of a replica, and shows none', async () => {
     const replica = await RedisServer.start(['--replicaof', '127.0.0.1', String(redis.port)])
     try {
