@@ -1,5 +1,5 @@
 import { nearestName } from '../../domain/nearest-name.ts'
-import { PostgresFailure } from './postgres-failure.ts'
+import { PostgresFailure, failureIn } from './postgres-failure.ts'
 import type { Transaction } from './read-session.ts'
 import type { ListTable, RowReading } from './list-table.ts'
 
@@ -110,7 +110,11 @@ export async function zoneOf(transaction: Transaction): Promise<string> {
 }
 
 async function missingTable(transaction: Transaction, { name, written }: Named): Promise<PostgresFailure> {
-  const { rows } = await transaction.query(TABLES)
+  const { rows } = await transaction.query(TABLES).catch((cause: unknown) => {
+    // The missing table is the fact to report, even if no name can be suggested.
+    failureIn(cause)
+    return { rows: [] }
+  })
   const near = nearestName(
     written,
     rows.map(([table]) => table ?? ''),
