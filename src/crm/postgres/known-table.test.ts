@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { decodeArray } from './known-table.ts'
+import { systemTime } from '../../time/time.ts'
+import { TableReader, decodeArray } from './known-table.ts'
+import { PostgresFailure } from './postgres-failure.ts'
 
 describe('an array of PostgreSQL', () => {
   it.each([
@@ -33,4 +35,21 @@ describe('an array of PostgreSQL', () => {
     const items = fc.array(fc.option(fc.string({ unit: 'grapheme' })))
     fc.assert(fc.property(items, (list) => expect(decodeArray(`{${list.map(written).join(',')}}`)).toEqual(list)))
   })
+})
+
+it('a connection that is lost needs no second one to explain it', async () => {
+  let begins = 0
+  const query = async () => ({ rows: [['id', 'uuid', '2950', 'f', null]], oids: [] })
+  const session = {
+    async begin() {
+      begins++
+      return { moment: { server: 'one' }, query, async end() {} }
+    },
+  }
+  const list = { quoted: '"events"', settings: {}, rowReading: () => ({ columns: ['id'], updatedAt: null, named: [] }) }
+  const reader = new TableReader(list as never, session as never, systemTime)
+  await reader.openNow()
+  const gone = new PostgresFailure('misconfigured', 'the server has no database of the name', '3D000', true)
+  expect(await reader.explain(gone)).toBe(gone.failure)
+  expect(begins).toBe(1)
 })

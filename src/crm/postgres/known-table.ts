@@ -57,8 +57,8 @@ export class TableReader<Item> {
   }
 
   /** Explains a failed statement: examines the columns again, which may name the cause more exactly. */
-  async explain({ failure }: PostgresFailure): Promise<Failure> {
-    if (failure.kind !== 'misconfigured' || this.#known === null) return failure
+  async explain({ failure, lost }: PostgresFailure): Promise<Failure> {
+    if (failure.kind !== 'misconfigured' || lost || this.#known === null) return failure
     this.#known = null
     try {
       const { transaction } = await this.openNow()
