@@ -112,7 +112,7 @@ export class TableSource<Item> implements ListSource<Item> {
       }
     } catch (cause) {
       const failed = failureIn(cause)
-      if (!isReadable) return { problems: [failed.failure], warnings: [] }
+      if (!isReadable) return { problems: [await this.#refreshes.explain(failed)], warnings: [] }
       warnings.push(`${list.written} could not be examined: ${failed.message}`)
     }
     return { problems: [], warnings }
