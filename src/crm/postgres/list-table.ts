@@ -71,6 +71,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
       const columns = [...new Set([idColumn, ...mapped.map(({ column }) => column)])]
       const cell = (column: string): ((row: Cells) => Cell) => {
         const found = columns.indexOf(column)
+        if (found === -1 && column !== updatedAt) throw new Error(`the column ${column} is not read`)
         const index = found === -1 ? columns.length : found
         return (row) => row[index] ?? null
       }
