@@ -417,6 +417,16 @@ describe('requests', () => {
     ])
   })
 
+  it('send an empty list as an empty text, since some APIs answer all rows without it', async () => {
+    await http.get(`${server.url}/events?event_id=1&kept=1&tag[]=a`, { query: { event_id: [], 'tag[]': [] } })
+    expect(server.asked.map(({ query }) => [...query])).toEqual([
+      [
+        ['kept', '1'],
+        ['event_id', ''],
+      ],
+    ])
+  })
+
   it('wait as long as Retry-After says, all of them', async () => {
     const begun = performance.now()
     server.answer = () => (server.asked.length === 1 ? { status: 429, headers: { 'retry-after': '1' } } : { json: [] })

@@ -144,10 +144,12 @@ export class HttpRequests {
       throw misconfigured(`${url.origin} is not https:; crm.allowInsecure: true allows it`)
     }
     for (const [name, value] of Object.entries(query ?? {})) {
+      // Connectors in JavaScript may leave a value undefined.
+      if ((value ?? null) === null) continue
       const texts = textsOf(value)
-      if (texts.length > 0) url.searchParams.delete(name)
-      for (const text of name.endsWith('[]') || texts.length === 0 ? texts : [texts.join(',')])
-        url.searchParams.append(name, text)
+      url.searchParams.delete(name)
+      // An empty list is sent as an empty text: without it, some APIs would answer all rows.
+      for (const text of name.endsWith('[]') ? texts : [texts.join(',')]) url.searchParams.append(name, text)
     }
     return url
   }
@@ -207,7 +209,7 @@ function givenUp(): FetchFault {
   return new FetchFault('internal', 'the read was given up')
 }
 
-/** The texts of a value in a query. Null has none, and so has undefined, which connectors in JavaScript may leave. */
+/** The texts of a value in a query. Null has none, and so has undefined. */
 function textsOf(value: Value | undefined): readonly string[] {
   if (isJsonList(value)) return value.flatMap((item) => textsOf(item))
   if (value === undefined || value === null) return []
