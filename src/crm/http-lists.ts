@@ -149,9 +149,11 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
 function pagingOf(settings: CrmSettings<'http'>, list: List): Omit<PagesOptions, 'query' | 'body'> {
   const { refusedAs } = settings
   const { id, paging, rows, errorAt = settings.errorAt } = list
+  const { stable, ...others } = paging
   return {
     key: id,
-    ...paging,
+    ...others,
+    ...(stable ? { stable } : {}),
     ...(rows === undefined ? {} : { rows }),
     ...(errorAt === undefined ? {} : { errorAt }),
     ...(refusedAs === undefined ? {} : { refusedAs }),

@@ -27,15 +27,21 @@ export function isJsonObject(value: unknown): value is JsonValues {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Replaces the texts in a value, but no names. */
-export function mapTexts(value: JsonValue, change: (text: string) => JsonValue): JsonValue {
-  if (typeof value === 'string') return change(value)
+type ChangeText = (text: string) => JsonValue | undefined
+
+/** Replaces the texts in a value, but no names. Omits what becomes undefined; in a list it is null. */
+export function mapTexts(value: JsonValue, change: ChangeText): JsonValue {
+  if (typeof value === 'string') return change(value) ?? null
   if (typeof value !== 'object' || value === null) return value
   return isJsonList(value) ? value.map((item) => mapTexts(item, change)) : mapTextsIn(value, change)
 }
 
-export function mapTextsIn(values: JsonValues, change: (text: string) => JsonValue): JsonValues {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, mapTexts(value, change)]))
+export function mapTextsIn(values: JsonValues, change: ChangeText): JsonValues {
+  const changed = Object.entries(values).flatMap(([name, value]) => {
+    const made = typeof value === 'string' ? change(value) : mapTexts(value, change)
+    return made === undefined ? [] : [[name, made] as const]
+  })
+  return Object.fromEntries(changed)
 }
 
 /** Values of a user's connector may be anything. */

@@ -192,6 +192,17 @@ describe('rows beside deletions', () => {
     expect(rows.filter(({ name }) => !seen.has(name))).toEqual([])
   })
 
+  it('cost no second read by key, where rows cannot move', async () => {
+    const { crm, api } = await open(({ query }) => ({ json: query.get('after') === '0' ? rowsUpTo(3) : [] }), BY_KEY)
+    const served = { count: 4, has: () => true, countMissing: () => 1, tooOldAtMs: Number.POSITIVE_INFINITY }
+    const held = { size: 4, version: () => Number.NaN }
+    const { signal } = new AbortController()
+    const reading = crm.venues.read({ kind: 'full', cursor: null, held, served, signal })
+    let next = await reading.next()
+    while (next.done !== true) next = await reading.next()
+    expect([next.value.ok, api.asked.length]).toEqual([true, 2])
+  })
+
   it('are not lost by key', async () => {
     let rows = rowsUpTo(9)
     const { crm } = await open(({ query }) => {

@@ -227,6 +227,27 @@ describe('paging', () => {
     expect(server.asked.map(({ target }) => target)).toEqual(['/events?d=1'])
   })
 
+  it('by cursor leaves a key within an object of the query out of the first request, and no other', async () => {
+    server.answer = ({ query }) => ({
+      json: { data: table.slice(query.get('page')?.includes('cursor') === true ? 10 : 0), c: 'next' },
+    })
+    const query = { page: { cursor: '{cursor}', size: '{size}', none: null } }
+    const pages = http.pages(`${server.url}/events`, { by: 'cursor', at: 'c', rows: 'data', size: 10, query })
+    await pages[Symbol.asyncIterator]().next()
+    expect(server.asked.map((asked) => asked.query.get('page'))).toEqual(['{"size":10,"none":null}'])
+  })
+
+  it('says that rows cannot move where it is by key, unless the connector says that they can', async () => {
+    const stableOf = async (options: PagesOptions): Promise<unknown> => {
+      for await (const batch of http.pages(`${server.url}/events`, options)) return 'stable' in batch && batch.stable
+      return 'no page'
+    }
+    server.answer = () => ({ json: table })
+    expect(await stableOf(byKey)).toBe(true)
+    expect(await stableOf({ ...byKey, stable: false })).toBe(false)
+    expect(await stableOf(byPage)).toBe(false)
+  })
+
   it('fills placeholders within the items of a list in the query', async () => {
     server.answer = ({ query }) => {
       const [after] = query.getAll('a[]')

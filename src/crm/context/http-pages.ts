@@ -22,7 +22,7 @@ export async function* readPages(url: string, options: PagesOptions, ask: Ask): 
   if (!Object.hasOwn(WAYS, by)) throw misconfigured(`by must be one of ${Object.keys(WAYS).join(', ')}`)
   const fault = pagingFault(options, [url, options.query, options.body])
   if (fault !== null) throw misconfigured(`paging ${fault}`)
-  const stable = options.stable === true || by === 'key' || by === 'none'
+  const { stable = by === 'key' || by === 'none' } = options
   async function read(fill: Fill, link?: string): Promise<Page> {
     // The link already contains the query.
     const asked = link === undefined ? options : { ...options, query: {} }
@@ -202,7 +202,7 @@ function filledIn(url: string, options: PagesOptions, given: Fill): { url: strin
   const isLeftOut = (text: string): boolean => text.includes('{cursor}') && fill['cursor'] === null
   const request = {
     ...options,
-    query: mapTextsIn(query, (text) => (isLeftOut(text) ? null : inText(text, fill))),
+    query: mapTextsIn(query, (text) => (isLeftOut(text) ? undefined : inText(text, fill))),
     ...(body === undefined ? {} : { body: mapTexts(body, (text) => inText(text, fill)) }),
   }
   return { url: inUrl(url, fill), request }
