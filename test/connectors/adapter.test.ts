@@ -227,6 +227,37 @@ describe('a full read fails', () => {
     expect(await faultOf(stream)).toBe('internal: events: our crm threw TypeError')
   })
 
+  it('by its own reason, whatever its clean-up throws after that', async () => {
+    const failing = (next: () => Promise<IteratorResult<Batch>>): Stream => ({
+      fields,
+      full: () => ({
+        [Symbol.asyncIterator]: () => ({
+          next,
+          return: () => Promise.reject(new TypeError('the clean-up')),
+        }),
+      }),
+    })
+    const undefinedRow = failing(() => Promise.resolve({ done: false, value: [undefined] as unknown as Batch }))
+    expect(await faultOf(undefinedRow)).toBe('broken: events: a row is undefined')
+    const throwing = failing(() => Promise.reject(new RangeError('a row')))
+    expect(await faultOf(throwing)).toBe('internal: events: our crm threw RangeError')
+    expect(await faultOf(failing(() => Promise.resolve({ done: true, value: undefined })))).toBe('no fault')
+  })
+
+  it('but not where a batch has getters, as one of a class has', async () => {
+    class Answer {
+      get rows(): Row[] {
+        return asBatch(rowsFrom(1, 2))
+      }
+      get total(): number {
+        return 3
+      }
+    }
+    expect(await faultOf(listOf(() => [new Answer()]))).toBe(
+      'broken: events: the CRM says that there are 3 rows, but returned 2',
+    )
+  })
+
   it('in the words of fail', async () => {
     const stream: Stream = {
       fields,

@@ -1,7 +1,6 @@
 // What a connector's methods get, and how they are called. In: a connector, its settings, an HTTP client. Out: a
 // ConnectorRun, in which whatever a method throws becomes a failure; a Crm, if the connector ships (shipped-crm.ts).
 import type { ListName } from '../../domain/field.ts'
-import { fieldsOf } from '../../domain/json-value.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import { failed } from '../../sync/port.ts'
@@ -128,19 +127,26 @@ async function* runStream(
   context: Context,
 ): AsyncGenerator<StreamBatch, string | null, void> {
   const batches = started(batchesOf(stream, way, argument, context), way)[Symbol.asyncIterator]()
-  try {
-    let next = await batches.next()
-    for (; next.done !== true; next = await batches.next()) {
-      const parts = partsOf(next.value, way)
-      yield* framesOf(way === 'ids' ? { ...parts, rows: parts.rows.map(idPair) } : parts)
-    }
-    if (way !== 'changes') return null
-    const cursor: unknown = next.value
-    if (typeof cursor === 'string' && cursor !== '') return cursor
-    throw broken('changes returned no cursor')
-  } finally {
-    await batches.return?.()
+  let cursor: unknown = null
+  // `for await` closes the batches only if it must, and keeps the error that ended it; but it drops the cursor.
+  const noted: AsyncIterator<unknown> = {
+    async next() {
+      const next = await batches.next()
+      if (next.done === true) cursor = next.value
+      return next
+    },
+    async return() {
+      await batches.return?.()
+      return { done: true, value: null }
+    },
   }
+  for await (const batch of { [Symbol.asyncIterator]: () => noted }) {
+    const parts = partsOf(batch, way)
+    yield* framesOf(way === 'ids' ? { ...parts, rows: parts.rows.map(idPair) } : parts)
+  }
+  if (way !== 'changes') return null
+  if (typeof cursor === 'string' && cursor !== '') return cursor
+  throw broken('changes returned no cursor')
 }
 
 function batchesOf(stream: Stream, way: Way, argument: WayArgument, context: Context): unknown {
@@ -169,8 +175,9 @@ function plainBatch(rows: readonly unknown[]): Parts {
 
 function partsOf(batch: unknown, way: Way): Parts {
   if (Array.isArray(batch)) return plainBatch(batch)
-  const given = fieldsOf(batch)
-  const { rows, deleted, total, lagMs, full, stable } = given
+  // They may be getters of a class.
+  const given = typeof batch === 'object' && batch !== null ? batch : {}
+  const [rows, deleted, total, lagMs, full, stable] = BATCH_MEMBERS.map((name): unknown => Reflect.get(given, name))
   const gone = deleted ?? []
   if (!Array.isArray(rows) || !Array.isArray(gone))
     throw broken(`${way} yielded something that is neither a list of rows nor { rows }`)
