@@ -548,6 +548,18 @@ describe('a list with since and ids', () => {
     expect(new Set(reader.said.map(([number]) => number))).toEqual(new Set([1, 3, 4]))
   })
 
+  it('is not read in full for a row that byId itself reports as deleted', async () => {
+    const table = new Table()
+    const stream: Stream = { ...table.stream, byId: () => batchesOf({ rows: [], deleted: [idNumbered(1)] }) }
+    const reader = new Reader((await openOwn(stream)).events)
+    await reader.full()
+    table.change(1, '2020-01-01T00:00:00Z', 'gone')
+    table.asked.length = 0
+    expect(await reader.changes({ mustConfirm: true })).toMatchObject({ ok: true, complete: true })
+    expect(table.asked).not.toContain('full')
+    expect(reader.said).toContainEqual([1, 'deleted'])
+  })
+
   it('is as old as the oldest answer, also one of ids, or one without changes', async () => {
     const table = new Table()
     const stream: Stream = {

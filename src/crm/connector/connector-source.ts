@@ -365,8 +365,12 @@ function changesIn<Item extends { readonly Id: Guid }>(
 ): OnBatch<Item> {
   return async function* (batch) {
     const broken = yield* pagesOf(batch, parts, { tally, stamps })
-    if (broken === null) yield* deletionsOf(batch, parts)
-    return broken
+    if (broken !== null) return broken
+    for (const page of deletionsOf(batch, parts)) {
+      for (const { id } of page.changes) if (id !== null) tally.ids.add(id)
+      yield page
+    }
+    return null
   }
 }
 
