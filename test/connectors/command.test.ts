@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, copyFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../commands/run-command.ts'
 import { ROOT } from '../support/child.ts'
@@ -170,6 +170,30 @@ describe('a command', () => {
     expect(stderr).toContain(
       'crm.sh could not be started (ENOENT): check that no-such-program, the first word of crm.run, is a program in PATH that Marquee may execute',
     )
+  })
+
+  it.each([
+    [
+      'ENOEXEC',
+      './plain.sh',
+      'the first word of crm.run, is a program, or begins with #! and the program that runs it',
+    ],
+    ['E2BIG', `sh, ${'x'.repeat(200_000)}`, 'could not be started (E2BIG)\n'],
+  ])('that cannot be started is told of with advice that fits: %s', async (code, words, sentence) => {
+    const kind = `kind: command\nrun: [${words}]\nevents: { ${FIELDS} }\n${VENUES}`
+    using folder = new ConnectorFolder(server, { 'plain.sh': 'exit 0\n' }, kind)
+    chmodSync(folder.at('plain.sh'), 0o755)
+    const { status, stderr } = await runCommand(['check', '--config', folder.configuration])
+    expect(status).toBe(1)
+    expect(stderr).toContain(`could not be started (${code})`)
+    expect(stderr).toContain(sentence)
+  })
+
+  it('needs updatedAt for since', async () => {
+    const kind = `kind: command\nrun: [sh, crm.sh]\nevents: { ways: [full, since], ${FIELDS} }\n${VENUES}`
+    using folder = new ConnectorFolder(server, { 'crm.sh': SHELL }, kind)
+    const { stderr } = await runCommand(['check', '--config', folder.configuration])
+    expect(stderr).toContain('crm.events.updatedAt is missing; since needs it')
   })
 
   it('may print an empty list only by saying so', async () => {

@@ -175,9 +175,18 @@ class CommandHost implements RowHost {
 
 /** Explains why a program could not be started, and what to check, as the rest of a sentence. */
 function whyNotStarted(cause: unknown, program: string): string {
-  const what = `${program}, the first word of crm.run, is a program in PATH that Marquee may execute`
-  return `could not be started (${codeOf(cause) ?? 'unknown reason'}): check that ${what}`
+  const code = codeOf(cause) ?? 'unknown reason'
+  const check = CHECKS.get(code)
+  return `could not be started (${code})${check === undefined ? '' : `: check that ${program}, the first word of crm.run, ${check}`}`
 }
+
+const IN_PATH = 'is a program in PATH that Marquee may execute'
+/** What to check, by the error's code. Other errors, such as EMFILE, are not the program's fault. */
+const CHECKS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', IN_PATH],
+  ['EACCES', IN_PATH],
+  ['ENOEXEC', 'is a program, or begins with #! and the program that runs it'],
+])
 
 /** Omits the last line if it is incomplete: it may end within a secret. */
 function wholeLines(text: string): string {

@@ -50,7 +50,7 @@ export class RowStream {
       return failureOf('misconfigured', message)
     }
     if (ways.includes('since') && shape.updatedAt === null)
-      return failureOf('misconfigured', `${this.name}: since needs updatedAt`)
+      return failureOf('misconfigured', `crm.${this.name}.updatedAt is missing; since needs it`)
     return shape
   }
 
