@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import type { Observation } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, GroupMemory, killGroup, spawnBare } from './child-watch.ts'
+import { ChildPrints, GroupMemory, killGroup, spawnBare, watchEvery } from './child-watch.ts'
 
 const KEY = `key-${'0123456789abcdef'.repeat(150)}`
 const time: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0.5 }
@@ -46,6 +46,34 @@ describe('what a connector prints', () => {
     const lines = await logged('x'.repeat(70_000), 'y'.repeat(70_000), 'z\nthe next line\n')
     expect(lines.map((line) => line.slice(0, 20))).toEqual(['crm.mjs says: xxxxxx', 'crm.mjs says: the ne'])
   })
+})
+
+it('looks at a process ten times a second, but once a second while it is idle', () => {
+  let [looks, isIdle, then]: [number, boolean, () => void] = [0, false, () => {}]
+  const ticking: Time = {
+    ...time,
+    after(_, next) {
+      then = next
+      return () => (then = () => {})
+    },
+  }
+  const stop = watchEvery(
+    ticking,
+    () => isIdle,
+    () => looks++,
+  )
+  const looksIn = (ticks: number): number => {
+    looks = 0
+    for (let tick = 0; tick < ticks; tick++) then()
+    return looks
+  }
+  expect(looksIn(10)).toBe(10)
+  isIdle = true
+  expect(looksIn(15)).toBe(1)
+  isIdle = false
+  expect(looksIn(1)).toBe(1)
+  stop()
+  expect(looksIn(1)).toBe(0)
 })
 
 describe.skipIf(process.platform !== 'linux')('the memory of a group of processes', () => {

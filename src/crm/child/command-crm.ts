@@ -17,6 +17,8 @@ import type { ProcessContext } from './module-crm.ts'
 /** How many request time limits may pass without output. */
 const PATIENCE = 3
 const LONGEST_TRACED = 2048
+/** A command runs only for a read. */
+const NEVER_IDLE = (): boolean => false
 
 /** Opens a connector that is a command. Each read starts the command once. */
 export function openCommandCrm(settings: CrmSettings<'command'>, context: ProcessContext): Promise<Crm> {
@@ -73,7 +75,7 @@ class CommandHost implements RowHost {
     signal.addEventListener('abort', giveUp, { once: true })
     const memory = new GroupMemory(child)
     let killed: Failed | null = null
-    const stopWatch = watchEvery(this.#context.time, () => {
+    const stopWatch = watchEvery(this.#context.time, NEVER_IDLE, () => {
       const bytes = memory.residentBytes ?? 0
       if (bytes <= this.#settings.memoryBytes) return
       killed = { ok: false, failure: tooMuchMemory(this.name, bytes) }

@@ -264,7 +264,8 @@ class ModuleHost implements RowHost {
   #watch(alive: Alive): () => void {
     const { time, limits } = this.#context
     const memory = new GroupMemory(alive.child)
-    return watchEvery(time, () => {
+    const isIdle = (): boolean => alive.waiting.size === 0
+    return watchEvery(time, isIdle, () => {
       const now = time.now()
       const resident = memory.residentBytes ?? alive.residentBytes
       if (resident > this.#settings.memoryBytes) this.#kill(alive, tooMuchMemory(this.name, resident))
