@@ -123,6 +123,8 @@ describe('further fields of files (contract §7)', () => {
       '-',
       'a',
     ])
+    for (const source of ["{ column: Cell, whenBlank: '' }", "{ value: '' }"])
+      expect(await read({ type: 'text', source, cells: [',', '" ",'] })).toEqual(['', ''])
     const left = '{ subtract: [Cell, Other] }'
     expect(await read({ type: 'integer', source: left, cells: ['9,4', '9,', '4,9', ',4', ','] })).toEqual([
       5,
@@ -137,6 +139,15 @@ describe('further fields of files (contract §7)', () => {
       '2036-07-12T23:00:00+01:00',
     ])
     expect(await read({ type: 'text', source: 'null', cells: ['a,b'] })).toEqual([null])
+  })
+
+  it('withhold the row for what cannot be read, even if the value would be null', async () => {
+    const [left, zoned] = ['{ subtract: [Cell, Other] }', '{ column: Cell, wallTimeIn: { column: Other } }']
+    expect(await read({ type: 'integer', source: left, cells: [',x', ',4'] })).toEqual(['unreadable Other "x"', null])
+    expect(await read({ type: 'date-time', source: zoned, cells: [',nowhere', ',Europe/Paris'] })).toEqual([
+      'unreadable Cell "nowhere"',
+      null,
+    ])
   })
 
   it('translate the values that are listed, trimmed and in any case, and leave all others', async () => {

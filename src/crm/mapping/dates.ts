@@ -116,16 +116,13 @@ export interface AfterStart<Row> {
 
 /** Returns a reader of a date that must not be blank. @param after absent if the date depends on no other */
 export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: AfterStart<Row>): Reader<Row, DateTime> {
-  const { notes, hasZone } = origin
   const missing = missingIn(origin)
   return (row) => {
     const date = dateIn(origin, row)
     if (date instanceof RowFault) return date
     if (date !== null) {
-      notes.isWallTime = date.parsed.kind === 'wall' && !hasZone
       const begun = after?.isJoined === true ? dateIn(after.start, row) : null
-      const meant = begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date)
-      return shown(origin, instantOf(meant, notes), showIn, date.cell)
+      return noted(origin, begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date), showIn)
     }
     if (after === undefined || after.lastingMs === null) return missing
     // Such a Finish has no column to fill in but that of Start.
@@ -134,6 +131,23 @@ export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: A
     const { epochSeconds, ticks } = instantOf(begun)
     return shown(origin, { epochSeconds: epochSeconds + after.lastingMs / 1000, ticks }, showIn, null)
   }
+}
+
+/** Returns a reader of a date that may be blank. A zone that cannot be read withholds the row all the same. */
+export function optionalDateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): Reader<Row, DateTime | null> {
+  return (row) => {
+    const date = dateIn(origin, row)
+    if (date instanceof RowFault) return date
+    if (date !== null) return noted(origin, date, showIn)
+    const zone = origin.wallZone(row)
+    return zone instanceof CellFault ? new RowFault('unreadable', origin.column, zone) : null
+  }
+}
+
+function noted<Row>(origin: DateOrigin<Row>, date: FoundDate, showIn: Zone): DateTime | RowFault {
+  const { notes, hasZone } = origin
+  notes.isWallTime = date.parsed.kind === 'wall' && !hasZone
+  return shown(origin, instantOf(date, notes), showIn, date.cell)
 }
 
 function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {

@@ -6,6 +6,7 @@ import { type Cell, type CellObject, type RowAccess, DecimalText } from '../cell
 import { namedIds } from '../../domain/named-ids.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow, VENUE_ROWS } from './map-row.ts'
+import { furtherReadersOf } from './readers.ts'
 import { Suspicions } from './suspicions.ts'
 
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -236,4 +237,24 @@ describe('the mapping that all connectors share', () => {
   it('knows every zone of Windows that it names', () => {
     for (const name of WINDOWS_ZONES.keys()) expect(openNamedZone(name)?.id ?? name).not.toBe(name)
   })
+})
+
+it('a further field reads its cell once a row', () => {
+  let reads = 0
+  const counting: RowAccess<CellObject> = {
+    ...access,
+    cell: (name) => (row) => {
+      reads++
+      return row[name] ?? null
+    },
+  }
+  const types = ['text', 'integer', 'decimal', 'date-time', 'flag', 'texts'] as const
+  const further = types.map((type, at) => ({ name: `Field${at}`, type }))
+  const sources = further.map(({ name }) => [name, column('cell')] as const)
+  const setting: ListSetting = { ...events, fields: { ...events.fields, ...Object.fromEntries(sources) }, further }
+  for (const read of furtherReadersOf(further, setting, counting, context)) {
+    reads = 0
+    read({ cell: '1' })
+    expect(reads).toBe(1)
+  }
 })

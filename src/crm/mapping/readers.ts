@@ -27,7 +27,7 @@ import {
   toText,
   toVenueId,
 } from './conversions.ts'
-import { type DateOrigin, dateReader, wallZoneOf } from './dates.ts'
+import { type DateOrigin, dateReader, optionalDateReader, wallZoneOf } from './dates.ts'
 import { columnCell } from './column-cell.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
@@ -60,19 +60,15 @@ export function furtherReadersOf<Row>(
   access: RowAccess<Row>,
   context: MappingContext,
 ): readonly Reader<Row, FurtherValue>[] {
-  // The prefix separates these notes from the notes on the contract's dates: a further field of one list may have the
-  // name of a contract field of the other.
-  const readerOf = readersByType(setting, access, context, 'further ')
-  return fields.map(({ name, type }) => {
-    const source = sourceNamed(setting.fields, name)
-    if (source === null) return () => null
-    const read: Reader<Row, FurtherValue> = readerOf[FIELD_TYPE_OF[type]](name)
-    const { cell, constant = null } = originOf(setting, name, access, type === 'date-time' ? 'any' : 'all')
-    if (!isBlank(constant)) return read
-    // An empty text that the CRM distinguishes from null stays empty.
-    const isNull = type === 'text' ? (found: Cell): boolean => found !== '' && isBlank(found) : isBlank
-    return (row) => (isNull(cell(row)) ? null : read(row))
-  })
+  const readerOf = readersByType(setting, access, context, true)
+  return fields.map(({ name, type }) =>
+    sourceNamed(setting.fields, name) === null ? () => null : readerOf[FIELD_TYPE_OF[type]](name),
+  )
+}
+
+/** Converts what is blank to null; an empty text that the CRM distinguishes from null stays empty if `keepsEmpty`. */
+function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Convert<Value | null> {
+  return (cell) => (isBlank(cell) && !(keepsEmpty && cell === '') ? null : convert(cell))
 }
 
 interface ReadValues extends RowValues {
@@ -80,15 +76,15 @@ interface ReadValues extends RowValues {
 }
 
 type ReadersByType<Row> = {
-  readonly [Type in keyof ReadValues]: (name: string) => Reader<Row, ReadValues[Type]>
+  readonly [Type in keyof ReadValues]: (name: string) => Reader<Row, ReadValues[Type] | null>
 }
 
-/** Returns the reader of a field by its type. @param notesPrefix precedes the names of fields in the notes on dates */
+/** Returns the reader of a field by its type. @param isFurther whether blank cells are null */
 function readersByType<Row>(
   setting: ListSetting,
   access: RowAccess<Row>,
   context: MappingContext,
-  notesPrefix = '',
+  isFurther = false,
 ): ReadersByType<Row> {
   const { idNamespace, venuesFrom, showIn, lists, texts = null, written = null, suspicions, htmlText } = context
   const conversions = conversionsOf(lists, texts)
@@ -98,7 +94,12 @@ function readersByType<Row>(
     convert: Convert<Value>,
     fault?: WithheldFault,
     plain: Convert<Value> = convert,
-  ): Reader<Row, Value> => cellReader(originOf(setting, name, access), convert, fault, plain)
+    keepsEmpty = false,
+  ): Reader<Row, Value | null> => {
+    const origin = originOf(setting, name, access)
+    if (!isFurther) return cellReader(origin, convert, fault, plain)
+    return cellReader(origin, nullIfBlank(convert, keepsEmpty), fault, nullIfBlank(plain, keepsEmpty))
+  }
   const dateOf = (name: string): DateOrigin<Row> => {
     const source = sourceOf(name)
     const origin = originOf(setting, name, access, 'any')
@@ -108,7 +109,8 @@ function readersByType<Row>(
       wallZone: wallZoneOf(source, access, context.zone),
       hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
       rules: conversions.dates,
-      notes: suspicions.datesIn(`${notesPrefix}${name}`, origin.column),
+      // A further field of one list may have the name of a contract field of the other.
+      notes: suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column),
     }
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, setting.from)
@@ -128,10 +130,10 @@ function readersByType<Row>(
   }
   return {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
-    text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText),
+    text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, true),
     int32(name) {
       const source = sourceOf(name)
-      if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
+      if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In, isFurther)
       return read(name, int32In(columnName(setting, name)), 'unreadable', toInt32)
     },
     decimal(name) {
@@ -147,6 +149,7 @@ function readersByType<Row>(
     },
     'date-time'(name) {
       const source = sourceOf(name)
+      if (isFurther) return optionalDateReader(dateOf(name), showIn)
       if (name !== 'Finish') return dateReader(dateOf(name), showIn)
       const isJoined = source?.kind === 'join'
       return dateReader(dateOf(name), showIn, { start: dateOf('Start'), lastingMs: lastingOf(source), isJoined })
@@ -182,9 +185,7 @@ function originOf<Row>(
 ): Origin<Row> {
   const source = sourceNamed(setting.fields, name)
   const column = columnName(setting, name)
-  if (source === null || source.kind === 'lasting') return { column, cell: () => null }
-  // What is left of an unknown number is unknown.
-  if (source.kind === 'subtract') return { column, cell: access.cell(source.columns[0] ?? '') }
+  if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return { column, cell: () => null }
   if (source.kind === 'value') return { column, cell: () => null, constant: source.value }
   const { whenBlank } = source
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
@@ -282,20 +283,28 @@ function cellReader<Row, Value>(
 
 const MAX_INT32 = 2_147_483_647
 
-/** Reads the first column minus all others, at least 0; a blank cell counts as 0. */
+/**
+ * Reads the first column minus all others, at least 0; a blank cell counts as 0.
+ * @param isFurther whether it is null if the first cell is blank: what is left of an unknown number is unknown
+ */
 function differenceReader<Row>(
   columns: readonly string[],
   access: RowAccess<Row>,
   int32In: (column: string) => Conversions['int32'],
-): Reader<Row, number> {
+  isFurther: boolean,
+): Reader<Row, number | null> {
   const parts = columns.map((column) => ({ column, cellOf: access.cell(column), toNumber: int32In(column) }))
   return (row) => {
     let rest = 0
+    let isUnknown = false
     for (const [index, { column, cellOf, toNumber }] of parts.entries()) {
-      const number = toNumber(cellOf(row))
+      const cell = cellOf(row)
+      const number = toNumber(cell)
       if (number instanceof CellFault) return new RowFault('unreadable', column, number)
       rest = index === 0 ? number : rest - number
+      if (index === 0) isUnknown = isFurther && isBlank(cell)
     }
+    if (isUnknown) return null
     // Subtracting a negative number may exceed the field's range.
     return Math.min(Math.max(rest, 0), MAX_INT32)
   }
