@@ -66,8 +66,8 @@ export async function check(
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
   const noted = readingWarnings(crm.readings, configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
-  // `crm.texts` describes only the cells of files.
-  const hasTextKeys = configuration.crm.kind === 'files'
+  // Other kinds have no `crm.texts`.
+  const hasTextKeys = configuration.crm.kind === 'files' || configuration.crm.kind === 'http'
   const keyFor: TextKeyFor = hasTextKeys ? (await import('../proposal/text-keys.ts')).textKeyFor : () => null
   const unmatched = await unmatchedVenues(lists, crm.marquee.suspicions)
   const { report: read, asides } = reportOf(crm, configuration, warnings, keyFor, unmatched)

@@ -143,7 +143,7 @@ async function proposedFor(
   return { text, said: [...questions, ...missing], next }
 }
 
-/** The known APIs of `http`, whose whole configurations are in templates/. Nothing about them is hidden in the program. */
+/** The APIs for which templates/ has a complete configuration. The program itself knows nothing about them. */
 export const PRESETS: readonly string[] = ['directus', 'strapi', 'airtable', 'the-events-calendar']
 
 /** Returns the configuration of a known API, or the problems. */

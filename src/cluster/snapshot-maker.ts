@@ -37,7 +37,7 @@ export class SnapshotMaker {
   readonly #publisher: Publisher
   readonly #resync: Resync
   #hasLooked: boolean
-  /** The snapshot in the store from which the log still starts; `null` if there is none. */
+  /** The last snapshot in the store that the log continues; `null` if there is none. */
   #last: Manifest | null = null
   /** The snapshot before the last one, which instances may still be loading, and since when it is replaced. */
   #before: { readonly from: LogPosition; readonly replacedAt: Moment } | null = null

@@ -45,7 +45,10 @@ export interface FileProblems {
   readonly problems: Problem[]
   /** Sections with unknown keys. One of them may be the misspelt name of a key that seems missing. */
   readonly doubtful: Set<string>
-  /** The values that were read, by key, for the rules between keys; with their lines, or those of the sections. */
+  /**
+   * The values by key, for the rules that concern several keys. `line` is the line of the key, or of its section if the
+   * key is absent.
+   */
   readonly values: Map<string, { readonly value: unknown; readonly line: number | null }>
 }
 

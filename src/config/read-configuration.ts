@@ -140,7 +140,7 @@ export function namespaceIn(text: string): string | null {
 const NAMESPACE = /^[ \t]*(idNamespace:.*(?:\n[ \t]+(?:env|file):.*)?)/m
 
 export interface ConfigurationSource {
-  /** The file. Paths in it are relative to its directory. `null` if there is none, and the sample is served. */
+  /** The path of the file; paths in the file are relative to its directory. `null` serves the sample. */
   readonly path: string | null
   /** The file's text if it is known already. */
   readonly text?: string

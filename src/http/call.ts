@@ -60,7 +60,10 @@ export function withOwnBody(answer: Answer): Answer {
   return answer.body === null ? answer : { ...answer, body: ownBody(answer.body) }
 }
 
-/** Neither id is all zeros, version `ff` is none, and only versions after `00` may have more members. */
+/**
+ * A valid `traceparent` (W3C Trace Context §3.2.2). The version `ff` and ids of zeros alone are invalid. Further members
+ * are valid only if the version is above `00`.
+ */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/
 
 /** Returns the trace id of a valid `traceparent`; `null` for any other (W3C Trace Context §3.2). */

@@ -65,7 +65,7 @@ export const LONGEST_KEPT = 512
 
 /**
  * Returns a `negotiate` with a cache of at most `ceiling` answers, because clients send the same few headers. A full
- * cache is emptied: deciding anew for the headers in use costs less than sorting them.
+ * cache is emptied: deciding again for the few headers in use is cheaper than keeping them in order of use.
  */
 export function createNegotiator<Type extends string = MediaType>(
   ceiling: number = 512,

@@ -18,7 +18,7 @@ export interface TableContent {
   readonly rows: number
   /** The number of rows that were examined; `null` if all rows and columns were. */
   readonly examined: number | null
-  /** The first CSV row that is wider or narrower than the header, as a sentence; `null` if there is none. */
+  /** A sentence on the first CSV row with more or fewer cells than the header; `null` if all rows have as many. */
   readonly ragged: string | null
 }
 

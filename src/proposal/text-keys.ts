@@ -57,7 +57,7 @@ function decimalKey(found: readonly string[], { kind, sign: set }: ExpectedNumbe
   const { sign } = decimalSign(found)
   if (set !== null || sign === null) return null
   // The numbers alone do not tell. A whole number with one separator groups thousands.
-  if (sign === 'both') return kind === 'decimal' ? 'set crm.texts.decimal to the decimal sign of the file' : null
+  if (sign === 'both') return kind === 'decimal' ? 'set crm.texts.decimal to the decimal sign of these texts' : null
   // A decimal point needs no key, unless commas group thousands.
   const isNews = sign === ',' || found.some((value) => value.includes(','))
   return isNews ? `set crm.texts.decimal: '${sign}'` : null

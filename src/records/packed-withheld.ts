@@ -162,7 +162,7 @@ function* rowsIn(chunk: Buffer): Generator<WithheldRow, void> {
 
 /** The fault of a row that is still served, with the read that found it. */
 interface KeptFault {
-  /** From `packWithheld`: a column whose format changes produces a million of them. */
+  /** The fault as `packWithheld` writes it, because a column whose format changes causes as many faults as there are rows. */
   readonly packed: string
   /** The version of the unreadable row. */
   readonly version: number

@@ -11,7 +11,7 @@ export function* absentIds<Item>(list: RecordList<Item>, since: number): Generat
   }
 }
 
-/** A read. The rows that it mentioned have its number, that of its first pass, or a higher one. */
+/** A read. The `seenAt` of a row that it mentioned is at least `number`, which is the number of its first pass. */
 export interface Sighting {
   readonly number: number
   /** Monotonic ms. */

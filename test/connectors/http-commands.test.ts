@@ -23,9 +23,11 @@ beforeAll(async () => {
     const rows =
       path === '/events'
         ? []
-        : path === '/by-offset'
-          ? VENUES.slice(Number(query.get('offset')))
-          : VENUES.filter(({ id }) => id > Number(query.get('after')))
+        : path === '/priced'
+          ? [{ id: 1, price: '12,50', changed: '2026-11-20T10:00:00Z' }]
+          : path === '/by-offset'
+            ? VENUES.slice(Number(query.get('offset')))
+            : VENUES.filter(({ id }) => id > Number(query.get('after')))
     const since = path === '/heedless' ? null : query.get('since')
     return {
       json: {
@@ -91,6 +93,14 @@ for (const runtime of RUNTIMES) {
       const { stdout } = await runCommand(['check'], { cwd: folder.path, runtime, env: { KEY: 'secret-word' } })
       expect(stdout).toContain('0 events and 7 venues would be served.')
       expect(stdout).toMatch(/Name +← name +7 of 7 /)
+    })
+
+    it('names the key of texts that would make a price readable', async () => {
+      const priced = '/priced, rows: data, paging: { by: none, whole: true }, fields: { Price: price }'
+      const text = configuration('/venues').replace('/events, rows: data, paging: { by: none, whole: true }', priced)
+      using folder = new WorkFolder({ 'marquee.yaml': text })
+      const { stdout } = await runCommand(['check'], { cwd: folder.path, runtime, env: { KEY: 'secret-word' } })
+      expect(stdout).toContain("set crm.texts.decimal: ','")
     })
 
     it('is refused by check where the API ignores the time of changes, or the key is wrong', async () => {

@@ -73,11 +73,11 @@ describe('what check says to do works when it is done to the letter', () => {
   it.each([
     [
       '1,250',
-      'write 1250 or 1.250 (whichever is meant) for "1,250", or set crm.texts.decimal to the decimal sign of the file.',
+      'write 1250 or 1.250 (whichever is meant) for "1,250", or set crm.texts.decimal to the decimal sign of these texts.',
     ],
     [
       '1.250 €',
-      'write 1250 or 1.250 (whichever is meant) for "1.250 €", or set crm.texts.decimal to the decimal sign of the file and set crm.texts.currency: ["€"].',
+      'write 1250 or 1.250 (whichever is meant) for "1.250 €", or set crm.texts.decimal to the decimal sign of these texts and set crm.texts.currency: ["€"].',
     ],
     ['1,250,000', 'write 1250000 for "1,250,000", or set crm.texts.decimal: \'.\'.'],
     ['0,250', 'write 0.250 for "0,250", or set crm.texts.decimal: \',\'.'],

@@ -44,8 +44,8 @@ export function* readJson<Digits>(
   bounds: Partial<JsonBounds> = {},
 ): Generator<void, ParsedJson<Digits>, void> {
   const { depth = 4096, members = Infinity, items = Infinity, textLength = Infinity } = bounds
-  // Stacks for the lists and objects around the innermost one. `name` is that of its current member, and `count` the
-  // number of its members, if it is an object.
+  // `inside` is the innermost list or object. If it is an object, `name` is the name of its current member and `count`
+  // the number of its members. The stacks hold the same three of the lists and objects around it.
   const around: (ParsedJson<Digits>[] | JsonObject<Digits> | null)[] = []
   const names: string[] = []
   const counts: number[] = []

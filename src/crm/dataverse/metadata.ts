@@ -27,7 +27,10 @@ export function readAttributes(
   return readPairs(client, path, ['LogicalName', 'AttributeType', ''], '', signal)
 }
 
-/** Reads the values of one column by those of another. Without `otherwise`, rows without a value are left out. */
+/**
+ * Reads two columns into a map from `key` to `value`. A row without a value gets `otherwise`; if there is no
+ * `otherwise`, the row is left out.
+ */
 async function readPairs(
   client: DataverseClient,
   path: string,

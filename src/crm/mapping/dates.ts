@@ -125,7 +125,7 @@ export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: A
       return noted(origin, begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date), showIn)
     }
     if (after === undefined || after.lastingMs === null) return missing
-    // Such a Finish has no column to fill in but that of Start.
+    // A Finish that is a duration after Start has no column of its own, so a fault names the column of Start.
     const begun = dateIn(after.start, row) ?? missingIn(after.start)
     if (begun instanceof RowFault) return begun
     const { epochSeconds, ticks } = instantOf(begun)
