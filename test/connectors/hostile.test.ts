@@ -70,7 +70,7 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
       if (path === '/events' && headers.authorization !== `Bearer ${expected}`) return { status: 401 }
       return { json: path === '/events' ? [eventRow(1), eventRow(2)] : [{ id: idNumbered(9), name: 'Hall' }] }
     })
-    folder = new ConnectorFolder(server, { 'our-crm.ts': MODULE }, 'kind: module\npath: ./our-crm.ts\nmemory: 600MB')
+    folder = new ConnectorFolder(server, { 'our-crm.ts': MODULE }, 'kind: module\npath: ./our-crm.ts\nmemory: 900MB')
     service = await OwnService.start(runtime, folder, idNumbered(1))
   })
 
