@@ -79,7 +79,7 @@ export function fieldSources(
 }
 
 const SOURCE =
-  'The source of the field; null drops it. The column of a text may also have `values: { FOUND: TEXT }`, which replaces values, in any case, and `html: true`, which reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank.'
+  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell. `html: true` reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank.'
 
 /** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
 function withoutUndeclared(
@@ -114,7 +114,7 @@ function idKey(joins: boolean): Key<FieldSource> {
 function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSource> {
   const lasts = name === 'Finish' && type === 'date-time'
   const keys = type === 'date-time' ? ['wallTimeIn'] : []
-  const further = type === 'text' ? ['values', 'html'] : keys
+  const further = ['values', ...(type === 'text' ? ['html'] : keys)]
   const constant = CONSTANTS[type]
   const lasting = lasts ? ', or { lasting: 2h30m }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
@@ -142,6 +142,12 @@ function refuseWord(node: Tree, place: Place, { allowed, pattern }: Constant, la
     const written = writtenText(said) ?? ''
     if (said === undefined || written.trim() === '?' || pattern.test(written)) continue
     return place.in(key, said).refuse(said, `must be ${allowed}${lasts ? ', or { lasting: 2h30m }' : ''}`)
+  }
+  const values = node.entries.get('values')
+  for (const [found, said] of values?.kind === 'map' ? values.entries : []) {
+    const written = String(scalarOf(said)?.value ?? '')
+    if (written.trim() === '?' || pattern.test(written)) continue
+    return place.in('values', values).in(found, said).refuse(said, `must be ${allowed}, or null for a blank cell`)
   }
   return null
 }
@@ -195,8 +201,9 @@ function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' |
   if (said === undefined || isNull(said)) return isHtml
   const pairs = said.kind === 'map' ? [...said.entries] : []
   const values = pairs.map(([from, to]) => {
-    const value = scalarOf(to)?.value
-    return value === undefined ? null : ([trimWhiteSpace(from).toLowerCase(), String(value)] as const)
+    const value = isNull(to) ? null : scalarOf(to)?.value
+    if (value === undefined) return null
+    return [trimWhiteSpace(from).toLowerCase(), value === null ? null : String(value)] as const
   })
   return values.length > 0 && values.every((pair) => pair !== null) ? { ...isHtml, values } : null
 }

@@ -40,13 +40,12 @@ export const CONSTANTS: Partial<Record<SourceType, Constant>> = {
 }
 
 const SWITCH: ValueSchema = { anyOf: [FLAG, REFERENCE, { type: 'null' }] }
-const TEXT_RULES = {
-  values: {
-    type: ['object', 'null'],
-    minProperties: 1,
-    additionalProperties: orReference({ type: ['string', 'number', 'boolean'] }),
-  },
-  html: SWITCH,
+
+/** The schema of the values that replace others. A pattern applies to texts alone. */
+function valuesSchema(constant: Constant | undefined): ValueSchema {
+  const pattern = constant === undefined ? {} : { pattern: constant.pattern.source }
+  const value: ValueSchema = { type: ['string', 'number', 'boolean', 'null'], ...pattern }
+  return { type: ['object', 'null'], minProperties: 1, additionalProperties: orReference(value) }
 }
 
 /** The schema of an id's source. */
@@ -72,7 +71,7 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
   const picked = { pick: orReference({ enum: [...PICKS] }), onlyWhere: CONDITION_SCHEMA }
   const label = labels ? { label: SWITCH } : {}
-  const texts = type === 'text' ? TEXT_RULES : {}
+  const texts = { values: valuesSchema(constant), ...(type === 'text' ? { html: SWITCH } : {}) }
   return {
     anyOf: [
       COLUMN,

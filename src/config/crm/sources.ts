@@ -18,8 +18,8 @@ export interface ColumnSource {
   readonly whenBlank: string | LastingSource | null
   /** Whether to read the labels that people see instead of the CRM's codes. */
   readonly label: boolean
-  /** What to read instead of certain texts, trimmed and in lower case. */
-  readonly values?: readonly (readonly [from: string, to: string])[]
+  /** What to read instead of certain texts, trimmed and in lower case; `null` stands for a blank cell. */
+  readonly values?: readonly (readonly [from: string, to: string | null])[]
   /** Whether the cells are HTML, of which only the text is read. */
   readonly html?: true
   /** The zone of dates without an offset, if the field names one. */

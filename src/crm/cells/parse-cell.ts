@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../domain/json-value.ts'
 import type { Rest } from '../../time/waiting.ts'
-import type { Cell } from './cell.ts'
+import { type Cell, isList } from './cell.ts'
 import { type JsonBounds, JsonFault, numberCell, plainNumber, readJson } from './read-json.ts'
 
 export type ParsedCell = Parsed<Cell>
@@ -122,4 +122,33 @@ export async function parsePlain(text: string, rest: Rest): Promise<JsonValue> {
   const bounds = text.length > SHORT ? BOUNDS : undefined
   const parsed = await parsedInSlices(readJson(text, plainNumber, bounds), rest)
   return parsed.ok ? parsed.cell : null
+}
+
+/**
+ * Returns the list that a text writes as JSON or as Python does: `["Rock","Indie/Folk"]`, `['Rock', 'Pop']`, `[]`. Returns
+ * `null` for any other text.
+ */
+export function writtenList(text: string): readonly Cell[] | null {
+  // Nearly no text begins like this, and parsing costs a thousand times more than the test.
+  if (!/^\s*\[/.test(text) || !/\]\s*$/.test(text)) return null
+  const parsed = parseShallow(text)
+  if (parsed.ok) return isList(parsed.cell) ? parsed.cell : null
+  return pythonList(text.trim().slice(1, -1))
+}
+
+/** Matches one item and the comma after it. No part of it can match in two ways, so it takes linear time. */
+const ITEM = /\s*(?:'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|(None|True|False|-?\d+(?:\.\d+)?))\s*(,|$)/y
+
+function pythonList(inner: string): readonly Cell[] | null {
+  const items: Cell[] = []
+  let at = 0
+  while (at < inner.length) {
+    ITEM.lastIndex = at
+    const match = ITEM.exec(inner)
+    if (match === null) return inner.slice(at).trim() === '' ? items : null
+    const [whole, single, double, bare] = match
+    items.push(bare === 'None' ? null : (bare ?? (single ?? double ?? '').replaceAll(/\\([^])/g, '$1')))
+    at += whole.length
+  }
+  return items
 }

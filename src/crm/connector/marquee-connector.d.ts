@@ -179,7 +179,12 @@ export type Source =
       readonly column: string
       readonly whenBlank?: string | Lasting
       readonly wallTimeIn?: string | { readonly column: string }
-      /** What is read of the several cells that a path such as `tickets.*.price` finds; blank ones do not count. */
+      /** What to read instead of certain values, in any case; `null` stands for a blank cell. */
+      readonly values?: { readonly [found: string]: string | number | boolean | null }
+      /**
+       * What is read of the several cells that a path such as `tickets.*.price` finds; blank ones do not count. `least`
+       * and `greatest` also find the numbers in a text such as `18 – 52 €`.
+       */
       readonly pick?: 'first' | 'least' | 'greatest' | 'sum' | 'count'
       /** The rows in which the column is read; in others the cell is blank. */
       readonly onlyWhere?: Where

@@ -1,32 +1,54 @@
 import type { ColumnSource } from '../../config/crm/sources.ts'
 import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText, shownText } from '../cells/cell.ts'
+import type { Amount } from './amounts.ts'
+import { translation } from './conversions.ts'
 import { partChecks } from './conditions.ts'
 import { isWebAddress } from '../../domain/field.ts'
 
+/** What a field's type says about the cells of its column. */
+export interface CellUse {
+  /** Finds the numbers in a cell; absent if the field is not a number. */
+  readonly amountsIn?: (cell: Cell) => readonly Amount[]
+  /** Whether the conversion translates the values, after it has taken the cell apart. */
+  readonly translatesLater?: boolean
+}
+
 /**
- * Returns a reader of a column's cell: its label if configured, one value of several cells with `pick`, and blank in
- * rows that `onlyWhere` excludes.
+ * Returns a reader of a column's cell: its label if configured, other values in place of those of `values`, one value
+ * of several cells with `pick`, and blank in rows that `onlyWhere` excludes.
  */
 export function columnCell<Row>(
   field: string,
-  { column, label, pick, onlyWhere = [] }: ColumnSource,
+  { column, label, values, html, pick, onlyWhere = [] }: ColumnSource,
   access: RowAccess<Row>,
+  { amountsIn, translatesLater = html === true }: CellUse = {},
 ): (row: Row) => Cell {
   const plain = label ? access.label(column) : access.cell(column)
-  const cell = field === 'Website' ? linkedCell(plain, access) : plain
-  const picked = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick)
+  const linked = field === 'Website' ? linkedCell(plain, access) : plain
+  const translate = translatesLater || values === undefined ? null : translation(values, amountsIn !== undefined)
+  const cell = translate === null ? linked : (row: Row) => translate(linked(row))
+  const picked = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick, amountsIn)
   if (onlyWhere.length === 0) return picked
   const checks = partChecks(onlyWhere, access, 'inactive')
   return (row) => (checks.every((check) => check(row) === null) ? picked(row) : null)
 }
 
-function pickedFrom(cell: Cell, pick: NonNullable<ColumnSource['pick']>): Cell {
+function pickedFrom(cell: Cell, pick: NonNullable<ColumnSource['pick']>, amountsIn: CellUse['amountsIn']): Cell {
   const cells = flat(cell).filter((one) => !isBlank(one))
+  const [first] = cells
   if (pick === 'count') return cells.length
-  if (pick === 'first' || cells.length < 2) return cells[0] ?? null
-  if (pick === 'sum') return sumOf(cells)
+  if (first === undefined || pick === 'first') return first ?? null
+  if (pick === 'sum') return cells.length === 1 ? first : sumOf(cells)
   const sign = pick === 'least' ? 1 : -1
-  return cells.reduce((best, one) => (order(one, best) * sign < 0 ? one : best))
+  if (amountsIn === undefined) return cells.reduce((best, one) => (order(one, best) * sign < 0 ? one : best))
+  let picked: Amount | null = null
+  for (const one of cells) {
+    const amounts = amountsIn(one)
+    // The fault shows the cell.
+    if (amounts.length === 0) return one
+    for (const amount of amounts) if (picked === null || (amount.value - picked.value) * sign < 0) picked = amount
+  }
+  return picked?.cell ?? first
 }
 
 function flat(cell: Cell): readonly Cell[] {

@@ -2,9 +2,9 @@ import type { Expected, ExpectedNumber } from '../../domain/withheld.ts'
 import { type Decimal, ZERO, parseDecimal, parseInt32 } from '../../domain/number.ts'
 import type { Link } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, CellFault, isBlank, isList, isObject, plainText, shownText } from '../cells/cell.ts'
-import { parseShallow } from '../cells/parse-cell.ts'
-import type { FieldSource, TextSettings } from '../../config/crm/sources.ts'
+import { type Cell, CellFault, DecimalText, isBlank, isList, isObject, plainText, shownText } from '../cells/cell.ts'
+import { parseShallow, writtenList } from '../cells/parse-cell.ts'
+import type { ColumnSource, FieldSource, TextSettings } from '../../config/crm/sources.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { type DateRules, dateRules } from './dates.ts'
@@ -56,11 +56,15 @@ export function toFlag(cell: Cell): boolean | null | CellFault {
 
 const NO_TAGS: readonly string[] = []
 
-/** The tags of a list cell. Null items are dropped, and a null cell is an empty list (contract §2). */
+/**
+ * The tags of a list cell, or of a list written as text. Null items are dropped, and a null cell is an empty list
+ * (contract §2).
+ */
 export function toTags(cell: Cell): readonly string[] | CellFault {
   if (cell === null) return NO_TAGS
-  if (!isList(cell)) return new CellFault(TEXTS, cell)
-  const tags = cell.map(toText)
+  const list = typeof cell === 'string' ? writtenList(cell) : cell
+  if (list === null || !isList(list)) return new CellFault(TEXTS, cell)
+  const tags = list.map(toText)
   if (tags.some((tag) => tag instanceof CellFault)) return new CellFault(TEXTS, cell)
   return tags.filter((tag) => typeof tag === 'string')
 }
@@ -108,13 +112,16 @@ function toLink(cell: Cell): Link | null {
 /** Returns the value of a cell, or why it is not one. */
 export type Convert<Value> = (cell: Cell) => Value | CellFault
 
-/**
- * Returns the conversion of a field's cells to text: of HTML to plain text, then of the configured values to others.
- */
+/** Returns the conversion of a field's cells to text: of HTML to plain text, and only then by `values`. */
 export function textConversion(source: FieldSource | null, htmlText: HtmlText | undefined): Convert<string | null> {
-  if (source?.kind !== 'column') return toText
-  const read = source.html === true ? fromHtml(htmlText) : toText
-  return source.values === undefined ? read : translated(new Map(source.values), read)
+  if (source?.kind !== 'column' || source.html !== true) return toText
+  const read = fromHtml(htmlText)
+  if (source.values === undefined) return read
+  const translate = translation(source.values, false)
+  return (cell) => {
+    const text = typeof cell === 'boolean' ? cell : read(cell)
+    return text instanceof CellFault ? text : toText(translate(text))
+  }
 }
 
 function fromHtml(htmlText: HtmlText | undefined): Convert<string | null> {
@@ -125,13 +132,36 @@ function fromHtml(htmlText: HtmlText | undefined): Convert<string | null> {
   }
 }
 
-/** @param values by the trimmed text in lower case. Other texts stay as they are. */
-function translated(values: ReadonlyMap<string, string>, read: Convert<string | null>): Convert<string | null> {
-  return (cell) => {
+/**
+ * Returns a function that replaces a cell by the value configured for its text, and each item of a list. Others stay as
+ * they are.
+ * @param toNumbers whether values are numbers, which `crm.texts` does not apply to
+ */
+export function translation(values: NonNullable<ColumnSource['values']>, toNumbers: boolean): (cell: Cell) => Cell {
+  const cells = new Map(
+    Array.from(values, ([from, to]): readonly [string, Cell] => [from, toNumbers ? numberAsCell(to) : to]),
+  )
+  const translate = (cell: Cell): Cell => {
+    if (isList(cell)) return cell.map(translate)
     // A CRM's yes and no may be translated too.
-    const found = typeof cell === 'boolean' ? String(cell) : read(cell)
-    if (found === null || found instanceof CellFault) return found
-    return values.get(trimWhiteSpace(found).toLowerCase()) ?? (typeof cell === 'boolean' ? toText(cell) : found)
+    const found = typeof cell === 'boolean' ? String(cell) : shownText(cell)
+    const value = found === null ? undefined : cells.get(trimWhiteSpace(found).toLowerCase())
+    return value === undefined ? cell : value
+  }
+  return translate
+}
+
+function numberAsCell(text: string | null): Cell {
+  return text !== null && parseDecimal(text) !== null ? new DecimalText(text) : text
+}
+
+/** Returns the conversion to tags that then translates each tag. */
+export function translatedTags(convert: Conversions['tags'], source: FieldSource | null): Conversions['tags'] {
+  if (source?.kind !== 'column' || source.values === undefined) return convert
+  const translate = translation(source.values, false)
+  return (cell) => {
+    const tags = convert(cell)
+    return tags instanceof CellFault ? tags : toTags(tags.map(translate))
   }
 }
 
@@ -210,7 +240,7 @@ function withSign<Value>(
     const plain = sign === '.' ? cell : pointed(cell)
     const read = plain === null ? null : convert(plain)
     if (read !== null && !(read instanceof CellFault)) return read
-    const match = NUMBERS[sign].exec(trimWhiteSpace(cell))
+    const match = NUMBERS[sign].exec(withoutDash(trimWhiteSpace(cell)))
     if (match === null) return new CellFault(expected, cell)
     const [, digits = '', , fraction] = match
     const ungrouped = digits.replaceAll(/[^\d+-]/g, '')
@@ -226,6 +256,11 @@ function pointed(text: string): string | null {
   return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
 }
 
+/** Drops the dash that stands for no cents: `18,-`, `18.–`. */
+function withoutDash(text: string): string {
+  return /[-–—]\s*$/.test(text) ? text.replace(/(\d)[.,] ?[-–—]{1,2}\s*$/, '$1') : text
+}
+
 function withCurrency<Value>(convert: Convert<Value>, expected: ExpectedNumber): Convert<Value> {
   const marks = expected.currency
   return (cell) => {
@@ -233,7 +268,7 @@ function withCurrency<Value>(convert: Convert<Value>, expected: ExpectedNumber):
     const text = trimWhiteSpace(cell)
     const before = marks.find((mark) => text.startsWith(mark))
     const after = before === undefined ? marks.find((mark) => text.endsWith(mark)) : undefined
-    const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
+    const number = withoutDash(text.slice(before?.length ?? 0, text.length - (after?.length ?? 0)))
     const isMarkAlone = number !== text && isBlank(number)
     const value = isMarkAlone ? null : convert(number === text ? cell : number)
     return value === null || value instanceof CellFault ? new CellFault(expected, cell) : value
@@ -257,7 +292,7 @@ function flagOf(yes: readonly string[], no: readonly string[]): Conversions['fla
 function tagsOf([first, ...others]: readonly string[]): Conversions['tags'] {
   if (first === undefined) return toTags
   return (cell) => {
-    if (typeof cell !== 'string') return toTags(cell)
+    if (typeof cell !== 'string' || writtenList(cell) !== null) return toTags(cell)
     let text = cell
     for (const other of others) text = text.replaceAll(other, first)
     return splitTags(text, first)

@@ -138,7 +138,10 @@ function signOf(source: FieldSource | null | undefined): string {
 function writtenAs(source: FieldSource): string {
   if (source.kind === 'value') return `the value ${JSON.stringify(source.value)}`
   if (source.kind === 'lasting') return `${source.lastingMs / 60_000} minutes after Start`
-  return columnsOf(source).join(source.kind === 'subtract' ? ' − ' : ' + ')
+  const columns = columnsOf(source).join(source.kind === 'subtract' ? ' − ' : ' + ')
+  const values = source.kind === 'column' ? (source.values ?? []) : []
+  const pairs = values.map(([from, to]) => `${from} = ${to ?? 'blank'}`)
+  return pairs.length === 0 ? columns : `${columns} (${pairs.join(', ')})`
 }
 
 const LONGEST_EXAMPLE = 40

@@ -17,6 +17,7 @@ import {
   type Convert,
   conversionsOf,
   textConversion,
+  translatedTags,
   toDecimal,
   toId,
   toInt32,
@@ -28,8 +29,10 @@ import {
   toVenueId,
 } from './conversions.ts'
 import { type DateOrigin, dateReader, optionalDateReader, wallZoneOf } from './dates.ts'
-import { columnCell } from './column-cell.ts'
+import { type CellUse, columnCell } from './column-cell.ts'
+import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
+import { writtenList } from '../cells/parse-cell.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
 
 /** A reader for each of the contract's fields of a record. */
@@ -94,9 +97,9 @@ function readersByType<Row>(
     convert: Convert<Value>,
     fault?: WithheldFault,
     plain: Convert<Value> = convert,
-    keepsEmpty = false,
+    { keepsEmpty = false, ...use }: CellUse & { readonly keepsEmpty?: boolean } = {},
   ): Reader<Row, Value | null> => {
-    const origin = originOf(setting, name, access)
+    const origin = originOf(setting, name, access, 'all', use)
     if (!isFurther) return cellReader(origin, convert, fault, plain)
     return cellReader(origin, nullIfBlank(convert, keepsEmpty), fault, nullIfBlank(plain, keepsEmpty))
   }
@@ -124,28 +127,35 @@ function readersByType<Row>(
     if (lists !== 'text' || separators.includes(',')) return conversions.tags
     const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
     return seen(conversions.tags, (cell, tags) => {
-      if (typeof cell === 'string' && !(tags instanceof CellFault))
+      if (typeof cell === 'string' && !(tags instanceof CellFault) && writtenList(cell) === null)
         suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
+  const currency = texts?.currency ?? []
+  const ofNumbers = {
+    int32: amountFinder(conversions.int32, currency),
+    decimal: amountFinder(conversions.decimal, currency),
+  }
   return {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
-    text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, true),
+    text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, { keepsEmpty: true }),
     int32(name) {
       const source = sourceOf(name)
       if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In, isFurther)
-      return read(name, int32In(columnName(setting, name)), 'unreadable', toInt32)
+      const use = { amountsIn: ofNumbers.int32 }
+      return read(name, int32In(columnName(setting, name)), 'unreadable', toInt32, use)
     },
     decimal(name) {
       const { decimal } = conversions
-      if (name !== 'Price' || sourceOf(name) === null) return read(name, decimal, 'unreadable', toDecimal)
+      const use = { amountsIn: ofNumbers.decimal }
+      if (name !== 'Price' || sourceOf(name) === null) return read(name, decimal, 'unreadable', toDecimal, use)
       const column = columnName(setting, name)
       const isUnsaid = written !== null && written.decimal === null
       const convert = seen(decimal, (cell) => {
         suspicions.seePrice(column, cell)
         if (isUnsaid) suspicions.seeUnsaidPrice(column, cell)
       })
-      return read(name, convert, 'unreadable', toDecimal)
+      return read(name, convert, 'unreadable', toDecimal, use)
     },
     'date-time'(name) {
       const source = sourceOf(name)
@@ -154,7 +164,11 @@ function readersByType<Row>(
       const isJoined = source?.kind === 'join'
       return dateReader(dateOf(name), showIn, { start: dateOf('Start'), lastingMs: lastingOf(source), isJoined })
     },
-    tags: (name) => read(name, name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags),
+    tags(name) {
+      const convert = name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags
+      const translated = translatedTags(convert, sourceOf(name))
+      return read(name, translated, 'unreadable', conversions.tags, { translatesLater: true })
+    },
     flag: (name) => read(name, conversions.flag),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
@@ -182,6 +196,7 @@ function originOf<Row>(
   name: string,
   access: RowAccess<Row>,
   blank: 'any' | 'all' = 'all',
+  use: CellUse = {},
 ): Origin<Row> {
   const source = sourceNamed(setting.fields, name)
   const column = columnName(setting, name)
@@ -196,7 +211,7 @@ function originOf<Row>(
     const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
     return { column, cell, ...constant }
   }
-  return { column, cell: columnCell(name, source, access), ...constant }
+  return { column, cell: columnCell(name, source, access, use), ...constant }
 }
 
 /** Matches a day that a spreadsheet wrote as midnight, next to a separate time column. */

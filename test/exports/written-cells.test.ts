@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'bun:test'
+import { readCrm } from '../../src/app/assemble.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+import { markedByEditor } from '../config/editor-schema.ts'
+
+interface Asked {
+  /** The source of the field, as the configuration writes it. */
+  readonly source: string
+  readonly cells: readonly unknown[]
+  readonly field?: string
+  readonly texts?: string
+  readonly further?: string
+}
+
+const FORMATS = ['csv', 'json'] as const
+
+/** Reads a field of events in a file: returns its values, or why each row is withheld. */
+async function read(format: (typeof FORMATS)[number], asked: Asked): Promise<readonly unknown[]> {
+  const { source, cells, field = 'Price', texts = '', further = '' } = asked
+  const rows = cells.map((Cell, index) => ({ Nr: idAt(index), From: '2036-07-12 19:30', To: '2036-07-12 22:00', Cell }))
+  const csv = rows.map(({ Nr, From, To, Cell }) => `${Nr},${From},${To},"${String(Cell).replaceAll('"', '""')}"`)
+  const named = { Id: 'Nr', Start: 'From', Finish: 'To', [field]: source }
+  const fields = Object.entries(named).map(([name, from]) => `${name}: ${from}`)
+  const text = `timeZone: Europe/London
+representation: { further: { events: { ${further} } } }
+crm:
+  kind: files
+  directory: .
+  texts: { ${texts} }
+  events: { from: events.${format}, showOnWeb: null, active: null, fields: { ${fields.join(', ')} } }
+`
+  using folder = new WorkFolder({
+    [`events.${format}`]: format === 'csv' ? ['Nr,From,To,Cell', ...csv, ''].join('\n') : JSON.stringify(rows),
+    'venues.json': '[]',
+  })
+  const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+  const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
+  if (!loaded.ok) return loaded.problems.map(({ message }) => message)
+  expect(markedByEditor(text)).toEqual([])
+  const { lists, failures } = await readCrm(loaded.configuration)
+  expect(failures).toEqual([])
+  const { list } = lists.events
+  const withheld = new Map([...list.withheldRows()].map((row) => [row.id as string, row.withheld]))
+  return cells.map((_, index) => {
+    const why = withheld.get(idAt(index))
+    if (why !== undefined) return `${why.fault} ${why.found}`
+    const record = list.get(idAt(index) as never)
+    return further === '' ? (record as Record<string, unknown> | null)?.[field] : record?.Further?.[0]
+  })
+}
+
+function idAt(index: number): string {
+  return `a0000000-0000-4000-8000-0000000000${String(index).padStart(2, '0')}`
+}
+
+describe.each(FORMATS)('values of any field, in %s', (format) => {
+  it('are numbers for words, whatever the decimal sign', async () => {
+    const source = "{ column: Cell, values: { Free: 0, 'Eintritt frei': '0', Early: 12.5, TBD: null } }"
+    const cells = ['free', ' EINTRITT FREI ', 'early', '9,50', 'TBD', 'see website']
+    expect(await read(format, { source, cells, texts: "decimal: ','" })).toEqual([
+      '0',
+      '0',
+      '12.5',
+      '9.50',
+      '0',
+      'unreadable "see website"',
+    ])
+  })
+
+  it.each(['sold out', 'ausverkauft', 'complet'])('are tickets left: %s', async (word) => {
+    const source = `{ column: Cell, values: { ${word}: 0, '∞': 999 } }`
+    expect(await read(format, { field: 'TicketsAvailable', source, cells: [word, '12', '∞'] })).toEqual([0, 12, 999])
+  })
+
+  it('are what whenBlank says for null', async () => {
+    const source = "{ column: Cell, values: { '-': null }, whenBlank: '7' }"
+    expect(await read(format, { field: 'TicketCapacity', source, cells: ['-', '', '5'] })).toEqual([7, 7, 5])
+  })
+
+  it('are dates', async () => {
+    const source = "{ column: Cell, values: { midnight: '2036-07-13 00:00', open: null }, whenBlank: { lasting: 2h } }"
+    expect(await read(format, { field: 'Finish', source, cells: ['Midnight', 'open', '2036-07-12 20:00'] })).toEqual([
+      '2036-07-13T00:00:00+01:00',
+      '2036-07-12T21:30:00+01:00',
+      '2036-07-12T20:00:00+01:00',
+    ])
+  })
+
+  it('are each of the tags', async () => {
+    const source = "{ column: Cell, values: { kino: Film, intern: null, 'rock': pop, pop: jazz } }"
+    const cells = ['Kino; intern;Theater', '["KINO","Rock/Pop","rock"]', 'intern']
+    expect(await read(format, { field: 'Tags', source, cells, texts: "tags: [';']" })).toEqual([
+      ['Film', 'Theater'],
+      ['Film', 'Rock/Pop', 'pop'],
+      [],
+    ])
+  })
+
+  it('are those of further fields, too', async () => {
+    const [flag, number] = ['{ column: Cell, values: { rollstuhl: true } }', '{ column: Cell, values: { keine: 0 } }']
+    expect(
+      await read(format, { field: 'Step', further: 'Step: flag', source: flag, cells: ['Rollstuhl', 'no', ''] }),
+    ).toEqual([true, false, null])
+    expect(
+      await read(format, { field: 'Age', further: 'Age: integer', source: number, cells: ['keine', '16', ''] }),
+    ).toEqual([0, 16, null])
+  })
+
+  it('must be numbers where the field is one', async () => {
+    const source = '{ column: Cell, values: { Free: nothing } }'
+    expect(await read(format, { source, cells: ['1'] })).toEqual(['must be a number, or null for a blank cell'])
+  })
+})
+
+describe.each(FORMATS)('tags written as a list, in %s', (format) => {
+  const cells = [
+    '["music","family"]',
+    "['Rock', 'Indie/Folk']",
+    '[]',
+    ' ["a, b", 7, null] ',
+    `["L'été", 'x;y']`,
+    "['Rock\\'n\\'Roll',]".replaceAll('\\\\', '\\'),
+  ]
+  const expected = [['music', 'family'], ['Rock', 'Indie/Folk'], [], ['a, b', '7'], ["L'été", 'x;y'], ["Rock'n'Roll"]]
+
+  it.each(['', "tags: [';']", "tags: ['/', ',']"])('are that list, with texts { %s }', async (texts) => {
+    expect(await read(format, { field: 'Tags', source: 'Cell', cells, texts })).toEqual(expected)
+  })
+
+  it('are the list of a further field', async () => {
+    const asked = { field: 'Genres', further: 'Genres: texts', source: 'Cell', cells, texts: "tags: ['/', ',']" }
+    expect(await read(format, asked)).toEqual(expected)
+  })
+
+  it('are split as before if they are no list', async () => {
+    const asked = {
+      field: 'Tags',
+      source: 'Cell',
+      texts: "tags: [',']",
+      cells: ['Rock, Pop', '[Sold out] Rock', '[x]'],
+    }
+    expect(await read(format, asked)).toEqual([['Rock', 'Pop'], ['[Sold out] Rock'], ['[x]']])
+  })
+})
+
+describe.each(FORMATS)('the lowest amount in a text, in %s', (format) => {
+  const german = "decimal: ',', currency: [€, EUR]"
+  const source = '{ column: Cell, pick: least }'
+
+  it.each([
+    ['ab 18,00 €', '18.00'],
+    ['18,00 – 52,00 €', '18.00'],
+    ['10/8 EUR', '8'],
+    ['VVK 12 € / AK 15 €', '12'],
+    ['15,- / erm. 12,-', '12'],
+    ['18.–', '18'],
+    ['0,-', '0'],
+    ['ab 6 Jahren: 12 €', '12'],
+    ['1.250,00 €', '1250.00'],
+    ['Erwachsene 20 €, Kinder (bis 14 Jahre) 10,50 €', '10.50'],
+    ['TBD', 'unreadable "TBD"'],
+    ['12,3,4 oder 5', 'unreadable "12,3,4 oder 5"'],
+  ])('%s', async (cell, price) => {
+    expect(await read(format, { source, cells: [cell], texts: german })).toEqual([price])
+  })
+
+  it.each([
+    ['$10 adv / $12 door', '10'],
+    ['from £18.50', '18.50'],
+    ['£1,250 to £2,000', '1250'],
+    ['doors 7:30, £9', '9'],
+  ])('%s', async (cell, price) => {
+    expect(await read(format, { source, cells: [cell], texts: "decimal: '.', currency: [$, £]" })).toEqual([price])
+  })
+
+  it('is that of the words in values, too', async () => {
+    const worded = "{ column: Cell, pick: least, values: { 'Eintritt frei': 0, 'auf Anfrage': null } }"
+    const cells = ['Eintritt frei', 'ab 5 €', 'auf Anfrage']
+    expect(await read(format, { source: worded, cells, texts: german })).toEqual(['0', '5', '0'])
+  })
+})
+
+it('a list of prices has its lowest by number, with the decimal sign of the texts', async () => {
+  const cells = [
+    ['12,50', '9,50', 'ab 11 €'],
+    [18, '7.5'],
+    ['10,00', 'TBD'],
+  ]
+  const texts = "decimal: ',', currency: [€]"
+  expect(await read('json', { source: '{ column: Cell, pick: least }', cells, texts })).toEqual([
+    '9.50',
+    'unreadable "7.5"',
+    'unreadable "TBD"',
+  ])
+})
+
+it.each(FORMATS)('a dash for the cents is read where the decimal sign or the currency is set: %s', async (format) => {
+  const cells = ['18,-', '0,- €', '18.–', 'CHF 1.250,--', '5-']
+  const texts = "decimal: ',', currency: [€, CHF]"
+  expect(await read(format, { source: 'Cell', cells, texts })).toEqual(['18', '0', '18', '1250', 'unreadable "5-"'])
+  expect(await read(format, { source: 'Cell', cells: ['18,-'] })).toEqual(['unreadable "18,-"'])
+})
