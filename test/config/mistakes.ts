@@ -310,7 +310,7 @@ const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false),
 const WEB_FILE = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
 
 const FORMATS =
-  'is a list; it must be a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
+  'is a list; it must be a list of formats such as DD.MM.YYYY hh:mm, made of YYYY or YY, M, D, h, m, s and A, single or doubled, and ddd'
 const HOURS = 'hours are h or hh, also on a 24-hour clock'
 const NO_OFFSET = 'such dates are read in crm.timeZone, not as UTC'
 
@@ -320,7 +320,10 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["showOnWeb: '?'", `showOnWeb ${OPEN}`],
   ["texts: { decimal: '?' }", `texts.decimal ${OPEN}`],
   ["texts: { dates: ['?'] }", `texts.dates[0] ${OPEN}`],
-  ['texts: { dates: [ddMMyyyy HH:mm] }', `texts.dates ${FORMATS}; "ddMMyyyy HH:mm" has dd: days are D or DD`],
+  [
+    'texts: { dates: [ddMMyyyy HH:mm] }',
+    `texts.dates ${FORMATS}; "ddMMyyyy HH:mm" has dd: days are D or DD, and a day's name is ddd`,
+  ],
   ['texts: { dates: [YYYYMMDDTHHmmss] }', `texts.dates ${FORMATS}; "YYYYMMDDTHHmmss" has HH: ${HOURS}`],
   ['texts: { dates: [YYYYMMDDThhmmssZ] }', `texts.dates ${FORMATS}; "YYYYMMDDThhmmssZ" has Z: ${NO_OFFSET}`],
   ['from: "http://example.org/a.csv"', 'from must begin with https:; http: is only allowed to this machine'],
@@ -341,7 +344,7 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ['fields: { Id: [] }', 'fields.Id is an empty list; it must be a column, or { join: [COLUMN, COLUMN] }'],
   [
     'fields: { Finish: { lasting: long } }',
-    'fields.Finish.lasting is "long"; it must be a duration such as 2h30m, 90m or 1h',
+    'fields.Finish.lasting is "long"; it must be a duration such as 2h30m, 90m or 1h, or day',
   ],
   ['showOnWeb: { Status: fest }', `showOnWeb.Status is "fest"; it ${VALUES}`],
   ['active: { Status: [] }', `active.Status is an empty list; it ${VALUES}`],

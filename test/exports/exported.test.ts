@@ -113,6 +113,10 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     ['DD/MM/YYYY hhhmm', '24/12/2026 19h30', '2026-12-24T19:30:00+01:00'],
     ['DD.MM.YYYY hh.mm Uhr', '24.12.2026 19.30 Uhr', '2026-12-24T19:30:00+01:00'],
     ['DD.MM.YYYY', '24.12.2026', '2026-12-24T00:00:00+01:00'],
+    ['DD.MM.YY hh:mm', '24.12.26 19:30', '2026-12-24T19:30:00+01:00'],
+    ['ddd, D.M.YYYY hh:mm', 'Do., 24.12.2026 19:30', '2026-12-24T19:30:00+01:00'],
+    ['D.M.YYYY hh:mm', '24. 12. 2026 19:30', '2026-12-24T19:30:00+01:00'],
+    ['YYYY-MM-DDT00:00:00Z', '2026-12-24T00:00:00Z', '2026-12-24T00:00:00+01:00'],
     ['YYYYMMDDhhmmss', '20261224193059', '2026-12-24T19:30:59+01:00'],
     ['YYYYMMDDThhmmss', '20261224T193059', '2026-12-24T19:30:59+01:00'],
     ['DD-MM-YYYYThh:mm', '24-12-2026T19:30', '2026-12-24T19:30:00+01:00'],
@@ -153,6 +157,48 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
       `7;${written};2036-06-21 22:00`,
     )
     expect(found).toEqual({ said: `unreadable Beginn ${JSON.stringify(written)}` })
+  })
+
+  it.each([
+    ['', 'Ende', '2026-12-25', '2026-12-25T23:59:59+01:00'],
+    ['', 'Ende', '2026-10-25', '2026-10-25T23:59:59+01:00'],
+    [', dates: [YYYY-MM-DD]', 'Beginn', '2026-12-24', '2026-12-24T23:59:59+01:00'],
+    [", dates: ['D.M.YYYY']", 'Ende', '25. 12. 2026', '2026-12-25T23:59:59+01:00'],
+    [", dates: ['DD/MM/YY']", 'Ende', '25/12/26', '2026-12-25T23:59:59+01:00'],
+    [", dates: ['M/D/YYYY 12:00:00 AM']", 'Ende', '12/25/2026 12:00:00 AM', '2026-12-25T23:59:59+01:00'],
+    [", dates: ['YYYY-MM-DDT00:00:00.000Z']", 'Ende', '2026-12-25T00:00:00.000Z', '2026-12-25T23:59:59+01:00'],
+    ['', '{ column: Ende, wallTimeIn: America/New_York }', '2026-12-24', '2026-12-25T05:59:59+01:00'],
+    ['', '{ lasting: day }', '', '2026-12-24T23:59:59+01:00'],
+    ['', '{ column: Ende, whenBlank: { lasting: day } }', '', '2026-12-24T23:59:59+01:00'],
+    ['', '{ column: Ende, whenBlank: 2026-12-26 }', '', '2026-12-26T23:59:59+01:00'],
+    ['', 'Ende', '2026-12-25T00:00', '2026-12-25T00:00:00+01:00'],
+  ])(
+    'ends at the end of a Finish that is a day, and lasts the day%s: %s %s',
+    async (dates, finish, written, Finish) => {
+      const events = `events: { from: Spielplan.csv, fields: { Id: Nr, Start: Beginn, Finish: ${finish} }, showOnWeb: null }`
+      const start = finish === 'Beginn' ? written : '2026-12-24T19:30'
+      // A second row, whose Finish has a time.
+      const row = `7;${start};${written}\n8;2026-12-24T19:30;2026-12-24T21:00`
+      expect(await one(`delimiter: ';'${dates}`, events, 'Nr;Beginn;Ende', row)).toMatchObject({ Finish })
+    },
+  )
+
+  it('needs a format for the days of a Finish beside a time, and for a Start', async () => {
+    const joined =
+      'events: { from: Spielplan.csv, fields: { Id: Nr, Start: Beginn, Finish: { join: [Tag, Ende] } }, showOnWeb: null }'
+    const row = '7;2026-12-24T19:30;2026-12-25;'
+    const head = 'Nr;Beginn;Tag;Ende'
+    expect(await one("delimiter: ';'", joined, head, row)).toEqual({ said: 'unreadable Tag + Ende "2026-12-25"' })
+    expect(await one("delimiter: ';', dates: [YYYY-MM-DD]", joined, head, row)).toMatchObject({
+      Finish: '2026-12-25T23:59:59+01:00',
+    })
+    const started = await one(
+      "delimiter: ';'",
+      EVENTS.replace('Name: Titel, ', ''),
+      'Nr;Beginn;Ende',
+      '7;2026-12-24;2026-12-25',
+    )
+    expect(started).toEqual({ said: 'unreadable Beginn "2026-12-24"' })
   })
 
   it.each([

@@ -116,7 +116,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   const keys = type === 'date-time' ? ['wallTimeIn'] : []
   const further = ['values', ...(type === 'text' ? ['html'] : keys)]
   const constant = CONSTANTS[type]
-  const lasting = lasts ? ', or { lasting: 2h30m }, counted from Start, also as whenBlank' : ''
+  const lasting = lasts ? ', or { lasting: 2h30m } or { lasting: day }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
     int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
     'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`,
@@ -159,7 +159,7 @@ function refuseLasting(node: Tree, place: Place): typeof PROBLEM | null {
   const blank = node.entries.get('whenBlank')
   if (said === undefined) return blank === undefined ? null : refuseLasting(blank, place.in('whenBlank', blank))
   if (writtenText(said) === '?' || lastingOf(node) !== null) return null
-  return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h')
+  return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h, or day')
 }
 
 /** Parses a column. @param further additional keys allowed @param lasts whether `whenBlank` may be a duration */
@@ -235,9 +235,10 @@ function subtractOf(node: Tree): SubtractSource | null {
   return columns === null ? null : { kind: 'subtract', columns }
 }
 
-/** Parses a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */
+/** Parses `day` or a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */
 function lastingOf(node: Tree | undefined): LastingSource | null {
   const written = writtenText(onlyEntries(node, ['lasting'])?.get('lasting'))?.trim() ?? ''
+  if (written === 'day') return { kind: 'lasting', lastingMs: 'day' }
   const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written)
   const [hours = 0, minutes = 0, seconds = 0] =
     match === null ? [] : match.slice(1).map((digits) => Number(digits ?? 0))

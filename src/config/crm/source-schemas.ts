@@ -21,7 +21,7 @@ export const CONDITION_SCHEMA: ValueSchema = {
 // `'?'` marks an open question of `init`; a column of that name must be written `{ column: '?' }`.
 const COLUMN = orReference(textSchema(/^(?!\?$)[^\u0000]+$/))
 const COLUMNS: ValueSchema = { type: 'array', minItems: 2, items: COLUMN }
-const DURATION = textSchema(/^\s*(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{1,6}s)?\s*$/)
+const DURATION = textSchema(/^\s*(?:day|(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{1,6}s)?)\s*$/)
 const LASTING = mappingOf({ lasting: orReference(DURATION) }, ['lasting'])
 
 /** The constants that a type of field allows. `crm.texts` has no effect on them. */

@@ -52,10 +52,10 @@ export interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn
   readonly columns: readonly string[]
 }
 
-/** A duration after Start. */
+/** A duration after Start, or until the end of the day of Start. */
 export interface LastingSource {
   readonly kind: 'lasting'
-  readonly lastingMs: number
+  readonly lastingMs: number | 'day'
 }
 
 /** A source that reads a column unchanged. */

@@ -28,7 +28,8 @@ function listOfValues(item: ValueSchema): ValueSchema {
   return { type: 'array', items: orReference(item) }
 }
 
-const DATES = 'a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
+const DATES =
+  'a list of formats such as DD.MM.YYYY hh:mm, made of YYYY or YY, M, D, h, m, s and A, single or doubled, and ddd'
 
 const dates = wholeKey<readonly DateFormat[]>(DATES, listOfValues({ type: 'string', pattern: '^(?!\\?$)' }), (node) => {
   if (node.kind !== 'list') return null
@@ -79,7 +80,7 @@ export function cellTextKeys(fallback: string) {
     dates: dates
       .override(or('`[]`'))
       .says(
-        'Date formats, tried in this order after ISO 8601. A single letter matches one or two digits, a doubled one exactly two; `A` is AM or PM.',
+        'Date formats, tried in this order: formats of days, then ISO 8601, then the others. A single letter matches one or two digits, a doubled one exactly two; `YY` is a year from 2000, `A` is AM or PM, `ddd` a day’s name. Blanks do not count. A format of days has no hour, or midnight as in `YYYY-MM-DD 00:00:00`.',
       ),
     yes: flagWords('x, ja')
       .override(or('`[]`'))

@@ -199,7 +199,7 @@ export type Source =
   | Lasting
 
 export interface Lasting {
-  /** How long after Start, such as `2h30m`. */
+  /** How long after Start, such as `2h30m`, or `day`: until the end of the day of Start. */
   readonly lasting: string
 }
 

@@ -1,6 +1,6 @@
-import type { FieldSource } from '../../config/crm/sources.ts'
+import type { FieldSource, LastingSource } from '../../config/crm/sources.ts'
 import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
-import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
+import { type DateTime, type DateTimeText, type Instant, type Wall, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
@@ -8,26 +8,50 @@ import { type Expected, RowFault } from '../../domain/withheld.ts'
 
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
+/** A date as it is written; `day` is midnight of a day without a time. */
+type WrittenDate = DateTimeText | { readonly kind: 'day'; readonly wall: Wall }
+
 export interface DateRules {
   readonly expected: Expected
-  readonly parse: (text: string) => DateTimeText | null
+  readonly parse: (text: string) => WrittenDate | null
 }
 
 const ISO: DateRules = { expected: { kind: 'date-time', formats: [] }, parse: parseDateTimeText }
 
-/** Returns rules that try ISO 8601 first, then the formats in their order. */
+/** Returns rules that try the formats of days first, then ISO 8601, then the other formats. */
 export function dateRules(formats: readonly DateFormat[]): DateRules {
   if (formats.length === 0) return ISO
+  const days = formats.filter(({ hasTime }) => !hasTime)
+  const times = formats.filter(({ hasTime }) => hasTime)
   return {
     expected: { kind: 'date-time', formats: formats.map((format) => format.written) },
     parse(text) {
+      for (const format of days) {
+        const wall = parseByFormat(text, format)
+        if (wall !== null) return { kind: 'day', wall }
+      }
       const parsed = parseDateTimeText(text)
       if (parsed !== null) return parsed
-      for (const format of formats) {
+      for (const format of times) {
         const wall = parseByFormat(text, format)
         if (wall !== null) return { kind: 'wall', wall }
       }
       return null
+    },
+  }
+}
+
+const ISO_DAY = /^\s*\d{4}-\d\d-\d\d\s*$/
+
+/** Returns the rules of a Finish, of which an ISO day alone is a day too. */
+export function finishRules({ expected, parse }: DateRules): DateRules {
+  return {
+    expected,
+    parse(text) {
+      const parsed = parse(text)
+      if (parsed !== null || !ISO_DAY.test(text)) return parsed
+      const day = parseDateTimeText(`${trimWhiteSpace(text)} 00:00`)
+      return day?.kind === 'wall' ? { ...day, kind: 'day' } : null
     },
   }
 }
@@ -46,20 +70,26 @@ export interface DateNotes {
   readonly seeSkipped: (cell: Cell) => void
 }
 
-function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | CellFault {
+function parseDate(cell: Cell, origin: Reading): DateTimeText | CellFault {
   if (cell instanceof LateTime) {
-    const parsed = parseDate(cell.text, rules, hasZone)
+    const parsed = parseDate(cell.text, origin)
     return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : later(parsed, cell.days)
   }
-  const { parse, expected } = rules
-  const parsed = typeof cell === 'string' ? parse(cell) : null
-  if (typeof cell !== 'string' || parsed === null) return new CellFault(expected, cell)
+  const { rules, hasZone, isEnd } = origin
+  const parsed = typeof cell === 'string' ? rules.parse(cell) : null
+  if (typeof cell !== 'string' || parsed === null) return new CellFault(rules.expected, cell)
+  if (parsed.kind === 'day') return { kind: 'wall', wall: isEnd ? endOfDay(parsed.wall) : parsed.wall }
   if (parsed.kind === 'wall' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
   const { epochSeconds: seconds, ticks } = parsed.instant
   return { kind: 'wall', wall: { seconds, ticks } }
 }
 
 const DAY_SECONDS = 86_400
+
+/** Returns the last second of the day of a wall time. */
+function endOfDay({ seconds }: Wall): Wall {
+  return { seconds: (Math.floor(seconds / DAY_SECONDS) + 1) * DAY_SECONDS - 1, ticks: 0 }
+}
 
 function later(parsed: DateTimeText, days: number): DateTimeText {
   const seconds = days * DAY_SECONDS
@@ -86,14 +116,20 @@ export function wallZoneOf<Row>(
   }
 }
 
-/** The source of a date, and how it is parsed. */
-export interface DateOrigin<Row> {
-  readonly column: string
-  readonly cell: (row: Row) => Cell
-  readonly wallZone: (row: Row) => Zone | CellFault
+/** How the text of a date is read. */
+interface Reading {
   /** Whether the field names the zone of its dates. */
   readonly hasZone: boolean
   readonly rules: DateRules
+  /** Whether the date ends an event: a day without a time then means the end of that day. */
+  readonly isEnd: boolean
+}
+
+/** The source of a date. */
+export interface DateOrigin<Row> extends Reading {
+  readonly column: string
+  readonly cell: (row: Row) => Cell
+  readonly wallZone: (row: Row) => Zone | CellFault
   readonly notes: DateNotes
 }
 
@@ -108,8 +144,8 @@ interface FoundDate {
 /** How the Finish of an event depends on its Start. */
 export interface AfterStart<Row> {
   readonly start: DateOrigin<Row>
-  /** The duration of an event without a Finish, in ms; `null` if such an event is withheld. */
-  readonly lastingMs: number | null
+  /** How long an event without a Finish lasts; `null` if such an event is withheld. */
+  readonly lastingMs: LastingSource['lastingMs'] | null
   /** Whether the day comes from another column: a Finish before Start on the same day then means the next day. */
   readonly isJoined: boolean
 }
@@ -128,9 +164,15 @@ export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: A
     // A Finish that is a duration after Start has no column of its own, so a fault names the column of Start.
     const begun = dateIn(after.start, row) ?? missingIn(after.start)
     if (begun instanceof RowFault) return begun
-    const { epochSeconds, ticks } = instantOf(begun)
-    return shown(origin, { epochSeconds: epochSeconds + after.lastingMs / 1000, ticks }, showIn, null)
+    return shown(origin, endAfter(begun, after.lastingMs), showIn, null)
   }
+}
+
+function endAfter(begun: FoundDate, lastingMs: LastingSource['lastingMs']): Instant {
+  const { epochSeconds, ticks } = instantOf(begun)
+  if (lastingMs !== 'day') return { epochSeconds: epochSeconds + lastingMs / 1000, ticks }
+  const seconds = epochSeconds + begun.zone.offsetSecondsAt(epochSeconds)
+  return instantOfWall(endOfDay({ seconds, ticks }), begun.zone)
 }
 
 /** Returns a reader of a date that may be blank. A zone that cannot be read withholds the row all the same. */
@@ -155,15 +197,13 @@ function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
 }
 
 /** Returns the date in a row; `null` if its cell is blank. */
-function dateIn<Row>(
-  { column, cell: cellOf, wallZone, hasZone, rules }: DateOrigin<Row>,
-  row: Row,
-): FoundDate | RowFault | null {
+function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | null {
+  const { column, cell: cellOf, wallZone } = origin
   const cell = cellOf(row)
   if (isBlank(cell)) return null
   const zone = wallZone(row)
   if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
-  const parsed = parseDate(cell, rules, hasZone)
+  const parsed = parseDate(cell, origin)
   return parsed instanceof CellFault ? new RowFault('unreadable', column, parsed) : { cell, parsed, zone }
 }
 

@@ -137,7 +137,11 @@ function signOf(source: FieldSource | null | undefined): string {
 
 function writtenAs(source: FieldSource): string {
   if (source.kind === 'value') return `the value ${JSON.stringify(source.value)}`
-  if (source.kind === 'lasting') return `${source.lastingMs / 60_000} minutes after Start`
+  if (source.kind === 'lasting') {
+    return source.lastingMs === 'day'
+      ? 'the end of the day of Start'
+      : `${source.lastingMs / 60_000} minutes after Start`
+  }
   const columns = columnsOf(source).join(source.kind === 'subtract' ? ' − ' : ' + ')
   const values = source.kind === 'column' ? (source.values ?? []) : []
   const pairs = values.map(([from, to]) => `${from} = ${to ?? 'blank'}`)

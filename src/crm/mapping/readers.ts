@@ -1,4 +1,4 @@
-import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { FieldSource, FieldSources, LastingSource } from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
@@ -28,7 +28,7 @@ import {
   toText,
   toVenueId,
 } from './conversions.ts'
-import { type DateOrigin, dateReader, optionalDateReader, wallZoneOf } from './dates.ts'
+import { type DateOrigin, dateReader, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
 import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
@@ -106,12 +106,14 @@ function readersByType<Row>(
   const dateOf = (name: string): DateOrigin<Row> => {
     const source = sourceOf(name)
     const origin = originOf(setting, name, access, 'any')
+    const isEnd = name === 'Finish' && !isFurther
     return {
       column: origin.column,
       cell: filledCell(origin),
       wallZone: wallZoneOf(source, access, context.zone),
       hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
-      rules: conversions.dates,
+      rules: isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates,
+      isEnd,
       // A further field of one list may have the name of a contract field of the other.
       notes: suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column),
     }
@@ -272,7 +274,7 @@ function filledCell<Row>({ cell: cellOf, constant }: Origin<Row>): (row: Row) =>
   }
 }
 
-function lastingOf(source: FieldSource | null): number | null {
+function lastingOf(source: FieldSource | null): LastingSource['lastingMs'] | null {
   if (source?.kind === 'lasting') return source.lastingMs
   const whenBlank = source?.kind === 'column' || source?.kind === 'join' ? source.whenBlank : null
   return typeof whenBlank === 'object' && whenBlank !== null ? whenBlank.lastingMs : null
