@@ -118,10 +118,6 @@ export class ClusterMember implements Reading {
     }
   }
 
-  async untilReadsEnd(): Promise<void> {
-    await this.#cluster.member.own?.replica.untilReadsEnd()
-  }
-
   adopt({ formatChanged, keepsIndexes }: SettingsChange): void {
     this.#keepsIndexes = keepsIndexes
     for (const made of this.#made) {

@@ -20,8 +20,6 @@ export interface Reading {
   status(): ReadingStatus
   /** Resolves when both lists were read or could not be, or when the instance stops. */
   untilRead(): Promise<void>
-  /** Resolves when no refresh is running. */
-  untilReadsEnd(): Promise<void>
   /**
    * Accepts shorter lists at the operator's request. Returns the names of the lists that were held back; `null` if no
    * leader answers.
@@ -117,10 +115,6 @@ export class DirectReading implements Reading {
 
   untilRead(): Promise<void> {
     return this.replica.untilRead()
-  }
-
-  untilReadsEnd(): Promise<void> {
-    return this.replica.untilReadsEnd()
   }
 
   async acceptShorter(): Promise<readonly string[]> {

@@ -2,9 +2,7 @@
 
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
-import type { RouteLabel } from '../observe/observation.ts'
 import type { Observe } from '../observe/observation.ts'
-import { printable } from '../domain/printable.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
 import { type Listener, type PublicListener, addressOf } from '../runtime/listener.ts'
@@ -83,11 +81,9 @@ async function run(
   started.running = running
   const isStopping = (): boolean => running.stopping
   const outages = new OutageWatch(() => watchedNow(running), telemetry.observe, systemTime)
-  const lacks = lacksOf(running)
   observers.push(
     (observation) => watched.note(observation, reading.lists()),
     (observation) => outages.note(observation),
-    lacks.note,
   )
   const firstReads = Promise.withResolvers<void>()
   const operations = operationsSide(running, firstReads.promise, runtime.listenFetch, context)
@@ -120,22 +116,13 @@ async function run(
   await withTimeout(systemTime, FIRST_READ_MS, firstReads.promise)
   const { startUp } = await import('./start-up.ts')
   if (isStopping()) return ended
-  if (lacks.messages.size === 0) {
-    const { address } = running
-    const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
-    const addresses = { address, operations: opened === null ? null : `${addressOf(opened)}/` }
-    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
-    telemetry.log.begin()
-    takeSignals(running, context, observe, hungUp, stop)
-  }
-  const inVain = lacks.found.then(async () => {
-    // The other list's read may find more.
-    await withTimeout(systemTime, FIRST_READ_MS, reading.untilReadsEnd())
-    for (const message of lacks.messages) context.error(printable(message))
-    await listener.stop(LAST_ANSWERS_MS)
-    return WRONG_USAGE
-  })
-  return Promise.race([ended, inVain]).finally(() => outages.stop())
+  const { address } = running
+  const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
+  const addresses = { address, operations: opened === null ? null : `${addressOf(opened)}/` }
+  startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
+  telemetry.log.begin()
+  takeSignals(running, context, observe, hungUp, stop)
+  return ended.finally(() => outages.stop())
 }
 
 function watchOf(telemetry: Telemetry): RequestWatch {
@@ -158,19 +145,6 @@ function watchedNow({ stopping, marquee, configuration }: Running): Watched | nu
   const { reading, limits } = marquee
   const cluster: Watched['cluster'] = () => reading.status().cluster?.status ?? null
   return { lists: reading.lists(), settings: configuration.freshness, waitForMs: limits.waitForMs, cluster }
-}
-
-/** Returns the tables and columns that the configuration names and the CRM does not have. Waiting would not help. */
-function lacksOf(running: Running) {
-  const messages = new Set<string>()
-  const { promise: found, resolve } = Promise.withResolvers<void>()
-  const note: Observe = (observation) => {
-    if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured') return
-    if (hasServed(running)) return
-    messages.add(observation.read.message ?? '')
-    resolve()
-  }
-  return { messages, found, note }
 }
 
 function publicSide(running: Running, listen: Runtime['listen'], { error }: CommandContext) {
@@ -278,21 +252,6 @@ function whyNotListening(
   if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a privilege this user lacks`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is not an address of this machine`
   return `${where} cannot be listened on (${code})`
-}
-
-/** Routes that need no record. */
-const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
-
-/**
- * Returns true if records were or could have been served. From then on, a wrong configuration does not end the process.
- */
-function hasServed({ marquee, telemetry }: Running): boolean {
-  const now = systemTime.now()
-  const { events, venues } = marquee.reading.lists()
-  if (events.ageMs(now) !== null && venues.ageMs(now) !== null) return true
-  return telemetry.requests
-    .counts()
-    .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
 const LAST_ANSWERS_MS = 1000

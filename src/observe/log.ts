@@ -288,6 +288,10 @@ function countText({ column, fault, count }: WithheldCount): string {
   return `${column === null ? '' : `${printable(column, LONGEST_COLUMN)} `}${fault} (${count})`
 }
 
+/** A proxy answers like this while the CRM restarts, so only a person can tell a mistake from an outage. */
+const MISCONFIGURED =
+  '. Marquee tries again; if this lasts, correct the CRM or the configuration: `./marquee check` says what is missing'
+
 function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
@@ -296,7 +300,8 @@ function readLine(read: ReadReport): LogLine | null {
     return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
   }
   if (read.message !== null) {
-    return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
+    const todo = outcome === 'misconfigured' ? MISCONFIGURED : ''
+    return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}${todo}`, fields }
   }
   const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
   if (read.servesNothing || mistakes.length > 0) {

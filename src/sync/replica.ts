@@ -136,12 +136,6 @@ export class Replica {
     await Promise.all([this.events.refresh.attempt(), this.venues.refresh.attempt()])
   }
 
-  /** Resolves when no refresh is running. */
-  async untilReadsEnd(): Promise<void> {
-    const running = [this.events.refresh, this.venues.refresh].filter((poller) => poller.isRunning)
-    await Promise.all(running.map((poller) => poller.attempt()))
-  }
-
   async stop(): Promise<void> {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { idOf, World } from './world.ts'
-import { RUNTIMES } from '../support/depth.ts'
+import { BOTH_RUNTIMES, RUNTIMES } from '../support/depth.ts'
 
 let world: World
 let folder: string
@@ -109,13 +109,26 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(child.stdout + child.stderr).not.toContain('change-me')
   })
 
-  it('serve and check end with 2 where a table or a column is missing, and name the nearest', async () => {
-    const crm = { events: { from: 'crm.public_event', fields: { Name: 'titel' } } }
-    const child = startServing('bun', { crm })
-    expect(await child.exited).toBe(2)
-    expect(child.stderr).toContain(
-      'no table or view crm.public_event that this role may see; did you mean crm.public_events?',
-    )
+  it.each(BOTH_RUNTIMES)(
+    'serve stays up while a table is away, names the nearest, and serves it once it is there (%s)',
+    async (runtime) => {
+      const child = startServing(runtime, { crm: { events: { from: 'crm.public_event' } } })
+      const { listening } = await untilListening(child)
+      expect(await child.line((line) => line.includes('the events could not be read'))).toContain(
+        'no table or view crm.public_event that this role may see; did you mean crm.public_events?',
+      )
+      const status = async (): Promise<number> => (await fetch(`${listening.address}api/events/${idOf(1)}`)).status
+      expect(await status()).toBe(502)
+      await world.query(
+        'CREATE VIEW crm.public_event AS SELECT * FROM crm.public_events; GRANT SELECT ON crm.public_event TO marquee',
+      )
+      await eventually(status, (seen) => seen === 200)
+      expect(await child.stop()).toBe(0)
+      await world.query('DROP VIEW crm.public_event')
+    },
+  )
+
+  it('check ends with 2 where a column is missing, and names the nearest', async () => {
     const renamed = { events: { from: 'crm.public_events', fields: { Name: 'nam' } } }
     const { status, report } = await check('bun', { crm: renamed })
     expect(status).toBe(2)
@@ -321,10 +334,12 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     )
   })
 
-  it('serve and check end with 2 where the database is missing', async () => {
+  it('check ends with 2 where the database is missing, and serve stays up', async () => {
     const url = world.url.replace('/postgres', '/nowhere')
     expect((await check('bun', { url })).status).toBe(2)
-    expect(await startServing('bun', { url }).exited).toBe(2)
+    const child = startServing('bun', { url })
+    expect(await child.line((line) => line.includes('could not be read'))).toContain('no database of the name')
+    expect(await child.stop()).toBe(0)
   })
 
   it('check ends with 1 where the password is refused, and does not show it', async () => {
