@@ -35,6 +35,7 @@ const MIDNIGHT = /^(.*\D)(12:00(?::00)?)(\s*)(AM)$/
 
 /** The numbers of a date; `A` is AM or PM, in any case. */
 const LETTERS = 'YMDhmsA'
+const DAY = LETTERS.indexOf('D')
 const HALF = LETTERS.indexOf('A')
 const DAY_NAME = 'ddd'
 const BLANK = ' '
@@ -135,41 +136,65 @@ function beginsWithDigit(part: DatePart): boolean {
 /** Scratch space for `parseByFormat`, reused for every text. */
 const NUMBERS = new Int32Array(LETTERS.length)
 
+/** Which half of the day the last text said, `A` or `P`; blank if none. */
+let half = ''
+
 /**
  * Returns the wall time of a text in a given format. A date without a time is midnight. Blanks may stand between its
  * parts, and may lack where no number follows a number. `null` if the text does not fit the format.
  */
 export function parseByFormat(text: string, { parts }: DateFormat): Wall | null {
   const bare = trimWhiteSpace(text)
+  return endOf(bare, parts, parts.length) === bare.length ? wallOf() : null
+}
+
+/** The day at the beginning of a text, and the text after it; `null` if the text does not begin with the format's day. */
+export function parseDayBefore(
+  text: string,
+  { parts }: DateFormat,
+): { readonly wall: Wall; readonly rest: string } | null {
+  const count = 1 + parts.findLastIndex((part) => part === DAY_NAME || (typeof part === 'object' && part.letter <= DAY))
+  const begins = parts.findIndex((part) => typeof part === 'object' && part.letter > DAY)
+  if (begins !== -1 && begins < count) return null
+  const bare = trimWhiteSpace(text)
+  const end = endOf(bare, parts, count)
+  if (end === -1 || isDigit(bare.charCodeAt(end))) return null
+  const wall = wallOf()
+  return wall === null ? null : { wall, rest: bare.slice(end) }
+}
+
+/** Reads the first parts of a format into `NUMBERS`; returns where they end in the text, or -1. */
+function endOf(bare: string, parts: readonly DatePart[], count: number): number {
   NUMBERS.fill(0)
-  let half = ''
+  half = ''
   let at = 0
-  for (const part of parts) {
+  for (let index = 0; index < count; index++) {
+    const part = parts[index] ?? BLANK
     const from = at
     while (isBlankAt(bare, at)) at++
     if (part === BLANK) {
-      if (at === from) return null
+      if (at === from) return -1
     } else if (part === DAY_NAME) {
       at = dayNameEnd(bare, at)
-      if (at === -1) return null
+      if (at === -1) return -1
     } else if (typeof part === 'string') {
-      if (!bare.startsWith(part, at)) return null
+      if (!bare.startsWith(part, at)) return -1
       at += part.length
     } else if (part.letter === HALF) {
       HALF_DAY.lastIndex = at
       const [written, letter] = HALF_DAY.exec(bare) ?? []
-      if (written === undefined || letter === undefined) return null
+      if (written === undefined || letter === undefined) return -1
       half = letter.toUpperCase()
       at += written.length
     } else {
       let number = 0
       const first = at
       while (at - first < part.most && isDigit(bare.charCodeAt(at))) number = number * 10 + bare.charCodeAt(at++) - 0x30
-      if (at - first < part.least) return null
+      if (at - first < part.least) return -1
       NUMBERS[part.letter] = number + part.adds
     }
   }
-  return at === bare.length ? wallOf(half) : null
+  return at
 }
 
 function isBlankAt(text: string, at: number): boolean {
@@ -189,7 +214,7 @@ function dayNameEnd(text: string, at: number): number {
   return word !== undefined && isDayName(word) ? at + word.length : -1
 }
 
-function wallOf(half: string): Wall | null {
+function wallOf(): Wall | null {
   const [Y, M, D] = [NUMBERS[0] ?? 0, NUMBERS[1] ?? 0, NUMBERS[2] ?? 0]
   const [h, m, s] = [NUMBERS[3] ?? 0, NUMBERS[4] ?? 0, NUMBERS[5] ?? 0]
   if (Y < 1 || M < 1 || M > 12 || D < 1 || D > daysInMonth(Y, M)) return null

@@ -28,7 +28,14 @@ if (london === null || kolkata === null) throw new Error('the runtime has no zon
 
 const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
   const notes = { column: 'Start', isWallTime: false, wallTimes: 0, epochSeconds: 0, seeSkipped: () => {} }
-  const origin = { column: 'Start', cell: (cell: Cell) => cell, wallZone: () => wallZone, hasZone: false, isEnd: false }
+  const origin = {
+    column: 'Start',
+    cell: (cell: Cell) => cell,
+    wallZone: () => wallZone,
+    hasZone: false,
+    isEnd: false,
+    isJoined: false,
+  }
   return dateReader({ ...origin, rules: dateRules([]), notes }, london)
 }
 const tagsOfText = conversionsOf('text', null).tags

@@ -1,22 +1,28 @@
 import type { FieldSource, LastingSource } from '../../config/crm/sources.ts'
-import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
+import { type DateFormat, parseByFormat, parseDateFormat, parseDayBefore } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, type Wall, parseDateTimeText } from '../../domain/date-time.ts'
+import { parseDayTimes, sidesOf } from '../../domain/time-range.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
+import { isTimeAlone } from './date-parts.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
-/** A date as it is written; `day` is midnight of a day without a time. */
-type WrittenDate = DateTimeText | { readonly kind: 'day'; readonly wall: Wall }
+/** A date as it is written: `day` is a day without a time, at its midnight, and `range` has a time at which it ends. */
+type WrittenDate =
+  | DateTimeText
+  | { readonly kind: 'day'; readonly wall: Wall }
+  | { readonly kind: 'range'; readonly wall: Wall; readonly until: Wall }
 
 export interface DateRules {
   readonly expected: Expected
   readonly parse: (text: string) => WrittenDate | null
+  readonly formats: readonly DateFormat[]
 }
 
-const ISO: DateRules = { expected: { kind: 'date-time', formats: [] }, parse: parseDateTimeText }
+const ISO: DateRules = { expected: { kind: 'date-time', formats: [] }, parse: parseDateTimeText, formats: [] }
 
 /** Returns rules that try the formats of days first, then ISO 8601, then the other formats. */
 export function dateRules(formats: readonly DateFormat[]): DateRules {
@@ -25,6 +31,7 @@ export function dateRules(formats: readonly DateFormat[]): DateRules {
   const times = formats.filter(({ hasTime }) => hasTime)
   return {
     expected: { kind: 'date-time', formats: formats.map((format) => format.written) },
+    formats,
     parse(text) {
       for (const format of days) {
         const wall = parseByFormat(text, format)
@@ -41,20 +48,43 @@ export function dateRules(formats: readonly DateFormat[]): DateRules {
   }
 }
 
-const ISO_DAY = /^\s*\d{4}-\d\d-\d\d\s*$/
+const ISO_DAY = parseDateFormat('YYYY-MM-DD')
 
 /** Returns the rules of a Finish, of which an ISO day alone is a day too. */
-export function finishRules({ expected, parse }: DateRules): DateRules {
+export function finishRules(rules: DateRules): DateRules {
   return {
-    expected,
+    ...rules,
     parse(text) {
-      const parsed = parse(text)
-      if (parsed !== null || !ISO_DAY.test(text)) return parsed
-      const day = parseDateTimeText(`${trimWhiteSpace(text)} 00:00`)
-      return day?.kind === 'wall' ? { ...day, kind: 'day' } : null
+      const parsed = rules.parse(text)
+      if (parsed !== null || typeof ISO_DAY === 'string') return parsed
+      const wall = parseByFormat(text, ISO_DAY)
+      return wall === null ? null : { kind: 'day', wall }
     },
   }
 }
+
+/**
+ * Reads a day, and after it a range of times, or a time that no format describes. A time alone is read only beside a
+ * column of days: in one column, a format says how times are written.
+ */
+function parseTimesOfDay(text: string, { formats, parse }: DateRules, isJoined: boolean): WrittenDate | null {
+  for (const format of [ISO_DAY, ...formats]) {
+    const found = typeof format === 'string' ? null : parseDayBefore(text, format)
+    if (found === null) continue
+    const { wall, rest } = found
+    const at = (seconds: number): Wall => ({ seconds: wall.seconds + seconds, ticks: 0 })
+    const times = parseDayTimes(rest.replace(AFTER_DAY, ''))
+    if (times !== null && times.to !== null) return { kind: 'range', wall: at(times.from), until: at(times.to) }
+    if (times !== null) return isJoined ? { kind: 'wall', wall: at(times.from) } : null
+    const day = text.slice(0, text.length - rest.length)
+    const [from, to] = (sidesOf(rest) ?? []).map((side) => parse(`${day} ${side}`))
+    if (from?.kind === 'wall' && to?.kind === 'wall') return { kind: 'range', wall: from.wall, until: to.wall }
+  }
+  return null
+}
+
+/** Matches what may stand between a day and its times. */
+const AFTER_DAY = /^(?:T(?=\d)|[\s,;:|)]+|\s+[-–—]\s+)+/
 
 /** Notes about the dates of one field. */
 export interface DateNotes {
@@ -70,18 +100,22 @@ export interface DateNotes {
   readonly seeSkipped: (cell: Cell) => void
 }
 
-function parseDate(cell: Cell, origin: Reading): DateTimeText | CellFault {
+function parseDate(cell: Cell, reading: Reading): WrittenDate | CellFault {
   if (cell instanceof LateTime) {
-    const parsed = parseDate(cell.text, origin)
+    const parsed = parseDate(cell.text, reading)
     return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : later(parsed, cell.days)
   }
-  const { rules, hasZone, isEnd } = origin
-  const parsed = typeof cell === 'string' ? rules.parse(cell) : null
-  if (typeof cell !== 'string' || parsed === null) return new CellFault(rules.expected, cell)
-  if (parsed.kind === 'day') return { kind: 'wall', wall: isEnd ? endOfDay(parsed.wall) : parsed.wall }
-  if (parsed.kind === 'wall' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
+  const { rules, hasZone, isJoined } = reading
+  if (typeof cell !== 'string') return new CellFault(rules.expected, cell)
+  const parsed = rules.parse(cell) ?? parseTimesOfDay(cell, rules, isJoined)
+  if (parsed === null || isTimeAlone(secondsOf(parsed))) return new CellFault(rules.expected, cell)
+  if (parsed.kind !== 'instant' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
   const { epochSeconds: seconds, ticks } = parsed.instant
   return { kind: 'wall', wall: { seconds, ticks } }
+}
+
+function secondsOf(written: WrittenDate): number {
+  return written.kind === 'instant' ? written.instant.epochSeconds : written.wall.seconds
 }
 
 const DAY_SECONDS = 86_400
@@ -91,9 +125,20 @@ function endOfDay({ seconds }: Wall): Wall {
   return { seconds: (Math.floor(seconds / DAY_SECONDS) + 1) * DAY_SECONDS - 1, ticks: 0 }
 }
 
-function later(parsed: DateTimeText, days: number): DateTimeText {
+/** Returns the time that the text means for a date that begins or, with `isEnd`, ends. */
+function meant(written: WrittenDate, { isEnd, isJoined }: Reading): DateTimeText {
+  if (written.kind === 'instant' || written.kind === 'wall') return written
+  if (!isEnd) return { kind: 'wall', wall: written.wall }
+  if (written.kind === 'day') return { kind: 'wall', wall: endOfDay(written.wall) }
+  const ends: DateTimeText = { kind: 'wall', wall: written.until }
+  // Beside another day, only Start tells whether the range ends on the next one.
+  return !isJoined && written.until.seconds < written.wall.seconds ? later(ends, 1) : ends
+}
+
+function later(parsed: WrittenDate, days: number): DateTimeText {
   const seconds = days * DAY_SECONDS
-  if (parsed.kind === 'wall') return { kind: 'wall', wall: { ...parsed.wall, seconds: parsed.wall.seconds + seconds } }
+  if (parsed.kind !== 'instant')
+    return { kind: 'wall', wall: { ...parsed.wall, seconds: parsed.wall.seconds + seconds } }
   const { instant } = parsed
   return { kind: 'instant', instant: { ...instant, epochSeconds: instant.epochSeconds + seconds } }
 }
@@ -121,8 +166,10 @@ interface Reading {
   /** Whether the field names the zone of its dates. */
   readonly hasZone: boolean
   readonly rules: DateRules
-  /** Whether the date ends an event: a day without a time then means the end of that day. */
+  /** Whether the date ends an event: a day without a time then means the end of that day, a range its end. */
   readonly isEnd: boolean
+  /** Whether the day and the time are in columns of their own. */
+  readonly isJoined: boolean
 }
 
 /** The source of a date. */
@@ -139,6 +186,8 @@ interface FoundDate {
   readonly parsed: DateTimeText
   /** The zone of the date if it has no offset. */
   readonly zone: Zone
+  /** Whether it says when something begins and when it ends: a day, or a range of times. */
+  readonly spans: boolean
 }
 
 /** How the Finish of an event depends on its Start. */
@@ -146,8 +195,8 @@ export interface AfterStart<Row> {
   readonly start: DateOrigin<Row>
   /** How long an event without a Finish lasts; `null` if such an event is withheld. */
   readonly lastingMs: LastingSource['lastingMs'] | null
-  /** Whether the day comes from another column: a Finish before Start on the same day then means the next day. */
-  readonly isJoined: boolean
+  /** Whether Start is read from the same columns: a text that says only when the event begins is then no Finish. */
+  readonly isShared: boolean
 }
 
 /** Returns a reader of a date that must not be blank. @param after absent if the date depends on no other */
@@ -156,8 +205,8 @@ export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: A
   return (row) => {
     const date = dateIn(origin, row)
     if (date instanceof RowFault) return date
-    if (date !== null) {
-      const begun = after?.isJoined === true ? dateIn(after.start, row) : null
+    if (date !== null && (date.spans || after?.isShared !== true)) {
+      const begun = origin.isJoined && after !== undefined ? dateIn(after.start, row) : null
       return noted(origin, begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date), showIn)
     }
     if (after === undefined || after.lastingMs === null) return missing
@@ -203,8 +252,9 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   if (isBlank(cell)) return null
   const zone = wallZone(row)
   if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
-  const parsed = parseDate(cell, origin)
-  return parsed instanceof CellFault ? new RowFault('unreadable', column, parsed) : { cell, parsed, zone }
+  const written = parseDate(cell, origin)
+  if (written instanceof CellFault) return new RowFault('unreadable', column, written)
+  return { cell, parsed: meant(written, origin), zone, spans: written.kind === 'day' || written.kind === 'range' }
 }
 
 /**

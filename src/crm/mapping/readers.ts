@@ -1,4 +1,4 @@
-import type { FieldSource, FieldSources, LastingSource } from '../../config/crm/sources.ts'
+import { type FieldSource, type FieldSources, type LastingSource, columnsOf } from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
@@ -29,6 +29,7 @@ import {
   toVenueId,
 } from './conversions.ts'
 import { type DateOrigin, dateReader, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
+import { dayPart, timePart } from './date-parts.ts'
 import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
@@ -114,6 +115,7 @@ function readersByType<Row>(
       hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
       rules: isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates,
       isEnd,
+      isJoined: source?.kind === 'join',
       // A further field of one list may have the name of a contract field of the other.
       notes: suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column),
     }
@@ -163,8 +165,9 @@ function readersByType<Row>(
       const source = sourceOf(name)
       if (isFurther) return optionalDateReader(dateOf(name), showIn)
       if (name !== 'Finish') return dateReader(dateOf(name), showIn)
-      const isJoined = source?.kind === 'join'
-      return dateReader(dateOf(name), showIn, { start: dateOf('Start'), lastingMs: lastingOf(source), isJoined })
+      const [start, columns] = [dateOf('Start'), columnsOf(source)]
+      const isShared = columns.length > 0 && columns.join('\n') === columnsOf(sourceOf('Start')).join('\n')
+      return dateReader(dateOf(name), showIn, { start, lastingMs: lastingOf(source), isShared })
     },
     tags(name) {
       const convert = name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags
@@ -208,26 +211,35 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    // In dates, digits count rather than the zeros that a format shows.
-    const textOf = blank === 'any' ? plainText : shownText
-    const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
+    const cell = joinedCell(
+      source.columns.map(access.cell.bind(access)),
+      blank === 'any' ? OF_DATE : OF_TEXT,
+      isBlankByOne,
+    )
     return { column, cell, ...constant }
   }
   return { column, cell: columnCell(name, source, access, use), ...constant }
 }
 
-/** Matches a day that a spreadsheet wrote as midnight, next to a separate time column. */
-const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/
-
-function dayOf(text: string): string {
-  return text.charCodeAt(4) === HYPHEN && text.length >= 16 ? text.replace(MIDNIGHT, '$1') : text
+/** How the cells of a joined value are written: the first one, and those after it. */
+interface Joining {
+  readonly textOf: (cell: Cell) => string | null
+  readonly before: (text: string) => string
+  readonly after: (text: string) => string
 }
 
-const HYPHEN = 0x2d
+/** In dates, digits count rather than the zeros that a format shows. */
+const OF_DATE: Joining = { textOf: plainText, before: dayPart, after: timePart }
+/** Ids are made of such texts, so they stay as they are, but for a day that a spreadsheet wrote as midnight. */
+const OF_TEXT: Joining = {
+  textOf: shownText,
+  before: (text) => text.replace(/^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/, '$1'),
+  after: (text) => text,
+}
 
 function joinedCell<Row>(
   cells: readonly ((row: Row) => Cell)[],
-  textOf: (cell: Cell) => string | null,
+  { textOf, before, after }: Joining,
   isBlankByOne: boolean,
 ): (row: Row) => Cell {
   return (row) => {
@@ -243,8 +255,9 @@ function joinedCell<Row>(
       const part = textOf(cell)
       // A cell that is not text is returned as it is, so the fault shows it.
       if (part === null) return cell
-      late = cell instanceof LateTime ? lateAfter(text, cell) : null
-      text = text === null ? trimWhiteSpace(part) : `${dayOf(text)} ${trimWhiteSpace(part)}`
+      const day: string | null = text === null ? null : before(text)
+      late = cell instanceof LateTime ? lateAfter(day, cell) : null
+      text = day === null ? trimWhiteSpace(part) : `${day} ${after(trimWhiteSpace(part))}`
     }
     return late ?? text
   }
@@ -252,7 +265,7 @@ function joinedCell<Row>(
 
 function lateAfter(day: string | null, time: LateTime): LateTime {
   if (day === null) return time
-  return new LateTime(`${dayOf(day)} ${time.text}`, `${dayOf(day)} ${time.shown}`, time.days)
+  return new LateTime(`${day} ${time.text}`, `${day} ${time.shown}`, time.days)
 }
 
 /** Returns a reader of the text that a field is read from. */

@@ -1,0 +1,84 @@
+/** Times of day, in seconds since midnight: when something begins and ends, or begins alone. */
+export interface DayTimes {
+  /** At most 24:00, which is the midnight that ends the day. */
+  readonly from: number
+  /** Before `from` if it is on the next day; `null` if the text is no range. */
+  readonly to: number | null
+}
+
+/** A clock: an hour, then perhaps minutes and seconds (`19`, `19:30`, `19.30`, `19h30`, `20u30`), or a word. */
+const CLOCK = String.raw`(?:(\d{1,2})(?:(?:[:.]|\s?(?:h|u|uhr)\s?)(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?)?|(?:12\s)?(?:(noon|midday|mittags?|midi|mediod[ií]a|mezzogiorno)|(midnight|mitternachts?|minuit|medianoche|middernacht|mezzanotte)))`
+/** What may follow it: AM and PM, also as `p` and `p.m.`, or the word for hours. */
+const UNIT = String.raw`\s?(?:([ap])(?:\.?\s?m)?\.?(?!\p{L})|(uhr|h(?:rs|eures?|oras)?|u(?:ur)?|ore)(?!\p{L})\.?)?`
+/** What may stand before a time: `from`, `ab`, `a las`, `alle ore`. */
+const BEFORE = String.raw`((?:(?:from|at|von|ab|um|ca\.?|de|des|desde|las?|les|à|a|às|ore|dalle|alle|van|vanaf|om)\s+|h\.?\s?(?=\d))*)`
+const BETWEEN = String.raw`\s*(?:[-–—−‒~]|to|until|till?|through|bis|à|a|au|jusqu['’]à|al|alle|fino\s+a(?:lle)?|hasta|até|às|tot(?:\s+en\s+met)?|t\/m)\s*`
+const SIDE = BEFORE + CLOCK + UNIT
+
+const TIMES = new RegExp(String.raw`^${SIDE}(?:${BETWEEN}${SIDE})?$`, 'iu')
+const SPLIT = new RegExp(`^(.{1,20}?)${BETWEEN}(.{1,20})$`, 'iu')
+/** A longer text holds more than times, and is not searched. */
+const LONGEST = 60
+const MINUTE = 60
+const HOUR = 3600
+const HALF_DAY = 12 * HOUR
+const DAY = 24 * HOUR
+
+interface Side {
+  readonly seconds: number
+  /** `a` and `p` for AM and PM; `h` if the hour counts from midnight; `null` if the text does not say. */
+  readonly half: 'a' | 'p' | 'h' | null
+  /** Whether it is more than a lone number, which may be anything. */
+  readonly isSure: boolean
+}
+
+/**
+ * Parses a time of day in a usual spelling (`19h`, `19.30 Uhr`, `7:30 p.m.`), or a range of two (`7–9 PM`, `10p-2a`,
+ * `18:30 bis 20:00`, `from 7 to 9 pm`, `de 10 a 13`). A side without AM or PM takes the other's if the range then runs
+ * forward, and else the opposite. A lone number is a time only within a range. `null` for any other text.
+ */
+export function parseDayTimes(text: string): DayTimes | null {
+  const bare = text.trim()
+  if (bare.length > LONGEST) return null
+  const match = TIMES.exec(bare)
+  if (match === null) return null
+  const [first, last] = [sideOf(match.slice(1, 9), true), sideOf(match.slice(9, 17), false)]
+  if (first === 'wrong' || last === 'wrong' || first === null) return null
+  if (last === null) return first.isSure ? { from: first.seconds, to: null } : null
+  return { from: onClockOf(first, last, true), to: onClockOf(last, first, false) }
+}
+
+/** Splits a text into what may be the two sides of a range; `null` if it has no sign or word between them. */
+export function sidesOf(text: string): readonly [string, string] | null {
+  const [, from, to] = SPLIT.exec(text.trim()) ?? []
+  return from === undefined || to === undefined ? null : [from, to]
+}
+
+function sideOf(groups: readonly (string | undefined)[], isFirst: boolean): Side | 'wrong' | null {
+  const [before, hours, minutes, seconds = '0', noon, midnight, half, unit] = groups
+  if (noon !== undefined) return { seconds: HALF_DAY, half: 'h', isSure: true }
+  // As a start, midnight may be the one before the day or the one after it.
+  if (midnight !== undefined) return isFirst ? 'wrong' : { seconds: DAY, half: 'h', isSure: true }
+  if (hours === undefined) return null
+  const [hour, minute, second] = [Number(hours), Number(minutes ?? '0'), Number(seconds)]
+  const inHour = minute * MINUTE + second
+  if (minute > 59 || second > 59 || hour * HOUR + inHour > DAY) return 'wrong'
+  const isSure = [minutes, half, unit].some((part) => part !== undefined) || before !== ''
+  if (half === undefined) {
+    // 07:00 and 13 are on a clock of 24 hours; so is 19 h, but 7 h may be said beside PM.
+    const isWhole = hour > 12 || hour === 0 || unit !== undefined || hours.startsWith('0')
+    return { seconds: hour * HOUR + inHour, half: isWhole ? 'h' : null, isSure }
+  }
+  if (hour < 1 || hour > 12) return 'wrong'
+  const isAfternoon = half.toLowerCase() === 'p'
+  return { seconds: (hour % 12) * HOUR + inHour + (isAfternoon ? HALF_DAY : 0), half: isAfternoon ? 'p' : 'a', isSure }
+}
+
+/** Returns the seconds of a side, whose half of the day the other side may tell. */
+function onClockOf(side: Side, other: Side, isFirst: boolean): number {
+  if (side.half !== null || (other.half !== 'a' && other.half !== 'p')) return side.seconds
+  const inHalf = side.seconds % HALF_DAY
+  const same = inHalf + (other.half === 'p' ? HALF_DAY : 0)
+  const isForward = isFirst ? same < other.seconds : same > other.seconds
+  return isForward ? same : (same + HALF_DAY) % DAY
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'bun:test'
+import { idsOf, readCrm } from '../../src/app/assemble.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+import { workbook } from '../support/workbook-file.ts'
+
+type Row = Readonly<Record<string, string>>
+const FORMATS = ['csv', 'xlsx', 'json', 'ndjson'] as const
+
+/** The file of rows in a format. All cells are texts. */
+function fileOf(format: (typeof FORMATS)[number], rows: readonly Row[]): string | Buffer {
+  const names = Object.keys(rows[0] ?? {})
+  const cells = rows.map((row) => names.map((name) => row[name] ?? ''))
+  if (format === 'json') return JSON.stringify(rows)
+  if (format === 'ndjson') return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  if (format === 'xlsx') return workbook([{ name: 'x', rows: [names, ...cells] }])
+  return [names, ...cells].map((line) => `${line.join(';')}\n`).join('')
+}
+
+interface Asked {
+  readonly format?: (typeof FORMATS)[number]
+  readonly start: string
+  readonly finish: string
+  readonly dates?: string
+  readonly zone?: string
+}
+
+/** Start and Finish of each row as they are served, or why it is withheld. */
+async function read(
+  rows: readonly Row[],
+  { format = 'csv', start, finish, dates = '', zone = 'Europe/Berlin' }: Asked,
+): Promise<{ readonly times: readonly string[]; readonly suspicious: readonly string[] }> {
+  const file = `events.${format}`
+  const numbered = rows.map((row, index) => ({ Nr: String(index), ...row }))
+  const fields = `{ Id: Nr, Start: ${start}, Finish: ${finish}, Price: null, TicketCapacity: null, TicketsAvailable: null }`
+  const texts = `texts: { ${format === 'csv' ? "delimiter: ';', " : ''}dates: [${dates}] }`
+  const text = `timeZone: ${zone}
+crm: { kind: files, directory: ., idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11, events: { from: ${file}, fields: ${fields}, ${texts}, showOnWeb: null } }`
+  using folder = new WorkFolder({ [file]: fileOf(format, numbered), 'venues.csv': 'Id,Name\n' })
+  const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+  const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const { marquee, lists, failures } = await readCrm(loaded.configuration)
+  expect(failures).toEqual([])
+  const { list } = lists.events
+  const ids = idsOf(loaded.configuration.crm)
+  const withheld = new Map([...list.withheldRows()].map((row) => [row.id, row.withheld]))
+  const timesOf = (crmId: string): string => {
+    const id = ids?.(crmId)[0]
+    const event = id === undefined ? null : list.get(id)
+    if (event)
+      return `${event.Start.slice(0, 19)} ${event.Finish.slice(0, 19)}`.replaceAll(':00 ', ' ').replace(/:00$/, '')
+    const why = withheld.get(id ?? null)
+    return `${why?.fault} ${why?.column} ${why?.found}`
+  }
+  return {
+    times: numbered.map(({ Nr }) => timesOf(Nr)),
+    suspicious: marquee.suspicions.events
+      .list(() => true)
+      .map(({ column, what, count }) => `${column} ${what} (${count})`),
+  }
+}
+
+const DAY_AND_TIME = { start: '{ join: [date, time] }', finish: '{ join: [date, time], whenBlank: { lasting: 2h } }' }
+
+describe('a range of times in one cell', () => {
+  it.each(FORMATS)('is the start and the end, beside a day, in %s', async (format) => {
+    const rows = [
+      { date: '2027-03-01', time: '7:00 PM – 9:00 PM' },
+      { date: '2027-03-02', time: '10p-2a' },
+      { date: '2027-03-03T00:00:00.000', time: '10h - 13h' },
+      { date: '2027-03-04 00:00:00', time: '12:00-13:00' },
+      { date: '2027-03-05', time: '19.30–22 Uhr' },
+      { date: '2027-03-06', time: '20–24 Uhr' },
+      { date: '2027-03-07', time: '7:30 PM' },
+      { date: '2027-03-08', time: 'soon' },
+    ]
+    const { times } = await read(rows, { ...DAY_AND_TIME, format })
+    expect(times).toEqual([
+      '2027-03-01T19:00 2027-03-01T21:00',
+      '2027-03-02T22:00 2027-03-03T02:00',
+      '2027-03-03T10:00 2027-03-03T13:00',
+      '2027-03-04T12:00 2027-03-04T13:00',
+      '2027-03-05T19:30 2027-03-05T22:00',
+      '2027-03-06T20:00 2027-03-07T00:00',
+      '2027-03-07T19:30 2027-03-07T21:30',
+      'unreadable date + time "2027-03-08 soon"',
+    ])
+  })
+
+  it.each([
+    ['DD.MM.YYYY', '01.03.2027', '18:30 bis 20:00'],
+    ['DD.MM.YYYY', '1. 3. 2027', 'unreadable'],
+    ['D.M.YY hh:mm', '1. 3. 27', '18:30 – 20 Uhr'],
+    ['ddd DD/MM/YYYY', 'lun. 01/03/2027', '18h30 à 20h'],
+    ['D/M/YYYY', '1/3/2027', 'de 18.30 a 20'],
+    ['YYYY-MM-DD hhmm', '2027-03-01', '1830-2000'],
+    ['M/D/YYYY 12:00:00 AM', '3/1/2027 12:00:00 AM', '6:30 – 8 p.m.'],
+  ])('has the days and times of the formats %s: %s %s', async (format, date, time) => {
+    const isRead = time !== 'unreadable'
+    const asked = { ...DAY_AND_TIME, dates: `'${format}'` }
+    const { times } = await read([{ date, time: isRead ? time : '18:30 bis 20:00' }], asked)
+    expect(times).toEqual([
+      isRead ? '2027-03-01T18:30 2027-03-01T20:00' : 'unreadable date + time "1. 3. 2027 18:30 bis 20:00"',
+    ])
+  })
+
+  it.each(FORMATS)('may follow its day in one column, in %s', async (format) => {
+    const rows = [
+      { when: '2027-03-01 7:00 PM – 9:00 PM' },
+      { when: '2027-03-02, 22-2 Uhr' },
+      { when: '2027-03-03T19:00' },
+      { when: '2027-03-04 7 PM' },
+    ]
+    const { times } = await read(rows, {
+      start: 'when',
+      finish: '{ column: when, whenBlank: { lasting: day } }',
+      format,
+    })
+    expect(times).toEqual([
+      '2027-03-01T19:00 2027-03-01T21:00',
+      '2027-03-02T22:00 2027-03-03T02:00',
+      '2027-03-03T19:00 2027-03-03T23:59:59',
+      'unreadable when "2027-03-04 7 PM"',
+    ])
+  })
+
+  it('leaves an event without an end where a time stands alone, and Finish has no whenBlank', async () => {
+    const rows = [{ date: '2027-03-01', time: '19:00' }]
+    const { times } = await read(rows, { start: '{ join: [date, time] }', finish: '{ join: [date, time] }' })
+    expect(times).toEqual(['missing date + time null'])
+  })
+
+  it('may be read by a format as a whole', async () => {
+    const rows = [{ date: '2027-03-01', time: '19:00-21' }]
+    const asked = { start: '{ join: [date, time] }', finish: '{ lasting: 1h }', dates: "'YYYY-MM-DD hh:mm-ss'" }
+    expect((await read(rows, asked)).times).toEqual(['2027-03-01T19:00:21 2027-03-01T20:00:21'])
+  })
+})
+
+describe('a day and a time in two columns', () => {
+  const asked = { start: '{ join: [day, from] }', finish: '{ join: [day, to] }' }
+
+  it.each([
+    ['2027-06-01T00:00:00', '18:30', '20:00'],
+    ['2027-06-01T00:00:00.000', '5:30 PM', '8:00 PM'],
+    ['2027-06-01T00:00:00Z', '1899-12-30 18:30:00', '1899-12-30 20:00:00'],
+    ['2027-06-01T00:00:00.000Z', '1899-12-30T18:30:00.000Z', '1899-12-30T20:00:00.000Z'],
+    ['2027-06-01 00:00', '1970-01-01T18:30:00', '1970-01-01T20:00:00Z'],
+    ['2027-06-01T00:00:00+02:00', '1900-01-00 18:30', '1900-01-01 20:00'],
+    ['2027-06-01', '30.12.1899 18:30:00', '30.12.1899 20:00:00'],
+    ['2027-06-01', '12/30/99 18:30', '12/30/1899 8:00 PM'],
+    ['2027-06-01', '2000-01-01T18:30:00.000Z', '2000-01-01T20:00:00.000Z'],
+    ['2027-06-01', '18:30:00.000Z', '20:00:00.000Z'],
+    ['2027-06-01', '18:30:00+00', '20:00+0000'],
+    ['2027-06-01', '18:30:00-05', '20:00:00-05:00'],
+    ['2027-06-01 12:00:00 AM', '18h30', '20h'],
+  ])('are one time, whatever the day and the time are written with: %s and %s', async (day, from, to) => {
+    for (const format of FORMATS) {
+      const { times } = await read([{ day, from, to }], { ...asked, format })
+      const begins = from.startsWith('5') ? '2027-06-01T17:30' : '2027-06-01T18:30'
+      expect(times).toEqual([`${begins} 2027-06-01T20:00`])
+    }
+  })
+
+  it.each([
+    '1899-12-30 18:30:00',
+    '1970-01-01T18:30:00',
+    '1970-01-01T18:30:00Z',
+    '1899-12-31T00:00:00',
+    '1900-01-01 18:30',
+  ])('are never one in %s alone', async (from) => {
+    for (const format of FORMATS) {
+      const { times } = await read([{ from }], { start: 'from', finish: '{ lasting: 1h }', format })
+      expect(times).toEqual([`unreadable from "${from}"`])
+    }
+  })
+
+  it('stay what they are where the day is no midnight, or the time is no time', async () => {
+    const rows = [
+      { day: '2027-06-01T10:00:00', from: '18:30', to: '20:00' },
+      { day: '2027-06-01', from: '2027-06-01T18:30', to: '20:00' },
+    ]
+    expect((await read(rows, asked)).times).toEqual([
+      'unreadable day + from "2027-06-01T10:00:00 18:30"',
+      'unreadable day + from "2027-06-01 2027-06-01T18:30"',
+    ])
+  })
+})
