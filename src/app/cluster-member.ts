@@ -45,7 +45,8 @@ export class ClusterMember implements Reading {
     const { configuration, settings, limits, time, observe, pause } = options
     const { url, ca, name, allowInsecure } = section
     const key = section.key?.reveal() ?? null
-    const fingerprint = dataFingerprint(configuration)
+    // An instance whose connector could not be started shares nothing with others, because nobody knows its mapping.
+    const fingerprint = dataFingerprint(configuration, options.crm) ?? randomBytes(6).toString('hex')
     const logName = logNameOf(fingerprint, key)
     const heartbeatMs = (): number => heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs)
     const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
@@ -194,7 +195,7 @@ export class ClusterMember implements Reading {
   }
 
   #newReplica(...[lists, resumeState, told]: Parameters<NewReplica>): Replica {
-    const { configuration, limits, time, observe } = this.#options
+    const { configuration, crm, limits, time, observe } = this.#options
     let keeper: SnapshotKeeper | null = null
     const replica = new Replica({
       ...this.#options,
@@ -207,7 +208,7 @@ export class ClusterMember implements Reading {
       ...(resumeState === null ? {} : { resumeState }),
     })
     if (configuration.snapshot === null) return replica
-    keeper = keepSnapshot(configuration.snapshot.directory, configuration, replica, limits, time, observe)
+    keeper = keepSnapshot(configuration.snapshot.directory, configuration, crm, replica, limits, time, observe)
     this.#keepers.set(replica, keeper)
     // The store's snapshot has priority. Without one, the first reads wait for the file.
     if (resumeState === null) void keeper.load()

@@ -83,7 +83,7 @@ export class DirectReading implements Reading {
     // Imported on demand: start-up is faster without it.
     const { keepSnapshot } = await import('../snapshot/snapshot-keeper.ts')
     const { directory } = configuration.snapshot
-    reading.#keeper = keepSnapshot(directory, configuration, reading.replica, limits, time, observe)
+    reading.#keeper = keepSnapshot(directory, configuration, options.crm, reading.replica, limits, time, observe)
     return reading
   }
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { type ClusterSettings, type Configuration, isLoopbackStore } from '../config/configuration.ts'
+import type { Crm } from '../sync/port.ts'
 import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
@@ -30,10 +31,12 @@ const LEAST_VERSION = '6.2'
 export async function checkCluster(
   settings: ClusterSettings,
   configuration: Configuration,
+  crm: Pick<Crm, 'mapping'>,
   recordBytes: number,
 ): Promise<StoreChecked> {
   const { url, ca, name, key } = settings
-  const logName = logNameOf(dataFingerprint(configuration), key?.reveal() ?? null)
+  const fingerprint = dataFingerprint(configuration, crm) ?? randomBytes(6).toString('hex')
+  const logName = logNameOf(fingerprint, key?.reveal() ?? null)
   const store = new RedisStore({ url, ca, name }, logName)
   const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
   const open: RedisConnection[] = []
@@ -52,7 +55,7 @@ export async function checkCluster(
     const warnings = warningsOf(settings, info, recordBytes)
     if (problems.length > 0) return { server: serverOf(info), problems, warnings }
     const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMsOf(settings.heartbeatMs, configuration.freshness.maxAgeMs))
-    const signing = new Signing(dataFingerprint(configuration), key?.reveal() ?? null)
+    const signing = new Signing(fingerprint, key?.reveal() ?? null)
     const trouble = await withTimeout(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
     const late = `the log could not be read within ${PATIENCE_MS / 1000} s. ${SEE_WHO_WRITES}`
     if (trouble !== null) warnings.push(`cluster.name: ${trouble === TIMED_OUT ? late : trouble}`)

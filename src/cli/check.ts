@@ -60,7 +60,7 @@ export async function check(
   const store =
     cluster === null
       ? NO_STORE
-      : await (await import('./check-cluster.ts')).checkCluster(cluster, configuration, recordBytes)
+      : await (await import('./check-cluster.ts')).checkCluster(cluster, configuration, crm.marquee.crm, recordBytes)
   const snapshotProblems = await problemsOfSnapshot(configuration)
   const losses = crm.findings.filter(({ losesRows }) => losesRows).map(({ sentence }) => sentence)
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)

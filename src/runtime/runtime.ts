@@ -1,3 +1,5 @@
+import nodeModule from 'node:module'
+import { fileURLToPath } from 'node:url'
 import type { FetchListenOptions, KeptDescriptors, Listener, ListenOptions, PublicListener } from './listener.ts'
 
 /** What differs between Bun and Node. */
@@ -15,4 +17,22 @@ export interface Runtime {
 /** Loads what runs this process; the other runtime's file cannot be loaded here. */
 export function loadRuntime(): Promise<Runtime> {
   return 'Bun' in globalThis ? import('./bun.ts') : import('./node.ts')
+}
+
+/** Notes the files that are loaded as modules from now on. Returns a function that lists their paths. */
+export function noteLoadedFiles(): () => readonly string[] {
+  if ('Bun' in globalThis) {
+    // Bun has no hooks. Its cache also has the modules that were imported.
+    const { cache } = nodeModule.createRequire(import.meta.url)
+    const before = new Set(Object.keys(cache))
+    return () => Object.keys(cache).filter((path) => !before.has(path))
+  }
+  const paths: string[] = []
+  nodeModule.registerHooks({
+    load(url, context, next) {
+      if (url.startsWith('file:')) paths.push(fileURLToPath(url))
+      return next(url, context)
+    },
+  })
+  return () => paths
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { loadConfiguration } from '../config/read-configuration.ts'
-import { dataFingerprintOf } from './snapshot-keeper.ts'
+import { dataFingerprint, dataFingerprintOf } from './snapshot-keeper.ts'
 
 async function fingerprint(
   text: string,
@@ -51,6 +51,20 @@ describe('the fingerprint of a configuration', () => {
     expect(await fingerprint(DATAVERSE.replace('clientId: a', 'clientId: b').replace('SECRET', 'OTHER'))).toBe(
       dataverse,
     )
+  })
+
+  it('is another if a connector declares another mapping', async () => {
+    const loaded = await loadConfiguration({
+      path: '/etc/m.yaml',
+      text: 'crm: { kind: files, directory: ./a }',
+      env: {},
+      readFile: async () => new Uint8Array(),
+    })
+    if (!loaded.ok) throw new Error('it is a configuration')
+    const of = (mapping?: unknown): string | null => dataFingerprint(loaded.configuration, { mapping })
+    const found = [of(), of([{ showOnWeb: ['a', 'b'] }]), of([{ showOnWeb: ['a'] }]), of([{ code: '1' }]), of(null)]
+    expect(new Set(found).size).toBe(5)
+    expect(found[4]).toBeNull()
   })
 
   it('is what it was in releases without further fields, if none is declared', async () => {

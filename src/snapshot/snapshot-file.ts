@@ -93,8 +93,8 @@ function timeAt(given: JsonFields, name: string): number | null {
 
 interface SnapshotFileSettings {
   readonly directory: string
-  /** Identifies the records; a snapshot with another fingerprint is not read. */
-  readonly fingerprint: string
+  /** Identifies the records; a snapshot with another fingerprint is not read. `null` while it is not known. */
+  readonly fingerprint: () => string | null
   /** Limits the file's size, and the memory that its content takes. */
   readonly limits: { readonly memoryBytes: number }
   readonly pause: () => Promise<void>
@@ -122,11 +122,16 @@ const MEGABYTE = 1024 * 1024
  */
 export class SnapshotFile {
   readonly #settings: SnapshotFileSettings
-  readonly #path: string
 
   constructor(settings: SnapshotFileSettings) {
     this.#settings = settings
-    this.#path = join(settings.directory, `${settings.fingerprint}.snapshot`)
+  }
+
+  #named(): { readonly fingerprint: string; readonly path: string } {
+    const { directory, fingerprint: current } = this.#settings
+    const fingerprint = current()
+    if (fingerprint === null) throw new SnapshotFault('the connector has not declared its mapping yet')
+    return { fingerprint, path: join(directory, `${fingerprint}.snapshot`) }
   }
 
   /**
@@ -135,7 +140,7 @@ export class SnapshotFile {
    */
   async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot | null> {
     if (!(await isOursAlone(this.#settings.directory))) return null
-    const file = await openIfThere(this.#path)
+    const file = await openIfThere(this.#named().path)
     if (file === null) return null
     try {
       return await this.#readOpen(file, lists, now, signal)
@@ -149,7 +154,8 @@ export class SnapshotFile {
   }
 
   async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot> {
-    const { fingerprint, limits, pause } = this.#settings
+    const { limits, pause } = this.#settings
+    const { fingerprint } = this.#named()
     const goOn = async (): Promise<void> => {
       await pause()
       if (signal.aborted) throw new SnapshotFault('reading it takes too long')
@@ -191,13 +197,14 @@ export class SnapshotFile {
     await isOursAlone(directory)
     // First remove unfinished files of killed processes: they may be what fills the disk.
     await this.#tidy(describe().writtenAtMs)
-    const unfinished = `${this.#path}.${randomUUID()}`
+    const { path } = this.#named()
+    const unfinished = `${path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
     try {
       const stored = await this.#writeOpen(file, lists, dirtyRows, describe, signal)
       await file.sync()
       await file.close()
-      await rename(unfinished, this.#path)
+      await rename(unfinished, path)
       await syncDirectory(directory)
       return stored
     } catch (cause) {
@@ -214,7 +221,8 @@ export class SnapshotFile {
     describe: () => SnapshotState,
     signal: AbortSignal,
   ): Promise<StoredSnapshot> {
-    const { fingerprint, limits, pause } = this.#settings
+    const { limits, pause } = this.#settings
+    const { fingerprint } = this.#named()
     const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
     const cursors = JSON.stringify(describe()).length
     const headBytes =

@@ -6,6 +6,7 @@ import { codeOf } from '../domain/system-error.ts'
 import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
 import { LISTS } from '../domain/field.ts'
 import { type RecordLists, DirtyRows } from '../records/row-records.ts'
+import type { Crm } from '../sync/port.ts'
 import type { Replica } from '../sync/replica.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../time/waiting.ts'
@@ -223,10 +224,12 @@ function reasonOf(cause: unknown): string {
 export function dataFingerprintOf(
   { crm, timeZone, representation: { further } }: Pick<Configuration, 'crm' | 'timeZone' | 'representation'>,
   numbers: readonly number[],
+  mapping?: unknown,
 ): string {
   // Omitted if there are none, so the records of earlier releases remain usable.
   const declared = further.events.length + further.venues.length === 0 ? [] : [further]
-  const shaping = canonical([...numbers, timeZone, crm.shaping(), ...declared])
+  const inForce = mapping === undefined ? [] : [mapping]
+  const shaping = canonical([...numbers, timeZone, crm.shaping(), ...declared, ...inForce])
   return createHash('sha256').update(shaping).digest('hex').slice(0, 12)
 }
 
@@ -238,15 +241,19 @@ function canonical(value: unknown): string {
   })
 }
 
-/** Identifies the records that a configuration makes. Each fingerprint has its own snapshot and its own cluster log. */
-export function dataFingerprint(configuration: Configuration): string {
-  return dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS])
+/**
+ * Identifies the records that a configuration makes with the mapping in force. Each fingerprint has its own snapshot and
+ * its own cluster log. `null` while the connector has not declared its mapping.
+ */
+export function dataFingerprint(configuration: Configuration, { mapping }: Pick<Crm, 'mapping'>): string | null {
+  return mapping === null ? null : dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS], mapping)
 }
 
 /** Keeps a snapshot of the replica's lists in the directory. */
 export function keepSnapshot(
   directory: string,
   configuration: Configuration,
+  crm: Pick<Crm, 'mapping'>,
   replica: Replica,
   limits: { readonly memoryBytes: number },
   time: Time,
@@ -254,7 +261,7 @@ export function keepSnapshot(
 ): SnapshotKeeper {
   const file = new SnapshotFile({
     directory,
-    fingerprint: dataFingerprint(configuration),
+    fingerprint: () => dataFingerprint(configuration, crm),
     limits,
     pause: yieldToEventLoop,
   })

@@ -28,6 +28,11 @@ export interface Crm {
    * that use the kit's interface have this method.
    */
   conform?(isThorough: boolean): Promise<readonly Finding[]>
+  /**
+   * How rows become records, as far as a connector declares it: `null` while that is not known, absent if the
+   * configuration says everything. Identifies stored records, together with the configuration.
+   */
+  readonly mapping?: unknown
   /** How the lists were last read in full, for `check`. */
   readonly readings?: readonly ListReading[]
   /** Closes connections and files. Running reads end as failures. */

@@ -70,7 +70,7 @@ async function logOf(path: string, env: Readonly<Record<string, string>>): Promi
   const text = readFileSync(path, 'utf8')
   const loaded = await loadConfiguration({ path, text, env, readFile: () => Promise.reject(new Error('none')) })
   if (!loaded.ok) return ''
-  return logNameOf(dataFingerprint(loaded.configuration), loaded.configuration.cluster?.key?.reveal() ?? null)
+  return logNameOf(dataFingerprint(loaded.configuration, {}) ?? '', loaded.configuration.cluster?.key?.reveal() ?? null)
 }
 
 function withRights(rights: string): string {

@@ -186,7 +186,7 @@ export class Rig {
       },
       pause,
     })
-    this.file = new WatchedFile({ directory, fingerprint, limits: { memoryBytes }, pause })
+    this.file = new WatchedFile({ directory, fingerprint: () => fingerprint, limits: { memoryBytes }, pause })
     this.keeper = new SnapshotKeeper({
       file: this.file,
       replica: this.replica,

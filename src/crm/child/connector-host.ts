@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type LoadedFiles, digestOfCode } from './code-digest.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type ConnectorRun, nameOfThrown, runConnector, whereThrown } from '../context/connector-run.ts'
 import { systemTime } from '../../time/time.ts'
@@ -16,12 +17,12 @@ import { eachLine } from './each-line.ts'
 import { type FromHost, type ToHost, CHANNEL } from './host-messages.ts'
 
 /** Runs a connector in this process until its standard input ends. */
-export function runConnectorHost(openHttpClient: OpenHttpClient): void {
+export function runConnectorHost(openHttpClient: OpenHttpClient, noteLoadedFiles: () => LoadedFiles): void {
   const channel = createWriteStream('', { fd: CHANNEL })
   // The service has ended.
   channel.on('error', () => process.exit(0))
   endBeforeTheService()
-  const host = new ConnectorHost(openHttpClient, (bytes) => void channel.write(bytes))
+  const host = new ConnectorHost(openHttpClient, noteLoadedFiles, (bytes) => void channel.write(bytes))
   process.on('unhandledRejection', (cause) => {
     const what = nameOfThrown(cause)
     process.stderr.write(`${whereThrown(cause, host.name)}: a rejected promise that was not awaited (${what})\n`)
@@ -58,14 +59,16 @@ class ConnectorHost {
   /** The connector's name in messages. */
   name = 'the connector'
   readonly #openHttpClient: OpenHttpClient
+  readonly #noteLoadedFiles: () => LoadedFiles
   readonly #write: (bytes: Buffer) => void
   readonly #reads = new Map<number, OpenRead>()
   readonly #secrets = new Set<string>()
   #run: ConnectorRun | null = null
   readonly #loop = new LoopWatch()
 
-  constructor(openHttpClient: OpenHttpClient, write: (bytes: Buffer) => void) {
+  constructor(openHttpClient: OpenHttpClient, noteLoadedFiles: () => LoadedFiles, write: (bytes: Buffer) => void) {
     this.#openHttpClient = openHttpClient
+    this.#noteLoadedFiles = noteLoadedFiles
     this.#write = write
   }
 
@@ -107,6 +110,7 @@ class ConnectorHost {
     if (createHash('sha256').update(readFileSync(path)).digest('hex') !== digest) {
       return this.#unusable(`${name} has changed since the service was started: restart Marquee to use the new file`)
     }
+    const loadedFiles = this.#noteLoadedFiles()
     const imported: unknown = await import(pathToFileURL(path).href)
     const given = typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null
     const run = runConnector(given, {
@@ -123,7 +127,7 @@ class ConnectorHost {
     })
     if (typeof run === 'string') return this.#unusable(run)
     this.#run = run
-    this.#send({ is: 'ready', ...run.outline })
+    this.#send({ is: 'ready', ...run.outline, code: digestOfCode(loadedFiles()) })
     for (const list of ['events', 'venues'] as const) this.#watch(run, list)
   }
 

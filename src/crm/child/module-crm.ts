@@ -75,6 +75,8 @@ class ModuleHost implements RowHost {
   readonly #noteWait: ReturnType<typeof waitNotices>
   readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
   #alive: Alive | null = null
+  /** What the connector declared when it was first started. */
+  #outline: string | null = null
   #reads = 0
   /** How many times the process has ended without a successful read. */
   #deaths = 0
@@ -235,7 +237,7 @@ class ModuleHost implements RowHost {
   }
 
   #take(alive: Alive, { head, rows }: Frame): void {
-    if (head.is === 'ready') return alive.settleReady(head)
+    if (head.is === 'ready') return this.#takeOutline(alive, head)
     if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint())
     if (head.is === 'traced') return this.#context.trace?.(this.given.shown(head.line, Number.POSITIVE_INFINITY))
     if (head.is === 'closed') return void alive.closing.delete(head.read)
@@ -259,6 +261,17 @@ class ModuleHost implements RowHost {
     alive.waiting.delete(head.read)
     if (head.is === 'failed') waiting?.settle(endedBy(head))
     else waiting?.settle(head.is === 'end' ? { done: true, value: head } : { done: false, value: { ...head, rows } })
+  }
+
+  #takeOutline(alive: Alive, outline: ConnectorOutline): void {
+    const text = JSON.stringify(outline)
+    this.#outline ??= text
+    if (this.#outline === text) return alive.settleReady(outline)
+    // The records in memory and on disk belong to the first outline.
+    const what = `${this.name}, or a file that it imports, has changed since the service was started`
+    const failure = failureOf('misconfigured', `${what}: restart Marquee to use it`)
+    alive.settleReady(failure)
+    this.#kill(alive, failure)
   }
 
   #watch(alive: Alive): () => void {

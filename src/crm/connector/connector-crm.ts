@@ -53,6 +53,10 @@ export async function connectorCrm(
   }
   return {
     ...sources,
+    get mapping() {
+      const mappings = [events.mapping, venues.mapping]
+      return mappings.includes(null) ? null : mappings
+    },
     get readings() {
       return [sources.events.reading, sources.venues.reading].filter((reading) => reading !== null)
     },

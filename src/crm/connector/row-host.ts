@@ -56,6 +56,8 @@ export interface StreamShape extends ListShape {
 export interface ConnectorOutline {
   readonly events: ListOutline
   readonly venues: ListOutline
+  /** The digest of all files that the connector consists of; absent if it ships with Marquee. */
+  readonly code?: string
   /** The budget of requests; absent if the connector sends them by itself. */
   readonly budget?: ListReading['budget']
 }

@@ -13,6 +13,7 @@ export class RowStream {
   readonly name: ListName
   readonly host: RowHost
   budget: ListReading['budget'] = null
+  #code: string | null = null
   /** The number of requests of the last read in each way that was read to its end and counted. */
   readonly requests: Map<Way, number> = new Map()
   readonly #configured: SaidList | null
@@ -32,10 +33,18 @@ export class RowStream {
     if ('message' in ready) return ready
     const told = ready[this.name]
     this.budget = ready.budget ?? null
+    this.#code = ready.code ?? null
     if (this.known !== null && this.#told === told) return this.known
     const shape = await this.#shapeOf(told)
     if (!('message' in shape)) [this.known, this.#told] = [shape, told]
     return shape
+  }
+
+  /** Everything that decides how a row becomes a record; `null` until it is known. */
+  get mapping(): unknown {
+    if (this.known === null) return null
+    const { fields, active, showOnWeb, updatedAt } = this.known
+    return { fields, active, showOnWeb, updatedAt, code: this.#code }
   }
 
   async #shapeOf({ ways, said }: ListOutline): Promise<StreamShape | Failure> {

@@ -74,6 +74,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
   const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }
   return {
     ...sources,
+    mapping: [events, venues],
     async examine() {
       const warnings = [
         ...untracked(events.from, sources.events.noTracking),
