@@ -1,5 +1,6 @@
 import { ownCode } from '../config/configuration.ts'
 import { howMany, printable, spanText } from '../domain/printable.ts'
+import { ZONE_DATA_VERSION } from '../domain/zone-data.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'
 import type { Running } from './operations.ts'
@@ -31,6 +32,7 @@ export function startUp(
       try: link,
       version: VERSION,
       runtime: runtimeName(),
+      timeZoneData: ZONE_DATA_VERSION,
       ...(connector.length === 0 ? {} : { connector }),
       ...(staleIfErrorMs === 0 ? {} : { staleIfErrorMs }),
     }

@@ -14,6 +14,7 @@ import { type FaultGroup, faultGroups } from '../faults/fault-groups.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { withheldVenues } from '../faults/venue-references.ts'
 import { printable } from '../domain/printable.ts'
+import { ZONE_DATA_VERSION } from '../domain/zone-data.ts'
 
 type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Suspicion, 'where'>
 
@@ -44,6 +45,7 @@ export const NOTHING_READ = {
   groups: [],
   suspicious: [],
   zone: { name: null, set: false, datesWithoutOffset: 0 },
+  timeZoneData: ZONE_DATA_VERSION,
   withheld: [],
   ignored: [],
   fields: [],
@@ -101,6 +103,7 @@ export function reportOf(
       ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
     zone,
+    timeZoneData: ZONE_DATA_VERSION,
     ...(passing.length === 0 ? {} : { passing }),
     withheld,
     ignored: [...new Set([...ignoredOf.values()].flat())],

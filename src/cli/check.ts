@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../domain/body.ts'
 import { howMany, printable, spanText } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-error.ts'
+import { ZONE_DATA_VERSION } from '../domain/zone-data.ts'
 import type { Configuration } from '../config/configuration.ts'
 import {
   type Asides,
@@ -84,6 +85,7 @@ export async function check(
       out(printable(`Cluster store: ${store.server}, reachable, ${rights}.`))
     }
     for (const told of readingLines(crm.readings, configuration)) out(told)
+    out(`Time zone data: ${ZONE_DATA_VERSION}.`)
     for (const line of [notYetOverLine(crm, configuration), secretsLine(configuration)]) if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
     for (const told of fieldTable(report.fields)) out(told)

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, openZone } from '../domain/zone.ts'
+import { ZONE_NAMES } from '../domain/zone-data.ts'
 import { type Key, type Scalar, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, ValueProblem } from './key.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import { Secret, IN_THE_FILE } from '../domain/secret.ts'
@@ -73,9 +74,8 @@ export function timeZone(): Key<Zone> {
 
 /** The zone whose city is given, else the one with the nearest name. */
 function nearestZone(given: string): string | null {
-  const names = Intl.supportedValuesOf('timeZone')
   const city = `/${given.toLowerCase().replaceAll(/[\s-]+/g, '_')}`
-  return names.find((name) => name.toLowerCase().endsWith(city)) ?? nearestName(given, names)
+  return ZONE_NAMES.find((name) => name.toLowerCase().endsWith(city)) ?? nearestName(given, ZONE_NAMES)
 }
 
 /** A whole number within limits. References only yield text, so their digits are parsed. */

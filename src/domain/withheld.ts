@@ -6,15 +6,13 @@ export type Expected =
   | { readonly kind: 'guid'; readonly mayBeBlank: boolean }
   /** Any text or number: ids are derived from it. */
   | { readonly kind: 'id' }
-  | { readonly kind: 'text' | 'texts' | 'scalar' | 'blank' | 'any-date-time' | 'year-1-to-9999' }
+  | { readonly kind: 'text' | 'texts' | 'scalar' | 'blank' | 'any-date-time' | 'year-1-to-9999' | 'zone' }
   | ExpectedNumber
   /** `words`: the further words of `crm.texts` for yes and no; null if there are none. */
   | { readonly kind: 'flag'; readonly words: readonly string[] | null }
   | { readonly kind: 'links'; readonly asJson: boolean }
   /** `formats`: those of `crm.texts.dates`. */
   | { readonly kind: 'date-time'; readonly formats: readonly string[] }
-  /** The name of a time zone in this column. */
-  | { readonly kind: 'zone'; readonly column: string }
   /** A condition holds for these values alone, or for all but these. */
   | { readonly kind: 'one-of' | 'none-of'; readonly values: readonly string[] }
   /** A row that is a JSON object, and one with less nesting. */

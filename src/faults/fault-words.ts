@@ -126,6 +126,7 @@ const PLAIN = {
   blank: 'a blank cell',
   'any-date-time': 'a date-time',
   'year-1-to-9999': 'a date-time of the years 1 to 9999',
+  zone: 'a time zone, such as Europe/London or UTC+2',
   object: 'an object',
   'shallow-object': 'lists and objects that are nested less deeply',
 } as const
@@ -142,7 +143,6 @@ export function expectedWords(expected: Expected): string {
     return `${expected.asJson ? 'JSON, ' : ''}a list of links, each with a text for Rel and for Href, and a text or null for Title`
   }
   if (expected.kind === 'date-time') return dateWords(expected.formats)
-  if (expected.kind === 'zone') return `the name of a time zone in ${expected.column}, such as Europe/London`
   if (expected.kind === 'one-of') return `${expected.values.length === 1 ? '' : 'one of '}${expected.values.join(', ')}`
   if (expected.kind === 'none-of') return `none of ${expected.values.join(', ')}`
   return expected.kind === 'stored' ? STORED[expected.instead] : PLAIN[expected.kind]

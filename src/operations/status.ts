@@ -1,6 +1,7 @@
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/withheld.ts'
+import { ZONE_DATA_VERSION } from '../domain/zone-data.ts'
 import {
   type EitherList,
   type RefreshSettings,
@@ -125,6 +126,7 @@ export function statusOf(options: StatusOptions) {
     ready: !stopping && isReady(lists, settings, now),
     stopping,
     version,
+    timeZoneData: ZONE_DATA_VERSION,
     startedAt,
     waiting,
     snapshot,

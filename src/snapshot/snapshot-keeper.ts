@@ -14,6 +14,7 @@ import { SNAPSHOT_FORMAT, SnapshotFault, emptyLists } from './snapshot-chunks.ts
 import { type StoredSnapshot, SnapshotFile } from './snapshot-file.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { RECORDS } from '../crm/mapping/map-row.ts'
+import { ZONE_DATA_VERSION } from '../domain/zone-data.ts'
 import { createHash } from 'node:crypto'
 
 interface SnapshotKeeperSettings {
@@ -218,18 +219,18 @@ function reasonOf(cause: unknown): string {
 }
 
 /**
- * Identifies the records that a configuration makes, as 12 hexadecimal digits. If it or one of the numbers changes,
+ * Identifies the records that a configuration makes, as 12 hexadecimal digits. If it or one of the versions changes,
  * stored records are not used. Of the representation only further fields count; credentials and limits do not.
  */
 export function dataFingerprintOf(
   { crm, timeZone, representation: { further } }: Pick<Configuration, 'crm' | 'timeZone' | 'representation'>,
-  numbers: readonly number[],
+  versions: readonly (number | string)[],
   mapping?: unknown,
 ): string {
   // Omitted if there are none, so the records of earlier releases remain usable.
   const declared = further.events.length + further.venues.length === 0 ? [] : [further]
   const inForce = mapping === undefined ? [] : [mapping]
-  const shaping = canonical([...numbers, timeZone, crm.shaping(), ...declared, ...inForce])
+  const shaping = canonical([...versions, timeZone, crm.shaping(), ...declared, ...inForce])
   return createHash('sha256').update(shaping).digest('hex').slice(0, 12)
 }
 
@@ -246,7 +247,9 @@ function canonical(value: unknown): string {
  * its own cluster log. `null` while the connector has not declared its mapping.
  */
 export function dataFingerprint(configuration: Configuration, { mapping }: Pick<Crm, 'mapping'>): string | null {
-  return mapping === null ? null : dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS], mapping)
+  return mapping === null
+    ? null
+    : dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS, ZONE_DATA_VERSION], mapping)
 }
 
 /** Keeps a snapshot of the replica's lists in the directory. */

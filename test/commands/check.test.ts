@@ -91,7 +91,8 @@ describe('marquee check (SURFACE: Commands)', () => {
     )
     expect(lines[7]).toBe('Withheld because the CRM says so (1 row):')
     expect(lines[8]).toMatch(/^- ShowOnWeb: 1 event, not marked to be shown .* See events\.csv, line 4\.$/)
-    expect(lines.slice(9, 13)).toEqual([
+    expect(lines.slice(9, 14)).toEqual([
+      expect.stringMatching(/^Time zone data: 20\d\d[a-z]\.$/) as never,
       '',
       'Fields of the events, their sources, and the number of rows with a value:',
       expect.stringMatching(/^ {2}Id +← Id +3 of 3 {2}e\.g\. 5f6c2a3e-/) as never,
@@ -113,6 +114,7 @@ describe('marquee check (SURFACE: Commands)', () => {
         'groups',
         'suspicious',
         'zone',
+        'timeZoneData',
         'withheld',
         'ignored',
         'warnings',
@@ -140,6 +142,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       groups: [],
       suspicious: [],
       zone: { name: null, set: false, datesWithoutOffset: 0 },
+      timeZoneData: expect.stringMatching(/^20\d\d[a-z]$/) as never,
       withheld: [],
       ignored: [],
       warnings: [],

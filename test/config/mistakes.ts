@@ -445,7 +445,7 @@ const FURTHER: readonly (readonly [string, string])[] = [
   ],
   [
     `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: { column: D, html: true }, Code: null } } }`,
-    'm.yaml:2: crm.events.fields.Doors is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, { join: [COLUMN, COLUMN] }, a column with wallTimeIn: an IANA zone or { column: NAME }',
+    'm.yaml:2: crm.events.fields.Doors is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, { join: [COLUMN, COLUMN] }, a column with wallTimeIn: a zone such as Europe/London or UTC+2, or { column: NAME }',
   ],
   ...['values: {}', 'values: [a]', 'values: { a: [b] }', 'html: 1'].map(
     (rule) =>

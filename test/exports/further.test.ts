@@ -145,7 +145,7 @@ describe('further fields of files (contract §7)', () => {
     const [left, zoned] = ['{ subtract: [Cell, Other] }', '{ column: Cell, wallTimeIn: { column: Other } }']
     expect(await read({ type: 'integer', source: left, cells: [',x', ',4'] })).toEqual(['unreadable Other "x"', null])
     expect(await read({ type: 'date-time', source: zoned, cells: [',nowhere', ',Europe/Paris'] })).toEqual([
-      'unreadable Cell "nowhere"',
+      'unreadable Other "nowhere"',
       null,
     ])
   })

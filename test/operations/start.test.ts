@@ -1,6 +1,7 @@
 import { expect, it } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { ZONE_DATA_VERSION } from '../../src/domain/zone-data.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -17,6 +18,18 @@ it.each(['bun', 'node'] as Runtime[])(
     expect(metrics).toContain('\nmarquee_crm_requests_total{outcome="ok"} 2\n')
     expect((await fetch(`${listening.address}api/openapi.json`)).status).toBe(200)
     expect(await child.stop()).toBe(0)
+    directory.remove()
+  },
+)
+
+it.each(['bun', 'node'] as Runtime[])(
+  'names the release of the time zone data in the log and in /status, on %s',
+  async (runtime) => {
+    const directory = new FilesDirectory(SETTINGS, { events: '[]', venues: '[]' })
+    const { child, listening } = await serve(runtime, directory.configuration)
+    const status: unknown = await (await fetch(`${listening.operations}status`)).json()
+    expect([listening, status]).toMatchObject(Array.from({ length: 2 }, () => ({ timeZoneData: ZONE_DATA_VERSION })))
+    await child.stop()
     directory.remove()
   },
 )

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ZONE_DATA_VERSION } from '../../src/domain/zone-data.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { Child, ROOT } from '../support/child.ts'
 import { npmSurroundings } from '../support/npm-surroundings.ts'
@@ -64,6 +65,6 @@ describe('npm run executables', () => {
     const empty = mkdtempSync(join(folder, 'empty-'))
     const child = new Child(program, ['check', '--json'], { cwd: empty, env: { PATH: '/nowhere' } })
     expect(await child.exited).toBe(0)
-    expect(JSON.parse(child.stdout) as unknown).toMatchObject({ ok: true, events: 31 })
+    expect(JSON.parse(child.stdout) as unknown).toMatchObject({ ok: true, events: 31, timeZoneData: ZONE_DATA_VERSION })
   })
 })

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
+import { ZONE_DATA_VERSION } from '../../src/domain/zone-data.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { Child, ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -113,7 +114,7 @@ describe('npm install of the tarball in an empty folder', () => {
     ['Node', onNode],
   ])('brings check, which tells of the sample, on %s', async (_, surroundings) => {
     const { stdout } = await run([program, 'check', '--json'], { env: surroundings })
-    expect(JSON.parse(stdout) as unknown).toMatchObject({ ok: true, events: 31 })
+    expect(JSON.parse(stdout) as unknown).toMatchObject({ ok: true, events: 31, timeZoneData: ZONE_DATA_VERSION })
   })
 
   it.each([

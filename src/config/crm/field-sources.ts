@@ -2,7 +2,7 @@ import type { ListName, RecordTable } from '../../domain/field.ts'
 import { FURTHER_NAME } from '../../domain/further-names.ts'
 import { FIELD_TYPE_OF } from '../../domain/further.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { openZone } from '../../domain/zone.ts'
+import { openNamedZone } from '../../domain/zone.ts'
 import { PROBLEM, type Place } from '../config-problem.ts'
 import { Key, isNull, scalarOf, wholeKey, section } from '../key.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
@@ -119,7 +119,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   const lasting = lasts ? ', or { lasting: 2h30m } or { lasting: day }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
     int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
-    'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`,
+    'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: a zone such as Europe/London or UTC+2, or { column: NAME }${lasting}`,
   }
   return wholeKey(
     allowed[type] ?? `${COLUMN}, or ${JOIN}`,
@@ -253,7 +253,7 @@ function columnsIn(node: Tree | undefined): readonly string[] | null {
 
 function wallTimeOf(node: Tree): WallTimeIn | null {
   const name = writtenText(node)
-  const zone = name === null ? null : openZone(name.trim())
+  const zone = name === null ? null : openNamedZone(name.trim())
   if (zone !== null) return { kind: 'zone', zone }
   const column = nameIn(onlyEntries(node, ['column'])?.get('column'))
   return column === null ? null : { kind: 'column', column }

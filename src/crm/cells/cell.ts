@@ -148,8 +148,11 @@ export interface RowAccess<Row> {
   isHidden?(row: Row): boolean
   /** The web address that the `Website` cell links to; absent if cells cannot link. */
   link?(row: Row): string | null
-  /** The time zone that a cell names, by its name or by a code of the CRM; `null` if it names none. */
-  zoneOf(cell: Cell): Zone | null
+  /**
+   * The time zone that a cell names, by its name, its offset or a code of the CRM; `null` if it names none.
+   * @param listZone the zone of a blank cell, if the CRM may leave zones out
+   */
+  zoneOf(cell: Cell, listZone: Zone): Zone | null
 }
 
 /** Reads one value of a row, or returns why the row cannot be served. */

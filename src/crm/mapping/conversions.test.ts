@@ -32,6 +32,7 @@ const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
     column: 'Start',
     cell: (cell: Cell) => cell,
     wallZone: () => wallZone,
+    listZone: wallZone,
     hasZone: false,
     isEnd: false,
     isJoined: false,

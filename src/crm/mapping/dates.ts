@@ -9,6 +9,7 @@ import { isTimeAlone } from './date-parts.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
+const ZONE: Expected = { kind: 'zone' }
 
 /** A date as it is written: `day` is a day without a time, at its midnight, and `range` has a time at which it ends. */
 type WrittenDate =
@@ -148,16 +149,15 @@ export function wallZoneOf<Row>(
   source: FieldSource | null,
   access: RowAccess<Row>,
   zone: Zone,
-): (row: Row) => Zone | CellFault {
+): (row: Row) => Zone | RowFault {
   const wallTimeIn = source?.kind === 'column' || source?.kind === 'join' ? source.wallTimeIn : undefined
   if (wallTimeIn === undefined) return () => zone
   if (wallTimeIn.kind === 'zone') return () => wallTimeIn.zone
   const { column } = wallTimeIn
   const cellOf = access.cell(column)
-  const expected: Expected = { kind: 'zone', column }
   return (row) => {
     const cell = cellOf(row)
-    return access.zoneOf(cell) ?? new CellFault(expected, cell)
+    return access.zoneOf(cell, zone) ?? new RowFault('unreadable', column, new CellFault(ZONE, cell))
   }
 }
 
@@ -176,7 +176,9 @@ interface Reading {
 export interface DateOrigin<Row> extends Reading {
   readonly column: string
   readonly cell: (row: Row) => Cell
-  readonly wallZone: (row: Row) => Zone | CellFault
+  readonly wallZone: (row: Row) => Zone | RowFault
+  /** The zone of dates that nothing else decides. It is compared by identity: a row may name the same zone. */
+  readonly listZone: Zone
   readonly notes: DateNotes
 }
 
@@ -231,13 +233,13 @@ export function optionalDateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): 
     if (date instanceof RowFault) return date
     if (date !== null) return noted(origin, date, showIn)
     const zone = origin.wallZone(row)
-    return zone instanceof CellFault ? new RowFault('unreadable', origin.column, zone) : null
+    return zone instanceof RowFault ? zone : null
   }
 }
 
 function noted<Row>(origin: DateOrigin<Row>, date: FoundDate, showIn: Zone): DateTime | RowFault {
-  const { notes, hasZone } = origin
-  notes.isWallTime = date.parsed.kind === 'wall' && !hasZone
+  const { notes, listZone } = origin
+  notes.isWallTime = date.parsed.kind === 'wall' && date.zone === listZone
   return shown(origin, instantOf(date, notes), showIn, date.cell)
 }
 
@@ -251,7 +253,7 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   const cell = cellOf(row)
   if (isBlank(cell)) return null
   const zone = wallZone(row)
-  if (zone instanceof CellFault) return new RowFault('unreadable', column, zone)
+  if (zone instanceof RowFault) return zone
   const written = parseDate(cell, origin)
   if (written instanceof CellFault) return new RowFault('unreadable', column, written)
   return { cell, parsed: meant(written, origin), zone, spans: written.kind === 'day' || written.kind === 'range' }

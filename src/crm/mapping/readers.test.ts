@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { columnSource as column } from '../../config/crm/sources.ts'
 import { parseGuid } from '../../domain/guid.ts'
-import { openZone, WINDOWS_ZONES, openNamedZone } from '../../domain/zone.ts'
+import { openZone, WINDOWS_ZONES, openNamedZone, zoneNamedBy } from '../../domain/zone.ts'
 import { type Cell, type CellObject, type RowAccess, DecimalText } from '../cells/cell.ts'
 import { namedIds } from '../../domain/named-ids.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
@@ -18,7 +18,7 @@ if (utc === null || paris === null || namespace === null) throw new Error('the r
 const access: RowAccess<CellObject> = {
   cell: (name) => (row) => row[name] ?? null,
   label: (name) => (row) => row[`${name}_label`] ?? null,
-  zoneOf: (cell: Cell) => (typeof cell === 'string' ? openNamedZone(cell) : cell === 85 ? paris : null),
+  zoneOf: (cell, listZone) => (cell === 85 ? paris : zoneNamedBy(cell, listZone)),
 }
 const events: ListSetting = {
   from: 'crm.public_events',
@@ -108,13 +108,34 @@ describe('the mapping that all connectors share', () => {
     ['Europe/Paris', '2026-07-12T17:30:00+00:00'],
     ['Romance Standard Time', '2026-07-12T17:30:00+00:00'],
     [85, '2026-07-12T17:30:00+00:00'],
+    ['+02:00', '2026-07-12T17:30:00+00:00'],
+    ['UTC-3.5', '2026-07-12T23:00:00+00:00'],
     ['Paris', null],
-    ['+02:00', null],
-    [null, null],
+    ['UTC+25', null],
     [105, null],
   ])('reads a wall time in the zone that a column names: %j', (zone, start) => {
-    const expected = start === null ? { fault: 'unreadable', column: 'start' } : { Start: start }
+    const expected =
+      start === null ? { fault: 'unreadable', column: 'zone', found: JSON.stringify(zone) } : { Start: start }
     expect(mapped({ ...good, zone })).toMatchObject(expected)
+  })
+
+  it.each([null, '', ' '])('reads a wall time in the zone of the list if the column of zones is blank: %j', (zone) => {
+    const suspicions = new Suspicions()
+    const listZone = openZone('Europe/Paris') ?? utc
+    const row = { ...good, start: '2026-07-12 19:30', zone }
+    expect(mapped(row, { zone: listZone, suspicions })).toMatchObject({ Start: '2026-07-12T17:30:00+00:00' })
+    // `check` counts the date, and warns if the zone of the list is not set.
+    expect([...suspicions.wallDates]).toEqual([['start', 1]])
+    mapped(good, { zone: listZone, suspicions })
+    expect([...suspicions.wallDates]).toEqual([['start', 1]])
+  })
+
+  it('names the column of zones once if both dates are in it', () => {
+    const zoned = { kind: 'column', column: 'zone' } as const
+    const fields = { ...events.fields, Finish: { ...column('finish'), wallTimeIn: zoned } }
+    const withheld = mapped({ ...good, zone: 'Paris' }, {}, { ...events, fields })
+    expect(withheld).toMatchObject({ fault: 'unreadable', column: 'zone' })
+    expect(withheld).not.toHaveProperty('also')
   })
 
   it('takes Z behind a wall time for nothing, and any other offset for what it says', () => {

@@ -112,6 +112,7 @@ function readersByType<Row>(
       column: origin.column,
       cell: filledCell(origin),
       wallZone: wallZoneOf(source, access, context.zone),
+      listZone: context.zone,
       hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
       rules: isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates,
       isEnd,
