@@ -122,7 +122,6 @@ async function proposedFor(
   idNamespace: string | null,
 ): Promise<Section | string[]> {
   if (kind !== 'files') return [`--from only works with files: ./marquee init files --from FILE`]
-  if (from.length > 2) return ['--from takes a file of events and a file of venues']
   const [{ lookAt }, { writeProposal }] = await Promise.all([
     import('../proposal/table.ts'),
     import('../proposal/write-proposal.ts'),

@@ -4,6 +4,7 @@ import {
   ACTIVE_NAMES,
   CANCELLED_NAMES,
   EVENT_NAMES,
+  HIDDEN_NAMES,
   isGoodState,
   isNamed,
   isOffState,
@@ -16,6 +17,12 @@ import { howMany } from '../domain/printable.ts'
 
 export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Line {
   const few = withFewTexts(columns, 4)
+  const hidden = few.find((one) => !taken.has(one) && isNamed(one, HIDDEN_NAMES))
+  const notHidden = hidden === undefined ? null : unmarkedLine('showOnWeb', hidden, true)
+  if (hidden !== undefined && notHidden !== null) {
+    taken.add(hidden)
+    return notHidden
+  }
   const column = named(few, EVENT_NAMES.ShowOnWeb, taken)
   const yes = column === null ? [] : wordsIn(column, isYes)
   if (column !== null && yes.length > 0) {
@@ -51,19 +58,20 @@ export function activeOf({ columns, rows, examined }: TableContent, taken: Set<C
   taken.add(column)
   // Rows that were not examined may have other words, which a condition by exclusion would let pass.
   const isWhole = (examined ?? rows) === rows
-  const line = column === cancelled ? unmarkedLine(column, isWhole) : stateLine(column, column === active, isWhole)
+  const line =
+    column === cancelled ? unmarkedLine('active', column, isWhole) : stateLine(column, column === active, isWhole)
   const question = 'Which rows are active? Write { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all.'
   return line ?? { key: 'active', value: OPEN, evidence: `${question} ${heldBy(column)}.` }
 }
 
 /** Proposes to exclude the rows that a column marks. If no word means no, any word is a mark, because hiding is safe. */
-function unmarkedLine(column: Column, isWhole: boolean): Line | null {
+function unmarkedLine(key: string, column: Column, isWhole: boolean): Line | null {
   const [yes, no] = [wordsIn(column, isYes), wordsIn(column, isNo)]
   const { cells, filled, texts } = column
   if (hasBlank(column) && !isWhole) return null
-  if (no.length === 0) return hasBlank(column) ? conditionLine('active', column, 'blank', cells.length - filled) : null
+  if (no.length === 0) return hasBlank(column) ? conditionLine(key, column, 'blank', cells.length - filled) : null
   if (yes.length === 0 || yes.length + no.length < texts.length) return null
-  return hasBlank(column) ? noneOfLine(column, yes) : oneOfLine('active', column, no)
+  return hasBlank(column) ? noneOfLine(key, column, yes) : oneOfLine(key, column, no)
 }
 
 /** Proposes to exclude the words for what is off, if all others are known to mean that it is on. */
@@ -71,7 +79,7 @@ function stateLine(column: Column, isCalledActive: boolean, isWhole: boolean): L
   const on = wordsIn(column, (text) => isGoodState(text) || (isCalledActive && isYes(text)))
   const off = wordsIn(column, (text) => isOffState(text) || (isCalledActive && isNo(text)))
   if (on.length + off.length < column.texts.length) return null
-  if (!isCalledActive || on.length === 0) return off.length > 0 && isWhole ? noneOfLine(column, off) : null
+  if (!isCalledActive || on.length === 0) return off.length > 0 && isWhole ? noneOfLine('active', column, off) : null
   // A blank cell next to yes and no is ambiguous: ask.
   return hasBlank(column) && off.length > 0 ? null : oneOfLine('active', column, on)
 }
@@ -93,8 +101,8 @@ function oneOfLine(key: string, column: Column, words: readonly string[]): Line 
   return conditionLine(key, column, listed(words), rowsWith(column, words))
 }
 
-function noneOfLine(column: Column, words: readonly string[]): Line {
-  return conditionLine('active', column, `{ not: ${listed(words)} }`, column.cells.length - rowsWith(column, words))
+function noneOfLine(key: string, column: Column, words: readonly string[]): Line {
+  return conditionLine(key, column, `{ not: ${listed(words)} }`, column.cells.length - rowsWith(column, words))
 }
 
 function conditionLine(key: string, column: Column, value: string, passing: number): Line {

@@ -1,20 +1,26 @@
+import type { ListName } from '../domain/field.ts'
+import { isNo, isYes } from '../domain/flag-words.ts'
+import { howMany } from '../domain/printable.ts'
+import { isDayName } from '../domain/day-names.ts'
 import { type Column, countOf, isMost } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
-import { EVENT_NAMES, isNamed, named, namedAnywhere } from './field-names.ts'
+import { EVENT_NAMES, isNamed, named, namedAnywhere, SOLD_OUT_NAMES, WEAK_TAGS } from './field-names.ts'
 import { type FurtherProposal, furtherColumns } from './further-columns.ts'
-import { type VenueLink, idField, idLine, venueIdOf } from './id-columns.ts'
-import { type Line, byName, counted, example, lineOf, OPEN, quoted } from './line.ts'
-import type { ListName } from '../domain/field.ts'
-import { howMany } from '../domain/printable.ts'
+import { type VenueLink, idField, idLine, joinedId, venueIdOf } from './id-columns.ts'
+import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf } from './line.ts'
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
+import { isFree, isNumber, isPriceText, isSoldOut } from './written-numbers.ts'
 
 /** What is proposed for a list. */
 export interface ListProposal {
   readonly list: ListName
   readonly table: Table
-  readonly id: Column | null
+  /** Why it is doubtful that this table is the list; `null` if it is not. */
+  readonly doubt: string | null
+  /** Whether a namespace makes the ids. */
+  readonly needsNamespace: boolean
   readonly fields: readonly Line[]
   readonly more: readonly Line[]
   readonly texts: readonly Line[]
@@ -23,6 +29,13 @@ export interface ListProposal {
   /** Further fields that columns could be. */
   readonly further: readonly FurtherProposal[]
 }
+
+/** How an event names its venue: by a column of another table, or by columns that are the venue of the same row. */
+export type VenuePlace =
+  | { readonly link: VenueLink }
+  /** @param address the columns that only describe the venue */
+  | { readonly within: readonly Column[]; readonly address: ReadonlySet<Column> }
+  | null
 
 type EventField = Exclude<keyof typeof EVENT_NAMES, 'Sold' | 'ShowOnWeb'>
 
@@ -35,55 +48,81 @@ const QUESTIONS = {
 }
 
 /** Proposes the fields of events: by the contents of columns first, by their names second. */
-export function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean): ListProposal {
+export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, venuesAreKnown: boolean): ListProposal {
   const { columns } = table
-  const id = idField(columns)
-  const taken = new Set(
-    [id, link?.from, ...besides(link, columns)].filter((column) => column !== null && column !== undefined),
+  const link = place !== null && 'link' in place ? place.link : null
+  const { within, address } = place !== null && 'within' in place ? place : { within: [], address: [] }
+  const called = idField(columns)
+  const taken = new Set<Column>(
+    [called, link?.from, ...address, ...besides(link, columns)].flatMap((column) => column ?? []),
   )
-  const fields = [idLine(id, columns)]
+  const fields: Line[] = []
   const ask = (field: keyof typeof QUESTIONS): void => {
     fields.push({ key: field, value: OPEN, evidence: `${QUESTIONS[field]}.${meantFor(field, columns, taken)}` })
   }
-  const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {
+  const find = (field: EventField, among: readonly Column[]): Column | null => {
     const own = named(among, EVENT_NAMES[field], taken)
     // A name within an inner object is most likely not the event's.
     const column = own ?? (field === 'Name' ? null : namedAnywhere(among, EVENT_NAMES[field], taken))
-    if (column === null) return null
-    taken.add(column)
-    fields.push(lineOf(field, column, evidence(column)))
+    if (column !== null) taken.add(column)
     return column
   }
-  const texts = columns.filter(({ kind, filled }) => kind === 'text' && filled > 0)
-  if (take('Name', texts, byName) === null) ask('Name')
-  const venueId = venueIdOf(columns, link, venuesAreKnown)
-  if (venueId !== null) fields.push(venueId)
+  const filled = columns.filter(({ filled: rows }) => rows > 0)
+  const texts = filled.filter(({ kind }) => kind === 'text')
+  const name = find('Name', texts)
+  if (name === null) ask('Name')
+  else fields.push(lineOf('Name', name, byName(name)))
+  if (within.length > 0) {
+    fields.push({ key: 'VenueId', value: sourceOf(within), evidence: `the venues are made of it; ${placesIn(within)}` })
+  } else if (link !== null || venuesAreKnown) {
+    fields.push(...[venueIdOf(columns, link)].filter((line) => line !== null))
+  }
   const dates = datesOf(columns, taken)
   fields.push(...dates.lines)
-  const numbers = columns.filter(({ kind, filled }) => kind === 'number' && filled > 0)
-  const capacity = take('TicketCapacity', numbers, fits)
-  const available = take('TicketsAvailable', numbers, fits)
+  const numbers = filled.filter((column) => column.kind === 'number')
+  const capacity = find('TicketCapacity', numbers)
+  if (capacity !== null) fields.push(lineOf('TicketCapacity', capacity, fits(capacity)))
+  const available = find(
+    'TicketsAvailable',
+    filled.filter((column) => readsAs(column, isSoldOut) !== null),
+  )
   const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
-  if (capacity !== null && sold !== null) {
+  if (available !== null) {
+    fields.push({ key: 'TicketsAvailable', ...numberSource(available, isSoldOut) })
+  } else if (capacity !== null && sold !== null) {
     taken.add(sold)
     const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
     fields.push({ key: 'TicketsAvailable', value, evidence: fits(sold) })
-  } else if (available === null) {
-    if (capacity === null) ask('TicketCapacity')
-    ask('TicketsAvailable')
+  } else {
+    const marked = soldOutOf(filled, taken, capacity)
+    if (marked !== null) fields.push(marked)
+    else {
+      if (capacity === null) ask('TicketCapacity')
+      ask('TicketsAvailable')
+    }
   }
-  if (take('Price', numbers, fits) === null) ask('Price')
-  const tags = take('Tags', texts, (column) => `${howMany(column.texts.length, 'different text')}; ${example(column)}`)
-  const read = numbers.filter((column) => taken.has(column))
+  const price = find(
+    'Price',
+    filled.filter((column) => readsAs(column, isFree) !== null),
+  )
+  if (price === null) ask('Price')
+  else fields.push({ key: 'Price', ...numberSource(price, isFree) })
+  const tags = find('Tags', texts.filter(mayBeTags))
+  if (tags !== null)
+    fields.push(lineOf('Tags', tags, `${howMany(tags.texts.length, 'different text')}; ${example(tags)}`))
+  const id = called === null ? joinedId(name === null ? [] : [name], dates.starts, within.slice(0, 1)) : [called]
+  const read = [capacity, available, sold, price].filter((column) => column !== null)
+  const more = [showOnWebOf(columns, taken), activeOf(table, taken, 'event')]
   return {
     list: 'events',
     table,
-    id,
-    fields,
-    more: [showOnWebOf(columns, taken), activeOf(table, taken, 'event')],
-    texts: textLines(table, read, dates, tags),
+    doubt,
+    needsNamespace: called?.isGuid !== true,
+    fields: [idLine(id, columns, called !== null), ...fields],
+    more,
+    texts: textLines(table, read, dates.formats, tags),
     taken,
-    further: furtherColumns('events', columns, taken),
+    further: [...textsOfPrices(price), ...furtherColumns('events', columns, taken)],
   }
 }
 
@@ -91,6 +130,107 @@ export function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: b
 function besides(link: VenueLink | null, columns: readonly Column[]): readonly Column[] {
   const [object = '', ...within] = link?.from.name.split('.') ?? []
   return link === null || within.length === 0 ? [] : columns.filter(({ name }) => name.startsWith(`${object}.`))
+}
+
+function placesIn([place, town]: readonly Column[]): string {
+  if (place === undefined) return ''
+  const why = town === undefined ? '' : ` in several places of ${town.name}`
+  return `${howMany(place.texts.length, 'different place')}${why}; ${example(place)}`
+}
+
+/** How a column's texts are read as numbers; `null` if most cannot be. */
+interface NumberTexts {
+  /** Words that stand for 0. */
+  readonly zeros: readonly string[]
+  /** Whether some texts are several prices, or prices with words. */
+  readonly hasPrices: boolean
+  readonly fit: number
+  readonly others: readonly string[]
+}
+
+function readsAs({ texts, kind, filled }: Column, isZero: (text: string) => boolean): NumberTexts | null {
+  if (kind !== 'number' && kind !== 'text') return null
+  const isPrice = (text: string): boolean => isZero === isFree && !isNumber(text) && isPriceText(text)
+  const isRead = (text: string): boolean => isNumber(text) || isZero(text) || isPrice(text)
+  const fit = countOf(texts, isRead)
+  if (!isMost(fit, filled)) return null
+  return {
+    zeros: texts.flatMap(({ text }) => (isZero(text) && !isNumber(text) ? [text] : [])),
+    hasPrices: texts.some(({ text }) => isPrice(text)),
+    fit: fit - countOf(texts, (text) => isZero(text) && !isNumber(text)),
+    others: texts.flatMap(({ text }) => (isRead(text) ? [] : [text])),
+  }
+}
+
+const SOME_WORDS = 12
+
+/** The source of a number: a column, what its words stand for, and the lowest of several prices. */
+function numberSource(column: Column, isZero: (text: string) => boolean): Omit<Line, 'key'> {
+  const { zeros, hasPrices, fit, others } = readsAs(column, isZero) ?? {
+    zeros: [],
+    hasPrices: false,
+    fit: 0,
+    others: [],
+  }
+  const values = new Map(zeros.slice(0, SOME_WORDS).map((text) => [text.trim().toLowerCase(), text.trim()]))
+  const words = [...values.values()]
+  const more = [
+    ...(words.length === 0 ? [] : [`values: { ${words.map((text) => `${quoted(text)}: "0"`).join(', ')} }`]),
+    ...(hasPrices ? ['pick: least'] : []),
+  ]
+  const isNumbers = hasPrices ? (fit === 1 ? 'has a price' : 'have a price') : fit === 1 ? 'is a number' : 'are numbers'
+  const facts = [
+    `${counted(fit)} of ${counted(column.filled)} ${isNumbers}; ${example(column)}`,
+    ...(hasPrices ? ['the lowest of several counts'] : []),
+    ...(words.length === 0 ? [] : [`${words.join(', ')}: 0`]),
+    ...(others.length === 0
+      ? []
+      : [`rows with ${others.slice(0, 3).join(', ')} are withheld until values says what to read instead`]),
+  ]
+  return { value: sourceOf([column], ...more), evidence: facts.join('; ') }
+}
+
+/** The text of prices beside the lowest one. */
+function textsOfPrices(price: Column | null): readonly FurtherProposal[] {
+  const isText = price !== null && readsAs(price, isFree)?.hasPrices === true
+  return isText ? [{ key: 'PriceText', type: 'text', value: quoted(price.name), evidence: example(price) }] : []
+}
+
+/** Proposes the tickets left by a column that marks what is sold out. */
+function soldOutOf(columns: readonly Column[], taken: Set<Column>, capacity: Column | null): Line | null {
+  const column = columns.find((one) => !taken.has(one) && isNamed(one, SOLD_OUT_NAMES) && one.texts.length <= 4)
+  const marks = column?.texts.filter(({ text }) => isYes(text) || isSoldOut(text)) ?? []
+  const isClear = column?.texts.every((one) => marks.includes(one) || isNo(one.text)) === true
+  if (column === undefined || marks.length === 0 || !isClear) return null
+  taken.add(column)
+  const key = 'TicketsAvailable'
+  const words = marks.map(({ text }) => quoted(text))
+  const name = quoted(column.name)
+  const sold = `0 where ${column.name} is ${marks.map(({ text }) => text).join(' or ')}`
+  if (capacity !== null) {
+    const value = `{ column: ${quoted(capacity.name)}, onlyWhere: { ${name}: { not: [${words.join(', ')}] } } }`
+    return { key, value, evidence: `${sold}, else all tickets` }
+  }
+  const others = column.texts.flatMap((one) => (marks.includes(one) ? [] : [`${quoted(one.text)}: ${OPEN}`]))
+  const values = [...words.map((word) => `${word}: "0"`), ...others].join(', ')
+  const value = `{ column: ${name}, values: { ${values} }, whenBlank: ${OPEN} }`
+  return {
+    key,
+    value,
+    evidence: `${sold}. How many tickets are left otherwise? For example 1, if your site only asks whether there are any.`,
+  }
+}
+
+/** Whether a column's values fit tags: not the types of programs, names of days, addresses or descriptions. */
+function mayBeTags({ name, texts }: Column): boolean {
+  const isMachine = /(?:^|\.)(?:[@$]|__)/.test(name)
+  const isSame = texts.length === 1 && isNamed({ name }, WEAK_TAGS)
+  return (
+    !isMachine &&
+    !isSame &&
+    !texts.every(({ text }) => isDayName(text)) &&
+    !texts.some(({ text }) => text.length > 150 || /^https?:/i.test(text))
+  )
 }
 
 /** Mentions the column that has the field's name but unsuitable contents. */
@@ -105,21 +245,12 @@ function meantFor(field: EventField, columns: readonly Column[], taken: Readonly
 
 /** Explains why no field reads a column, if that is evident, to follow an example of it. */
 export function whyNot(column: Column): string {
-  if (isShortYear(column)) return '; years must have four digits'
   const number = (['Price', 'TicketCapacity', 'TicketsAvailable'] as const).find((field) =>
     isNamed(column, EVENT_NAMES[field]),
   )
   return number === undefined || column.kind === 'number'
     ? ''
-    : `; ${number} needs numbers, and some values are not numbers`
-}
-
-/** Returns true if most of the column is dates with two-digit years, which no format reads. */
-function isShortYear({ texts, filled }: Column): boolean {
-  return isMost(
-    countOf(texts, (text) => /^\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)/.test(text)),
-    filled,
-  )
+    : `; ${number} needs numbers, and most values are not numbers`
 }
 
 function fits(column: Column): string {

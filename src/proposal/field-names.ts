@@ -1,3 +1,5 @@
+import type { ListName } from '../domain/field.ts'
+
 /**
  * Names of columns for each field of an event, in English, German, French, Spanish, Dutch and Italian, as `bareName`
  * writes them.
@@ -10,13 +12,13 @@ export const EVENT_NAMES = {
     'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule spettacolo espectaculo funcion',
   ),
   VenueId: words(
-    'venueid venue venuename spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location where wo ou donde dove waar',
+    'venueid venue venuename spielstatte spielort veranstaltungsort location locatie recinto halle saal salle sala sede zaal podium room hall theatre theater teatro where wo ou donde dove waar ort lieu lugar plaats luogo place',
   ),
   Start: words(
-    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd when wann quand cuando quando wanneer',
+    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd when wann quand cuando quando wanneer from von vom ab du desde dal van vanaf',
   ),
   Finish: words(
-    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin',
+    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin to until till thru through au jusquau hasta tot al',
   ),
   TicketCapacity: words(
     'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent maxattendees maxparticipants maxteilnehmer maxtickets totaltickets totalseats totalspots totalplaces totalcapacity spots',
@@ -26,10 +28,10 @@ export const EVENT_NAMES = {
   ),
   Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words(
-    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto cost ticketcost fee entryfee admissionfee kosten cout costo coste',
+    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto cost ticketcost fee entryfee admissionfee kosten cout costo coste admission',
   ),
   Tags: words(
-    'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
+    'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik schlagworte schlagworter stichworte keywords motscles etiquetas etiquettes trefwoorden parolechiave palabrasclave type art',
   ),
   ShowOnWeb: words(
     'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen visibility visible sichtbarkeit sichtbar visibilite visibilidad visibilita zichtbaar pubblica pubblicaonline showonline publishonline onwebsite showonwebsite aufderwebsite imweb',
@@ -39,7 +41,7 @@ export const EVENT_NAMES = {
 export const VENUE_NAMES = {
   Id: words('id guid uuid nr nummer number no code kennung ref numero venueid'),
   Name: words(
-    'name venue venuename titel spielstatte spielort veranstaltungsort ort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
+    'name venue venuename titel spielstatte spielort veranstaltungsort ort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung location recinto podium room',
   ),
   AddressStreet1: words(
     'addressstreet1 street address strasse adresse anschrift rue calle direccion straat adres via indirizzo',
@@ -52,7 +54,7 @@ export const VENUE_NAMES = {
     'addresspostalcode postalcode postcode zip zipcode plz postleitzahl codepostal cp codigopostal cap',
   ),
   AddressState: words(
-    'addressstate state county bundesland kanton canton region regione provincia provincie prov estado departement',
+    'addressstate state county bundesland kanton canton region regione provincia provincie prov estado departement stateprovince province',
   ),
   AddressCountry: words('addresscountry country land pays pais paese'),
   Latitude: words('latitude lat breitengrad breite latitud latitudine breedtegraad'),
@@ -71,6 +73,48 @@ export const FURTHER_NAMES = {
     'image bild picture photo foto imageurl bildurl poster plakat imagen cartel afbeelding immagine locandina visuel affiche',
   ),
 }
+
+/** Words in the names of files and sheets that hold events, and of those that hold venues. */
+const LIST_WORDS = {
+  events:
+    /event|veranstaltung|spielplan|program|termin|kalender|calend|agenda|\bshows?\b|concert|konzert|\bgigs?\b|evenement|voorstelling|spettacol|cartellone|spectacle|saison|season|stagione|temporada|schedule|performance|auffuhrung/,
+  venues:
+    /venue|\borte?\b|spielort|spielstatte|veranstaltungsort|\blocations?\b|\blieux?\b|\bsalles?\b|lugares|recinto|\bsale\b|luogh?[io]|\bsedi\b|locatie|podia|plaatsen|zalen|theat(?:er|re)s\b|\bplaces\b|\bhalls\b|\brooms\b|raume/,
+} satisfies Readonly<Record<ListName, RegExp>>
+
+/** The list that a file or sheet is named after; `null` if its name says neither or both. */
+export function listNamed(title: string): ListName | null {
+  const bare = withoutAccents(title)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, ' ')
+  const isVenues = LIST_WORDS.venues.test(bare)
+  const isEvents = LIST_WORDS.events.test(bare.replaceAll('veranstaltungsort', ''))
+  return isVenues === isEvents ? null : isVenues ? 'venues' : 'events'
+}
+
+/** Names of columns that only tables of people have. */
+export const PEOPLE_NAMES: readonly string[] = words(
+  'firstname lastname surname forename vorname nachname familienname prenom nomdefamille apellido apellidos cognome voornaam achternaam birthday birthdate dateofbirth dob geburtstag geburtsdatum datedenaissance fechadenacimiento datadinascita geboortedatum salutation anrede',
+)
+
+/** Names of columns that say which rows to keep from the public. */
+export const HIDDEN_NAMES: readonly string[] = words(
+  'hidefromeventlistings hidefromlistings hidden hide ishidden isprivate private versteckt verborgen masque cache oculto nascosto',
+)
+
+/** Names of columns that mark what is sold out. */
+export const SOLD_OUT_NAMES: readonly string[] = words(
+  'soldout issoldout ausverkauft ausgebucht complet completo agotado uitverkocht esaurito',
+)
+
+export const ALL_DAY_NAMES: readonly string[] = words(
+  'allday alldayevent isallday ganztagig ganztags journeeentiere toutelajournee todoeldia tuttoilgiorno heledag',
+)
+
+/** Names that say only weakly that a column holds tags: its values have to differ too. */
+export const WEAK_TAGS: readonly string[] = words(
+  'type art soort discipline category categories categorie kategorie rubrik',
+)
 
 export const ACTIVE_NAMES: readonly string[] = words('active isactive aktiv actif activo actief attivo')
 export const STATUS_NAMES: readonly string[] = words('status state zustand statut etat estado stato')
@@ -116,37 +160,40 @@ function words(list: string): readonly string[] {
 
 /** Normalizes a name for comparison: removes case, accents, blanks and signs; `#` and `Nº` are a number. */
 export function bareName(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replaceAll('ß', 'ss')
-    .replaceAll('#', 'nr')
-    .replaceAll(/\p{M}/gu, '')
+  return withoutAccents(name.replaceAll('#', 'nr'))
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
 }
 
+function withoutAccents(text: string): string {
+  return text.normalize('NFKD').replaceAll('ß', 'ss').replaceAll(/\p{M}/gu, '')
+}
+
 export function isNamed({ name }: Named, names: readonly string[]): boolean {
-  return names.includes(bareName(name))
+  const bare = bareName(name)
+  return names.includes(bare) || names.includes(ownField(bare) ?? bare)
 }
 
 /** Names that may mean the venue or its town. */
 export const TOWN_NAMES: readonly string[] = words('ort lieu lugar plaats luogo localite localidad localita place')
 
-/** The names of all fields. */
-const KNOWN: ReadonlySet<string> = new Set([EVENT_NAMES, VENUE_NAMES].flatMap((names) => Object.values(names).flat()))
+function wordsOf(names: Readonly<Record<string, readonly string[]>>): ReadonlySet<string> {
+  return new Set([...Object.keys(names).map(bareName), ...Object.values(names).flat()])
+}
 
-const EVENT_FIELDS = new Set(Object.keys(EVENT_NAMES).map(bareName))
-const VENUE_FIELDS = new Set(Object.keys(VENUE_NAMES).map(bareName))
+const [EVENT_WORDS, VENUE_WORDS] = [wordsOf(EVENT_NAMES), wordsOf(VENUE_NAMES)]
+const OWN_NAMES = new Set([EVENT_NAMES, VENUE_NAMES].flatMap((names) => Object.keys(names).map(bareName)))
 
 /**
- * The field whose contract name a column has, possibly prefixed with the list's. `venue_name` is excluded: it may be an
- * event's venue.
+ * The name of a column without the list's: `EVENT COST`, `VENUE CITY`. `null` if it is no such name, and for
+ * `venue_name`, which may be an event's venue.
  */
 function ownField(bare: string): string | null {
-  if (EVENT_FIELDS.has(bare) || VENUE_FIELDS.has(bare)) return bare
+  if (OWN_NAMES.has(bare)) return bare
   const rest = bare.slice('event'.length)
-  if (bare.startsWith('event') && EVENT_FIELDS.has(rest)) return rest
-  return bare.startsWith('venue') && VENUE_FIELDS.has(rest) && !EVENT_FIELDS.has(rest) ? rest : null
+  if (bare.startsWith('event') && EVENT_WORDS.has(rest)) return rest
+  const isOfEither = [...EVENT_NAMES.Id, ...EVENT_NAMES.Name].includes(rest)
+  return bare.startsWith('venue') && VENUE_WORDS.has(rest) && !isOfEither ? rest : null
 }
 
 const NONE: ReadonlySet<Named> = new Set()
@@ -168,7 +215,7 @@ export function named<Item extends Named>(
   if (exactly !== null) return exactly
   const loose = columns.find((column) => {
     const bare = bareName(column.name)
-    if (taken.has(column) || ownField(bare) !== null || KNOWN.has(bare)) return false
+    if (taken.has(column) || ownField(bare) !== null || EVENT_WORDS.has(bare) || VENUE_WORDS.has(bare)) return false
     return names.some((name) => name.length > 3 && bare.startsWith(name))
   })
   return loose ?? null
@@ -212,8 +259,11 @@ const OTHERS =
   /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|cancel|storn|absage/
 
 const GENERAL: ReadonlySet<string> = new Set(
-  words('datum date termin fecha data uhrzeit heure hora ora tijd time zeit dag day jour tag dia giorno'),
+  words('datum date dates termin fecha data uhrzeit heure hora ora tijd time zeit dag day jour tag dia giorno'),
 )
+
+/** Words that are an end of an event only if they are the whole name. */
+const BETWEEN: ReadonlySet<string> = new Set(words('from von vom ab du desde dal van vanaf to till au hasta tot al'))
 
 export function momentRole(name: string): MomentRole {
   const bare = bareName(name)
@@ -221,6 +271,7 @@ export function momentRole(name: string): MomentRole {
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .split(/[^\p{L}\p{N}]+/u)
     .map(bareName)
+    .filter((part) => !BETWEEN.has(part))
   if (GENERAL.has(bare)) return 'date'
   if (EVENT_NAMES.Finish.includes(bare)) return 'finish'
   if (EVENT_NAMES.Start.includes(bare)) return 'start'

@@ -1,4 +1,5 @@
 import type { ListName } from '../domain/field.ts'
+import { parseDateTimeText } from '../domain/date-time.ts'
 import { isNo } from '../domain/flag-words.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import type { FurtherType } from '../domain/further.ts'
@@ -82,12 +83,15 @@ function statusOf(columns: readonly Column[]): { readonly column: Column; readon
 
 const INTEGER = /^[+-]?\d{1,9}$/
 const DECIMAL = /^[+-]?\d+\.\d+$/
+const URL_TEXT = /^https?:\/\/\S+$/i
 const FLAG = /^(?:true|false|yes|no)$/i
 
 /** The type that reads all values of a column, whatever the list says about its texts; `text` if unsure. */
-function typeOf({ kind, formats, fit, filled, texts }: Column): FurtherType {
+function typeOf({ kind, texts }: Column): FurtherType {
+  const isMoment = kind === 'date-time' || kind === 'date'
   const all = (pattern: RegExp): boolean => texts.every(({ text }) => pattern.test(text.trim()))
-  if (kind === 'date-time' && formats.length === 0 && fit === filled) return 'date-time'
+  if (isMoment && texts.every(({ text }) => parseDateTimeText(text) !== null)) return 'date-time'
+  if (all(URL_TEXT)) return 'text'
   if (all(FLAG)) return 'flag'
   if (kind !== 'number') return 'text'
   if (all(INTEGER)) return 'integer'

@@ -57,3 +57,10 @@ export function canBeNamed(name: string): boolean {
 export function lineOf(key: string, { name }: { readonly name: string }, evidence: string): Line {
   return { key, value: quoted(name), evidence }
 }
+
+/** A source of one column, or of several that are joined. @param more further keys, in YAML */
+export function sourceOf(columns: readonly { readonly name: string }[], ...more: readonly string[]): string {
+  const names = columns.map(({ name }) => quoted(name)).join(', ')
+  if (columns.length === 1 && more.length === 0) return names
+  return `{ ${[columns.length === 1 ? `column: ${names}` : `join: [${names}]`, ...more].join(', ')} }`
+}

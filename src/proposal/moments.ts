@@ -1,14 +1,17 @@
-import { type DateFormat, parseByFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
-import { type Column, type CountedText, countedTexts, countOf, dateTimeFormats, isMost, rowsOf } from './column.ts'
-import { momentRole } from './field-names.ts'
-import { type Line, counted, example, OPEN, quoted } from './line.ts'
+import { isNo, isYes } from '../domain/flag-words.ts'
+import { openZone } from '../domain/zone.ts'
+import { type Column, type CountedText, countedTexts, countOf, isMost } from './column.ts'
+import { ALL_DAY_NAMES, isNamed, momentRole } from './field-names.ts'
+import { type Line, counted, example, listed, OPEN, quoted, sourceOf } from './line.ts'
+import { type Formats, dayWithTime, formatsOf, hasRange, secondsIn } from './written-dates.ts'
 
 export interface Dates {
   readonly lines: readonly Line[]
-  readonly formats: readonly DateFormat[]
-  /** A column of days without a time. Midnight is only served if the configuration says so. */
-  readonly dayOnly: Column | null
+  /** The formats, for `texts`; `null` if the dates need none. */
+  readonly formats: Line | null
+  /** The columns of the start; empty if that is a question. */
+  readonly starts: readonly Column[]
 }
 
 /**
@@ -16,23 +19,31 @@ export interface Dates {
  * count.
  */
 export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
-  const of = (kind: Column['kind']): readonly Column[] => columns.filter((column) => column.kind === kind)
-  const [wholes, days, times, unfit] = [of('date-time'), of('date'), of('time'), columns.filter(isUnfit)]
+  const free = columns.filter((column) => !taken.has(column))
+  const of = (...kinds: readonly Column['kind'][]): readonly Column[] => free.filter(({ kind }) => kinds.includes(kind))
+  const [wholes, days, times, unfit] = [of('date-time'), of('date', 'worded-date'), of('time'), free.filter(isUnfit)]
   const all = [...wholes, ...days, ...times, ...unfit]
   const starts = startsOf(wholes, days, times, unfit)
-  if (starts === null) return { lines: [openStart(all), openFinish(all)], formats: [], dayOnly: null }
+  if (starts === null) return { lines: [openStart(all), openFinish(all)], formats: null, starts: [] }
   const ends = endsOf(starts, all)
-  for (const column of [...starts, ...ends]) taken.add(column)
-  const [first] = starts
-  const dayOnly = starts.length === 1 && first?.kind === 'date' ? first : null
-  const formats = dayOnly?.formats ?? formatsOf(starts, ends)
-  const start = { key: 'Start', value: sourceOf(starts), evidence: evidenceOf(starts, formats) }
+  const zone = zoneOf(free, starts)
+  const allDay = starts.length === 2 ? allDayOf(free, starts) : null
+  for (const column of [...starts, ...ends, zone, allDay]) if (column !== null) taken.add(column)
+  const moments = [textsOf(starts, allDay !== null), textsOf(ends, allDay !== null)].flat()
+  const more = zone === null ? [] : [`wallTimeIn: { column: ${quoted(zone.name)} }`]
+  const facts = zone === null ? '' : `; ${zone.name} names the zone of each row`
+  const start = {
+    key: 'Start',
+    value: sourceOf(starts, ...more),
+    evidence: `${evidenceOf(starts, allDay !== null)}${facts}`,
+  }
+  const isDays = starts.every(({ kind }) => kind !== 'time' && kind !== 'date-time')
   const rest = all.filter((column) => !starts.includes(column))
-  const finish = ends.length === 0 ? openFinish(rest) : finishLine(starts, ends, formats)
-  return { lines: [start, finish], formats, dayOnly }
+  const finish = finishLine({ starts, ends, more, isDays, rest, hasAllDay: allDay !== null })
+  return { lines: [start, finish], formats: formatsLine(starts, ends, moments), starts }
 }
 
-/** A text that is called a date is a question, and no other column replaces it: "Mar 5, 2027" cannot be read. */
+/** A text that is called a date is a question, and no other column replaces it. */
 function isUnfit({ name, kind, filled, texts }: Column): boolean {
   const role = momentRole(name)
   if (kind !== 'text' || filled === 0 || role === null || role === 'other') return false
@@ -50,29 +61,39 @@ function startsOf(
   const [whole, day, time] = [startOf(wholes), startOf(days), startOf(times)]
   // A column of days and one of times, both named so, are meant; a date-time without such a name is another date.
   const isSplit = day !== null && mayStart(day) && times.some(mayStart)
-  const isDoubtful = isSplit || (whole !== null && isUnnamed(whole) && unfit.some(mayStart))
+  const unread = [...unfit, ...days.filter(({ kind }) => kind === 'worded-date')]
+  const isDoubtful = isSplit || (whole !== null && isUnnamed(whole) && unread.some(mayStart))
   if (whole !== null && (momentRole(whole.name) === 'start' || !isDoubtful)) return [whole]
   const rivals = wholes.filter((one) => momentRole(one.name) !== 'other' && !(isSplit && isUnnamed(one)))
   if (day === null || rivals.length > 0) return null
-  if (time === null) return times.length > 0 ? null : [day]
+  const others = times.filter(({ name }) => momentRole(name) !== 'finish')
+  if (time === null) return others.length > 0 ? null : [day]
   const starts = [day, time]
-  const formats = formatsOf(starts)
-  return textsOf(starts).some(({ text }) => secondsOf(text, formats) !== null) ? starts : null
+  return day.kind === 'worded-date' || readsOf(starts) > 0 ? starts : null
 }
 
-/** The columns of the end, named so: of the same kind as those of the start; none if they are unclear. */
+/** The columns of the end, named so; none if they are unclear. */
 function endsOf(starts: readonly Column[], all: readonly Column[]): readonly Column[] {
   const named = all.filter((column) => !starts.includes(column) && momentRole(column.name) === 'finish')
-  const of = (kind: Column['kind']): readonly Column[] => named.filter((column) => column.kind === kind)
+  const of = (...kinds: readonly Column['kind'][]): readonly Column[] =>
+    named.filter(({ kind }) => kinds.includes(kind))
   const [day, time] = starts
-  if (time === undefined) {
-    const ends = of('date-time').filter((column) => isAfter(starts, [column]))
-    return ends.length === 1 ? ends : []
+  const lastDays = of('date', ...(day?.kind === 'worded-date' ? (['worded-date'] as const) : []))
+  const lastTimes = of('time')
+  const ends = [...(lastDays.length === 0 && day !== undefined && time !== undefined ? [day] : lastDays), ...lastTimes]
+  const hasRanges = isMost(rangesIn(starts), starts[0]?.filled ?? 0)
+  if (time === undefined || lastTimes.length === 0) {
+    const moments = [...of('date-time'), ...lastDays].filter(
+      (column) => column.kind === 'worded-date' || isAfter(starts, [column]),
+    )
+    return moments.length === 1 ? moments : moments.length === 0 && hasRanges ? starts : []
   }
-  const lastDays = of('date')
-  const ends = [...(lastDays.length === 0 && day !== undefined ? [day] : lastDays), ...of('time')]
   // An earlier time on the same day is on the next day.
-  return ends.length === 2 && ends[1]?.kind === 'time' && (ends[0] === day || isAfter(starts, ends)) ? ends : []
+  return ends.length === 2 && lastTimes.length === 1 && (ends[0] === day || isAfter(starts, ends)) ? ends : []
+}
+
+function rangesIn(columns: readonly Column[]): number {
+  return countOf(textsOf(columns), (text) => hasRange(text))
 }
 
 function mayStart({ name }: Column): boolean {
@@ -93,30 +114,62 @@ function startOf(columns: readonly Column[]): Column | null {
   return only === undefined || others.length > 0 || momentRole(only.name) === 'other' ? null : only
 }
 
-function finishLine(starts: readonly Column[], ends: readonly Column[], formats: readonly DateFormat[]): Line {
-  const blank = rowsOf(starts).length - rowsOf([...starts, ...ends]).length
-  if (blank === 0) return { key: 'Finish', value: sourceOf(ends), evidence: evidenceOf(ends, formats) }
+/** The column that names a zone in each row that has a start. */
+function zoneOf(columns: readonly Column[], starts: readonly Column[]): Column | null {
+  const found = columns.find(({ cells, texts, kind }) => {
+    const isFilled = starts[0]?.cells.every((cell, row) => cell === null || (cells[row] ?? null) !== null)
+    return kind === 'text' && texts.length > 0 && isFilled === true && texts.every(({ text }) => isZone(text))
+  })
+  return found ?? null
+}
+
+function isZone(text: string): boolean {
+  return /^[A-Z][A-Za-z_]+\/[A-Za-z_/+-]+$/.test(text) && openZone(text) !== null
+}
+
+/** The column that marks the events of whole days, if all rows without a time are marked. */
+function allDayOf(columns: readonly Column[], [day, time]: readonly Column[]): Column | null {
+  const column = columns.find(
+    (one) => isNamed(one, ALL_DAY_NAMES) && one.texts.every(({ text }) => isYes(text) || isNo(text)),
+  )
+  const isMarked = day?.cells.every((cell, row) => {
+    return cell === null || (time?.cells[row] ?? null) !== null || isYes(column?.cells[row]?.text ?? '')
+  })
+  return column !== undefined && isMarked === true && day?.filled !== time?.filled ? column : null
+}
+
+interface End {
+  readonly starts: readonly Column[]
+  readonly ends: readonly Column[]
+  readonly more: readonly string[]
+  readonly isDays: boolean
+  /** Whether the events of whole days are marked, so that a blank time is no gap. */
+  readonly hasAllDay: boolean
+  /** What else could be the end. */
+  readonly rest: readonly Column[]
+}
+
+function finishLine({ starts, ends, more, isDays, hasAllDay, rest }: End): Line {
+  const key = 'Finish'
+  if (ends.length === 0 && isDays && !rest.some(({ name }) => momentRole(name) === 'finish')) {
+    return { key, value: '{ lasting: day }', evidence: 'the starts are days, and no column is the end' }
+  }
+  if (ends.length === 0) return openFinish(rest)
+  const known = countOf(textsOf(ends, hasAllDay), (text) => ends !== starts || hasRange(text))
+  const blank = countOf(textsOf(starts, hasAllDay), () => true) - known
+  if (blank <= 0) return { key, value: sourceOf(ends, ...more), evidence: evidenceOf(ends, hasAllDay) }
+  const lasting = isDays ? 'day' : OPEN
+  const rows = blank === 1 ? '1 row has' : `${counted(blank)} rows have`
   return {
-    key: 'Finish',
-    value: `{ ${keyOf(ends)}, whenBlank: { lasting: ${OPEN} } }`,
-    evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end time. How long do these events last? For example 2h30m.`,
+    key,
+    value: sourceOf(ends, `whenBlank: { lasting: ${lasting} }`, ...more),
+    evidence: `${rows} no end ${isDays ? 'day, and last one day' : 'time. How long do these events last? For example 2h30m.'}`,
   }
 }
 
-function keyOf(columns: readonly Column[]): string {
-  const names = columns.map(({ name }) => quoted(name)).join(', ')
-  return columns.length === 1 ? `column: ${names}` : `join: [${names}]`
-}
-
-function sourceOf(columns: readonly Column[]): string {
-  return columns.length === 1 ? columns.map(({ name }) => quoted(name)).join('') : `{ ${keyOf(columns)} }`
-}
-
 function openStart(columns: readonly Column[]): Line {
-  const day = columns.find(({ kind }) => kind === 'date')
-  const time = columns.find(
-    ({ name, kind }) => kind !== 'date' && kind !== 'date-time' && momentRole(name) !== 'finish',
-  )
+  const day = columns.find(({ kind }) => kind === 'date' || kind === 'worded-date')
+  const time = columns.find(({ name, kind }) => (kind === 'time' || kind === 'text') && momentRole(name) !== 'finish')
   const two =
     day === undefined || time === undefined
       ? ''
@@ -141,36 +194,91 @@ function among(columns: readonly Column[]): string {
   return columns.length === 0 ? '' : ` (${columns.map(({ name }) => name).join(', ')})`
 }
 
-/** The texts of a date-time, or of a day and a time joined as they will be read. */
-function textsOf(columns: readonly Column[]): readonly CountedText[] {
-  return countedTexts(rowsOf(columns).map((row) => row.join(' ')))
-}
-
-function formatsOf(starts: readonly Column[], ends: readonly Column[] = []): readonly DateFormat[] {
-  return dateTimeFormats([...textsOf(starts), ...textsOf(ends)])
-}
-
-function secondsOf(text: string, [format]: readonly DateFormat[]): number | null {
-  const iso = parseDateTimeText(text)
-  if (iso !== null) return iso.kind === 'wall' ? iso.wall.seconds : iso.instant.epochSeconds
-  return format === undefined ? null : (parseByFormat(text, format)?.seconds ?? null)
-}
-
-/** Returns true if most ends are after their starts, in rows where both can be read. */
-function isAfter(starts: readonly Column[], ends: readonly Column[]): boolean {
-  const formats = formatsOf(starts, ends)
-  const known = rowsOf([...starts, ...ends]).flatMap((row) => {
-    const start = secondsOf(row.slice(0, starts.length).join(' '), formats)
-    const end = secondsOf(row.slice(starts.length).join(' '), formats)
-    return start === null || end === null ? [] : [end - start]
+/** The texts of a date-time, or of a day and a time joined as they will be read. @param hasDays whether times may lack */
+function textsOf(columns: readonly Column[], hasDays = false): readonly CountedText[] {
+  const [first, second] = columns
+  if (first === undefined) return []
+  if (second === undefined) return first.texts
+  const joined = first.cells.flatMap((cell, row) => {
+    const time = second.cells[row]?.text
+    if (cell === null || (time === undefined && !hasDays)) return []
+    return [time === undefined ? cell.text : dayWithTime(cell.text, time)]
   })
-  return isMost(known.filter((seconds) => seconds > 0).length, known.length)
+  return countedTexts(joined)
 }
 
-/** Counts the readable texts, by the first of the possible formats. */
-function evidenceOf(columns: readonly Column[], formats: readonly DateFormat[]): string {
-  const texts = textsOf(columns)
-  const fit = countOf(texts, (text) => secondsOf(text, formats) !== null)
-  const all = countOf(texts, () => true)
-  return `${counted(fit)} of ${counted(all)} ${fit === 1 ? 'fits' : 'fit'}; ${example({ texts })}`
+function readsOf(columns: readonly Column[], hasDays = false): number {
+  const texts = textsOf(columns, hasDays)
+  const formats = formatsOf(texts)
+  return countOf(texts, (text) => secondsIn(text, formats) !== null)
+}
+
+/** Returns true if most ends are not before their starts, in rows where both can be read; for days, the day may be one. */
+function isAfter(starts: readonly Column[], ends: readonly Column[]): boolean {
+  const formats = formatsOf([...textsOf(starts), ...textsOf(ends)])
+  const secondsOf = (columns: readonly Column[], row: number): number | null => {
+    const cells = columns.map(({ cells: all }) => all[row]?.text ?? '')
+    const [day = '', time] = cells
+    if (cells.includes('')) return null
+    return secondsIn(time === undefined ? day : dayWithTime(day, time), formats)
+  }
+  const isDay = ends.length === 1 && ends[0]?.kind === 'date'
+  const rows = starts[0]?.cells.keys() ?? []
+  let [known, after] = [0, 0]
+  for (const row of rows) {
+    const [start, end] = [secondsOf(starts, row), secondsOf(ends, row)]
+    if (start === null || end === null) continue
+    known++
+    if (end > start || (isDay && end + DAY_SECONDS > start)) after++
+  }
+  return isMost(after, known)
+}
+
+const DAY_SECONDS = 86_400
+
+/** Counts the rows that can be read, and tells blank cells apart. */
+function evidenceOf(columns: readonly Column[], hasDays: boolean): string {
+  const texts = textsOf(columns, hasDays)
+  const fit = readsOf(columns, hasDays)
+  const [all, rows] = [countOf(texts, () => true), columns[0]?.cells.length ?? 0]
+  const blank = all === rows ? '' : ` of ${counted(rows)} rows`
+  return `${counted(fit)} of ${counted(all)} ${fit === 1 ? 'fits' : 'fit'}${blank === '' ? '' : `, ${counted(all)}${blank} have a value`}; ${example({ texts })}`
+}
+
+/** Proposes the formats of dates. Days that may be meant otherwise are a question. */
+function formatsLine(starts: readonly Column[], ends: readonly Column[], moments: readonly CountedText[]): Line | null {
+  const key = 'dates'
+  const worded = starts.find(({ kind }) => kind === 'worded-date')
+  if (worded !== undefined) {
+    const [day, format] = worded.texts.some(({ text }) => /\d:\d|\d ?[ap]m/i.test(text))
+      ? ['2027-03-05 19:30', 'YYYY-MM-DD hh:mm']
+      : ['2027-03-05', 'YYYY-MM-DD']
+    const evidence = `${worded.name} has the month in words (${example(worded)}), which Marquee cannot read. Write such dates as ${day} in the file, and [${format}] here.`
+    return { key, value: OPEN, evidence }
+  }
+  const [only, other] = starts
+  const isDays = only?.kind === 'date' && other === undefined
+  const texts = isDays ? moments : moments.filter(({ text }) => parseDateTimeText(text) === null)
+  const { written, swapped } = isDays ? daysOf(texts) : formatsOf(texts)
+  if (swapped.length > 0) {
+    return {
+      key,
+      value: OPEN,
+      evidence: `The dates fit both ${listOf(written)} and ${listOf(swapped)}. Which is right?`,
+    }
+  }
+  if (isDays && ends.length === 0) {
+    const evidence = `${only.name} has no time. Write ${listOf(written)} if the events are for whole days, or join a column of times in Start.`
+    return { key, value: OPEN, evidence }
+  }
+  return written.length === 0 ? null : { key, value: listed(written), evidence: 'fits the dates' }
+}
+
+function listOf(formats: readonly string[]): string {
+  return `[${formats.join(', ')}]`
+}
+
+/** The formats of days, also of such that ISO 8601 would read as midnight. */
+function daysOf(texts: readonly CountedText[]): Formats {
+  return formatsOf(texts, true)
 }

@@ -18,7 +18,7 @@ export interface TableContent {
   readonly rows: number
   /** The number of rows that were examined; `null` if all rows and columns were. */
   readonly examined: number | null
-  /** A sentence on the first CSV row with more or fewer cells than the header; `null` if all rows have as many. */
+  /** A sentence on CSV rows with more or fewer cells than the header; `null` if all rows have as many. */
   readonly ragged: string | null
 }
 
@@ -90,6 +90,34 @@ export async function jsonTable(
   return fault === null ? tally.content(1) : `cannot be read: line ${fault.line}: ${fault.problem}`
 }
 
+/** Reads the lists within a JSON object, each with its path. Reads the file as a whole, as nobody knows where they are. */
+export function wrappedTables(bytes: Buffer, decoder: TextDecoder): ReadonlyMap<string, TableContent> | string {
+  const parsed = parseCell(Array.from(textOf(bytes, decoder)).join(''))
+  if (!parsed.ok) return 'cannot be read: a list in [ ], or an object with lists, is expected'
+  const found = new Map<string, TableContent>()
+  const look = (cell: Cell, path: string, depth: number): void => {
+    if (isList(cell)) {
+      const rows = cell.filter(isObject)
+      if (rows.length > 0 && path !== '') found.set(path, contentOf(rows))
+    } else if (isObject(cell) && depth < DEEPEST) {
+      for (const [key, inner] of Object.entries(cell)) {
+        if (!key.includes('.') && canBeNamed(key)) look(inner, path === '' ? key : `${path}.${key}`, depth + 1)
+      }
+    }
+  }
+  look(parsed.cell, '', 0)
+  return found.size > 0 ? found : 'cannot be read: it has no list of objects'
+}
+
+function contentOf(rows: readonly CellObject[]): TableContent {
+  const tally = new TableTally()
+  for (const row of rows) {
+    addObject(tally, row, '', 0)
+    tally.endRow()
+  }
+  return tally.content(1)
+}
+
 /** How deep columns within columns are examined, such as `venue.address.city`. */
 const DEEPEST = 3
 
@@ -100,6 +128,9 @@ function addObject(tally: TableTally, object: CellObject, path: string, depth: n
     const name = `${path}${key}`
     const text = textIn(cell)
     if (text !== null) tally.add(name, text, typeof cell === 'string')
+    // GeoJSON has coordinates as a list.
+    else if (isList(cell) && key === 'coordinates')
+      addObject(tally, { 0: cell[0] ?? null, 1: cell[1] ?? null }, `${name}.`, depth)
     else if (isObject(cell) && depth < DEEPEST && !key.includes('.')) addObject(tally, cell, `${name}.`, depth + 1)
     else tally.addName(name)
   }

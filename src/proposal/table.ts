@@ -5,7 +5,7 @@ import { formatFound } from '../crm/files/whole-file.ts'
 import { openDecoder } from '../domain/encoding.ts'
 import { codeOf } from '../domain/system-error.ts'
 import { type Encoding, encodingOf, USUAL, UTF_8 } from './encodings.ts'
-import { type TableContent, csvTable, jsonTable, sheetTable } from './read-rows.ts'
+import { type TableContent, csvTable, jsonTable, sheetTable, wrappedTables } from './read-rows.ts'
 
 /** A table of a file: its columns, and how it has to be read. */
 export interface Table extends TableContent {
@@ -17,8 +17,12 @@ export interface Table extends TableContent {
   readonly format: 'csv' | 'json' | 'ndjson' | 'xlsx'
   /** The name of the sheet; `null` if it is the first of its workbook, or no workbook. */
   readonly sheet: string | null
-  /** The file, and the name of the sheet if its workbook has several. */
+  /** The path of the list in a JSON file; `null` if the file is the list. */
+  readonly listPath: string | null
+  /** The file, and the name of the sheet, or the path, if the file has several lists. */
   readonly title: string
+  /** What the table is called: its sheet or path if the file has several, else the file. */
+  readonly called: string
   readonly encoding: Encoding
   readonly delimiter: string | null
 }
@@ -38,11 +42,24 @@ export async function lookAt(path: string, file = basename(path)): Promise<reado
   const found = formatFound(path, bytes)
   if (typeof found === 'string') return found
   const { format } = found
-  const about = { path, file, isOnWeb: false, sheet: null, title: file, format, delimiter: null }
+  const about = {
+    path,
+    file,
+    isOnWeb: false,
+    sheet: null,
+    listPath: null,
+    title: file,
+    called: file,
+    format,
+    delimiter: null,
+  }
   if (format === 'xlsx') return sheetTables({ ...about, encoding: UTF_8 }, bytes.length)
   const encoding = encodingOf(bytes)
   const decoder = openDecoder(encoding.sure ?? USUAL, false)
   if (decoder === null) throw new Error('a usual encoding is not supported')
+  if (format === 'json' && /^\s*\{/.test(decoder.decode(bytes.subarray(0, HEAD_BYTES)))) {
+    return wrapped({ ...about, encoding }, wrappedTables(bytes, decoder))
+  }
   if (format !== 'csv') {
     const rows = await jsonTable(bytes, decoder, format)
     return typeof rows === 'string' ? rows : [{ ...about, encoding, ...rows }]
@@ -56,6 +73,15 @@ export async function lookAt(path: string, file = basename(path)): Promise<reado
   const delimiter = said?.[1] ?? delimiterOf(head)
   const rows = await csvTable(bytes, decoder, delimiter, said !== null)
   return typeof rows === 'string' ? rows : [{ ...about, encoding, delimiter, ...rows }]
+}
+
+function wrapped(about: About, found: ReturnType<typeof wrappedTables>): readonly Table[] | string {
+  if (typeof found === 'string') return found
+  return Array.from(found, ([listPath, content]) => {
+    const isOnly = found.size === 1
+    const title = isOnly ? about.file : `${about.file}, list ${JSON.stringify(listPath)}`
+    return { ...about, listPath, title, called: isOnly ? about.file : listPath, ...content }
+  })
 }
 
 /** Reads all bytes of a regular file, or explains why not. Opening a pipe or device could block forever. */
@@ -111,7 +137,8 @@ async function sheetTables(about: About, sizeBytes: number): Promise<readonly Ta
     problem ??= found.problem
     if (found.problem !== null) continue
     const title = shown.length > 1 ? `${about.file}, sheet ${JSON.stringify(name)}` : about.file
-    tables.push({ ...about, sheet: isFirst ? null : name, title, ...found.table })
+    const called = shown.length > 1 ? name : about.file
+    tables.push({ ...about, sheet: isFirst ? null : name, title, called, ...found.table })
   }
   return tables.length > 0 ? tables : `cannot be read: ${problem ?? 'it is empty'}`
 }

@@ -1,12 +1,12 @@
 import type { Expected, ExpectedNumber } from '../domain/withheld.ts'
-import { type Column, countedTexts, currenciesOf, dateTimeFormats, decimalSign } from './column.ts'
+import { type Column, countedTexts } from './column.ts'
 import { CENTRAL, USUAL } from './encodings.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { type Line, example, listed, OPEN, quoted } from './line.ts'
-import type { DateFormat } from '../domain/date-format.ts'
 import { howMany } from '../domain/printable.ts'
-import type { Dates } from './moments.ts'
 import type { Table } from './table.ts'
+import { formatsOf } from './written-dates.ts'
+import { currenciesIn, currenciesOf, decimalSign, isNumber, pricesIn } from './written-numbers.ts'
 
 export type TextKeyFor = (found: readonly string[], expected: Expected) => string | null
 
@@ -22,9 +22,10 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.kind === 'date-time') {
     // The texts already fit a configured format: they name days that do not exist, and another format would not help.
     if (areWrittenAs(found, expected.formats)) return null
-    const [way, other] = waysOf(dateTimeFormats(countedTexts(found)))
-    if (way === undefined) return null
-    return `add ${way}${other === undefined ? '' : ` or ${other}, whichever is meant,`} to crm.texts.dates`
+    const { written, swapped } = formatsOf(countedTexts(found))
+    if (written.length === 0) return null
+    const other = swapped.length === 0 ? '' : ` or ${swapped.join(', ')}, whichever is meant,`
+    return `add ${written.join(', ')}${other} to crm.texts.dates`
   }
   if (expected.kind === 'integer') return decimalKey(found, expected)
   if (expected.kind !== 'decimal') return null
@@ -67,7 +68,7 @@ function decimalKey(found: readonly string[], { kind, sign: set }: ExpectedNumbe
 export function textLines(
   table: Table,
   numbers: readonly Column[],
-  { formats, dayOnly }: Pick<Dates, 'formats' | 'dayOnly'>,
+  dates: Line | null,
   tags: Column | null,
 ): readonly Line[] {
   const lines: Line[] = []
@@ -86,43 +87,25 @@ export function textLines(
     const same = `the bytes are not UTF-8; ${CENTRAL} gives the same text`
     add('encoding', sure, sure === USUAL ? same : 'all bytes are valid')
   }
-  const written = numbers.flatMap(({ texts }) => texts.flatMap(({ text, isText }) => (isText ? [text] : [])))
+  const texts = numbers.flatMap((column) => column.texts.flatMap(({ text, isText }) => (isText ? [text] : [])))
+  const written = texts.flatMap((text) => (isNumber(text) ? [text] : pricesIn(text)))
   const { sign: decimal, example: shown } = decimalSign(written)
   if (decimal === 'both') {
     add('decimal', OPEN, `Is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
   } else if (decimal !== null) {
     add('decimal', quoted(decimal), `${/[.,]/.test(shown) ? '' : 'blanks group thousands; '}e.g. ${shown}`)
   }
-  const currencies = currenciesOf(written)
+  const currencies = [...new Set([...currenciesOf(written), ...texts.flatMap(currenciesIn)])]
   if (currencies.length > 0) add('currency', listed(currencies), 'written next to numbers, and ignored')
   if (headerRow !== 1) {
     const names = columns.slice(0, 4).map(({ name }) => name)
     add('headerRow', String(headerRow), names.join(', '))
   }
-  const [way, other] = waysOf(formats)
-  if (dayOnly !== null) {
-    const midnight = waysOf(formats).map((each) => `[${each}]`)
-    const evidence = `${dayOnly.name} has no time. Write ${midnight.join(' or ')} to serve 00:00, or join a column of times in Start.`
-    add('dates', OPEN, evidence)
-  } else if (other !== undefined) {
-    add('dates', OPEN, `The dates fit both [${way}] and [${other}]. Which is right?`)
-  } else if (way !== undefined) {
-    add('dates', listed([way]), 'fits the dates')
-  }
-  const separators = [';', ',', '/', '|'].filter((sign) =>
-    tags?.texts.some(({ text, isText }) => isText && text.includes(sign)),
+  if (dates !== null) lines.push(dates)
+  // A list that is written in a text has its own separators. A slash is as often a part of a tag.
+  const separator = [';', '|', ','].find((sign) =>
+    tags?.texts.some(({ text, isText }) => isText && text.includes(sign) && !/^\s*\[.*\]\s*$/.test(text)),
   )
-  if (separators.length > 0) add('tags', listed(separators), example(tags ?? { texts: [] }))
+  if (separator !== undefined) add('tags', listed([separator]), example(tags ?? { texts: [] }))
   return lines
-}
-
-/** The first format, and the first one with day and month swapped. */
-function waysOf(formats: readonly DateFormat[]): readonly string[] {
-  const [first] = formats
-  const other = formats.find((one) => first !== undefined && isMonthFirst(one) !== isMonthFirst(first))
-  return [first, other].flatMap((format) => format?.written ?? [])
-}
-
-function isMonthFirst({ written }: DateFormat): boolean {
-  return written.startsWith('M')
 }

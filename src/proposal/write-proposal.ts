@@ -8,9 +8,8 @@ import { howMany } from '../domain/printable.ts'
 import type { Table } from './table.ts'
 import { type Column, isMoment } from './column.ts'
 import { type ListProposal, eventsOf, whyNot } from './events.ts'
-import { momentRole } from './field-names.ts'
-import { type VenueLink, linkOf } from './id-columns.ts'
-import { venuesOf } from './venues.ts'
+import { listsPeople, listTables, mayListEvents } from './list-tables.ts'
+import { venuesOf, venuesWithin } from './venues.ts'
 
 /** The `crm` section of a configuration with evidence as comments, its open questions, and notes on what is missing. */
 export interface WrittenProposal {
@@ -27,7 +26,7 @@ export interface ProposalContext {
 
 /** Finds out how the tables have to be read, and writes it. */
 export function writeProposal(tables: readonly Table[], { cwd, idNamespace }: ProposalContext): WrittenProposal {
-  const lists = propose(tables)
+  const lists = propose(tables, cwd)
   const [events, venues] = (['events', 'venues'] as const).map((name) => lists.find(({ list }) => list === name))
   const local = lists.find(({ table }) => !table.isOnWeb)
   const directory = local === undefined ? cwd : dirname(local.table.path)
@@ -42,13 +41,17 @@ export function writeProposal(tables: readonly Table[], { cwd, idNamespace }: Pr
         : 'this UUID was kept from the replaced file: ids are derived from it',
   }
   const open = lists
-    .flatMap(({ fields, more, texts }) => [...fields, ...more, ...texts])
+    .flatMap((list) => [fromLine(list, directory), ...list.fields, ...list.more, ...list.texts])
     .filter(({ value }) => value.includes(OPEN))
-  const missing = lists.flatMap(leftOutOf)
-  for (const table of tables) {
-    const isUsed = lists.some((list) => list.table === table)
-    if (!isUsed) missing.push(`${table.title}: not used, as it contains neither events nor venues`)
-  }
+  const missing = [
+    ...tables.flatMap((table) =>
+      leftOutOf(
+        table,
+        lists.filter((list) => list.table === table),
+      ),
+    ),
+    ...tables.filter((table) => !lists.some((list) => list.table === table)).map((table) => unusedTable(table, lists)),
+  ]
   if (events?.table.columns.some(needsZone) === true)
     missing.push('timeZone is not set: dates without an offset are read as UTC')
   if (events === undefined) missing.push('events: no file has dates, which events need')
@@ -57,7 +60,7 @@ export function writeProposal(tables: readonly Table[], { cwd, idNamespace }: Pr
   const lines = [
     '  kind: files',
     ...(needsDirectory ? [`  directory: ${quoted(relative(cwd, directory) || '.')}`] : []),
-    ...(idNamespace !== null || lists.some(({ id }) => id?.isGuid === false) ? written([namespace], 2) : []),
+    ...(idNamespace !== null || lists.some(({ needsNamespace }) => needsNamespace) ? written([namespace], 2) : []),
     ...lists.flatMap((list) => listLines(list, directory)),
     ...missing.map((what) => `  # ${comment(what)}`),
     ...declarations(lists),
@@ -71,13 +74,25 @@ function needsZone(column: Column): boolean {
   return isMoment(column) && column.texts.some(({ text }) => !/\d:\d.*(?:Z|[+-]\d\d:?\d\d)$/.test(text))
 }
 
-function listLines({ list, table, texts, fields, more, further }: ListProposal, directory: string): readonly string[] {
-  const name = quoted(table.isOnWeb ? table.path : relative(directory, table.path))
-  const key = table.isOnWeb ? 'url' : 'file'
-  const from = table.sheet === null ? name : `{ ${key}: ${name}, sheet: ${quoted(table.sheet)} }`
+function fromLine({ table, doubt }: ListProposal, directory: string): Line {
+  const value = nameOf(table, directory)
+  if (doubt === null) return { key: 'from', value, evidence: howMany(table.rows, 'row') }
+  return { key: 'from', value: OPEN, evidence: doubt }
+}
+
+/** How a configuration names a table. */
+function nameOf({ path, sheet, isOnWeb }: Table, directory: string): string {
+  const name = quoted(isOnWeb ? path : relative(directory, path))
+  return sheet === null ? name : `{ ${isOnWeb ? 'url' : 'file'}: ${name}, sheet: ${quoted(sheet)} }`
+}
+
+function listLines(proposal: ListProposal, directory: string): readonly string[] {
+  const { list, table, texts, fields, more, further } = proposal
+  const path =
+    table.listPath === null ? [] : [{ key: 'rows', value: quoted(table.listPath), evidence: 'the list in the file' }]
   return [
     `  ${list}:`,
-    ...written([{ key: 'from', value: from, evidence: howMany(table.rows, 'row') }], 4),
+    ...written([fromLine(proposal, directory), ...path], 4),
     ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
     '    fields:',
     ...written(fields, 6),
@@ -108,48 +123,64 @@ function written(lines: readonly Line[], indent: number): readonly string[] {
   })
 }
 
-/** Finds the table of events: the one with dates that are called so, else one with dates. */
-function eventsAmong(tables: readonly Table[]): Table | null {
-  const signs: readonly ((column: Column) => boolean)[] = [
-    (column) => isMoment(column) && momentRole(column.name) === 'start',
-    (column) => isMoment(column) && momentRole(column.name) === 'date',
-    isMoment,
-    (column) => momentRole(column.name) === 'start',
-  ]
-  return signs.flatMap((isSign) => tables.find(({ columns }) => columns.some(isSign)) ?? [])[0] ?? null
-}
-
-/**
- * Finds the table of venues: the one that events refer to, else another file, but not another sheet of the events'
- * workbook.
- */
-function venuesFor(events: Table | null, tables: readonly Table[]): readonly [Table | null, VenueLink | null] {
-  const others = tables.filter((one) => one !== events)
-  if (events === null) return [others[0] ?? null, null]
-  const linked = others.flatMap((one) => {
-    const link = linkOf(events.columns, one.columns)
-    return link === null ? [] : [[one, link] as const]
-  })
-  const best = linked.find(([, link]) => link.isSure) ?? linked[0]
-  return best ?? [others.find(({ path }) => path !== events.path) ?? null, null]
-}
-
 /** Proposes how to read the tables: by their contents first, by the names of columns second. */
-function propose(tables: readonly Table[]): readonly ListProposal[] {
-  const events = eventsAmong(tables)
-  const [venues, link] = venuesFor(events, tables)
+function propose(tables: readonly Table[], cwd: string): readonly ListProposal[] {
+  const { events, venues, within } = listTables(tables)
+  const link = venues?.link ?? null
+  const ofRows = events === null || within.length === 0 ? null : venuesWithin(events.table, within)
+  const place = ofRows === null ? (link === null ? null : { link }) : { within, address: ofRows.taken }
   return [
-    ...(events === null ? [] : [eventsOf(events, link, venues !== null)]),
-    ...(venues === null ? [] : [venuesOf(venues, link)]),
+    ...(events === null ? [] : [eventsOf(events.table, place, choiceOf(events.rivals, cwd), venues !== null)]),
+    ...(venues === null ? [] : [venuesOf(venues.table, link, doubtOf(venues.rivals))]),
+    ...(ofRows === null ? [] : [ofRows]),
   ]
+}
+
+/** The question which table is the events; `null` if that is clear. */
+function choiceOf(rivals: readonly Table[], cwd: string): string | null {
+  const [first, ...others] = rivals
+  if (first === undefined) return null
+  const all = rivals
+    .map((table) => `${nameOf(table, dirname(table.path))} (${howMany(table.rows, 'row')})`)
+    .join(' or ')
+  const again = others.map((table) => `'${argumentOf(table, cwd)}'`).join(' or ')
+  return `Which is the list of events: ${all}? Write it here. The lines below are for the first. For the other, run init again with --replace --from ${again}.`
+}
+
+function doubtOf([table]: readonly Table[]): string | null {
+  if (table === undefined) return null
+  const names = table.columns
+    .slice(0, 4)
+    .map(({ name }) => name)
+    .join(', ')
+  const name = nameOf(table, dirname(table.path))
+  return `Is ${table.title} (${howMany(table.rows, 'row')}; ${names}) the list of venues? Write ${name} here; if it is not, delete venues: and the lines below it.`
+}
+
+/** How `--from` names a table. */
+function argumentOf({ path, sheet, called, title, file, isOnWeb }: Table, cwd: string): string {
+  const name = isOnWeb ? path : relative(cwd, path)
+  return title === file && sheet === null ? name : `${name}#${sheet ?? called}`
+}
+
+/** Says why no list is made of a table. */
+function unusedTable(table: Table, lists: readonly ListProposal[]): string {
+  if (listsPeople(table)) return `${table.title}: not used, as it lists people`
+  const isRival = mayListEvents(table) || lists.some(({ list, doubt }) => list === 'events' && doubt !== null)
+  return isRival && lists.some(({ list }) => list === 'events')
+    ? `${table.title}: not used, as another table was taken for the events`
+    : `${table.title}: not used, as it contains neither events nor venues`
 }
 
 /** Describes the columns that the proposal does not read, with the likely reason, and what was not examined. */
-function leftOutOf({ table, taken }: ListProposal): readonly string[] {
-  const { title, columns, examined, ragged, delimiter } = table
+function leftOutOf(
+  { title, columns, examined, ragged, delimiter }: Table,
+  lists: readonly ListProposal[],
+): readonly string[] {
+  if (lists.length === 0) return []
   const unread = columns
-    .filter((column) => !taken.has(column) && column.filled > 0)
-    .map((column) => `${column.name} (${example(column)}${whyNot(column)})`)
+    .filter((column) => column.filled > 0 && !lists.some(({ taken }) => taken.has(column)))
+    .map((column) => `${column.name} (${valuesIn(column)}${example(column)}${whyNot(column)})`)
   return [
     ...(unread.length === 0 ? [] : [`${title}: not used: ${unread.join(', ')}`]),
     ...(ragged === null
@@ -161,4 +192,9 @@ function leftOutOf({ table, taken }: ListProposal): readonly string[] {
           `${title}: only the first ${howMany(examined, 'row')} and ${howMany(columns.length, 'column')} were examined`,
         ]),
   ]
+}
+
+/** Tells blank cells apart. */
+function valuesIn({ filled, cells }: Column): string {
+  return filled === cells.length ? '' : `${howMany(filled, 'value')} in ${howMany(cells.length, 'row')}; `
 }

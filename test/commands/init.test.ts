@@ -113,10 +113,10 @@ describe('marquee init (SURFACE: Commands)', () => {
       // Also where somebody broke the file meanwhile.
       folder.write('marquee.yaml', `${readFileSync(folder.at('marquee.yaml'), 'utf8')}\n  }: broken\n`)
       expect(await proposed('--replace')).toBe(drawn)
-      // Also where the id is a question, as two rows have the same number.
+      // Also where the id is a question, as two rows have the same number, title and start.
       folder.write(
         'e.csv',
-        'Nr;Titel;Beginn;Ende\n1;A;2036-12-11 19:30;2036-12-11 22:00\n1;B;2036-12-12 19:30;2036-12-12 22:00\n',
+        'Nr;Titel;Beginn;Ende\n1;A;2036-12-11 19:30;2036-12-11 22:00\n1;A;2036-12-11 19:30;2036-12-11 23:00\n',
       )
       expect(await proposed('--replace')).toBe(drawn)
       expect(readFileSync(folder.at('marquee.yaml'), 'utf8')).toContain("Id: '?'")

@@ -64,7 +64,7 @@ it.each([
     'names.csv',
     `${NAMES.join(',')}\n1\n`,
     'names.csv: only the first 1 row and 2,000 columns were examined',
-    '# 1 row',
+    '(1 row; ',
   ],
 ])('says what it did not examine: %s', async (file, content, sentence, rows) => {
   writeFileSync(join(folder, file), content)

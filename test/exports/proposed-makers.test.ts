@@ -54,11 +54,9 @@ describe('what init proposes for files of other makers', () => {
     expect(text).toContain('Price: Prezzo intero')
   })
 
-  it('names the columns that have another value in each row, whatever they are called', async () => {
+  it('derives ids from the title where no column is called an id and a number only counts the rows', async () => {
     const { text } = await proposed({ 'Cartellone.csv': EVENTS.replace('Cod.', 'Progr.'), 'Sale.csv': VENUES })
-    expect(text).toContain(
-      "Id: '?'   # QUESTION: Which column has a different value in each row? Name it here, or join two: { join: [COLUMN, COLUMN] } (perhaps Progr., Titolo",
-    )
+    expect(text).toContain('Id: Titolo   # 4 different values in 5 rows; e.g. Aida; no column is a number of its own;')
   })
 
   it.each(['ndjson', 'json'] as const)('says how texts in %s are written, and they are read so', async (format) => {
@@ -119,13 +117,12 @@ describe('what init proposes for files of other makers', () => {
 F-1,Phèdre,La Grange,01/12/2036,20h30,23h00,12.50,90,oui
 F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
 `
-    const { text: written, said } = await proposed({ 'Saison.csv': text, 'Salles.csv': 'Nom,Ville\nLa Grange,Brest\n' })
+    const { text: written } = await proposed({ 'Saison.csv': text, 'Salles.csv': 'Nom,Ville\nLa Grange,Brest\n' })
     expect(written).toContain('# Status: { column: Annulé, values: { oui: cancelled, non: scheduled } }')
     expect(written).toContain('Name: Intitulé')
     expect(written).toContain('Price: Ticket price')
     expect(written).toContain('TicketCapacity: Kontingent')
-    // 15 h has another form than the others, so the time is a question, whose answer is two columns.
-    expect(said).toContain('name both, such as { join: [Date, Heure début] }.')
+    expect(written).toContain('Start: { join: [Date, Heure début] }   # 2 of 2 fit')
   })
 
   it('tells that serving refuses a file with rows that are wider than its header', async () => {

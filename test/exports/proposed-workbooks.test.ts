@@ -124,7 +124,7 @@ it('asks how long those events last that have no end', async () => {
 
 it('leaves the column open that has another value in each row, and check says where', async () => {
   const { text } = await proposed({ name: 'Plan', rows: [HEADER, row(1, 10, 1), row(1, 10, 2)] })
-  expect(text).toContain("Id: '?'   # QUESTION: Which column has a different value in each row? Name it here")
+  expect(text).toContain("Id: '?'   # QUESTION: No column and no join of title and start is different in each row.")
   const { status, stderr } = await runCommand(['check'], { cwd: folder })
   expect([status, stderr]).toEqual([
     2,
