@@ -4,9 +4,9 @@
  * other one is what runs npm.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '..')
@@ -24,6 +24,7 @@ try {
   for (const { path } of packed(ROOT, '--dry-run').files) {
     if (!path.startsWith('lib/')) cpSync(join(ROOT, path), join(folder, path))
   }
+  for (const path of globSync('**/*.md', { cwd: folder })) keepLinks(join(folder, path))
   run(process.execPath, [join(ROOT, 'scripts/build-library.ts'), join(folder, 'lib')])
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packageManifest(), null, 2)}\n`)
   mkdirSync(target, { recursive: true })
@@ -33,6 +34,19 @@ try {
   )
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** Turns the links of a page to what the package leaves out into their text; pictures go. */
+function keepLinks(page: string): void {
+  const text = readFileSync(page, 'utf8')
+  const kept = text.replaceAll(
+    /(!?)\[([^\]]*)\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g,
+    (link, picture, shown, path) => {
+      if (existsSync(join(dirname(page), String(path)))) return link
+      return picture === '' ? String(shown) : ''
+    },
+  )
+  writeFileSync(page, kept)
 }
 
 function packageManifest(): object {

@@ -35,7 +35,8 @@ sample that ships with it. A \`./marquee.yaml\` that cannot be read, or is a lin
 - Any value may be \`{ env: NAME }\`, an environment variable, or \`{ file: PATH }\`, the text of a file without the newline at its
   end. A variable or a file that is missing or empty is a problem.
 - Secrets must be given in one of these two ways, never in the file itself. A URL with a password in it is a secret. Messages show only the name of a
-  reference, never its value. Marquee reads a secret's file again when the CRM refuses the secret, so you can replace it without a restart.
+  reference, never its value. Marquee reads a secret's file again when the CRM refuses the secret, so a new secret takes effect
+  without a restart. The copy of systemd's LoadCredential is an exception: systemd makes it at the start.
 `
 
 /** Generates docs/configuration.md: every key with its default, meaning and allowed values. */

@@ -10,7 +10,7 @@ import { untilListening } from '../test/support/marquee-process.ts'
 const SHOWN_FOLDER = '/home/you/marquee'
 const PUBLIC = 'http://127.0.0.1:8080'
 const OPERATIONS = 'http://127.0.0.1:8081'
-const ASK_THE_INSTANCE: ReadonlySet<string> = new Set(['explain', 'accept', 'ready'])
+const ASK_THE_INSTANCE: ReadonlySet<string> = new Set(['explain', 'accept', 'ready', 'live'])
 const MAIN = join(ROOT, 'src/main.ts')
 const SHOWN_NAMESPACE = '8ca5c4a6-0c49-4831-ae9e-e3c4e1b1a4d9'
 

@@ -25,7 +25,7 @@ const ended = await run(context).catch((cause: unknown) => {
   return ANSWER_IS_NO
 })
 await lastLines()
-const isStatusTheAnswer = args.includes('ready') || args.includes('accept')
+const isStatusTheAnswer = ['ready', 'live', 'accept'].some((name) => args.includes(name))
 const status = isService ? ended : await statusOfOutput(ended, isStatusTheAnswer)
 if (process.versions['bun'] === undefined && process.platform !== 'win32') {
   // The request whose end brought us here still counts as active in this turn, and others may be about to end.

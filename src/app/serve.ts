@@ -13,6 +13,7 @@ import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { type Watched, OutageWatch } from './outage-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
+import { type Supervisor, supervisorOf } from './supervisor.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
 import { OTHERS, STOPS } from './early-signals.ts'
 import { type RequestWatch, traceIdOf } from '../http/call.ts'
@@ -35,13 +36,15 @@ interface Started {
   running: Running | null
   readonly parts: Part[]
   isStopping: boolean
+  readonly supervisor: Supervisor
 }
 
 /** Runs the service until a signal ends it; resolves with the exit status. */
 export async function serve(options: ConfigurationOptions, context: CommandContext): Promise<number> {
   const { out, isTerminal } = context
   const telemetry = new Telemetry({ out, isTerminal, now: () => Date.now() }, false)
-  const started: Started = { running: null, parts: [], isStopping: false }
+  const supervisor = supervisorOf(context.env, context.error)
+  const started: Started = { running: null, parts: [], isStopping: false, supervisor }
   const stopping = untilSignal(started, telemetry, context)
   // A start that hangs does not hold up a stop.
   return Promise.race([stopping.ended, run(options, context, telemetry, started, stopping)])
@@ -121,6 +124,7 @@ async function run(
   const addresses = { address, operations: opened === null ? null : `${addressOf(opened)}/` }
   startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
   telemetry.log.begin()
+  started.supervisor.ready()
   takeSignals(running, context, observe, hungUp, stop)
   return ended.finally(() => outages.stop())
 }
@@ -279,6 +283,7 @@ function untilSignal(
     }
     firstMs = nowMs
     started.isStopping = true
+    started.supervisor.stopping()
     // During the start, the lines so far are still held back.
     log.begin()
     const { running, parts } = started

@@ -74,7 +74,7 @@ export async function runTyped(args: readonly string[], context: CommandContext)
       const { init } = await import('./init.ts')
       status = await init(kind, context, options)
     })
-  for (const name of ['accept', 'ready'] as const) {
+  for (const name of ['accept', 'ready', 'live'] as const) {
     withOperationsPort(configured(name)).action(async (options: ConfigurationOptions) => {
       const asking = await import('./running-instance.ts')
       status = await asking[name](options, context)
@@ -132,7 +132,7 @@ export interface CommandHelp {
   readonly status: string
 }
 
-type CommandName = 'serve' | 'check' | 'explain' | 'init' | 'accept' | 'ready'
+type CommandName = 'serve' | 'check' | 'explain' | 'init' | 'accept' | 'ready' | 'live'
 
 const ID = '7e016ac6-5cee-4fd6-be12-faa34a6761ef'
 
@@ -195,6 +195,13 @@ const HELP: Readonly<Record<CommandName, CommandHelp>> = {
     teaches: 'For probes in images without a shell: the exit status is the answer.',
     examples: [['./marquee ready --config /etc/marquee.yaml', 'the running instance with that configuration']],
     status: '0 ready; 1 not ready, or no instance answers; 2 wrong usage or configuration.',
+  },
+  live: {
+    summary: 'ask the running instance whether it runs',
+    teaches:
+      'For probes that restart an instance that hangs: the exit status is the answer. It does not depend on the CRM.',
+    examples: [['./marquee live --config /etc/marquee.yaml', 'the running instance with that configuration']],
+    status: '0 live; 1 no instance answers within 5 s; 2 wrong usage or configuration.',
   },
 }
 

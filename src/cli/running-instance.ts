@@ -107,15 +107,24 @@ function parse(text: string): unknown {
 
 /** Asks the running instance whether it is ready. Probes use this in images without a shell. */
 export async function ready(options: ConfigurationOptions, context: CommandContext): Promise<number> {
+  return probe('ready', options, context)
+}
+
+/** Asks the running instance whether it answers at all: it does not if it hangs. */
+export async function live(options: ConfigurationOptions, context: CommandContext): Promise<number> {
+  return probe('live', options, context)
+}
+
+async function probe(what: 'ready' | 'live', options: ConfigurationOptions, context: CommandContext): Promise<number> {
   const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
-  const reply = await askRunning(read.configuration, 'GET', '/ready')
+  const reply = await askRunning(read.configuration, 'GET', `/${what}`)
   if (reply.kind === 'answered' && reply.status === 200) {
-    context.out('ready')
+    context.out(what)
     return FINE
   }
   const why = whyNot(reply, (at) => `it runs and answers 502 for now, or is about to stop: ${at}/status says which`)
-  context.error(`not ready: ${why}`)
+  context.error(`not ${what}: ${why}`)
   return ANSWER_IS_NO
 }
 

@@ -3,7 +3,7 @@ import { symlinkSync, unlinkSync } from 'node:fs'
 import { runCommand, STACK } from './run-command.ts'
 import { WorkFolder } from './work-folder.ts'
 
-const COMMANDS = ['serve', 'check', 'explain', 'init', 'accept', 'ready']
+const COMMANDS = ['serve', 'check', 'explain', 'init', 'accept', 'ready', 'live']
 
 describe('what marquee says of itself (SURFACE: Commands)', () => {
   it('--help, -h and help teach each command with examples and its exit statuses, and end with 0', async () => {
@@ -82,7 +82,7 @@ describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
 })
 
 describe('a configuration that is not to be had ends every command alike, with 2 (SURFACE: Commands)', () => {
-  const each = ['serve', 'check', 'accept', 'ready', 'explain'].map((name) =>
+  const each = ['serve', 'check', 'accept', 'ready', 'live', 'explain'].map((name) =>
     name === 'explain' ? [name, 'x'] : [name],
   )
 

@@ -66,11 +66,17 @@ describe('the systemd unit', () => {
   it.skipIf(SYSTEMD === null)('is what systemd-analyze has nothing against', () => {
     const folder = mkdtempSync(join(tmpdir(), 'marquee-unit-'))
     const unit = join(folder, 'marquee.service')
-    writeFileSync(unit, text.replaceAll('/opt/marquee', ROOT))
+    writeFileSync(unit, text.replaceAll('/opt/marquee/node_modules/.bin', ROOT).replaceAll('/opt/marquee', ROOT))
     const { status, stderr } = spawnSync(SYSTEMD ?? '', ['verify', unit], { encoding: 'utf8' })
     const about = stderr.split('\n').filter((line) => line.includes('marquee'))
     expect([status, about]).toEqual([0, []])
     rmSync(folder, { recursive: true })
+  })
+
+  it('restarts a process that hangs: Marquee tells systemd through a shell that it runs', () => {
+    expect(text).toContain('\nType=notify\n')
+    expect(text).toContain('\nNotifyAccess=all\n')
+    expect(Number(/^WatchdogSec=(\d+)s$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(15)
   })
 
   it('grants a stop more than limits.drain, starts again after any end, and does not restart a wrong configuration', () => {

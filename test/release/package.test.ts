@@ -92,7 +92,7 @@ describe('the package', () => {
     expect(installed.length).toBeLessThan(40)
   })
 
-  it('links to nothing that it leaves out, but pictures and what is for those who change Marquee', () => {
+  it('links to nothing that it leaves out', () => {
     const dangling = globSync('**/*.md', { cwd: inside, exclude: (name) => name === 'node_modules' }).flatMap(
       (name) => {
         const page = readFileSync(join(inside, name), 'utf8')
@@ -102,9 +102,7 @@ describe('the package', () => {
           .filter((path) => !existsSync(join(inside, path)))
       },
     )
-    const known =
-      /^(?:docs\/images\/.*\.png|docs\/decisions.*|docs\/(?:benchmarks|soak|fleet-soak)\.md|CONTRIBUTING\.md|test\/exports.*)$/
-    expect([...new Set(dangling)].filter((path) => !known.test(path))).toEqual([])
+    expect([...new Set(dangling)]).toEqual([])
   })
 })
 
@@ -138,6 +136,13 @@ describe('npm install of the tarball in an empty folder', () => {
     },
     60_000,
   )
+
+  it('lies where the systemd unit looks for it: npm install --prefix /opt/marquee', () => {
+    const unit = readFileSync(join(inside, 'deploy/systemd/marquee.service'), 'utf8')
+    const paths = unit.match(/(?<=\/opt\/marquee\/)node_modules[^\s]+/g) ?? []
+    expect(paths.filter((path) => !existsSync(join(empty, path)))).toEqual([])
+    expect(paths).toContain('node_modules/.bin/marquee')
+  })
 
   it('brings a command that says by which words it is called again', async () => {
     const { stdout } = await run([program, 'init'])
