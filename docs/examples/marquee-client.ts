@@ -190,9 +190,9 @@ export interface EventFields<Decimal = number> {
   readonly Name: string | null
   /** The id of the venue; all zeros while no venue is assigned. */
   readonly VenueId: Guid
-  /** The total number of tickets. 0 if unknown. */
+  /** The total number of tickets; 2147483647 if there is no limit. 0 if unknown. */
   readonly TicketCapacity: number
-  /** The number of tickets still available. 0 if unknown. */
+  /** The number of tickets still available; 2147483647 if there is no limit. 0 if unknown. */
   readonly TicketsAvailable: number
   /** The start of the event. Always with a numeric UTC offset, never Z. */
   readonly Start: DateTime

@@ -1,3 +1,4 @@
+import { NO_LIMIT } from '../domain/event.ts'
 import type { Batch, Connector, Context, Row, Value } from './connector/marquee-connector.d.ts'
 import { mappedBatches, batchRows } from './batches.ts'
 
@@ -103,8 +104,9 @@ export function civicrmConnector({ columns }: CivicrmOptions): Connector {
   }
 }
 
-/** An event without a limit has 0 places and 0 left. */
+/** Adds the places that are left. */
 function withPlaces(row: Row, counts: ReadonlyMap<Value, number>): Row {
   const { id = null, max_participants: most = null } = row
-  return { ...row, places: most === null ? 0 : Math.max(0, Number(most) - (counts.get(id) ?? 0)) }
+  if (most === null) return { ...row, max_participants: NO_LIMIT, places: NO_LIMIT }
+  return { ...row, places: Math.max(0, Number(most) - (counts.get(id) ?? 0)) }
 }

@@ -1,3 +1,4 @@
+import { NO_LIMIT } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf, isJsonList } from '../domain/json-value.ts'
 import type { Batch, Connector, Context, Row, Stream, Value } from './connector/marquee-connector.d.ts'
@@ -175,9 +176,9 @@ function eventRow(row: Row, tickets: readonly Row[], tags: readonly Row[]): Row 
   return { ...withSeats(row), price: prices[0] ?? null, tags: names }
 }
 
-/** An event without a limit has 0 seats and 0 left, whatever limit it once had. */
+/** Odoo gives an event without a limit 0 seats and 0 left, or those of a limit that it once had. */
 function withSeats(row: Row): Row {
-  return row['seats_limited'] === true ? row : { ...row, seats_max: 0, seats_available: 0 }
+  return row['seats_limited'] === true ? row : { ...row, seats_max: NO_LIMIT, seats_available: NO_LIMIT }
 }
 
 /** A partner that was never located is at 0 and 0. */

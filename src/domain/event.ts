@@ -4,6 +4,12 @@
 import type { RecordOf, RecordTable } from './field.ts'
 import type { Extended } from './further.ts'
 
+/**
+ * TicketCapacity and TicketsAvailable of an event without a limit: the largest number of their type. Callers that only ask
+ * whether tickets are left need not know it.
+ */
+export const NO_LIMIT = 2_147_483_647
+
 // The examples come from the sample data; this event takes place at the venue of the other table.
 const FIELDS = [
   { name: 'Id', type: 'guid', description: 'The id of the event.', example: '"7e016ac6-5cee-4fd6-be12-faa34a6761ef"' },
@@ -19,8 +25,18 @@ const FIELDS = [
     description: 'The id of the venue; all zeros while no venue is assigned.',
     example: '"53b08621-ae96-444f-a44f-55d91d92cff9"',
   },
-  { name: 'TicketCapacity', type: 'int32', description: 'The total number of tickets.', example: '320' },
-  { name: 'TicketsAvailable', type: 'int32', description: 'The number of tickets still available.', example: '58' },
+  {
+    name: 'TicketCapacity',
+    type: 'int32',
+    description: `The total number of tickets; ${NO_LIMIT} if there is no limit.`,
+    example: '320',
+  },
+  {
+    name: 'TicketsAvailable',
+    type: 'int32',
+    description: `The number of tickets still available; ${NO_LIMIT} if there is no limit.`,
+    example: '58',
+  },
   { name: 'Start', type: 'date-time', description: 'The start of the event.', example: '"2036-05-09T18:30:00+00:00"' },
   { name: 'Finish', type: 'date-time', description: 'The end of the event.', example: '"2036-05-09T21:15:00+00:00"' },
   {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'bun:test'
+import { NO_LIMIT } from '../../src/domain/event.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { type Exchange, type Replay, openConfigured, readList, replay } from './replay.ts'
 
@@ -105,7 +106,7 @@ describe('CiviCRM', () => {
     expect([failure, civicrm.unknown]).toEqual(['', []])
     expect(records).toMatchObject([
       { Name: 'Event 1', TicketCapacity: 100, TicketsAvailable: 42, Start: '2036-07-12T19:30:00+01:00' },
-      { Name: 'Event 2', TicketCapacity: 0, TicketsAvailable: 0 },
+      { Name: 'Event 2', TicketCapacity: NO_LIMIT, TicketsAvailable: NO_LIMIT },
     ])
     expect(changes[2]).toMatchObject({ kind: 'withheld', withheld: { fault: 'not-shown' } })
     expect(civicrm.server.asked.every(({ headers }) => headers['x-civi-auth'] === 'Bearer secret-word')).toBe(true)

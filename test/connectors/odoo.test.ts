@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'bun:test'
+import { NO_LIMIT } from '../../src/domain/event.ts'
 import type { Crm, Cursor } from '../../src/sync/port.ts'
 import { type Exchange, type Replay, openConfigured, readList, recorded, replay } from './replay.ts'
 
@@ -155,7 +156,13 @@ describe('Odoo 19', () => {
         Price: '45.25',
         Tags: ['Design', 'Fair'],
       },
-      { Name: 'Great Reno Ballon Race', TicketCapacity: 0, TicketsAvailable: 0, Price: '0', Tags: ['Sport', 'Race'] },
+      {
+        Name: 'Great Reno Ballon Race',
+        TicketCapacity: NO_LIMIT,
+        TicketsAvailable: NO_LIMIT,
+        Price: '0',
+        Tags: ['Sport', 'Race'],
+      },
     ])
     expect(crm.readings?.[0]?.requests.get('full')).toBe(FULL.length)
     expect(
@@ -206,7 +213,7 @@ describe('Odoo 19', () => {
     expect(failure).toBe('')
     expect(changes).toMatchObject([
       { kind: 'availability', TicketCapacity: 50, TicketsAvailable: 46 },
-      { kind: 'availability', TicketCapacity: 0, TicketsAvailable: 0 },
+      { kind: 'availability', TicketCapacity: NO_LIMIT, TicketsAvailable: NO_LIMIT },
     ])
   })
 

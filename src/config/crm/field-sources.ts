@@ -118,7 +118,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
   const constant = CONSTANTS[type]
   const lasting = lasts ? ', or { lasting: 2h30m } or { lasting: day }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
-    int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
+    int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN], whenBlank: TEXT }`,
     'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: a zone such as Europe/London or UTC+2, or { column: NAME }${lasting}`,
   }
   return wholeKey(
@@ -231,8 +231,11 @@ function valueOf(node: Tree): ValueSource | null {
 }
 
 function subtractOf(node: Tree): SubtractSource | null {
-  const columns = columnsIn(onlyEntries(node, ['subtract'])?.get('subtract'))
-  return columns === null ? null : { kind: 'subtract', columns }
+  const entries = onlyEntries(node, ['subtract', 'whenBlank'])
+  const columns = columnsIn(entries?.get('subtract'))
+  const rest = entries === null || columns === null ? null : besidesOf(entries, false)
+  if (columns === null || rest === null) return null
+  return { kind: 'subtract', columns, ...(typeof rest.whenBlank === 'string' ? { whenBlank: rest.whenBlank } : {}) }
 }
 
 /** Parses `day` or a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */

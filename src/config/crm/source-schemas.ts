@@ -78,7 +78,7 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
       mappingOf({ column: orReference(textSchema(NAME)), ...label, ...texts, ...rest, ...picked }, ['column']),
       mappingOf({ value }, ['value']),
       type === 'int32'
-        ? mappingOf({ subtract: COLUMNS }, ['subtract'])
+        ? mappingOf({ subtract: COLUMNS, whenBlank }, ['subtract'])
         : mappingOf({ join: COLUMNS, ...rest }, ['join']),
       ...(lasts ? [LASTING] : []),
     ],

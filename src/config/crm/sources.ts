@@ -44,6 +44,8 @@ export interface ValueSource {
 export interface SubtractSource {
   readonly kind: 'subtract'
   readonly columns: readonly string[]
+  /** The number to read if the first column is blank. */
+  readonly whenBlank?: string
 }
 
 /** Several columns, joined with blanks. */

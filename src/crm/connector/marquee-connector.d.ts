@@ -190,7 +190,7 @@ export type Source =
       readonly onlyWhere?: Where
     }
   | { readonly value: string }
-  | { readonly subtract: readonly string[] }
+  | { readonly subtract: readonly string[]; readonly whenBlank?: string }
   | {
       readonly join: readonly string[]
       readonly whenBlank?: string | Lasting

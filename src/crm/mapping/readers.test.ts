@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { columnSource as column } from '../../config/crm/sources.ts'
+import { NO_LIMIT } from '../../domain/event.ts'
 import { parseGuid } from '../../domain/guid.ts'
 import { openZone, WINDOWS_ZONES, openNamedZone, zoneNamedBy } from '../../domain/zone.ts'
 import { type Cell, type CellObject, type RowAccess, DecimalText } from '../cells/cell.ts'
@@ -91,6 +92,16 @@ describe('the mapping that all connectors share', () => {
     expect(mapped({ ...good, capacity: null })).toMatchObject({ TicketCapacity: 100, TicketsAvailable: 0 })
     expect(mapped({ ...good, capacity: ' ' })).toMatchObject({ TicketCapacity: 100, TicketsAvailable: 0 })
     expect(mapped({ ...good, registered: -2_147_483_648 })).toMatchObject({ TicketsAvailable: 2_147_483_647 })
+  })
+
+  it('reads a difference from a blank as what whenBlank says: no limit, for example', () => {
+    const left = { kind: 'subtract', columns: ['capacity', 'registered'], whenBlank: String(NO_LIMIT) } as const
+    const unlimited = { ...events, fields: { ...events.fields, TicketsAvailable: left } }
+    for (const capacity of [null, ' '])
+      expect(mapped({ ...good, capacity }, {}, unlimited)).toMatchObject({ TicketsAvailable: NO_LIMIT })
+    expect(mapped({ ...good, capacity: 0 }, {}, unlimited)).toMatchObject({ TicketsAvailable: 0 })
+    expect(mapped(good, {}, unlimited)).toMatchObject({ TicketsAvailable: 50 })
+    expect(mapped({ ...good, capacity: null, registered: 'x' }, {}, unlimited)).toMatchObject({ fault: 'unreadable' })
   })
 
   it('names the column that is at fault', () => {

@@ -1,4 +1,10 @@
-import { type FieldSource, type FieldSources, type LastingSource, columnsOf } from '../../config/crm/sources.ts'
+import {
+  type FieldSource,
+  type FieldSources,
+  type LastingSource,
+  type SubtractSource,
+  columnsOf,
+} from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
@@ -146,7 +152,7 @@ function readersByType<Row>(
     text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, { keepsEmpty: true }),
     int32(name) {
       const source = sourceOf(name)
-      if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In, isFurther)
+      if (source?.kind === 'subtract') return differenceReader(source, access, int32In, isFurther)
       const use = { amountsIn: ofNumbers.int32 }
       return read(name, int32In(columnName(setting, name)), 'unreadable', toInt32, use)
     },
@@ -319,23 +325,26 @@ const MAX_INT32 = 2_147_483_647
  * @param isFurther whether it is null if the first cell is blank: what is left of an unknown number is unknown
  */
 function differenceReader<Row>(
-  columns: readonly string[],
+  { columns, whenBlank }: SubtractSource,
   access: RowAccess<Row>,
   int32In: (column: string) => Conversions['int32'],
   isFurther: boolean,
 ): Reader<Row, number | null> {
   const parts = columns.map((column) => ({ column, cellOf: access.cell(column), toNumber: int32In(column) }))
+  const constant = whenBlank === undefined ? null : toInt32(whenBlank)
+  // The configuration refuses a constant that is no number.
+  const instead = constant instanceof CellFault ? null : constant
   return (row) => {
     let rest = 0
-    let isUnknown = false
+    let isBlankAtFirst = false
     for (const [index, { column, cellOf, toNumber }] of parts.entries()) {
       const cell = cellOf(row)
       const number = toNumber(cell)
       if (number instanceof CellFault) return new RowFault('unreadable', column, number)
       rest = index === 0 ? number : rest - number
-      if (index === 0) isUnknown = isFurther && isBlank(cell)
+      if (index === 0) isBlankAtFirst = isBlank(cell)
     }
-    if (isUnknown) return null
+    if (isBlankAtFirst && (instead !== null || isFurther)) return instead
     // Subtracting a negative number may exceed the field's range.
     return Math.min(Math.max(rest, 0), MAX_INT32)
   }
