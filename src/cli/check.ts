@@ -25,6 +25,7 @@ import type { FaultGroup } from '../faults/fault-groups.ts'
 import { unmatchedVenues } from '../faults/venue-references.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { Secret } from '../domain/secret.ts'
+import type { ListName } from '../domain/field.ts'
 import type { ListReading } from '../sync/port.ts'
 
 export interface CheckOptions {
@@ -89,7 +90,10 @@ export async function check(
     for (const line of [notYetOverLine(crm, configuration), secretsLine(configuration)]) if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
     for (const told of fieldTable(report.fields)) out(told)
-  } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
+  } else {
+    const records = show > 0 ? `,"records":${recordsAsJson(crm, show)}` : ''
+    if (!(await answer(`${JSON.stringify(report).slice(0, -1)}${records}}`))) return ANSWER_IS_NO
+  }
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
   if (isMisconfigured || losses.length + snapshotProblems.length > 0) return WRONG_USAGE
   if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
@@ -194,16 +198,27 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
   return `${subject}${values === '' ? '' : `; found ${values}`}. ${remedy} See ${places.join('; ')}${more}.`
 }
 
-/** Prints the first records of each list as they would be published, in the CRM's order. */
-function printRecords({ lists, marquee: { suspicions } }: CrmRead, most: number, { out }: CommandContext): void {
+/** Returns the first records of a list as they would be published, in the CRM's order. */
+function bodiesOf({ lists, marquee: { suspicions } }: CrmRead, list: ListName, most: number): readonly string[] {
+  const records = lists[list].list
+  const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
+  return ids.map((id) => bodyText(records.represent(id, 'json')?.body ?? ''))
+}
+
+function printRecords(crm: CrmRead, most: number, { out }: CommandContext): void {
   for (const list of ['events', 'venues'] as const) {
-    const records = lists[list].list
-    const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
-    if (ids.length === 0) continue
+    const bodies = bodiesOf(crm, list, most)
+    if (bodies.length === 0) continue
     const kind = list.slice(0, -1)
-    out(`\nThe first ${ids.length === 1 ? kind : howMany(ids.length, kind)} as published:`)
-    for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
+    out(`\nThe first ${bodies.length === 1 ? kind : howMany(bodies.length, kind)} as published:`)
+    for (const body of bodies) out(printable(body, 100_000))
   }
+}
+
+/** The bodies themselves, because their numbers have digits that parsing would lose. */
+function recordsAsJson(crm: CrmRead, most: number): string {
+  const lists = (['events', 'venues'] as const).map((list) => `"${list}":[${bodiesOf(crm, list, most).join(',')}]`)
+  return `{${lists.join(',')}}`
 }
 
 function grouped(count: number): string {

@@ -257,3 +257,6 @@ export function proxyUrl(): Key<Secret> {
     return new Secret(value.trim(), reference ?? IN_THE_FILE)
   })
 }
+
+/** A path of names in a JSON value. */
+export const jsonPath: Key<string> = text('a path such as data.items', /^[^\s.]+(?:\.[^\s.]+)*$/)

@@ -15,8 +15,8 @@ export type Expected =
   | { readonly kind: 'date-time'; readonly formats: readonly string[] }
   /** A condition holds for these values alone, or for all but these. */
   | { readonly kind: 'one-of' | 'none-of'; readonly values: readonly string[] }
-  /** A row that is a JSON object, and one with less nesting. */
-  | { readonly kind: 'object' | 'shallow-object' }
+  /** A row that is JSON, one that is a JSON object, and one with less nesting. */
+  | { readonly kind: 'json' | 'object' | 'shallow-object' }
   /** What Excel should have stored in the cell. */
   | { readonly kind: 'stored'; readonly instead: 'of-formula' | 'of-index' | 'of-error' }
 

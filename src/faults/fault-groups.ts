@@ -66,6 +66,8 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
     case 'duplicate-id':
       return 'Remove the copies, or give each row an id that no other has.'
     case 'unreadable': {
+      if (expected?.kind === 'json')
+        return 'Correct these rows: they are not valid JSON, in which an unknown value is null.'
       // The value found is several cells joined, so no single cell can be corrected to it.
       if (name.includes(JOINT))
         return `Correct ${apart(name)}, which are read together${isExpected}${keyEnd(found, expected, textKeyFor)}`

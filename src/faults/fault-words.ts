@@ -50,6 +50,11 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
         remedy: 'Remove one of the two rows, or give one of them another id.',
       }
     case 'unreadable': {
+      if (expected?.kind === 'json')
+        return {
+          reason: `is not valid JSON (${found ?? 'its fault is not known'})`,
+          remedy: 'Correct it there; an unknown value is null in JSON.',
+        }
       const order = found === null || name.includes(JOINT) ? null : insteadOf(textFound(found), expected)
       return {
         reason: `has a value in ${name} that cannot be read${what === null ? '' : `: expected ${what}`}${shown}`,
@@ -127,6 +132,7 @@ const PLAIN = {
   'any-date-time': 'a date-time',
   'year-1-to-9999': 'a date-time of the years 1 to 9999',
   zone: 'a time zone, such as Europe/London or UTC+2',
+  json: 'JSON',
   object: 'an object',
   'shallow-object': 'lists and objects that are nested less deeply',
 } as const

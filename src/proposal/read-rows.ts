@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { pipeline } from 'node:stream/promises'
 import { CsvError, parse } from 'csv-parse'
-import { type SheetsFound, jsonParser, notCsv, readWholeSheet } from '../crm/files/whole-file.ts'
+import { type SheetsFound, notCsv, readWholeSheet, wholeJsonParser } from '../crm/files/whole-file.ts'
 import { LARGEST_ROW_BYTES } from '../crm/kit/crm-limits.ts'
 import { type Cell, type CellObject, isBlank, isList, isObject, shownText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
@@ -74,7 +74,7 @@ export async function jsonTable(
   format: 'json' | 'ndjson',
 ): Promise<TableContent | string> {
   const tally = new TableTally()
-  const parser = jsonParser(format, (part, from, to, line) => {
+  const parser = wholeJsonParser(format, (part, from, to, line) => {
     // Such a row would be withheld, and the parser does not keep all of it.
     if (to - from > LARGEST_ROW_BYTES) return null
     const parsed = parseCell(part.toString('utf8', from, to))

@@ -479,7 +479,7 @@ crm:
       { 'crm/events.json': '{"events": []}' },
       /events\.json, line 1: a list in \[ \] is expected/,
     ],
-    ['half a line of NDJSON', { 'crm/events.ndjson': '{"Id": 1}\n{"Id"' }, /events\.ndjson, line 2: /],
+    ['half a line of NDJSON alone', { 'crm/events.ndjson': '\n{"Id"' }, /events\.ndjson, line 2: /],
   ]
   it.each(broken)('ends with 1 and one sentence a list: %s', async (_, files, says) => {
     using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION, 'crm/venues.csv': VENUES, ...files })

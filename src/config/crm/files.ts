@@ -1,7 +1,7 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { CrmTraits, General } from '../general.ts'
-import { proxyUrl, duration, guid, path, timeZone, word, isName, textSchema, wholeNumber } from '../values.ts'
+import { proxyUrl, duration, guid, jsonPath, path, timeZone, word, isName, textSchema, wholeNumber } from '../values.ts'
 import {
   type Key,
   type Scalar,
@@ -20,6 +20,7 @@ import { type FieldSources, type TextSettings, type FileName, type WebFile, file
 import type { RecordTable } from '../../domain/field.ts'
 import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
+import type { Place } from '../config-problem.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { mappingOf } from './source-schemas.ts'
 import { TEXT_DEFAULTS, type SaidTexts, cellTextKeys, usualOr } from './written-texts.ts'
@@ -60,7 +61,7 @@ const FILE =
   'the name or https URL of a .csv, .json, .ndjson or .xlsx file, or { file: NAME, sheet: NAME } of a workbook, or { url: URL, sheet: NAME, headers: { NAME: TEXT } }'
 
 const LIST_FILE = textSchema(
-  /^(?!\s*[Hh][Tt][Tt][Pp][Ss]?:)[^]*\.(?:[Cc][Ss][Vv]|[Tt][Ss][Vv]|[Tt][Xx][Tt]|(?:[Nn][Dd])?[Jj][Ss][Oo][Nn]|[Xx][Ll][Ss][Xx])$/,
+  /^(?!\s*[Hh][Tt][Tt][Pp][Ss]?:)[^]*\.(?:[Cc][Ss][Vv]|[Tt][Ss][Vv]|[Tt][Xx][Tt]|(?:[Nn][Dd]|[Gg][Ee][Oo])?[Jj][Ss][Oo][Nn]|[Xx][Ll][Ss][Xx])$/,
 )
 const WEB_URL = textSchema(
   /^\s*[Hh][Tt][Tt][Pp](?:[Ss]:\/\/|:\/\/(?=[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|127\.|\[::1\]))[^@/?#\s]+(?:[/?#].*)?\s*$/,
@@ -94,7 +95,7 @@ const listFrom: Key<FileName | WebFile> = wholeKey(FILE, FROM, (node) => {
   const sheet = sheetIn(entries)
   if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
   if (/\.xls$/i.test(file)) return new ValueProblem('names an old Excel workbook (.xls); save it as .xlsx or .csv')
-  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
+  if (!/\.(?:csv|tsv|txt|json|geojson|ndjson|xlsx)$/i.test(file)) return null
   if (sheet !== null && /json$/i.test(file)) return new ValueProblem('names a sheet, but the file is not a workbook')
   return { file, sheet }
 })
@@ -164,13 +165,29 @@ function headersIn(node: Tree | undefined): WebFile['headers'] | ValueProblem {
 const list = {
   from: listFrom
     .optional('`events` or `venues`, each as `.csv`, `.json`, `.ndjson` or `.xlsx`')
-    .says('The file, or the URL of one.'),
+    .says(
+      'The file, or the URL of one. If both lists name the same one, the venues are made of the events’ rows (docs/files-as-exported.md).',
+    ),
+  rows: jsonPath
+    .optional('the file itself')
+    .says('The path of the list in a `.json` file that is an object, such as `events` or `features`.'),
   active: condition('Which rows are active. By default those whose column `Active` is not no; null means all.'),
   texts: textKeys('`crm.texts`'),
 }
 
 const fieldsOf = (table: RecordTable): Key<FieldSources | undefined> =>
   fieldSources(table, { labels: false, hasStockFurther: true, joinsId: true }).override('the columns of the contract')
+
+/** Refuses `rows` of a file that is not JSON. */
+function withJsonRows<Block extends { readonly from: FileName | WebFile | null; readonly rows: string | null }>(
+  block: Block,
+  place: Place,
+): Block {
+  const { from, rows } = block
+  if (rows !== null && from !== null && 'file' in from && !/\.(?:geo)?json$/i.test(from.file))
+    place.in('rows', undefined).report(`names a list in JSON, but ${from.file} is not a .json file`)
+  return block
+}
 
 /** Two lists in the files of a directory, or on web servers. */
 export const files = section({
@@ -202,9 +219,11 @@ export const files = section({
     showOnWeb: condition('Which events are shown. By default those whose column `ShowOnWeb` is yes; null means all.'),
     fields: fieldsOf(EVENTS),
   })
+    .map(withJsonRows)
     .optional('columns with the contract’s names')
     .says('How the file of events is read; fields that are not listed stay blank.'),
   venues: section({ ...list, fields: fieldsOf(VENUES) })
+    .map(withJsonRows)
     .optional('columns with the contract’s names')
     .says('How the file of venues is read; fields that are not listed stay blank.'),
 })

@@ -2,7 +2,7 @@ import type { ListName } from '../../domain/field.ts'
 import { type Place, PROBLEM } from '../config-problem.ts'
 import { type Key, type ValueSchema, isNull, scalarOf, wholeKey, ValueProblem, section } from '../key.ts'
 import type { Tree } from '../tree.ts'
-import { duration, flag, secretText, text, wholeNumber, word, guid } from '../values.ts'
+import { duration, flag, jsonPath, secretText, text, wholeNumber, word, guid } from '../values.ts'
 import { cellTextKeys, textsOf } from './written-texts.ts'
 import { connectorKeys, keysByOwnTime, listKeys, settingsOfConnector, webKeys } from './connector-lists.ts'
 import { type JsonValue, type JsonValues, isJsonObject } from '../../domain/json-value.ts'
@@ -154,7 +154,6 @@ function unknownIn(written: string): string | null {
 const secret = secretText('a text without line breaks', (given) => /^[\u0020-\u007e]+$/.test(given))
 const keyText = secret.says('The key.')
 const name = text('the name of a header or parameter', /^[\w.-]+$/).says('The name.')
-const jsonPath = text('a path such as data.items', /^[^\s.]+(?:\.[^\s.]+)*$/)
 const requestPath = text('a path such as /items/events', /^\/[^\s?#]*$/, (given) => unknownIn(given) === null)
 
 const auth = section({

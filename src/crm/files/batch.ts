@@ -28,6 +28,9 @@ export class FileBatch<Item> {
   #before = 0
   #changes: Change<Item>[] = []
   #lines: number[] = []
+  /** The number of each row in the file, from 0. */
+  #numbers: number[] = []
+  #skipped = 0
 
   /** @param isFirst whether the list is read for the first time, so memory for its rows should be reserved */
   constructor(found: FileBatch<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
@@ -42,7 +45,13 @@ export class FileBatch<Item> {
   }
 
   whereNext(line: number): string {
-    return placeOf(this.found, this.count, line)
+    return placeOf(this.found, this.count + this.#skipped, line)
+  }
+
+  /** Notes a row of the file that is none of the list. */
+  skip(): null {
+    this.#skipped++
+    return null
   }
 
   /** Whether the current row may be incomplete, so it is left out. The row served under its id stays. */
@@ -62,12 +71,21 @@ export class FileBatch<Item> {
     else this.#push(change, line)
   }
 
+  /** Returns the rows that are known only at the end of the file. */
+  atEnd: () => readonly Change<Item>[] = () => []
+
+  end(): readonly Page<Item>[] {
+    for (const change of this.atEnd()) this.#push(change, 0)
+    return this.take(PAGE_ROWS)
+  }
+
   addTooLarge(line: number): null {
     this.add(tooLargeRow(null, this.whereNext(line), Number.NaN), line)
     return null
   }
 
   #push(change: Change<Item>, line: number): void {
+    this.#numbers.push(this.count + this.#skipped)
     this.#changes.push(change)
     this.#lines.push(line)
   }
@@ -90,7 +108,7 @@ export class FileBatch<Item> {
   /** Returns all collected rows in pages of at most `limit` rows. */
   take(limit: number): readonly Page<Item>[] {
     const { found } = this
-    const [all, lines] = [this.#changes, this.#lines]
+    const [all, lines, numbers] = [this.#changes, this.#lines, this.#numbers]
     const isTold = this.#isFirst && this.count >= PAGE_ROWS && this.readBytes > 0
     const pages: Page<Item>[] = []
     for (let from = 0; from < all.length; from += limit) {
@@ -99,7 +117,7 @@ export class FileBatch<Item> {
         begunAt: this.#begunAt,
         sourceLagMs: 0,
         changes: all.length <= limit ? all : all.slice(from, from + limit),
-        whereIs: (index) => placeOf(found, before + index, lines[from + index] ?? 0),
+        whereIs: (index) => placeOf(found, numbers[from + index] ?? 0, lines[from + index] ?? 0),
         updatedAtMs: () => found.writtenAtMs,
         ...(isTold && before < PAGE_ROWS ? { rowsInAll: this.#rowsInAll() } : {}),
       })
@@ -107,6 +125,7 @@ export class FileBatch<Item> {
     this.#before += all.length
     this.#changes = []
     this.#lines = []
+    this.#numbers = []
     return pages
   }
 

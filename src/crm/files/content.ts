@@ -50,6 +50,7 @@ export type FileFormat = (typeof FILE_FORMATS)[number]
 export function formatOf(file: string): FileFormat | null {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
   if (ending === 'tsv' || ending === 'txt') return 'csv'
+  if (ending === 'geojson') return 'json'
   return FILE_FORMATS.find((format) => format === ending) ?? null
 }
 

@@ -280,12 +280,15 @@ export function csvRows<Item>(
     let rowLink: string | null = null
     const isThere = (column: string) => () => names.has(column)
     const access = { cell: cellOf, isThere, isHidden: () => isRowHidden, link: () => rowLink }
-    const mapRow = list.mapper(access, lists)
+    const mapRow = list.mapper(access, lists, (rest) => {
+      rows.atEnd = rest
+    })
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
     return (row, line, isHidden = false, link = null) => {
       isRowHidden = isHidden
       rowLink = link
       const change = mapRow(row, () => rows.whereNext(line))
+      if (change === null) return rows.skip()
       if (!rows.isLeftOut) rows.add(change, line)
       else rows.leaveOut(row.length > lastOfId ? change.id : null, line)
       return null

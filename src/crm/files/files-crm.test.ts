@@ -198,16 +198,29 @@ describe('the files CRM: rows of more than 256 KB', () => {
 
 describe('the files CRM: what fails a read', () => {
   it.each([
+    ['events.json', `[\n${JSON.stringify(event(1))},\n]`, ['01', 'unreadable null'], 'events.json, item 2 (line 3)'],
+    ['events.ndjson', `${JSON.stringify(event(1))}\n{"a":1,}\n`, ['01', 'unreadable null'], 'events.ndjson, line 2'],
+    ['events.ndjson', `${JSON.stringify(event(1))}\n{"Id`, ['01', 'unreadable null'], 'events.ndjson, line 2'],
+  ])('withholds only the rows of %s that are no JSON: %j', async (name, content, rows, place) => {
+    write(name, content)
+    const { outcome, changes, places } = await read(crm.events)
+    expect([failureOf(outcome), summary(changes), places[1]]).toEqual([null, rows, place])
+  })
+
+  it.each([
     ['events.json', '', 'events.json has zero bytes; an empty list is []'],
     ['events.ndjson', '', 'events.ndjson has zero bytes; an empty list is one blank line'],
     ['events.csv', '', 'events.csv has zero bytes; an empty list is a header row alone'],
     ['events.ndjson', '\ufeff', 'events.ndjson, line 1: the file is empty; an empty list is one blank line'],
-    ['events.json', '{}', 'events.json, line 1: a list in [ ] is expected'],
-    ['events.json', '[\n{"a":1},\n]', 'events.json, line 3: expected an item after the comma, found ]'],
+    [
+      'events.json',
+      '{}',
+      'events.json, line 1: a list in [ ] is expected; if this object contains it, set rows to its path, such as rows: events',
+    ],
     ['events.json', '[{"a":1}]\nx', 'events.json, line 2: the file continues after the end of the list'],
     ['events.json', '[\n{"a":1,\n"b":tru}]', 'events.json, line 3: expected a value, found "t"'],
     ['events.json', '[{"a":1},\n{"a":', 'events.json, line 2: expected a value, found the end'],
-    ['events.ndjson', '{"a":1}\n{"a":1,}\n', 'events.ndjson, line 2: expected a name in double quotes, found "}"'],
+    ['events.ndjson', '\n{"a":1,}\n', 'events.ndjson, line 2: expected a name in double quotes, found "}"'],
     ['events.ndjson', '[\n', 'events.ndjson, line 1: expected a value, found the end'],
     ['events.csv', '\n', 'events.csv, line 1: a header row is expected'],
     ['events.csv', 'Id,Id\n', 'events.csv, line 1: the header names "Id" twice'],

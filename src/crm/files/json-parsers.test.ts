@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
-import type { Taken } from './row-parser.ts'
+import { parseCell } from '../cells/parse-cell.ts'
+import type { TakeRow, Taken } from './row-parser.ts'
 
 interface Outcome {
   readonly items: readonly string[]
@@ -18,6 +19,15 @@ function run(text: string, cuts: readonly number[] = []): Outcome {
     lines.push(line)
     return null
   })
+  return feedInPieces(parser, text, cuts, { items, lines })
+}
+
+function feedInPieces(
+  parser: JsonArrayParser,
+  text: string,
+  cuts: readonly number[],
+  got: Omit<Outcome, 'fault'>,
+): Outcome {
   const bytes = Buffer.from(text)
   const borders = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].toSorted(
     (a, b) => a - b,
@@ -26,9 +36,29 @@ function run(text: string, cuts: readonly number[] = []): Outcome {
     const piece = Buffer.from(bytes.subarray(from, borders[index + 1]))
     const fault = parser.feed(piece)
     piece.fill('?')
-    if (fault !== null) return { items, lines, fault }
+    if (fault !== null) return { ...got, fault }
   }
-  return { items, lines, fault: parser.finish() }
+  return { ...got, fault: parser.finish() }
+}
+
+/** As `run`, but goes on after torn items, which are marked. */
+function runTorn(text: string, cuts: readonly number[]): Outcome {
+  const [items, lines]: [string[], number[]] = [[], []]
+  const take: TakeRow = (chunk, from, to, line) => {
+    const item = chunk.toString('utf8', from, to)
+    if (!parseCell(item).ok) return { line, problem: 'torn' }
+    items.push(item)
+    lines.push(line)
+    return null
+  }
+  const parser = new JsonArrayParser(take, {
+    onTorn(chunk, from, to, line) {
+      items.push(`torn ${chunk.toString('utf8', from, to)}`)
+      lines.push(line)
+      return null
+    },
+  })
+  return feedInPieces(parser, text, cuts, { items, lines })
 }
 
 describe('finding the items of a JSON array in its bytes', () => {
@@ -47,7 +77,7 @@ describe('finding the items of a JSON array in its bytes', () => {
 
   it.each([
     ['', 1, 'a list in [ ] is expected, but the file is empty'],
-    ['{"a":1}', 1, 'a list in [ ] is expected'],
+    ['{"a":1}', 1, 'a list in [ ] is expected; if this object contains it, set rows to its path, such as rows: events'],
     ['\n\n"x"', 3, 'a list in [ ] is expected'],
     ['[1,\n]', 2, 'expected an item after the comma, found ]'],
     ['[,1]', 1, 'expected an item, found ,'],
@@ -74,6 +104,22 @@ describe('finding the items of a JSON array in its bytes', () => {
         expect(found.fault).toBeNull()
         const whole: unknown = JSON.parse(text)
         expect(found.items.map((item): unknown => JSON.parse(item))).toEqual(whole as unknown[])
+      }),
+    )
+  })
+
+  it('divides a list with torn items alike wherever the chunks are cut, and finds the whole ones', () => {
+    const whole = fc.nat(99).map((id) => `{"id":${id}}`)
+    const torn = fc.constantFrom('{"id":', '{"id":1,"a":"x', '{"a":NaN}', '{"a":[1}}', '{"a":"\\"')
+    const lists = fc.array(fc.oneof({ weight: 3, arbitrary: whole }, torn), { minLength: 1 })
+    fc.assert(
+      fc.property(lists, fc.nat(3), fc.array(fc.nat(), { maxLength: 8 }), (rows, margin, cuts) => {
+        const text = `[\n${['{"id":0}', ...rows].map((row) => `${' '.repeat(margin)}${row}`).join(',\n')}\n]`
+        const once = runTorn(text, [])
+        expect(runTorn(text, cuts)).toEqual(once)
+        expect(once.fault).toBeNull()
+        const found = once.items.filter((item) => !item.startsWith('torn'))
+        expect(found).toEqual(['{"id":0}', ...rows.filter((row) => parseCell(row).ok)])
       }),
     )
   })

@@ -30,7 +30,7 @@ function read(
     { monotonicMs: 0, wallMs: 0 },
   )
   const held = { size: versions.size, version: (id: Guid) => versions.get(id) ?? Number.NaN }
-  const take = jsonLines<null>(
+  const { onRow: take } = jsonLines<null>(
     {
       suspicions: new Suspicions(),
       lines: { idColumn: 'Id', idColumns: ['Id'], isDerived: false, idOf: parseGuid, seed: 0 },
@@ -99,12 +99,18 @@ const SHOW_NR: FieldSource = { kind: 'join', columns: ['Show', 'Nr'], whenBlank:
 describe('a last line without an end, which may be cut short', () => {
   /** Reads the line as the cut end of a file. Returns the ids whose records stay unchanged. */
   function kept(line: string, Id: FieldSource): readonly (Guid | null)[] {
-    const blocks = { block: { from: { file: 'events.ndjson', sheet: null }, fields: { Id }, texts: {} }, texts: null }
+    const blocks = {
+      block: { from: { file: 'events.ndjson', sheet: null }, rows: null, fields: { Id }, texts: {} },
+      texts: null,
+    }
     const settings = { events: blocks, venues: { block: null, texts: null }, idNamespace: NAMESPACE, timeZone: utc }
     const list = listFile(EVENT_ROWS, settings, { showIn: utc, suspicions: new Suspicions(), further: [] })
     const found = { name: 'events.ndjson', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 } as const
     const rows = new FileBatch<EventRecord>(found, { monotonicMs: 0, wallMs: 0 }, false, 'whole-lines')
-    const take = jsonLines(list, rows, new IgnoredColumns(list.columns), { size: 0, version: () => Number.NaN })
+    const { onRow: take } = jsonLines(list, rows, new IgnoredColumns(list.columns), {
+      size: 0,
+      version: () => Number.NaN,
+    })
     rows.cut()
     const bytes = Buffer.from(line)
     expect(take(bytes, 0, bytes.length, 1)).toBeNull()

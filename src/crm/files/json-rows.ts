@@ -1,3 +1,4 @@
+import type { Guid } from '../../domain/guid.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 import type { Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
@@ -7,13 +8,23 @@ import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
 import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
+import type { TakeTorn } from './json-parsers.ts'
 import type { BrokenSyntax, TakeRow } from './row-parser.ts'
 
+const JSON_ROW: Expected = { kind: 'json' }
 const OBJECT: Expected = { kind: 'object' }
 const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
 
+interface JsonLines {
+  readonly onRow: TakeRow
+  /** Withholds a row that is not JSON, with its id if that stands before the fault. */
+  readonly onTorn: TakeTorn
+  /** Why none of the rows could be parsed; `null` if one could, or there are none. */
+  readonly whyNone: () => BrokenSyntax | null
+}
+
 /**
- * Returns a function that takes the bytes of each row. Their digest is the record's version: an unchanged row is not
+ * Returns functions that take the bytes of each row. Their digest is the record's version: an unchanged row is not
  * parsed and mapped again. Most lists are nearly the same at each read.
  */
 export function jsonLines<Item>(
@@ -21,15 +32,19 @@ export function jsonLines<Item>(
   rows: FileBatch<Item>,
   columns: IgnoredColumns,
   held: Held,
-): TakeRow {
-  const mapRow = list.mapper({ cell: cellAt, isThere: isThereIn }, 'native')
+): JsonLines {
+  const mapRow = list.mapper({ cell: cellAt, isThere: isThereIn }, 'native', (rest) => {
+    rows.atEnd = rest
+  })
   const { seed, idOf, isDerived } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): BrokenSyntax | null {
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok && parsed.reason === 'syntax') return brokenSyntax(text, line, parsed.offset, parsed.expected)
+    hasWhole = true
     if (parsed.ok && isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
       const change = mapRow(parsed.cell, where, version)
+      if (change === null) return rows.skip()
       // Withheld rows are read each time, since their line number may have changed.
       rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
@@ -40,11 +55,24 @@ export function jsonLines<Item>(
   }
   // On the first read no row is known, so its id need not be searched.
   const idTextIn = held.size === 0 ? (): null => null : idTextFinder(list.lines)
-  return (bytes, from, to, line) => {
-    if (rows.isLeftOut) {
-      const row = cutRow(bytes.toString('utf8', from, to), list.lines)
-      return rows.leaveOut(row === null ? null : mapRow(row, () => rows.whereNext(line)).id, line)
-    }
+  function idOfCut(text: string, line: number): Guid | null {
+    const row = cutRow(text, list.lines)
+    return row === null ? null : (mapRow(row, () => rows.whereNext(line))?.id ?? null)
+  }
+  let firstTorn: BrokenSyntax | null = null
+  let hasWhole = false
+  const onTorn: TakeTorn = (bytes, from, to, line, fault) => {
+    const text = bytes.toString('utf8', from, to)
+    const parsed = parseCell(text)
+    const before = parsed.ok || parsed.reason !== 'syntax' ? '' : text.slice(0, parsed.offset)
+    const found = `line ${fault.line}: ${fault.problem}`
+    const reason = new RowFault('unreadable', null, { expected: JSON_ROW, found })
+    rows.add(withheldRow(reason, idOfCut(before, line), rows.whereNext(line), Number.NaN), line)
+    firstTorn ??= fault
+    return null
+  }
+  const onRow: TakeRow = (bytes, from, to, line) => {
+    if (rows.isLeftOut) return rows.leaveOut(idOfCut(bytes.toString('utf8', from, to), line), line)
     if (to - from > LARGEST_ROW_BYTES) return rows.addTooLarge(line)
     const digest = digestOf(bytes, from, to, seed)
     const idText = idTextIn(bytes, from, to)
@@ -53,11 +81,13 @@ export function jsonLines<Item>(
       const text = bytes.toString('utf8', from, to)
       return add(parseCell(text), text, line, digest)
     }
+    hasWhole = true
     columns.sawRowAgain()
     list.suspicions.skip()
     rows.add(isDerived ? { kind: 'unchanged', id, idText } : { kind: 'unchanged', id }, line)
     return null
   }
+  return { onRow, onTorn, whyNone: () => (hasWhole ? null : firstTorn) }
 }
 
 /** Parses a row that may be cut short; `null` if it has lost a column of its id. */

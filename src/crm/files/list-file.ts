@@ -15,7 +15,7 @@ import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, columnName, mappedColumns } from '../mapping/list-setting.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
-import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
+import { type MappedRow, type RowKind, listMapping, mapRow, rowsOfPlaces } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
 import type { Candidate } from './found-file.ts'
 
@@ -39,6 +39,10 @@ export interface ListFile<Item> {
   /** The files that may hold the list; exactly one must exist. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
+  /** The path of the list in a JSON file; `null` if the file is the list. */
+  readonly rows: string | null
+  /** Whether these are the venues, and are made of the events' rows. */
+  readonly isMadeOfEvents: boolean
   /** The column of `Website`, whose links are served if the file is a workbook; `null` if no column is mapped. */
   readonly linkColumn: string | null
   /** Whether the configuration has a section for the list. */
@@ -52,11 +56,15 @@ export interface ListFile<Item> {
   /** The name of the id's source in messages. */
   readonly idName: string
   readonly suspicions: Suspicions
-  /** Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. */
+  /**
+   * Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. `null`: the row adds nothing.
+   * @param setRest takes the function that returns the changes that are known only at the end of the file
+   */
   mapper<Row>(
     access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
     lists: MappingContext['lists'] | 'sheet',
-  ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
+    setRest?: (rest: () => readonly MappedRow<Item>[]) => void,
+  ): (row: Row, where: () => string, version?: number) => MappedRow<Item> | null
 }
 
 export function listFile<Item extends { readonly Id: Guid }>(
@@ -67,7 +75,13 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const { table } = kind
   const { block, texts } = settings[table.list]
   const { idNamespace, timeZone } = settings
-  const setting = settingOfList(table, block, further)
+  const isMadeOfEvents = table.list === 'venues' && isSameRows(settings)
+  const own = settingOfList(table, block, further)
+  const events = settingOfList(EVENTS, settings.events.block, [])
+  // A row that is no event on the web must not publish its place, unless the venues have a condition of their own.
+  const isShown = { active: events.active, showOnWeb: events.showOnWeb }
+  const setting = isMadeOfEvents && block?.active === undefined ? { ...own, ...isShown } : own
+  const others = isSameRows(settings) ? [events, settingOfList(VENUES, settings.venues.block, [])] : []
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
   const { Id: id, Website: website } = setting.fields
@@ -76,10 +90,12 @@ export function listFile<Item extends { readonly Id: Guid }>(
     name: table.list,
     candidates: candidatesOf(table.list, block),
     sheet: block?.from?.sheet ?? null,
+    rows: block?.rows ?? null,
+    isMadeOfEvents,
     linkColumn: website?.kind === 'column' ? website.column : null,
     isMapped: block !== null,
     texts,
-    columns: columnsOf(setting),
+    columns: [...new Set([setting, ...others].flatMap(columnsOf))],
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
     suspicions,
     idName: columnName(setting, 'Id'),
@@ -90,7 +106,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
       idOf: crmId === null ? parseGuid : remembered((text) => (isBlank(text) ? null : crmId(text)), MOST_IDS),
       seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
-    mapper(access, lists) {
+    mapper(access, lists, setRest) {
       suspicions.begin(true)
       const mapping = listMapping(
         kind,
@@ -104,12 +120,25 @@ export function listFile<Item extends { readonly Id: Guid }>(
           suspicions,
         },
       )
-      return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
+      if (!isMadeOfEvents) return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
+      const { map, rest } = rowsOfPlaces(mapping)
+      setRest?.(rest)
+      return map
     },
   }
 }
 
 const MOST_IDS = 200_000
+
+/** Returns true if both lists name the same file, sheet and list in it. */
+function isSameRows({ events, venues }: FileSettings): boolean {
+  const places = [events, venues].map(({ block }) => {
+    const from = block?.from ?? null
+    if (block === null || from === null) return null
+    return JSON.stringify(['file' in from ? from.file : from.url.reveal(), from.sheet, block.rows])
+  })
+  return places[0] !== null && places[0] === places[1]
+}
 
 type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>
 

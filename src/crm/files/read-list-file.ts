@@ -1,12 +1,10 @@
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { disguiseOf, utf16Of } from './content.ts'
-import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
 import { jsonLines } from './json-rows.ts'
+import { jsonParser } from './wrapped-list.ts'
 import type { BrokenSyntax, FileReading, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
-
-const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
 
 /**
  * Reads a file from its start and yields its rows in pages, with pauses for requests. Parsers for single formats are
@@ -25,13 +23,18 @@ export async function* readListFile<Item>(reading: FileReading<Item>): PageStrea
     const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`
     return { line: 0, problem: lacking, lacking }
   }
+  if (list.rows !== null && format !== 'json') {
+    const lacking = `${name} is not a .json file, and has no list ${JSON.stringify(list.rows)} (rows)`
+    return { line: 0, problem: lacking, lacking }
+  }
   if (format === 'csv') {
     const { CsvParser, csvRows } = await import('./csv-parser.ts')
     const parser = new CsvParser(csvRows(list, rows, columns), list.texts, undefined, list.isMapped)
     return yield* readText(reading, parser)
   }
-  const parser = new JSON_PARSERS[format](jsonLines(list, rows, columns, held))
-  return yield* readText(reading, parser)
+  const { onRow, onTorn, whyNone } = jsonLines(list, rows, columns, held)
+  const fault = yield* readText(reading, jsonParser(format, list.rows, onRow, onTorn))
+  return fault ?? whyNone()
 }
 
 /**

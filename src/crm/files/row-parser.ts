@@ -72,9 +72,15 @@ export class CarriedRow {
   /** Passes on the row that ends with these bytes and began in `line`. */
   end(bytes: Buffer, from: number, to: number, line: number): Taken {
     if (this.length === 0) return this.#onRow(bytes, from, to, line)
-    const whole = Buffer.concat([...this.#parts, bytes.subarray(from, to)])
+    const whole = this.take(bytes.subarray(from, to))
+    return this.#onRow(whole, 0, whole.length, line)
+  }
+
+  /** Returns the bytes carried over and those that follow, which are then no longer carried. */
+  take(bytes: Buffer): Buffer {
+    const whole = Buffer.concat([...this.#parts, bytes])
     this.#parts = []
     this.length = 0
-    return this.#onRow(whole, 0, whole.length, line)
+    return whole
   }
 }

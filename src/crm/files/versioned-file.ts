@@ -147,7 +147,8 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const waiting = this.#halfWritten.stillWaiting(name, served, readAtMs)
     if (waiting !== null) return { ok: false, failure: waiting }
     const isKnown = id === request.cursor
-    const held = isKnown ? { size: request.held.size, version: NO_VERSION } : request.held
+    const isMapped = isKnown || list.isMadeOfEvents
+    const held = isMapped ? { size: request.held.size, version: NO_VERSION } : request.held
     const extent = this.#halfWritten.extentOf(format, served, readAtMs)
     const rows = new FileBatch<Item>(found, begunAt, held.size === 0, extent)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
@@ -172,6 +173,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
       yield* oneByOne(pages)
     }
     const fault = next.value
+    if (fault === null) pages.push(...rows.end())
     if (isGivenUp()) return failed('unreachable', `the read of ${name} was stopped`)
     const there = await whatIsThere(fault)
     if (there === null) return shown ? changedWhileRead(name) : 'changed'
@@ -189,7 +191,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const cut = rows.takeCut()
     if (cut !== null) yield cut
     this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
-    this.#hasMappedAll ||= isKnown || held.size === 0
+    this.#hasMappedAll ||= isMapped || held.size === 0
     this.#tell(name, columns.names, rows.blankRows)
     const namesVersion = there.isSettled && !rows.isLeftOut
     return endOf(cursorOf(namesVersion ? id : `${id}${UNSETTLED}`), there.asOf, true)

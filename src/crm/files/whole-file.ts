@@ -13,7 +13,7 @@ import { FileBatch } from './batch.ts'
 import { type FileFormat, DISGUISES, contentOf, formatOf } from './content.ts'
 import { type RowCells, csvProblem } from './csv-parser.ts'
 import { openFile } from './found-file.ts'
-import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
+import { jsonParser } from './wrapped-list.ts'
 import { Pace } from './pace.ts'
 import type { TakeRow } from './row-parser.ts'
 
@@ -64,9 +64,9 @@ export function notCsv(code: string, line: number): string {
   return `is not CSV: line ${line}: ${csvProblem(code)}`
 }
 
-/** Returns a parser that passes on the objects of a JSON file. */
-export function jsonParser(format: 'json' | 'ndjson', take: TakeRow): JsonArrayParser | NdjsonParser {
-  return format === 'json' ? new JsonArrayParser(take) : new NdjsonParser(take)
+/** Returns a parser that passes on the objects of a JSON file, and skips those that are torn. */
+export function wholeJsonParser(format: 'json' | 'ndjson', take: TakeRow): ReturnType<typeof jsonParser> {
+  return jsonParser(format, null, take, () => null)
 }
 
 const MOST_UNPACKED_BYTES = 1e9

@@ -7,6 +7,7 @@ import { type RecordTable, blankRecord } from '../../domain/field.ts'
 import type { Extended, FurtherValue } from '../../domain/further.ts'
 import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
+import { fieldsOf } from '../../domain/json-value.ts'
 import { isOnPurpose, RowFault } from '../../domain/withheld.ts'
 import type { Change } from '../../sync/port.ts'
 import { type FieldName, type FieldsOf, type Readers, furtherReadersOf, readersOf, textReader } from './readers.ts'
@@ -14,7 +15,7 @@ import { conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './conversions.ts'
 import { type ListSetting, type MappingContext, columnName, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
-import { type Reader, type RowAccess } from '../cells/cell.ts'
+import { type Reader, type RowAccess, isBlank, showCell } from '../cells/cell.ts'
 import { FieldCoverage } from './field-coverage.ts'
 import { type SuspiciousCell, Suspicions } from './suspicions.ts'
 
@@ -289,6 +290,64 @@ const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
 export function tooLargeRow(id: Guid | null, where: string, version: number): MappedRow<never> {
   return withheldRow(TOO_LARGE, id, where, version)
 }
+
+/** Maps rows to the places in them. */
+interface RowsOfPlaces<Row, Item> {
+  /** Returns `null` for a row that adds no place. */
+  readonly map: (row: Row, where: () => string) => MappedRow<Item> | null
+  /** Returns the places whose rows all have faults, once every row has been mapped. */
+  readonly rest: () => readonly MappedRow<Item>[]
+}
+
+/**
+ * Maps the rows of events to their venues: one for each distinct id, as the first row has it that can be read. Rows
+ * without a place, and copies, are no faults. Copies that contradict are suspicious.
+ */
+export function rowsOfPlaces<Row, Item extends { readonly Id: Guid } & Extended>(
+  mapping: ListMapping<Row, Item>,
+): RowsOfPlaces<Row, Item> {
+  const { readers, conditions, suspicions, nameOf, venueText, blank } = mapping
+  const served = new Map<Guid, Item>()
+  const faulty = new Map<Guid, MappedRow<Item>>()
+  function contradictionsIn(row: Row, id: Guid, first: Item): readonly SuspiciousCell[] {
+    const copy = recordOf(mapping, row, id)
+    if (copy instanceof RowFault) return [{ column: copy.column ?? '', what: UNREADABLE_COPY, found: copy.found ?? '' }]
+    const before = fieldsOf(first)
+    return Object.entries(fieldsOf(copy)).flatMap(([field, value]) => {
+      const known = before[field]
+      const isTold = typeof known === 'string' && typeof value === 'string' && value !== '' && known !== ''
+      if (!isTold || known === value || known === blank[field] || value === blank[field]) return []
+      return [
+        { column: nameOf(field), what: CONTRADICTION, found: `${showCell(value)}, and ${showCell(known)} before` },
+      ]
+    })
+  }
+  return {
+    map(row, where) {
+      const id = readers.Id(row)
+      const isNowhere = id instanceof RowFault && isBlank(venueText(row))
+      if (isNowhere || conditions.some((condition) => condition(row) !== null)) return null
+      if (id instanceof RowFault) return mapRow(mapping, row, where, Number.NaN)
+      const first = served.get(id)
+      if (first !== undefined) {
+        for (const cell of contradictionsIn(row, id, first)) suspicions.add(id, cell, where)
+        return null
+      }
+      const mapped = mapRow(mapping, row, where, Number.NaN)
+      if (mapped.kind === 'record') {
+        served.set(id, mapped.record)
+        faulty.delete(id)
+        return mapped
+      }
+      if (!faulty.has(id)) faulty.set(id, mapped)
+      return null
+    },
+    rest: () => [...faulty.values()],
+  }
+}
+
+const CONTRADICTION = 'differs from the first row of this venue, which is served'
+const UNREADABLE_COPY = 'cannot be read, and another row of this venue is served'
 
 /** How the rows of a separate read of availability become changes. */
 export interface AvailabilityMapping<Row> {

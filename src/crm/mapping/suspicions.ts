@@ -253,16 +253,20 @@ export class Suspicions {
     this.current = NONE
     if (this.#firstNoted?.has(id) === true) return
     for (const { rows } of this.#found.values()) rows.delete(id)
-    for (const { column, what, found } of all) {
-      const key = `${column} ${what}`
-      const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, string>() }
-      this.#found.set(key, suspicion)
-      const { rows } = suspicion
-      if (rows.size >= MOST_ROWS && !this.thorough) continue
-      rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
-      this.#firstNoted?.add(id)
-    }
+    for (const cell of all) this.add(id, cell, where)
     this.isWatching = this.#found.values().some(({ rows }) => rows.size > 0)
+  }
+
+  /** Adds a note on a row that can be served. */
+  add(id: Guid, { column, what, found }: SuspiciousCell, where: () => string): void {
+    const key = `${column} ${what}`
+    const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, string>() }
+    this.#found.set(key, suspicion)
+    const { rows } = suspicion
+    if (rows.size >= MOST_ROWS && !this.thorough) return
+    if (!rows.has(id)) rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
+    this.#firstNoted?.add(id)
+    this.isWatching = true
   }
 
   /**
