@@ -39,8 +39,7 @@ export async function init(kind: string, context: CommandContext, options: InitO
   }
   const { text, said, next } = section
   try {
-    const template = readTemplate('general.yaml')
-    const general = kind === 'files' ? template.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : template
+    const general = readTemplate('general.yaml')
     // The zone of the dates in examined files is still unknown.
     const isExamined = options.from !== undefined && options.from.length > 0
     const begin = isExamined ? general.replace(/^timeZone:.*$/m, ZONE_TO_SAY) : general
@@ -151,9 +150,6 @@ function presetFor(kind: string, preset: string): string | string[] {
   if (PRESETS.includes(preset)) return readTemplate(`${preset}.yaml`)
   return [`there is no preset called ${JSON.stringify(preset.slice(0, 80))}; known: ${PRESETS.join(', ')}`]
 }
-
-const STALE_FILES =
-  '  staleIfError: 12h      # how long to answer past maxAge while the files cannot be read; 0s answers 502'
 
 const ZONE_TO_SAY =
   '# timeZone: Europe/London   # IANA name: the time zone of dates without an offset, and of Start and Finish'

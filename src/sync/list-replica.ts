@@ -45,9 +45,9 @@ export class ListReplica<Item> implements ServedList<Item> {
         get everyMs() {
           return everyMs()
         },
-        // After a repair, the list is served again within the maximum age.
+        // After a repair, the list is served again soon, and within the maximum age.
         get backOffCeilingMs() {
-          return Math.max(settings.refreshEveryMs, Math.min(settings.maxAgeMs, 30_000))
+          return Math.min(5000, Math.max(settings.refreshEveryMs, settings.maxAgeMs))
         },
         attempt,
         hasChanged: source.hasChanged?.bind(source),

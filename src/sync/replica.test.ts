@@ -4,7 +4,7 @@ import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts
 import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Change, Failure, Cursor, ReadRequest, ListSource } from './port.ts'
+import { type Change, type Cursor, type Failure, type ListSource, type ReadRequest, failureOf } from './port.ts'
 import { Replica } from './replica.ts'
 
 const event = guidOf(1)
@@ -113,6 +113,18 @@ async function scene(reportsChanges = true) {
 }
 
 describe('Replica (architecture: The port to a CRM)', () => {
+  it('reads again within 5 s after the CRM is back, however long it was away', async () => {
+    const { time, events, replica } = await scene()
+    for (let outage = 0; outage < 20; outage++) {
+      events.failure = failureOf('unreachable', 'down')
+      await time.pass(120_000)
+      expect(replica.events.isFailing).toBe(true)
+      events.failure = null
+      await time.pass(5000 + 2 * events.takesMs)
+      expect(replica.events.isFailing).toBe(false)
+    }
+  })
+
   it('adds a venue before the event that points at it', async () => {
     const { time, events, venues, replica } = await scene()
     venues.changes = [venueRow('V')]

@@ -25,7 +25,7 @@ describe('a successor (instances: Taking over)', () => {
     for (const seed of SEEDS) {
       const fleet = new Fleet(token, seed)
       fleet.time.inTheWorld(FAILS_AT_MS, () => (fleet.weather.downUntilMs = Infinity))
-      const { events } = (await successor(fleet, 7000)).cluster.served
+      const { events } = (await successor(fleet, 3500)).cluster.served
       expect([events.isFailing, events.lastFailure?.message]).toEqual([true, 'down'])
       const { requests } = fleet
       await must(fleet, () => fleet.requests > requests, 10)

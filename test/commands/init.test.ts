@@ -80,16 +80,23 @@ describe('marquee init (SURFACE: Commands)', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  it('writes that lists are on, and for files that the last lists are served for 12 hours', async () => {
+  it('writes for every kind that lists are on, and that the last lists are served for 12 hours', async () => {
     using folder = new WorkFolder()
-    for (const [kind, stale] of [
-      ['files', '12h'],
-      ['postgres', '0s'],
-    ] as const) {
+    for (const kind of [
+      'files',
+      'postgres',
+      'dataverse',
+      'odoo',
+      'http',
+      'salesforce',
+      'civicrm',
+      'module',
+      'command',
+    ]) {
       expect((await runCommand(['init', kind, '--replace'], { cwd: folder.path })).status).toBe(0)
       const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
       expect(text).toMatch(/^lists: on {2,}# \S/m)
-      expect(text).toMatch(new RegExp(`^  staleIfError: ${stale} {2,}# \\S`, 'm'))
+      expect(text).toMatch(/^  staleIfError: 12h {2,}# \S/m)
     }
   })
 

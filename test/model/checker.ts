@@ -149,7 +149,7 @@ export class Checker {
   #checkCursors({ lists }: Asked): void {
     const { trouble, cursorDeaths, maxAgeMs, refreshEveryMs, patienceMs } = this.#setting
     if (trouble > 0 || cursorDeaths === 0) return
-    const backOffMs = Math.max(refreshEveryMs, Math.min(maxAgeMs, 30_000))
+    const backOffMs = Math.min(5000, Math.max(refreshEveryMs, maxAgeMs))
     const longestMs = maxAgeMs + 4 * (backOffMs + patienceMs) + 2000
     for (const list of lists) {
       const ageMs = list.ageMs(this.#time.peek()) ?? 0
