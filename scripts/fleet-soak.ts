@@ -64,7 +64,7 @@ function pageOf({ answers, statuses, changes, wrongs, behindOthers, faults, join
 <!-- Written by MINUTES=${minutes} npm run soak:fleet -- --write. -->
 
 A cluster of three processes (two on Bun, one on Node) reads one PostgreSQL with ${events} events and shares one Redis, behind nginx
-with [deploy/nginx/instances.conf](../deploy/nginx/instances.conf). The maximum age is ${MAX_AGE_MS / 1000} s, with a refresh each second. ${WATCHED} of the events
+with [deploy/nginx/marquee.conf](../deploy/nginx/marquee.conf) (without its cache and limits). The maximum age is ${MAX_AGE_MS / 1000} s, with a refresh each second. ${WATCHED} of the events
 change, disappear and reappear all the time, some in transactions that commit late or with a wrong \`updated_at\`. Every ${ASK_EVERY_MS} ms a caller requests one of
 these through nginx. Faults of up to ${LONGEST_FAULT_MS / 1000} s are injected into the instances and their store, each once per round, in random order. During the
 first fault of each round, a different one each time, a fourth process starts, which callers ask directly until the round ends.

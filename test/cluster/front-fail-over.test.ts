@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 describe.skipIf(!HAS_NGINX).each([
-  ['deploy/nginx/instances.conf', startFront],
+  ['deploy/nginx/marquee.conf', startFront],
   ['deploy/kubernetes/marquee.yaml', startKubernetesFront],
 ])('nginx with %s', (_, start) => {
   it('does not treat instances as dead whose venues are too old: the events are served on', async () => {
@@ -52,6 +52,11 @@ describe.skipIf(!HAS_NGINX).each([
     for (let request = 0; request < REQUESTS; request++) expect((await ask('/api/events/x')).status).toBe(200)
   })
 
+  it('asks the other instance after a 502', async () => {
+    front = await start([await startInstance(/events/), await startInstance(/never/)])
+    for (let request = 0; request < REQUESTS; request++) expect((await ask('/api/events/x')).status).toBe(200)
+  })
+
   it('answers with a problem, Retry-After and CORS if no instance is left', async () => {
     front = await start([await freePort(), await freePort()])
     const { status, headers } = await ask('/api/events/x')
@@ -59,9 +64,4 @@ describe.skipIf(!HAS_NGINX).each([
     expect([status, type, retryAfter]).toEqual([502, 'application/problem+json', '5'])
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
-})
-
-it.skipIf(!HAS_NGINX)('nginx with deploy/nginx/instances.conf asks the other instance after a 502', async () => {
-  front = await startFront([await startInstance(/events/), await startInstance(/never/)])
-  for (let request = 0; request < REQUESTS; request++) expect((await ask('/api/events/x')).status).toBe(200)
 })

@@ -13,7 +13,7 @@ const LARGE = Buffer.alloc(24_000_000, 'x')
 const TO_A_FILE = 'to a temporary file'
 
 describe.skipIf(!HAS_NGINX)(
-  'nginx with deploy/nginx/instances.conf writes nothing to files, which callers could fill',
+  'nginx with deploy/nginx/marquee.conf writes nothing to files, which callers could fill',
   () => {
     let front: Front
     const server: Server = createServer((_, response) => void response.end(LARGE))

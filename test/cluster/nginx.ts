@@ -25,15 +25,47 @@ export interface Front {
 /** Says which of the instances gave an answer: all that were asked, the one that answered last. */
 export const ANSWERED_BY = 'x-answered-by'
 
-/** nginx with deploy/nginx/instances.conf, in which nothing is changed but where it listens and whom it asks. */
+/**
+ * nginx with deploy/nginx/marquee.conf, in which nothing is changed but where it listens and whom it asks, and that it
+ * neither caches nor limits.
+ */
 export async function startFront(ports: readonly number[]): Promise<Front> {
-  // The second list of instances begins with the second one.
-  const lists = [ports, [...ports.slice(1), ...ports.slice(0, 1)]]
-  const conf = readFileSync(join(ROOT, 'deploy/nginx/instances.conf'), 'utf8').replaceAll(
-    /( *server marquee-\d+:8080(.*;\n))+/g,
-    (_all, _one, how: string) => (lists.shift() ?? []).map((each) => `  server 127.0.0.1:${each}${how}`).join(''),
-  )
-  return start(conf, 'listen 80;')
+  const conf = inSite(withInstances(nginxFile(), ports), 443)
+    .replace('00 marquee;', '00 off;')
+    .replaceAll(/rate=\d+r\/s/g, 'rate=100000r/s')
+    .replace('marquee_connections 100;', 'marquee_connections 2000;')
+  return start(conf, 'listen 127.0.0.1:443;')
+}
+
+/** nginx with a site that has deploy/nginx/marquee.conf as a location, by what the end of the file says. */
+export async function startSite(ports: readonly number[]): Promise<Front> {
+  const inner = await freePort()
+  const [, lines = ''] = /^# (location \/api\/ \{\n(?:#.*\n)*)/m.exec(nginxFile()) ?? []
+  const location = lines.replaceAll(/^# ?/gm, '').replace(':8079;', `:${inner};`)
+  const site = `server { listen 443; location / { return 200 "the site"; } ${location} }`
+  return start(`${site}\n${inSite(withInstances(nginxFile(), ports), inner)}`, 'listen 443;')
+}
+
+/** What the file says is to be changed for a site that is there. */
+function inSite(conf: string, port: number): string {
+  return conf
+    .replace(/listen 443 ssl http2;[^]*?\n\n/, `listen 127.0.0.1:${port};\n`)
+    .replace(/^server \{\n {2}listen 80;[^]*?^\}\n/m, '')
+    .replace('/var/cache/nginx-marquee', join(mkdtempSync(join(tmpdir(), 'marquee-cache-')), 'cache'))
+}
+
+export function nginxFile(): string {
+  return readFileSync(join(ROOT, 'deploy/nginx/marquee.conf'), 'utf8')
+}
+
+/** The file with these instances in the place of its two; the next one of the last is the first. */
+export function withInstances(conf: string, ports: readonly number[]): string {
+  const addresses = ports.map((port) => `127.0.0.1:${port}`)
+  const share = (index: number): string => (index === ports.length - 1 ? '*' : `${(100 / ports.length).toFixed(2)}%`)
+  const nextOf = (index: number): string => addresses[(index + 1) % addresses.length] ?? ''
+  return conf
+    .replace(/(?<=\$marquee_instance \{\n)[^}]*/, addresses.map((each, index) => `${share(index)} ${each};\n`).join(''))
+    .replace(/(?<=\$marquee_next \{\n)[^}]*/, addresses.map((each, index) => `${each} ${nextOf(index)};\n`).join(''))
 }
 
 /**

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import { nginxFile, withInstances } from '../cluster/nginx.ts'
 import { Child, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -17,6 +18,8 @@ export const HAS_VSTHROTTLE: boolean = succeeds('ls /usr/lib/*/varnish/vmods/lib
 export interface Proxy {
   /** Without a slash at its end. */
   readonly origin: string
+  /** The same without TLS, if it listens there, too. */
+  readonly plain?: string
   /** What it has said of itself. */
   log(): string
   stop(): Promise<void>
@@ -28,18 +31,20 @@ type Changes = readonly (readonly [from: string, to: string])[]
 /** nginx with deploy/nginx/marquee.conf, in which nothing is changed but addresses, paths and what `changes` says. */
 export async function startNginx(servicePorts: readonly number[], changes: Changes = []): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-nginx-'))
-  const port = await freePort()
+  const [port, plainPort] = [await freePort(), await freePort()]
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
   const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]
   const made = spawnSync('openssl', [...args, ...subject])
   if (made.status !== 0) throw new Error('no certificate', { cause: made.stderr.toString() })
-  const conf = changed(join(ROOT, 'deploy/nginx/marquee.conf'), [
-    ['server 127.0.0.1:8080;', servicePorts.map((each) => `server 127.0.0.1:${each};`).join(' ')],
+  const conf = changed(withInstances(nginxFile(), servicePorts), [
     ['listen 443 ssl http2;', `listen 127.0.0.1:${port} ssl http2;`],
+    ['listen [::]:443 ssl http2;', ''],
+    ['listen 80;', `listen 127.0.0.1:${plainPort};`],
+    ['listen [::]:80;', ''],
     ['/etc/ssl/marquee/fullchain.pem', certificate],
     ['/etc/ssl/marquee/privkey.pem', key],
-    ['/var/cache/nginx/marquee', join(folder, 'cache')],
+    ['/var/cache/nginx-marquee', join(folder, 'cache')],
     ...changes,
   ])
   writeFileSync(join(folder, 'marquee.conf'), conf)
@@ -55,7 +60,8 @@ events { worker_connections 2000; }
 http { access_log off; ${temporary} include ${folder}/marquee.conf; }\n`,
   )
   const child = new Child('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { cwd: folder })
-  return running('nginx', child, folder, port, 'https')
+  const proxy = await running('nginx', child, folder, port, 'https')
+  return { ...proxy, plain: `http://127.0.0.1:${plainPort}` }
 }
 
 /**
@@ -74,7 +80,7 @@ export async function startVarnish(
     join(folder, 'marquee.vcl'),
     withBackends(readFileSync(join(ROOT, 'deploy/varnish/marquee.vcl'), 'utf8'), servicePorts),
   )
-  writeFileSync(join(folder, file), changed(join(folder, file), changes))
+  writeFileSync(join(folder, file), changed(readFileSync(join(folder, file), 'utf8'), changes))
   const store = ['-s', 'malloc,64m', '-s', 'Transient=malloc,64m']
   const where = ['-a', `127.0.0.1:${port}`, '-n', join(folder, 'work'), '-T', 'none', '-j', 'none']
   const child = new Child('varnishd', ['-F', '-f', join(folder, file), ...where, ...store], { cwd: folder })
@@ -131,10 +137,10 @@ export function nginxJoinsLines(): boolean {
 }
 
 /** The text of a file with these places changed; throws where one is not there. */
-function changed(path: string, changes: Changes): string {
-  let text = readFileSync(path, 'utf8')
+function changed(file: string, changes: Changes): string {
+  let text = file
   for (const [from, to] of changes) {
-    if (!text.includes(from)) throw new Error(`${path} does not hold ${from}`)
+    if (!text.includes(from)) throw new Error(`the file does not hold ${from}`)
     text = text.replaceAll(from, to)
   }
   return text

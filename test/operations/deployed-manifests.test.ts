@@ -1,12 +1,16 @@
 import { expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
-import { ROOT } from '../support/child.ts'
+import { nginxFile } from '../cluster/nginx.ts'
+import { Child, programOf, ROOT } from '../support/child.ts'
 import { instructionsOf } from '../support/containerfile.ts'
+import { eventually } from '../support/eventually.ts'
 import { installedProgram } from '../support/installed-program.ts'
+import { untilListening } from '../support/marquee-process.ts'
 
 const COMPOSE = installedProgram('docker-compose')
 const CONTAINER = join(ROOT, 'deploy/container')
@@ -19,7 +23,8 @@ function textOf(name: string): string {
 /** Where a configuration that is mounted at `path` looks for its lists, and where it listens. */
 async function mounted(path: string, text: string): Promise<{ directory: string; host: string }> {
   const readFile = (): Promise<never> => Promise.reject(new Error('no file is named'))
-  const loaded = await loadConfiguration({ path, text, env: {}, readFile })
+  const env = { MARQUEE_OPERATIONS_TOKEN: 'right' }
+  const loaded = await loadConfiguration({ path, text, env, readFile })
   if (!loaded.ok || loaded.configuration.crm.kind !== 'files') throw new Error(JSON.stringify(loaded))
   return { directory: loaded.configuration.crm.directory ?? '', host: loaded.configuration.listen.host }
 }
@@ -35,14 +40,15 @@ it.skipIf(COMPOSE === null).each(['compose.yaml', 'instances.compose.yaml'])(
 
 it('the compose file of several instances mounts what its configuration names, and nginx asks each of them', async () => {
   const { services } = parse(textOf('container/instances.compose.yaml')) as {
-    services: Record<string, { volumes?: string[] }>
+    services: Record<string, { volumes?: string[]; command?: string }>
   }
   const names = Object.keys(services).filter((name) => name.startsWith('marquee-'))
-  const asked = [...textOf('nginx/instances.conf').matchAll(/server (marquee-\d+):8080\b/g)].map(
-    ([, name]) => name ?? '',
+  const command = services['nginx']?.command ?? ''
+  const asked = ['8080', '8082'].map(
+    (port) => new RegExp(`s/127\\.0\\.0\\.1:${port}/(marquee-\\d):8080/g`).exec(command)?.[1] ?? '',
   )
-  const [first = '', ...others] = names
-  expect(asked).toEqual([...names, ...others, first])
+  expect(asked).toEqual(names)
+  for (const port of ['8080', '8082']) expect(nginxFile()).toContain(`127.0.0.1:${port};`)
   const mounts = new Map(services['marquee-1']?.volumes?.map((volume) => [volume.split(':')[1] ?? '', volume]))
   const files: Readonly<Record<string, string>> = {
     '/etc/marquee/marquee.yaml': textOf('container/instances.yaml'),
@@ -73,10 +79,15 @@ it('the compose file mounts the configuration where the image looks for it, and 
   expect(readFileSync(join(ROOT, build.dockerfile), 'utf8')).toContain('ENTRYPOINT')
 })
 
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string }
+}
+
 interface Manifest {
   readonly kind: string
   readonly metadata: { readonly name: string }
   readonly data: Record<string, string>
+  readonly stringData?: Record<string, string>
   readonly spec: {
     readonly selector: Record<string, unknown>
     readonly ports: { readonly targetPort: string }[]
@@ -84,11 +95,17 @@ interface Manifest {
       readonly metadata: { readonly labels: Record<string, string> }
       readonly spec: {
         readonly terminationGracePeriodSeconds: number
+        readonly topologySpreadConstraints: readonly object[]
         readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number }
         readonly containers: {
           readonly ports: { readonly name: string; readonly containerPort: number }[]
           readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } }
-          readonly readinessProbe: { readonly exec: { readonly command: string[] } }
+          readonly readinessProbe: Probe
+          readonly livenessProbe: Probe
+          readonly env: {
+            readonly name: string
+            readonly valueFrom: { readonly secretKeyRef: { readonly name: string; readonly key: string } }
+          }[]
           readonly volumeMounts: { readonly name: string; readonly mountPath: string }[]
         }[]
         readonly volumes: {
@@ -111,7 +128,7 @@ it('the Kubernetes manifest fits together, the image, and what kind: files needs
   const [container = expect.unreachable()] = template.spec.containers
   const labels = template.metadata.labels
   expect([selector, of('Service').spec.selector]).toEqual([{ matchLabels: labels }, labels])
-  expect(of('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(container.ports.map(({ name }) => name))
+  expect(of('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(['public'])
   expect(container.volumeMounts.map(({ name }) => name)).toEqual(template.spec.volumes.map(({ name }) => name))
   const [configuration, crm] = template.spec.volumes
   expect(configuration?.configMap?.name).toBe(of('ConfigMap').metadata.name)
@@ -123,12 +140,10 @@ it('the Kubernetes manifest fits together, the image, and what kind: files needs
     host: '0.0.0.0',
   })
   const { runAsUser, runAsGroup } = template.spec.securityContext
-  const probe = JSON.stringify(container.readinessProbe.exec.command).replaceAll('","', '", "')
   for (const containerfile of CONTAINERFILES) {
     const instructions = containerfile.map(({ name, text }) => `${name} ${text}`)
     expect(instructions).toContain(`USER ${runAsUser}:${runAsGroup}`)
     expect(instructions.join('\n')).toContain(`MARQUEE_CONFIG=${path}`)
-    expect(instructions.join('\n')).toContain(`CMD ${probe}`)
   }
   const [wait, seconds] = container.lifecycle.preStop.exec.command
   expect([wait, Number(seconds) >= 2]).toEqual(['sleep', true])
@@ -136,7 +151,7 @@ it('the Kubernetes manifest fits together, the image, and what kind: files needs
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + 10 + 5)
 })
 
-it('the Kubernetes manifest has nginx in front, with instances.conf and the Service as the address of all instances', () => {
+it('the Kubernetes manifest has nginx in front, whose instances are the Service', () => {
   const manifests = parseAllDocuments(textOf('kubernetes/marquee.yaml')).map((document) => document.toJS() as Manifest)
   const of = (kind: string): Manifest =>
     manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === 'marquee-proxy') ??
@@ -148,15 +163,74 @@ it('the Kubernetes manifest has nginx in front, with instances.conf and the Serv
   expect(of('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(container.ports.map(({ name }) => name))
   expect(container.volumeMounts.map(({ name }) => name)).toEqual(template.spec.volumes.map(({ name }) => name))
   expect(template.spec.volumes[0]?.configMap?.name).toBe(of('ConfigMap').metadata.name)
+  const conf = of('ConfigMap').data['default.conf'] ?? ''
+  expect(conf).toContain(`listen ${container.ports[0]?.containerPort};`)
   const service = manifests.find(({ kind }) => kind === 'Service')?.metadata.name
-  const port = container.ports[0]?.containerPort
-  const withoutComments = (text: string): string => text.replaceAll(/^ *#.*\n|\n(?=\n)/gm, '').trim()
-  const conf = textOf('nginx/instances.conf')
-    .replaceAll(/( *server marquee-\d:8080.*;\n)+/g, `  server ${service}:80 max_fails=0;\n`.repeat(2))
-    .replace('listen 80;', `listen ${port};`)
-    // As long as `limits.waitFor` asks for, which instances.yaml sets and this one does not.
-    .replace('proxy_read_timeout 3s;', 'proxy_read_timeout 15s;')
-  expect(withoutComments(of('ConfigMap').data['default.conf'] ?? '')).toBe(withoutComments(conf))
+  expect([...new Set(conf.match(/(?<=server )\S+(?=:80 )/g))]).toEqual([service ?? ''])
+})
+
+it('in Kubernetes each Deployment keeps an instance while nodes are drained, and spreads over nodes', () => {
+  const manifests = parseAllDocuments(textOf('kubernetes/marquee.yaml')).map((document) => document.toJS() as Manifest)
+  for (const { spec } of manifests.filter(({ kind }) => kind === 'Deployment')) {
+    const labels = spec.template.metadata.labels
+    const budget = manifests.find(
+      (each) => each.kind === 'PodDisruptionBudget' && Bun.deepEquals(each.spec.selector, { matchLabels: labels }),
+    )
+    expect(budget?.spec).toMatchObject({ minAvailable: 1 })
+    expect(spec.template.spec.topologySpreadConstraints).toEqual([
+      expect.objectContaining({ topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: labels } }),
+    ])
+  }
+})
+
+it('what Kubernetes runs starts, is live and ready, and Prometheus gets its metrics by the token of the Secret', async () => {
+  const manifests = parseAllDocuments(textOf('kubernetes/marquee.yaml')).map((document) => document.toJS() as Manifest)
+  const of = (kind: string): Manifest =>
+    manifests.find((manifest) => manifest.kind === kind) ?? expect.unreachable(kind)
+  const [container = expect.unreachable()] = of('Deployment').spec.template.spec.containers
+  const folder = mkdtempSync(join(tmpdir(), 'marquee-kubernetes-'))
+  try {
+    const yaml = of('ConfigMap').data['marquee.yaml'] ?? ''
+    const placed = yaml
+      .replaceAll('host: 0.0.0.0', 'host: 127.0.0.1')
+      .replace('/var/lib/marquee/crm', join(ROOT, 'sample'))
+      .replace('/var/cache/marquee', folder)
+    writeFileSync(join(folder, 'marquee.yaml'), placed)
+    const secretAt = container.env[0]?.valueFrom.secretKeyRef ?? expect.unreachable()
+    const secret = manifests.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secretAt.name)
+    expect(secret?.stringData).toEqual({ [secretAt.key]: '' })
+    const start = (token: string): Child => {
+      const ports = ['--port', '0', '--operations-port', '0']
+      const env = { [container.env[0]?.name ?? '']: token }
+      return new Child(programOf('bun'), ['src/main.ts', 'serve', '--config', join(folder, 'marquee.yaml'), ...ports], {
+        env,
+      })
+    }
+    const refused = start('')
+    expect(await refused.exited).toBe(2)
+    expect(refused.stderr).toContain('operations.token')
+    const { child, listening } = await untilListening(start('right'))
+    const ask = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await fetch(new URL(path, listening.operations ?? ''), { headers })).status
+    for (const probe of [container.livenessProbe, container.readinessProbe]) {
+      expect(container.ports.map(({ name }) => name)).toContain(probe.httpGet.port)
+      await eventually(
+        () => ask(probe.httpGet.path),
+        (status) => status === 200,
+      )
+    }
+    const monitor = parse(textOf('kubernetes/podmonitor.yaml')) as {
+      spec: { podMetricsEndpoints: { port: string; path: string; authorization: { credentials: unknown } }[] }
+    }
+    const [endpoint = expect.unreachable()] = monitor.spec.podMetricsEndpoints
+    expect(endpoint.authorization.credentials).toEqual({ ...secretAt })
+    expect(await ask(endpoint.path)).toBe(401)
+    expect(await ask(endpoint.path, { Authorization: 'Bearer right' })).toBe(200)
+    expect((await fetch(`${listening.address}api/events`)).status).toBe(200)
+    expect(await child.stop()).toBe(0)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 it('.dockerignore lets through what the container files copy, and no tool, test or history', () => {
