@@ -2,7 +2,7 @@ import { daysFromCivil } from '../domain/civil.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isDayName } from '../domain/day-names.ts'
 import { type DayTimes, parseDayTimes, sidesOf } from '../domain/time-range.ts'
-import { dayPart, timePart } from '../crm/mapping/date-parts.ts'
+import { dayPart, timePart } from '../domain/date-parts.ts'
 
 /** A text that begins with a day in numbers. */
 interface DayText {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { idsOf, readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
+import { insteadOf } from '../../src/faults/fault-words.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { workbook } from '../support/workbook-file.ts'
 
@@ -32,7 +33,7 @@ async function read(
 ): Promise<{ readonly times: readonly string[]; readonly suspicious: readonly string[] }> {
   const file = `events.${format}`
   const numbered = rows.map((row, index) => ({ Nr: String(index), ...row }))
-  const fields = `{ Id: Nr, Start: ${start}, Finish: ${finish}, Price: null, TicketCapacity: null, TicketsAvailable: null }`
+  const fields = `{ Id: Nr, Start: ${start}, Finish: ${finish}, Name: null, Price: null, TicketCapacity: null, TicketsAvailable: null }`
   const texts = `texts: { ${format === 'csv' ? "delimiter: ';', " : ''}dates: [${dates}] }`
   const text = `timeZone: ${zone}
 crm: { kind: files, directory: ., idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11, events: { from: ${file}, fields: ${fields}, ${texts}, showOnWeb: null } }`
@@ -173,6 +174,7 @@ describe('a day and a time in two columns', () => {
     for (const format of FORMATS) {
       const { times } = await read([{ from }], { start: 'from', finish: '{ lasting: 1h }', format })
       expect(times).toEqual([`unreadable from "${from}"`])
+      expect(insteadOf(from, { kind: 'date-time', formats: [] })).toContain('{ join: [DAY, TIME] }')
     }
   })
 
@@ -185,5 +187,80 @@ describe('a day and a time in two columns', () => {
       'unreadable day + from "2027-06-01T10:00:00 18:30"',
       'unreadable day + from "2027-06-01 2027-06-01T18:30"',
     ])
+  })
+})
+
+const STARTS = 'start is at midnight in every row: all events start at 00:00'
+const ENDS_WITH_DAY = 'finish is at midnight in every row: all events last until the end of that day'
+
+describe('a column that is at midnight in every row', () => {
+  it.each(FORMATS)('is a column of days, in %s', async (format) => {
+    const rows = [
+      { start: '2027-06-01T00:00:00Z', finish: '2027-06-01T00:00:00.000Z' },
+      { start: '2027-06-02 00:00:00', finish: '2027-06-04 00:00' },
+      { start: '', finish: '2027-06-05' },
+      { start: '2027-06-03T00:00:00+02:00', finish: '2027-06-03T00:00:00+02:00' },
+    ]
+    const { times, suspicious } = await read(rows, { start: 'start', finish: 'finish', format })
+    expect(times).toEqual([
+      '2027-06-01T00:00 2027-06-01T23:59:59',
+      '2027-06-02T00:00 2027-06-04T23:59:59',
+      'missing start null',
+      '2027-06-03T00:00 2027-06-03T23:59:59',
+    ])
+    expect(suspicious).toEqual([`${STARTS} (3)`, `${ENDS_WITH_DAY} (3)`])
+  })
+
+  it.each([
+    ['DD.MM.YYYY hh:mm', '01.06.2027 00:00', '04.06.2027 00:00'],
+    ['M/D/YYYY h:mm:ss A', '6/1/2027 12:00:00 AM', '6/4/2027 12:00:00 AM'],
+  ])('is one in the spelling %s too', async (dates, start, finish) => {
+    const { times, suspicious } = await read([{ start, finish }], {
+      start: 'start',
+      finish: 'finish',
+      dates: `'${dates}'`,
+    })
+    expect(times).toEqual(['2027-06-01T00:00 2027-06-04T23:59:59'])
+    expect(suspicious).toEqual([`${STARTS} (1)`, `${ENDS_WITH_DAY} (1)`])
+  })
+
+  it('is silently one where a format of days says so', async () => {
+    const rows = [{ start: '2027-06-01T00:00:00Z', finish: '2027-06-04 00:00:00' }]
+    const dates = "'YYYY-MM-DDT00:00:00Z', 'YYYY-MM-DD 00:00:00'"
+    const { times, suspicious } = await read(rows, { start: 'start', finish: 'finish', dates })
+    expect(times).toEqual(['2027-06-01T00:00 2027-06-04T23:59:59'])
+    expect(suspicious).toEqual([])
+  })
+
+  it.each(FORMATS)('is none if one row has a time, be it the last, in %s', async (format) => {
+    const rows = Array.from({ length: 300 }, () => ({ start: '2027-06-01T00:00:00', finish: '2027-06-02T00:00:00' }))
+    const last = { start: '2027-06-01T20:00:00', finish: '2027-06-01T22:00:00' }
+    const { times, suspicious } = await read([...rows, last], { start: 'start', finish: 'finish', format })
+    expect(new Set(times)).toEqual(new Set(['2027-06-01T00:00 2027-06-02T00:00', '2027-06-01T20:00 2027-06-01T22:00']))
+    expect(suspicious).toEqual([])
+  })
+
+  it('is one of times if every event lasts from an hour of the day to the midnight after it', async () => {
+    const evenings = [
+      { start: '2027-06-01T20:00', finish: '2027-06-02T00:00' },
+      { start: '2027-06-05T21:00', finish: '2027-06-06T00:00' },
+    ]
+    const asked = { start: 'start', finish: 'finish' }
+    const { times, suspicious } = await read(evenings, asked)
+    expect(times).toEqual(['2027-06-01T20:00 2027-06-02T00:00', '2027-06-05T21:00 2027-06-06T00:00'])
+    expect(suspicious).toEqual(['finish is at midnight in every row: all events end at 00:00 (2)'])
+    const fair = { start: '2027-06-07T10:00', finish: '2027-06-07T00:00' }
+    expect((await read([...evenings, fair], asked)).times).toEqual([
+      '2027-06-01T20:00 2027-06-02T23:59:59',
+      '2027-06-05T21:00 2027-06-06T23:59:59',
+      '2027-06-07T10:00 2027-06-07T23:59:59',
+    ])
+  })
+
+  it('lasts the day of its start, if the configuration says so', async () => {
+    const rows = [{ start: '2027-06-01T00:00:00.000Z' }, { start: '2027-10-31T00:00:00.000Z' }]
+    const { times, suspicious } = await read(rows, { start: 'start', finish: '{ lasting: day }' })
+    expect(times).toEqual(['2027-06-01T00:00 2027-06-01T23:59:59', '2027-10-31T00:00 2027-10-31T23:59:59'])
+    expect(suspicious).toEqual([`${STARTS} (2)`])
   })
 })

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openZone } from '../../domain/zone.ts'
 import type { Observation } from '../../observe/observation.ts'
-import type { Change, Crm, Cursor, Page, ReadOutcome, ListSource } from '../../sync/port.ts'
+import type { Change, Crm, Cursor, Held, Page, ReadOutcome, ListSource } from '../../sync/port.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import { openFilesCrm } from './files-crm.ts'
 
@@ -68,8 +68,9 @@ async function read<Item>(
   cursor: Cursor | null = null,
   onPage: () => void = () => {},
   size = 0,
+  version: Held['version'] = () => Number.NaN,
 ): Promise<Read<Item>> {
-  const held = { version: () => Number.NaN, size }
+  const held = { version, size }
   const pages: Page<Item>[] = []
   const reading = source.read({ kind: 'full', cursor, held, signal: new AbortController().signal })
   for (;;) {
@@ -404,6 +405,33 @@ describe('the files CRM: when a file is read', () => {
     expect(pages).toEqual([])
     expect(outcome).toMatchObject({ ok: true, complete: false, unchanged: true, confirms: true, cursor })
     expect(outcome.ok && (outcome.asOf?.monotonicMs ?? 0) >= before.monotonicMs).toBe(true)
+  })
+
+  it('maps every row again once a column has another time than midnight, or no longer', async () => {
+    const days = { Start: '2026-07-12T00:00:00Z', Finish: '2026-07-13T00:00:00Z' }
+    const rows = [1, 2].map((number) => ({ ...event(number), ...days }))
+    const timed = { ...event(3), Start: '2026-07-12T20:00', Finish: '2026-07-12T22:00' }
+    let versions = new Map<string, number>()
+    const finishesAfter = async (all: readonly unknown[]): Promise<readonly string[]> => {
+      write('events.json', JSON.stringify(all))
+      const { changes } = await read(
+        crm.events,
+        null,
+        undefined,
+        versions.size,
+        (one) => versions.get(one) ?? Number.NaN,
+      )
+      const records = changes.flatMap((change) => (change.kind === 'record' ? [change] : []))
+      versions = new Map([...versions, ...records.map(({ id: one, version }) => [one, version] as const)])
+      return changes.map((change) => (change.kind === 'record' ? change.record.Finish : change.kind))
+    }
+    const ends = '2026-07-13T23:59:59+01:00'
+    const midnight = '2026-07-13T01:00:00+01:00'
+    expect(await finishesAfter(rows)).toEqual([ends, ends])
+    expect(await finishesAfter([...rows, { ...rows[0], Id: id(4) }])).toEqual(['unchanged', 'unchanged', ends])
+    expect(await finishesAfter([...rows, timed])).toEqual([midnight, midnight, '2026-07-12T22:00:00+01:00'])
+    expect(await finishesAfter([...rows, timed])).toEqual(['unchanged', 'unchanged', 'unchanged'])
+    expect(await finishesAfter(rows)).toEqual([ends, ends])
   })
 
   it('maps every row of an unchanged file once after a restart, at the second look', async () => {

@@ -14,6 +14,7 @@ import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import { type ListSetting, type MappingContext, columnName, mappedColumns } from '../mapping/list-setting.ts'
+import { type DayColumns, DayColumnSearch } from '../mapping/day-columns.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, listMapping, mapRow, rowsOfPlaces } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
@@ -56,6 +57,8 @@ export interface ListFile<Item> {
   /** The name of the id's source in messages. */
   readonly idName: string
   readonly suspicions: Suspicions
+  /** Searches for columns of days. */
+  readonly searchDays: () => DayColumnSearch
   /**
    * Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. `null`: the row adds nothing.
    * @param setRest takes the function that returns the changes that are known only at the end of the file
@@ -64,6 +67,7 @@ export interface ListFile<Item> {
     access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
     lists: MappingContext['lists'] | 'sheet',
     setRest?: (rest: () => readonly MappedRow<Item>[]) => void,
+    days?: DayColumns,
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item> | null
 }
 
@@ -106,7 +110,8 @@ export function listFile<Item extends { readonly Id: Guid }>(
       idOf: crmId === null ? parseGuid : remembered((text) => (isBlank(text) ? null : crmId(text)), MOST_IDS),
       seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
-    mapper(access, lists, setRest) {
+    searchDays: () => new DayColumnSearch(setting, texts?.dates ?? []),
+    mapper(access, lists, setRest, days) {
       suspicions.begin(true)
       const mapping = listMapping(
         kind,
@@ -118,6 +123,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
           texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
           written: { decimal: texts?.decimal ?? null },
           suspicions,
+          ...(days === undefined ? {} : { days }),
         },
       )
       if (!isMadeOfEvents) return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)

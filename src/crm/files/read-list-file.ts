@@ -2,15 +2,63 @@ import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { disguiseOf, utf16Of } from './content.ts'
 import { jsonLines } from './json-rows.ts'
 import { jsonParser } from './wrapped-list.ts'
+import { seedOf } from '../cells/row-digest.ts'
+import type { DayColumns, DayColumnSearch } from '../mapping/day-columns.ts'
+import { FileBatch } from './batch.ts'
+import { IgnoredColumns, type ListFile } from './list-file.ts'
 import type { BrokenSyntax, FileReading, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
 
 /**
- * Reads a file from its start and yields its rows in pages, with pauses for requests. Parsers for single formats are
- * imported on demand.
+ * Reads a file from its start and yields its rows in pages, with pauses for requests. Looks for columns of days first:
+ * only all of its rows tell, but the first ones nearly always tell that there is none.
  */
 export async function* readListFile<Item>(reading: FileReading<Item>): PageStream<Item, BrokenSyntax | null> {
+  const search = reading.list.searchDays()
+  if (!search.isOver) {
+    const looking = readRows(lookingFor(search, reading))
+    for (let next = await looking.next(); next.done !== true;) next = await looking.next()
+  }
+  const days = search.found
+  return yield* readRows(days.size === 0 ? reading : { ...reading, list: inDays(reading.list, days) })
+}
+
+/** A reading of the same file that passes its rows to a search, until that is over, and keeps nothing. */
+function lookingFor<Item>(search: DayColumnSearch, reading: FileReading<Item>): FileReading<Item> {
+  const list: ListFile<Item> = {
+    ...reading.list,
+    mapper(access) {
+      const see = search.through({ ...access, label: access.cell, zoneOf: () => null })
+      return (row) => {
+        see(row)
+        return null
+      }
+    },
+  }
+  const rows = new FileBatch<Item>(reading.rows.found, { monotonicMs: 0, wallMs: 0 })
+  const isGivenUp = (): boolean => search.isOver || reading.isGivenUp()
+  return {
+    ...reading,
+    list,
+    rows,
+    columns: new IgnoredColumns([]),
+    held: { size: 0, version: () => Number.NaN },
+    isGivenUp,
+  }
+}
+
+/** The same list with these columns of days: a row of the same bytes is then another record. */
+function inDays<Item>(list: ListFile<Item>, days: DayColumns): ListFile<Item> {
+  return {
+    ...list,
+    lines: { ...list.lines, seed: seedOf([list.lines.seed, ...days]) },
+    mapper: (access, lists, setRest) => list.mapper(access, lists, setRest, days),
+  }
+}
+
+/** Yields the rows of a file. Parsers for single formats are imported on demand. */
+async function* readRows<Item>(reading: FileReading<Item>): PageStream<Item, BrokenSyntax | null> {
   const { list, rows, columns, held } = reading
   const { name, format } = rows.found
   if (format === 'xlsx') {

@@ -27,7 +27,15 @@ const kolkata = openZone('Asia/Kolkata')
 if (london === null || kolkata === null) throw new Error('the runtime has no zones')
 
 const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
-  const notes = { column: 'Start', isWallTime: false, wallTimes: 0, epochSeconds: 0, seeSkipped: () => {} }
+  const notes = {
+    column: 'Start',
+    isWallTime: false,
+    wallTimes: 0,
+    epochSeconds: 0,
+    isMidnight: false,
+    areDays: false,
+    seeSkipped: () => {},
+  }
   const origin = {
     column: 'Start',
     cell: (cell: Cell) => cell,

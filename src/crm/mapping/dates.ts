@@ -5,16 +5,19 @@ import { parseDayTimes, sidesOf } from '../../domain/time-range.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
-import { isTimeAlone } from './date-parts.ts'
+import { isTimeAlone } from '../../domain/date-parts.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 const ZONE: Expected = { kind: 'zone' }
 
-/** A date as it is written: `day` is a day without a time, at its midnight, and `range` has a time at which it ends. */
+/**
+ * A date as it is written: `day` is a day without a time, at its midnight, which the whole column may tell
+ * (`isInferred`); `range` has a time at which it ends.
+ */
 type WrittenDate =
   | DateTimeText
-  | { readonly kind: 'day'; readonly wall: Wall }
+  | { readonly kind: 'day'; readonly wall: Wall; readonly isInferred?: true }
   | { readonly kind: 'range'; readonly wall: Wall; readonly until: Wall }
 
 export interface DateRules {
@@ -64,6 +67,21 @@ export function finishRules(rules: DateRules): DateRules {
   }
 }
 
+/** Returns the rules of a column that is at midnight in every row: it has days, in whatever zone their midnight is. */
+export function dayRules(rules: DateRules): DateRules {
+  return {
+    ...rules,
+    parse(text) {
+      const parsed = rules.parse(text)
+      const local = parsed?.kind === 'instant' ? rules.parse(text.replace(OFFSET, '')) : parsed
+      const isMidnight = local?.kind === 'wall' && local.wall.seconds % DAY_SECONDS === 0
+      return isMidnight ? { kind: 'day', wall: local.wall, isInferred: true } : parsed
+    },
+  }
+}
+
+const OFFSET = /\s*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/
+
 /**
  * Reads a day, and after it a range of times, or a time that no format describes. A time alone is read only beside a
  * column of days: in one column, a format says how times are written.
@@ -97,6 +115,10 @@ export interface DateNotes {
   wallTimes: number
   /** The last date. */
   epochSeconds: number
+  /** Whether the current row's date is at midnight, and no format of days says that this is no time. */
+  isMidnight: boolean
+  /** Whether the column is at midnight in every row, so its dates are read as days. */
+  areDays: boolean
   /** Called for a wall time that the clocks skipped. */
   readonly seeSkipped: (cell: Cell) => void
 }
@@ -190,6 +212,8 @@ interface FoundDate {
   readonly zone: Zone
   /** Whether it says when something begins and when it ends: a day, or a range of times. */
   readonly spans: boolean
+  /** Whether it is the midnight of a day, as its column tells or a format says; `null` if only the time tells. */
+  readonly isMidnight: boolean | null
 }
 
 /** How the Finish of an event depends on its Start. */
@@ -215,6 +239,7 @@ export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: A
     // A Finish that is a duration after Start has no column of its own, so a fault names the column of Start.
     const begun = dateIn(after.start, row) ?? missingIn(after.start)
     if (begun instanceof RowFault) return begun
+    origin.notes.isMidnight = false
     return shown(origin, endAfter(begun, after.lastingMs), showIn, null)
   }
 }
@@ -240,7 +265,15 @@ export function optionalDateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): 
 function noted<Row>(origin: DateOrigin<Row>, date: FoundDate, showIn: Zone): DateTime | RowFault {
   const { notes, listZone } = origin
   notes.isWallTime = date.parsed.kind === 'wall' && date.zone === listZone
-  return shown(origin, instantOf(date, notes), showIn, date.cell)
+  const instant = instantOf(date, notes)
+  notes.isMidnight = date.isMidnight ?? isAtMidnight(instant, showIn)
+  return shown(origin, instant, showIn, date.cell)
+}
+
+/** Whether an instant is at midnight in UTC or in a zone. */
+function isAtMidnight({ epochSeconds, ticks }: Instant, zone: Zone): boolean {
+  if (ticks !== 0) return false
+  return epochSeconds % DAY_SECONDS === 0 || (epochSeconds + zone.offsetSecondsAt(epochSeconds)) % DAY_SECONDS === 0
 }
 
 function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
@@ -256,7 +289,9 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   if (zone instanceof RowFault) return zone
   const written = parseDate(cell, origin)
   if (written instanceof CellFault) return new RowFault('unreadable', column, written)
-  return { cell, parsed: meant(written, origin), zone, spans: written.kind === 'day' || written.kind === 'range' }
+  const isDay = written.kind === 'day'
+  const isMidnight = isDay ? written.isInferred === true : null
+  return { cell, parsed: meant(written, origin), zone, spans: isDay || written.kind === 'range', isMidnight }
 }
 
 /**

@@ -62,6 +62,8 @@ export interface MappingContext {
   readonly texts?: TextSettings | null
   /** The decimal separator configured for numbers that people or spreadsheets wrote; `null` if a program wrote them. */
   readonly written?: Pick<TextSettings, 'decimal'> | null
+  /** The dates of events whose columns are of days. */
+  readonly days?: ReadonlySet<string>
   /** Collects the suspicious values of the list. */
   readonly suspicions: Suspicions
   /** Reads cells that are HTML; absent if no field has any. */

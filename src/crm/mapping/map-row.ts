@@ -247,6 +247,7 @@ function suspiciousEventCells(
 ): readonly SuspiciousCell[] {
   const { Start, TicketCapacity, TicketsAvailable, Price } = record
   const cells: SuspiciousCell[] = []
+  suspicions.seeTimes(start, finish)
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
   if (lastsSeconds < 0) cells.push(compared(record, nameOf, 'Finish', 'is before', 'Start'))
   if (lastsSeconds > LONGEST_SECONDS)

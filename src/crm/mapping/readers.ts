@@ -34,8 +34,8 @@ import {
   toText,
   toVenueId,
 } from './conversions.ts'
-import { type DateOrigin, dateReader, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
-import { dayPart, timePart } from './date-parts.ts'
+import { type DateOrigin, dateReader, dayRules, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
+import { dayPart, timePart } from '../../domain/date-parts.ts'
 import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
@@ -114,17 +114,20 @@ function readersByType<Row>(
     const source = sourceOf(name)
     const origin = originOf(setting, name, access, 'any')
     const isEnd = name === 'Finish' && !isFurther
+    // A further field of one list may have the name of a contract field of the other.
+    const notes = suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column)
+    notes.areDays = !isFurther && context.days?.has(name) === true
+    const rules = isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates
     return {
       column: origin.column,
       cell: filledCell(origin),
       wallZone: wallZoneOf(source, access, context.zone),
       listZone: context.zone,
       hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
-      rules: isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates,
+      rules: notes.areDays ? dayRules(rules) : rules,
       isEnd,
       isJoined: source?.kind === 'join',
-      // A further field of one list may have the name of a contract field of the other.
-      notes: suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column),
+      notes,
     }
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, setting.from)

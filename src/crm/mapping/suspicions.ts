@@ -6,6 +6,7 @@ import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cell
 import type { FieldCounts, FieldCoverage, FieldFound } from './field-coverage.ts'
 import type { DateNotes } from './dates.ts'
 import type { LetPass } from './conditions.ts'
+import { Midnights } from './midnights.ts'
 import { IdTexts } from './id-texts.ts'
 
 export interface SuspiciousCell {
@@ -57,6 +58,7 @@ interface Columns {
   /** The number of events that start more than five years ahead, and of all others. */
   far: number
   near: number
+  readonly midnights: Midnights
   readonly begunAtSeconds: number
 }
 
@@ -177,7 +179,8 @@ export class Suspicions {
     const known = this.#dates.get(field)
     if (known?.column === column) return known
     const seeSkipped = (cell: Cell): void => this.#suspect(column, SKIPPED, cell)
-    const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, seeSkipped }
+    const midnight = { isMidnight: false, areDays: false }
+    const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, ...midnight, seeSkipped }
     this.#dates.set(field, notes)
     return notes
   }
@@ -185,6 +188,11 @@ export class Suspicions {
   /** The notes on all dates. */
   get dates(): readonly DateNotes[] {
     return [...this.#dates.values()]
+  }
+
+  /** Counts the dates of an event that is served. */
+  seeTimes(start: DateNotes, finish: DateNotes): void {
+    this.#columns.midnights.see(start, finish)
   }
 
   /** @param sign the decimal separator of texts */
@@ -317,7 +325,7 @@ export class Suspicions {
       }
       if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
     }
-    found.push(...this.#missed)
+    found.push(...this.#counts.midnights.found(this.#dates.get('Start'), this.#dates.get('Finish')), ...this.#missed)
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
@@ -379,6 +387,7 @@ function noColumns(time: Pick<Time, 'now'>): Columns {
     hasPrice: false,
     far: 0,
     near: 0,
+    midnights: new Midnights(),
     begunAtSeconds: time.now().wallMs / 1000,
   }
 }

@@ -30,6 +30,11 @@ const DAY_SECONDS = 86_400
 const ZERO_DAYS: ReadonlySet<number> = new Set([-25_569, -25_568, -25_567, -24_107])
 const LAST_OF_1899 = -25_568
 
+/** Whether a text is a time of day with the day that a program writes for none. */
+export function hasZeroDay(text: string): boolean {
+  return ZERO_DAY.test(text)
+}
+
 /** Whether a date, in seconds from 1970, is a time of day with the day that a database writes for none. */
 export function isTimeAlone(seconds: number): boolean {
   // A cheap test first: nearly every date is later.
