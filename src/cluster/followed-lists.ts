@@ -164,6 +164,11 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isLoaded && this.freshness.isConfirmedSince(moment)
   }
 
+  /** Only the leader knows. */
+  awaits(): boolean {
+    return false
+  }
+
   /** A request cannot make the leader read, so it waits for the next heartbeat that confirms the list. */
   readOnce(): Promise<void> {
     return this.#helped.promise

@@ -9,7 +9,7 @@ import type { Zone } from '../domain/zone.ts'
 import { bodyOf } from '../domain/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import { type FeedType, type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
-import type { Admissions, ServedList, ServedLists } from '../sync/served-list.ts'
+import type { Admissions, EitherList, ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Representation } from '../records/record-list.ts'
 import type { Moment, Time } from '../time/time.ts'
 import {
@@ -183,7 +183,9 @@ export class Service {
     }
     if (id === null) return this.#refuse(call, 'bad-id')
     return this.#admit(call, EVENTS, (served, ageMs, arrived) => {
-      const answer = (_: ServedLists, oldestMs: number): Answer => {
+      const answer = (lists: ServedLists, oldestMs: number): Answer => {
+        const awaiting = awaitingVenueOf(lists, id)
+        if (awaiting !== null) return this.#unavailable(call, awaiting.nextTryInMs)
         const representation = feeds.event(feed, id)
         if (representation === null) return this.#refuse(call, 'event-not-found', oldestMs)
         return this.#found(call, feed, representation, oldestMs)
@@ -244,8 +246,8 @@ export class Service {
           this.#record(call, served.events, id, 'event-not-found', ageMs),
         )
       case 'venue':
-        return this.#admit(call, VENUES, (served, ageMs) =>
-          this.#record(call, served.venues, id, 'venue-not-found', ageMs),
+        return this.#admit(call, VENUES, ({ venues }, ageMs) =>
+          this.#record(call, venues, id, 'venue-not-found', ageMs, venues.awaits(id) ? venues : null),
         )
       case 'event-venue':
         // Only the events know whether there is a venue to ask for.
@@ -254,7 +256,7 @@ export class Service {
           const answer = (both: ServedLists, bothAgeMs: number): Answer => {
             const venue = venueOf(both, id)
             if (venue === null) return this.#refuse(call, 'event-venue-not-found', bothAgeMs)
-            return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs)
+            return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs, awaitingVenueOf(both, id))
           }
           return this.#admit(call, BOTH, answer, arrived)
         })
@@ -307,10 +309,19 @@ export class Service {
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
-  #record<Item>(call: Call, from: ServedList<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
+  /** @param awaiting The list whose next read tells whether the record exists; `null` if that is known. */
+  #record<Item>(
+    call: Call,
+    from: ServedList<Item>,
+    id: Guid,
+    otherwise: Refusal,
+    ageMs: number,
+    awaiting: EitherList | null = null,
+  ): Answer {
     const mediaType = this.#negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
-    if (representation === null) return this.#refuse(call, otherwise, ageMs)
+    if (representation === null)
+      return awaiting === null ? this.#refuse(call, otherwise, ageMs) : this.#unavailable(call, awaiting.nextTryInMs)
     return this.#found(call, mediaType, representation, ageMs)
   }
 
@@ -342,4 +353,14 @@ export class Service {
 function venueOf({ events }: ServedLists, id: Guid): Guid | null {
   const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
   return venue === EMPTY_GUID ? null : venue
+}
+
+/**
+ * Returns the list whose next read tells why the venue of an event is not served; `null` if the venue is served, or is
+ * known not to be.
+ */
+function awaitingVenueOf(served: ServedLists, id: Guid): EitherList | null {
+  const venue = venueOf(served, id)
+  if (venue === null || served.venues.list.serves(venue)) return null
+  return [served.venues, served.events].find((list) => list.awaits(venue)) ?? null
 }

@@ -9,11 +9,10 @@ import { Service } from './service.ts'
 
 const [EVENT, VENUE] = [guidOf(1), guidOf(2)]
 
-it('an answer from both lists waits for them no longer than limits.waitFor in all', async () => {
+function scene() {
   const time = new VirtualTime(1)
   const lists = new ListMaker(formatter).make()
   lists.events.serve(lists.events.insert(EVENT), lists.events.kind.packing.pack(eventOf(EVENT, { VenueId: VENUE })))
-  lists.venues.serve(lists.venues.insert(VENUE), lists.venues.kind.packing.pack(venueOf(VENUE, 'A')))
   const served = { events: new FakeList(time, lists.events), venues: new FakeList(time, lists.venues) }
   const limits = { waiting: 10, waitForMs: 10_000 }
   const service = new Service({
@@ -25,10 +24,19 @@ it('an answer from both lists waits for them no longer than limits.waitFor in al
     conditionalRequests: false,
     onInternalError: () => expect.unreachable(),
   })
-  const pathname = `/api/events/${EVENT}/venue`
-  const call: Call = { method: 'GET', target: pathname, pathname, header: () => null }
+  const ask = (pathname: string): Answer | Promise<Answer> => {
+    const call: Call = { method: 'GET', target: pathname, pathname, header: () => null }
+    return service.answer(call)
+  }
+  return { time, lists, served, answer: ask }
+}
+
+it('an answer from both lists waits for them no longer than limits.waitFor in all', async () => {
+  const { time, lists, served, answer } = scene()
+  lists.venues.serve(lists.venues.insert(VENUE), lists.venues.kind.packing.pack(venueOf(VENUE, 'A')))
   const statuses: number[] = []
-  const ask = (): void => void Promise.resolve(service.answer(call)).then(({ status }: Answer) => statuses.push(status))
+  const ask = (): void =>
+    void Promise.resolve(answer(`/api/events/${EVENT}/venue`)).then(({ status }: Answer) => statuses.push(status))
   served.events.readMs = 4000
   served.venues.readMs = 5000
   ask()
@@ -40,3 +48,26 @@ it('an answer from both lists waits for them no longer than limits.waitFor in al
   await time.pass(10_100)
   expect(statuses).toEqual([200, 502])
 })
+
+for (const awaiting of ['events', 'venues'] as const) {
+  it(`the venue of an event is 502, not 404, while the ${awaiting} could not be read that would tell`, async () => {
+    const { time, served, answer } = scene()
+    const statusOf = async (path: string): Promise<number> => {
+      const given = Promise.resolve(answer(path))
+      await time.pass(1000)
+      return (await given).status
+    }
+    const venueOfEvent = `/api/events/${EVENT}/venue`
+    expect(await statusOf(venueOfEvent)).toBe(404)
+    served[awaiting].awaited = VENUE
+    served[awaiting].nextTryInMs = 2500
+    const { status, fields } = await answer(venueOfEvent)
+    expect([status, fields.values['Retry-After']]).toEqual([502, '3'])
+    // A venue that is gone looks like one that never was.
+    expect(await statusOf(`/api/venues/${VENUE}`)).toBe(awaiting === 'venues' ? 502 : 404)
+    expect(await statusOf(`/api/events/${EVENT}`)).toBe(200)
+    expect(await statusOf(`/api/venues/${guidOf(3)}`)).toBe(404)
+    served[awaiting].awaited = null
+    expect(await statusOf(venueOfEvent)).toBe(404)
+  })
+}

@@ -1,4 +1,5 @@
 import type { Attempt } from './poller.ts'
+import type { Failure } from './port.ts'
 import { Mutex } from '../time/waiting.ts'
 
 /**
@@ -36,13 +37,14 @@ export class Barrier {
 
   /**
    * Waits for the other list on behalf of a refresh. Resolves once the changes that arrived meanwhile are applied, with
-   * the result of the last such read.
+   * the failure of the other list, or else of the last such read.
    */
-  async waitFor(other: () => Promise<void>): Promise<Attempt> {
+  async waitFor(other: () => Promise<Failure | null>): Promise<Failure | null> {
     this.#added = { ok: true }
     this.isWaiting = true
-    await other().finally(() => (this.isWaiting = false))
-    return this.#additions.run(async () => this.#added)
+    const failure = await other().finally(() => (this.isWaiting = false))
+    const added = await this.#additions.run(async () => this.#added)
+    return failure ?? (added.ok ? null : added.failure)
   }
 
   /** Reads changes that arrived while a refresh waits, one read at a time. */

@@ -174,7 +174,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
   })
 
   it('a row whose withdrawal was postponed by a read that then failed does not count as seen', async () => {
-    const { refresh, scripts, run, reader, time, list } = scene({}, { beforeRemoval: () => Promise.resolve() })
+    const { refresh, scripts, run, reader, time, list } = scene({}, { beforeRemoval: () => Promise.resolve(null) })
     await refresh({ pages: [rows(ids)] })
     scripts.push({ pages: [rows(ids.slice(1))], slowMs: 600 })
     const auditing = run(() => reader.audit())

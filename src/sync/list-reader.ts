@@ -27,12 +27,12 @@ export interface ListReaderOptions<Item> {
   readonly pause: () => Promise<void>
   /** Returns true if `readingBytes` more would exceed limits.memory, or twice that for `shrinking` reads. */
   readonly isTooLarge: (readingBytes: number, shrinking?: boolean) => boolean
-  /** Returns true if events of the page refer to venues that are not served, perhaps because they are new too. */
-  readonly pointsAtMissing?: (page: Page<Item>) => boolean
-  /** Adds missing venues before a page of their events is applied. Returns why it failed, or `null`. */
-  readonly beforePointing?: () => Promise<Failure | null>
-  /** Runs before served rows are removed: venues are removed after their events. */
-  readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
+  /** Returns the venues to which events of the page refer and that are not served, perhaps because they are new too. */
+  readonly missingFor?: (page: Page<Item>) => readonly Guid[]
+  /** Adds missing venues before a page of their events is applied. Returns why the page must not be applied, or `null`. */
+  readonly beforePointing?: (missing: ReadonlySet<Guid>) => Promise<Failure | null>
+  /** Runs before served rows are removed: venues are removed after their events. Returns why they must stay, or `null`. */
+  readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<Failure | null>
 }
 
 /** One read and its progress. An addition only adds rows: it removes and confirms nothing, and keeps no cursor. */
@@ -251,24 +251,25 @@ export class ListReader<Item> {
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
-    const { list, pointsAtMissing, beforePointing, beforeRemoval, isTooLarge, pause } = this.#options
+    const { list, missingFor, beforePointing, beforeRemoval, isTooLarge, pause } = this.#options
     const { kind, purpose, applier } = read
     const tooManyRows = kind === 'full' && isTooLarge(0) ? list.size : 0
     const { isLoaded, barrier } = this
     const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
-    let isPointing = false
+    const missing = new Set<Guid>()
     for (;;) {
       const next = await pages.next()
       if (next.kind === 'end') {
         if (!next.outcome.ok) return next.outcome
         // Callers get nothing from a list before its first full read ends, so one wait here is enough.
-        const failure = isPointing && !isLoaded ? await beforePointing?.() : null
+        const failure = missing.size > 0 && !isLoaded ? await beforePointing?.(missing) : null
         if (failure) return { ok: false, failure }
         if (number !== null) barrier.tell(number)
         return purpose === 'addition' ? { ok: true } : this.#finish(read, next.outcome)
       }
-      if (isLoaded || !isPointing) isPointing = pointsAtMissing?.(next.page) ?? false
-      const failure = isPointing && isLoaded ? await beforePointing?.() : null
+      if (isLoaded) missing.clear()
+      for (const id of missingFor?.(next.page) ?? []) missing.add(id)
+      const failure = missing.size > 0 && isLoaded ? await beforePointing?.(missing) : null
       if (failure) return { ok: false, failure }
       if (purpose !== 'audit' && kind !== 'availability') this.#pages++
       await this.#inTurn(purpose, async () => applier.apply(next.page))
@@ -296,13 +297,10 @@ export class ListReader<Item> {
     if (leaving.size === 0) return end()
     this.barrier.removals++
     try {
-      if (purpose === 'audit') await beforeRemoval(leaving)
-      else {
-        // If the additions failed, venues that are to be removed may be among them, so nothing is removed.
-        const added = await this.barrier.waitFor(() => beforeRemoval(leaving))
-        if (!added.ok) return added
-      }
-      return await end()
+      const wait = (): Promise<Failure | null> => beforeRemoval(leaving)
+      // If the additions failed, venues that are to be removed may be among them, so nothing is removed.
+      const failure = await (purpose === 'audit' ? wait() : this.barrier.waitFor(wait))
+      return failure === null ? await end() : { ok: false, failure }
     } finally {
       this.barrier.removals--
     }

@@ -1,4 +1,6 @@
 import type { ListName } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
+import { AwaitedVenues } from './awaited-venues.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
@@ -12,6 +14,7 @@ export class ListReplica<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
   readonly freshness: Freshness
+  readonly awaited: AwaitedVenues
   readonly drift: Drift
   readonly refresh: Poller
   readonly audit: Poller
@@ -38,6 +41,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     this.list = options.list
     this.reader = reader
     this.freshness = reader.freshness
+    this.awaited = new AwaitedVenues(reader.freshness)
     this.drift = reader.drift
     const pollerOf = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
       new Poller({
@@ -209,12 +213,17 @@ export class ListReplica<Item> implements ServedList<Item> {
     const { barrier } = reader
     const { begun } = barrier
     reader.confirmSince(this.#time.now())
-    while (barrier.applied <= begun && !refresh.isBackingOff) {
+    let hasRetried = false
+    while (barrier.applied <= begun) {
       // That read may be waiting for the caller's list, so waiting for it here would be a deadlock.
       if (barrier.isWaiting) {
         const added = await reader.readAdditions()
         return added.ok ? null : added.failure
       }
+      // The CRM has just answered the caller's list, so one try need not wait for the back-off, unless the CRM asked for
+      // a pause.
+      if (refresh.isBackingOff && (hasRetried || refresh.askedMs > 0)) break
+      hasRetried ||= refresh.isBackingOff
       await Promise.race([barrier.next, refresh.attempt()])
       if (refresh.isWaiting) break
     }
@@ -232,6 +241,10 @@ export class ListReplica<Item> implements ServedList<Item> {
   untilConfirmed(): Promise<void> {
     this.reader.confirmSince(this.#time.now())
     return this.untilRead()
+  }
+
+  awaits(venue: Guid): boolean {
+    return this.awaited.has(venue)
   }
 
   ageMs(now: Moment): number | null {

@@ -87,7 +87,7 @@ function eventAt(Name: string): Change<EventRecord> {
   return { kind: 'record', id: event, record: eventOf(event, { Name, VenueId: venue }), version: Number.NaN }
 }
 
-async function scene(reportsChanges = true) {
+async function scene(reportsChanges = true, staleIfErrorMs = 0) {
   const time = new VirtualTime(1)
   const [events, venues] = [new Fake<EventRecord>(time), new Fake<VenueRecord>(time)]
   events.reportsChanges = reportsChanges
@@ -99,7 +99,7 @@ async function scene(reportsChanges = true) {
       maxAgeMs: 30_000,
       refreshEveryMs: 5000,
       fullReadEveryMs: 60_000,
-      staleIfErrorMs: 0,
+      staleIfErrorMs,
       shrinkGuardMs: 86_400_000,
     },
     limits: { memoryBytes: Number.POSITIVE_INFINITY },
@@ -233,6 +233,52 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
       expect(replica.events.ageMs(time.peek())).toBeLessThan(30_000)
     }
     expect(replica.events.lastFailure).toBeNull()
+    // Until the venues are read, nobody knows whether the venue exists.
+    expect(replica.venues.awaits(venue)).toBe(true)
+    expect(replica.venues.awaits(event)).toBe(false)
+    venues.failure = null
+    venues.all = [venueRow('V')]
+    while (replica.venues.list.get(venue) === null) await time.step()
+    await time.pass(1000)
+    expect(replica.venues.awaits(venue)).toBe(false)
+  })
+
+  it('is shown after it as soon as the CRM can be read again, whatever back-off the venues had', async () => {
+    const { time, events, venues, replica } = await scene()
+    time.random = () => 0.999
+    venues.failure = DOWN
+    events.failure = DOWN
+    await time.pass(16_000)
+    venues.failure = events.failure = null
+    venues.all = venues.changes = [venueRow('V')]
+    events.all = events.changes = [eventAt('E')]
+    expect(replica.venues.refresh.isBackingOff).toBe(true)
+    void replica.events.refresh.attempt()
+    await time.pass(350)
+    expect(replica.events.list.get(event)?.Name).toBe('E')
+    expect(replica.venues.list.get(venue)?.Name).toBe('V')
+  })
+
+  it('is not looked for during a pause that the CRM asked for', async () => {
+    const { time, events, venues, replica } = await scene()
+    venues.failure = { kind: 'throttled', message: 'slow down', retryAfterMs: 8000 }
+    void replica.venues.refresh.attempt()
+    await time.pass(200)
+    const { reads } = venues
+    events.changes = [eventAt('E')]
+    void replica.events.refresh.attempt()
+    await time.pass(500)
+    expect(venues.reads).toBe(reads)
+  })
+
+  it('waits for it too while venues past the maximum age are still answered', async () => {
+    const { time, events, venues, replica } = await scene(true, 3_600_000)
+    venues.failure = DOWN
+    await time.pass(31_000)
+    events.changes = [eventAt('E')]
+    await time.pass(5200)
+    expect(replica.events.list.get(event)).toBeNull()
+    expect(replica.events.lastFailure?.message).toBe('the venues that events refer to: HTML')
   })
 
   it('is shown at once if venues are answered with 502', async () => {
@@ -380,6 +426,60 @@ describe('a deleted venue, with a CRM in which only long reads of the events rep
     await time.pass(210)
     expect(events.reads - before).toBe(0)
     expect(replica.venues.list.get(other)).toBeNull()
+  })
+})
+
+describe('a removed venue to which an event refers that cannot be read (architecture: The port to a CRM)', () => {
+  const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
+
+  async function referred() {
+    const all = await scene()
+    const { time, events, venues, replica } = all
+    venues.changes = [venueRow('V')]
+    events.changes = [eventAt('E')]
+    await time.pass(5500)
+    expect(replica.events.list.get(event)?.Name).toBe('E')
+    return all
+  }
+
+  it('stays for half the maximum age, then goes, and is awaited until the events have been read', async () => {
+    const { time, events, venues, replica } = await referred()
+    time.random = () => 0.999
+    events.failure = DOWN
+    venues.changes = [{ kind: 'deleted', id: venue }]
+    await time.pass(5500)
+    expect(replica.venues.list.get(venue)?.Name).toBe('V')
+    expect(replica.venues.lastFailure?.message).toBe('the events that refer to removed venues: down')
+    while (replica.venues.list.get(venue) !== null) {
+      await time.step()
+      expect(replica.venues.ageMs(time.peek())).toBeLessThan(30_000)
+    }
+    expect([replica.events.awaits(venue), replica.venues.awaits(venue)]).toEqual([true, false])
+    events.failure = null
+    while (replica.events.refresh.lastFailure !== null) await time.step()
+    expect(replica.events.awaits(venue)).toBe(false)
+  })
+
+  it('goes after the event once the events can be read again', async () => {
+    const { time, events, venues, replica } = await referred()
+    events.failure = DOWN
+    venues.changes = [{ kind: 'deleted', id: venue }]
+    await time.pass(5500)
+    events.failure = null
+    events.changes = [{ kind: 'deleted', id: event }]
+    while (replica.venues.list.get(venue) !== null) {
+      await time.step()
+      if (replica.venues.list.get(venue) === null) expect(replica.events.list.get(event)).toBeNull()
+    }
+  })
+
+  it('goes at once if the events are answered with 502', async () => {
+    const { time, events, venues, replica } = await referred()
+    events.failure = DOWN
+    await time.pass(31_000)
+    venues.changes = [{ kind: 'deleted', id: venue }]
+    await time.pass(5500)
+    expect(replica.venues.list.get(venue)).toBeNull()
   })
 })
 

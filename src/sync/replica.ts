@@ -10,8 +10,8 @@ import type { Observe } from '../observe/observation.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import { ListReplica } from './list-replica.ts'
 import type { RefreshSettings, ResumeState, SnapshotState } from './served-list.ts'
-import { type Crm, failureOf } from './port.ts'
-import { type Time, momentAt } from '../time/time.ts'
+import { type Crm, type Failure, failureOf } from './port.ts'
+import { type Moment, type Time, momentAt } from '../time/time.ts'
 
 export interface ReplicaOptions {
   readonly crm: Crm
@@ -26,6 +26,10 @@ export interface ReplicaOptions {
   readonly resumeState?: Readonly<Record<ListName, ResumeState>>
 }
 
+type EitherReplica = Replica[ListName]
+
+const NONE: ReadonlySet<Guid> = new Set()
+
 /**
  * The events and venues of the CRM in memory, kept up to date. An event is never visible without its venue:
  * - A page of events that refers to an unknown venue waits until a new read of the venues has *applied its pages*.
@@ -33,8 +37,9 @@ export interface ReplicaOptions {
  * all deletions, which may take long (an id scan).
  *
  * The first wait depends only on the CRM, so there is no deadlock: if the venues' own refresh is waiting, additions are
- * read beside it. If the venues cannot be read, the page of events is read again, for up to half the maximum age:
- * broken venues do not block the events.
+ * read beside it. If the other list cannot be read, the read fails and is repeated, for up to half the maximum age:
+ * broken venues do not block the events, and broken events do not keep a venue on the web. The list that could not be
+ * read then awaits these venues, and callers that ask an event for its venue get 502.
  */
 export class Replica {
   readonly events: ListReplica<EventRecord>
@@ -57,22 +62,28 @@ export class Replica {
       ...(resumeState === undefined ? {} : { resumeState: resumeState.venues }),
       list: venues,
       source: crm.venues,
-      beforeRemoval: (leaving) => this.#untilEventsLeft(leaving),
+      beforeRemoval: async (leaving) => {
+        const since = time.now()
+        const referred = await this.#untilEventsLeft(leaving)
+        // Events that the shrink guard keeps are served although the CRM does not show them: their venues may be gone.
+        const isKnown = referred.size === 0 || this.events.shrunk !== null
+        const failure = isKnown ? null : this.events.refresh.lastFailure
+        return failure && this.#waitFor(this.events, failure, { list: this.venues, venues: referred, since })
+      },
     })
     this.events = new ListReplica(settings, {
       ...shared,
       ...(resumeState === undefined ? {} : { resumeState: resumeState.events }),
       list: events,
       source: crm.events,
-      pointsAtMissing: ({ changes }) =>
-        changes.some((change) => change.kind === 'record' && this.#pointsAtMissing(change.record)),
-      beforePointing: async () => {
+      missingFor: ({ changes }) =>
+        changes.flatMap((change) =>
+          change.kind === 'record' && this.#pointsAtMissing(change.record) ? [change.record.VenueId] : [],
+        ),
+      beforePointing: async (missing) => {
+        const since = time.now()
         const failure = await this.venues.untilAdded()
-        if (failure === null || !this.#eventsMayWait()) return null
-        // The cursor and the credentials of the events are not at fault, so their failure must not cause a full read or
-        // a long back-off.
-        const message = `the venues that events refer to: ${failure.message}`
-        return failure.kind === 'waiting' ? { ...failure, message } : failureOf('unreachable', message, 0)
+        return failure && this.#waitFor(this.venues, failure, { list: this.events, venues: missing, since })
       },
     })
     this.#settings = settings
@@ -140,28 +151,63 @@ export class Replica {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }
 
-  /** Venues past the maximum age are answered with 502, not 404, so no event is visible without its venue then. */
-  #eventsMayWait(): boolean {
+  /**
+   * Returns why a read of `list` must wait for the other list, which could not be read; `null` if it can wait no longer.
+   * The venues that it adds or removes without the other list are awaited from then on.
+   */
+  #waitFor(
+    other: EitherReplica,
+    { kind, message, ...failure }: Failure,
+    {
+      list,
+      venues,
+      since,
+    }: { readonly list: EitherReplica; readonly venues: ReadonlySet<Guid>; readonly since: Moment },
+  ): Failure | null {
     const now = this.#time.now()
-    const { maxAgeMs } = this.#settings
-    return (this.venues.ageMs(now) ?? Infinity) <= maxAgeMs && (this.events.ageMs(now) ?? 0) <= maxAgeMs / 2
+    const { maxAgeMs, staleIfErrorMs } = this.#settings
+    // If the other list is answered with 502, no event is visible without its venue.
+    const isOtherShown = (other.ageMs(now) ?? Infinity) <= maxAgeMs + staleIfErrorMs
+    if (!isOtherShown || (list.ageMs(now) ?? 0) > maxAgeMs / 2) {
+      other.awaited.add(venues, since)
+      return null
+    }
+    const which = other === this.venues ? 'the venues that events refer to' : 'the events that refer to removed venues'
+    // The cursor and the credentials of the list are not at fault, so its failure must not cause a full read or a long
+    // back-off.
+    const told = `${which}: ${message}`
+    return kind === 'waiting' ? { ...failure, kind, message: told } : failureOf('unreachable', told, 0)
   }
 
   /**
    * Resolves when no event refers to venues that are about to be removed, or when the CRM confirms that some still do.
+   * Returns those to which events still refer that cannot be read.
    */
-  async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<void> {
+  async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
     const { events } = this
     const { freshness } = events
     const begun = this.#time.now()
     // Pages of a running audit may be older than the venues' read. Only a confirmed read outweighs them.
     if (!events.audit.isRunning) {
       await events.untilRead()
-      if (freshness.areDetailsConfirmedSince(begun)) return
-      const { venueIdOf } = events.list.kind.packed
-      if (!(await events.list.someServed((packed) => leaving.has(venueIdOf(packed)), this.#pause))) return
+      if (freshness.areDetailsConfirmedSince(begun)) return NONE
+      if ((await this.#referredOf(leaving)).size === 0) return NONE
     }
     await events.untilConfirmed()
+    return freshness.areDetailsConfirmedSince(begun) ? NONE : this.#referredOf(leaving)
+  }
+
+  /** Returns those of the venues to which served events refer. */
+  async #referredOf(venues: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
+    const { list } = this.events
+    const referred = new Set<Guid>()
+    const { venueIdOf } = list.kind.packed
+    await list.someServed((packed) => {
+      const venue = venueIdOf(packed)
+      if (venues.has(venue)) referred.add(venue)
+      return referred.size === venues.size
+    }, this.#pause)
+    return referred
   }
 
   /**

@@ -3,6 +3,7 @@
 
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Cursor, Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
@@ -37,6 +38,11 @@ export interface ServedList<Item> {
   isConfirmedSince(moment: Moment): boolean
   /** Resolves when the running reads have ended, or new ones begun now. */
   readOnce(): Promise<void>
+  /**
+   * Returns true if an event refers to this venue, which is not served, and only a read of this list can tell why: the
+   * last ones failed.
+   */
+  awaits(venue: Guid): boolean
   /** Makes waiting requests check the list again. */
   help(): void
 }

@@ -72,13 +72,16 @@ export class Checker {
     const points = pointing.at(-1)
     const current = this.#story(venue)?.epochs.at(-1)
     if (venue.epoch !== null || points === undefined || current === undefined) return
-    // Two servers with different lags are like two CRMs; so is a CRM whose venues or events cannot be read now.
-    if (this.#setting.serverLagsMs.length > 1 || asked.lists.some((list) => this.#isFailing(list))) return
+    // Two servers with different lags are like two CRMs.
+    if (this.#setting.serverLagsMs.length > 1) return
     const nowMs = this.#time.trueMs
     const { visible, restoredMs } = this.#tables.venues
     if (visible !== null || !this.#log.wasToldWithin('venues', restoredMs, nowMs)) return
     const gone = this.#story(venue)?.lastShown()
     if (!current.shown) {
+      // The shrink guard keeps events that the CRM does not show, or kept this one when its venue went.
+      const { shrunkMs, releasedMs } = this.#log
+      if (shrunkMs.has('events') || (releasedMs.get('events') ?? 0) >= (gone?.to ?? 0)) return
       if (gone === undefined || points.to > gone.to || points.endedSilently || this.#isUntold(event)) return
       // The replica may never have learnt that the venue was shown.
       const isKnown = this.#story(venue)?.before(gone)?.endedSilently === false
@@ -93,9 +96,6 @@ export class Checker {
     const before = pointing.at(-2)
     if (before !== undefined && (before.endedSilently || !this.#log.wasToldWithin('events', before.to, points.from)))
       return
-    // The venues could not be read for the event, which could wait no longer.
-    const failedMs = this.#log.failedMs.get('venues') ?? Number.NEGATIVE_INFINITY
-    if (failedMs >= points.from && !this.#log.wasToldWithin('venues', failedMs, nowMs)) return
     if (current.from <= points.from && !this.#isUntold(venue)) {
       this.#fault(`${event.id} points at ${venue.id}, which is not shown though it was there before`)
     }
@@ -133,6 +133,19 @@ export class Checker {
     if (asked.lists.every(isServed)) unless('502 though the shrink guard serves the old list')
     if (waiting < mostWaiting && !isLate && !asked.lists.some(hasReason)) this.#fault('502 without a reason')
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
+  }
+
+  /** Checks a refusal of an event's venue, which the list cannot tell from one that does not exist. */
+  refuseVenue(list: AnyList): void {
+    this.counts.refused++
+    const { name } = list.list.kind
+    const other = name === 'events' ? 'venues' : 'events'
+    const nowMs = this.#time.trueMs
+    // A read of the other list may have found the reference a moment ago.
+    if (this.#log.isReading(other, nowMs)) return
+    const lagMs = Math.max(...this.#setting.serverLagsMs)
+    const sinceMs = Math.max(this.#log.failedMs.get(name) ?? 0, this.#log.endedMs[other] ?? 0) + lagMs
+    if (this.#log.wasToldWithin(name, sinceMs, nowMs)) this.#fault(`502 though the ${name} have been read`)
   }
 
   /** A failing list may have been read at the moment of the refusal; the report of that read comes later. */

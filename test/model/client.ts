@@ -65,7 +65,11 @@ export class Client {
         const venue = venueOf(replica, id)
         const event = glimpseEvent(replica, id)
         if (venue === null) this.#checker.answer(both, bothAgeMs, [event])
-        else this.#checker.answerOfTwo(both, bothAgeMs, event, glimpseVenue(replica, venue))
+        else {
+          const awaiting = venues.list.serves(venue) ? undefined : both.lists.find((list) => list.awaits(venue))
+          if (awaiting !== undefined) this.#checker.refuseVenue(awaiting)
+          else this.#checker.answerOfTwo(both, bothAgeMs, event, glimpseVenue(replica, venue))
+        }
       })
     })
   }

@@ -1,3 +1,4 @@
+import { AwaitedVenues } from '../../src/sync/awaited-venues.ts'
 import { Admissions, Freshness } from '../../src/sync/served-list.ts'
 import { Poller } from '../../src/sync/poller.ts'
 import { HeldCursor } from '../../src/sync/held-cursor.ts'
@@ -299,6 +300,24 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shows events before venues whose own read waits for the events',
     setting: settingOf({ ...calm, changeEveryMs: 100, fullReadEveryMs: 60_000 }),
     breakIt: () => override(ListReader.prototype, 'readAdditions', () => () => Promise.resolve({ ok: true })),
+  },
+  {
+    name: 'answers 404 for the venue of an event that could not wait for it',
+    setting: { ...token, trouble: 3, changeEveryMs: 100 },
+    breakIt: () => override(AwaitedVenues.prototype, 'has', () => () => false),
+  },
+  {
+    name: 'awaits a venue for ever',
+    setting: { ...token, trouble: 3, changeEveryMs: 100 },
+    breakIt: () =>
+      override(
+        AwaitedVenues.prototype,
+        'add',
+        (original) =>
+          function add(this: AwaitedVenues, venues) {
+            original.call(this, venues, { monotonicMs: Number.POSITIVE_INFINITY, wallMs: 0 })
+          },
+      ),
   },
   {
     name: 'removes venues after a read of the events that cannot report deletions',

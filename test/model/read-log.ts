@@ -33,7 +33,7 @@ export class ReadLog {
   /** When the last successful read of changes began, in its source's time; and the last one that named all rows. */
   readonly toldMs: Map<string, number> = new Map()
   readonly completeMs: Map<string, number> = new Map()
-  /** The beginnings and ends of reads that reported all changes. */
+  /** The beginnings and ends of reads that reported all changes of the details. */
   readonly told: Record<string, { readonly begunMs: number; readonly endedMs: number }[]> = { events: [], venues: [] }
   /** When the list was last believed again. */
   readonly releasedMs: Map<string, number> = new Map()
@@ -64,7 +64,8 @@ export class ReadLog {
     }
     if (outcome === 'ok' && read !== undefined) {
       const sourceMs = read.begunMs - read.lagMs
-      if (read.confirms && kind !== 'addition') this.told[list]?.push({ begunMs: read.begunMs, endedMs: nowMs })
+      if (read.confirms && (kind === 'full' || kind === 'changes'))
+        this.told[list]?.push({ begunMs: read.begunMs, endedMs: nowMs })
       if (kind === 'changes') this.toldMs.set(list, sourceMs)
       if (read.isComplete && kind !== 'addition') this.completeMs.set(list, read.begunMs)
       const isProof = read.isComplete || (kind === 'changes' && !this.#wasComplete.has(list))

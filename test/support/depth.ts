@@ -43,6 +43,7 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'lets an older page win',
   'ignores the shrink guard',
   'shows events before their venues',
+  'answers 404 for the venue of an event that could not wait for it',
   'serves its snapshot before a read has confirmed it',
   "counts the age from a heartbeat's arrival",
   'takes an entry over a gap',
