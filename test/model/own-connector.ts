@@ -68,7 +68,7 @@ class ModelHost<Item> implements RowHost {
   constructor(parts: Parts<Item>, ways: readonly Way[]) {
     const updatedAt = ways.includes('since') ? { updatedAt: 'changed' } : {}
     const own = { Id: 'id', Name: 'epoch' }
-    const events = { ...own, Start: 'starts', Finish: 'starts', TicketsAvailable: 'sold', VenueId: 'venue' }
+    const events = { ...own, Start: 'starts', Finish: 'ends', TicketsAvailable: 'sold', VenueId: 'venue' }
     this.#parts = parts
     this.#outline = {
       events: {
@@ -203,6 +203,7 @@ function rowOf(seen: Seen): string {
     venue: venue === EMPTY_GUID ? null : venue,
     shown,
     starts: '2036-05-01T19:30:00Z',
+    ends: '2036-05-01T19:30:00Z',
     changed: stampOf(seen),
   })
 }
