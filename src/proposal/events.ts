@@ -4,7 +4,16 @@ import { howMany } from '../domain/printable.ts'
 import { isDayName } from '../domain/day-names.ts'
 import { type Column, countOf, isMost } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
-import { EVENT_NAMES, isNamed, named, namedAnywhere, SOLD_OUT_NAMES, WEAK_TAGS } from './field-names.ts'
+import {
+  EVENT_NAMES,
+  isNamed,
+  named,
+  namedAnywhere,
+  namedExactly,
+  SOLD_OUT_NAMES,
+  TICKET_NAMES,
+  WEAK_TAGS,
+} from './field-names.ts'
 import { type FurtherProposal, furtherColumns } from './further-columns.ts'
 import { type VenueLink, idField, idLine, joinedId, venueIdOf } from './id-columns.ts'
 import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf } from './line.ts'
@@ -82,10 +91,8 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   const numbers = filled.filter((column) => column.kind === 'number')
   const capacity = find('TicketCapacity', numbers)
   if (capacity !== null) fields.push(lineOf('TicketCapacity', capacity, fits(capacity)))
-  const available = find(
-    'TicketsAvailable',
-    filled.filter((column) => readsAs(column, isSoldOut) !== null),
-  )
+  const left = filled.filter((column) => readsAs(column, isSoldOut) !== null)
+  const available = find('TicketsAvailable', left) ?? mixedTickets(left, taken)
   const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
   if (available !== null) {
     fields.push({ key: 'TicketsAvailable', ...numberSource(available, isSoldOut) })
@@ -134,8 +141,8 @@ function besides(link: VenueLink | null, columns: readonly Column[]): readonly C
 
 function placesIn([place, town]: readonly Column[]): string {
   if (place === undefined) return ''
-  const why = town === undefined ? '' : ` in several places of ${town.name}`
-  return `${howMany(place.texts.length, 'different place')}${why}; ${example(place)}`
+  const why = town === undefined ? '' : `; one name is in two places of ${town.name}`
+  return `${howMany(place.texts.length, 'different name')}${why}; ${example(place)}`
 }
 
 /** How a column's texts are read as numbers; `null` if most cannot be. */
@@ -196,6 +203,16 @@ function textsOfPrices(price: Column | null): readonly FurtherProposal[] {
   return isText ? [{ key: 'PriceText', type: 'text', value: quoted(price.name), evidence: example(price) }] : []
 }
 
+/** The tickets left, where words such as `ausverkauft` stand among the numbers. */
+function mixedTickets(columns: readonly Column[], taken: Set<Column>): Column | null {
+  const mixed = columns.filter(
+    ({ texts }) => texts.some(({ text }) => isSoldOut(text)) && texts.some(({ text }) => isNumber(text)),
+  )
+  const column = namedExactly(mixed, TICKET_NAMES, taken)
+  if (column !== null) taken.add(column)
+  return column
+}
+
 /** Proposes the tickets left by a column that marks what is sold out. */
 function soldOutOf(columns: readonly Column[], taken: Set<Column>, capacity: Column | null): Line | null {
   const column = columns.find((one) => !taken.has(one) && isNamed(one, SOLD_OUT_NAMES) && one.texts.length <= 4)
@@ -217,7 +234,7 @@ function soldOutOf(columns: readonly Column[], taken: Set<Column>, capacity: Col
   return {
     key,
     value,
-    evidence: `${sold}. How many tickets are left otherwise? For example 1, if your site only asks whether there are any.`,
+    evidence: `${sold}. How many tickets are left otherwise? Write '1' if your site only asks whether there are any.`,
   }
 }
 

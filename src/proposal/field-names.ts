@@ -9,16 +9,16 @@ export const EVENT_NAMES = {
     'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero num eventid eventnr eventno eventnumber voorstnr voorstellingsnr veranstaltungsnr idevento identifiant',
   ),
   Name: words(
-    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule spettacolo espectaculo funcion',
+    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule spettacolo espectaculo funcion subject betreff summary',
   ),
   VenueId: words(
-    'venueid venue venuename spielstatte spielort veranstaltungsort location locatie recinto halle saal salle sala sede zaal podium room hall theatre theater teatro where wo ou donde dove waar ort lieu lugar plaats luogo place',
+    'venueid venue venuename spielstatte spielort veranstaltungsort location locatie recinto halle saal salle sala sede zaal podium room hall theatre theater teatro where wo ou donde dove waar raum ort lieu lugar plaats luogo place',
   ),
   Start: words(
-    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd when wann quand cuando quando wanneer from von vom ab du desde dal van vanaf',
+    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd when wann quand cuando quando wanneer from von vom ab du desde dal van vanaf dtstart',
   ),
   Finish: words(
-    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin to until till thru through au jusquau hasta tot al',
+    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin to until till thru through au jusquau hasta tot al dtend',
   ),
   TicketCapacity: words(
     'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze kontingent contingent maxattendees maxparticipants maxteilnehmer maxtickets totaltickets totalseats totalspots totalplaces totalcapacity spots',
@@ -31,7 +31,7 @@ export const EVENT_NAMES = {
     'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto cost ticketcost fee entryfee admissionfee kosten cout costo coste admission',
   ),
   Tags: words(
-    'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik schlagworte schlagworter stichworte keywords motscles etiquetas etiquettes trefwoorden parolechiave palabrasclave type art',
+    'tags genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik schlagworte schlagworter stichworte keywords motscles etiquetas etiquettes trefwoorden parolechiave palabrasclave type art',
   ),
   ShowOnWeb: words(
     'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar publish readytopublish opwebsite opdewebsite publiceren pubblicare publier publicar aufwebsite veroffentlichen visibility visible sichtbarkeit sichtbar visibilite visibilidad visibilita zichtbaar pubblica pubblicaonline showonline publishonline onwebsite showonwebsite aufderwebsite imweb',
@@ -107,6 +107,9 @@ export const SOLD_OUT_NAMES: readonly string[] = words(
   'soldout issoldout ausverkauft ausgebucht complet completo agotado uitverkocht esaurito',
 )
 
+/** Names that are the tickets left if words such as `ausverkauft` stand among the numbers. */
+export const TICKET_NAMES: readonly string[] = words('tickets karten billets entradas kaarten biglietti places platze')
+
 export const ALL_DAY_NAMES: readonly string[] = words(
   'allday alldayevent isallday ganztagig ganztags journeeentiere toutelajournee todoeldia tuttoilgiorno heledag',
 )
@@ -131,27 +134,34 @@ export const STATES = {
 /** Names of columns that mark cancelled events. */
 export const CANCELLED_NAMES: readonly string[] = [...STATES.cancelled, ...words('iscancelled iscanceled')]
 
-const OFF_STATES: ReadonlySet<string> = new Set([
-  ...STATES.cancelled,
-  ...words('abgesetzt entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
-])
+const OFF_STATES: ReadonlySet<string> = new Set(
+  words('abgesetzt entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
+)
 
 /** Returns true for a state of an event that does not take place or is not for the web. */
 export function isOffState(text: string): boolean {
-  return OFF_STATES.has(bareName(text))
+  return OFF_STATES.has(bareName(text)) || stateSaid(text) === 'cancelled'
 }
 
-const GOOD_STATES: ReadonlySet<string> = new Set([
-  ...STATES.postponed,
-  ...STATES.rescheduled,
-  ...words(
-    'ok active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito',
-  ),
-])
+/** The state that a text begins with: `verlegt auf 21.02.`, `Abgesagt!`. */
+export function stateSaid(text: string): keyof typeof STATES | null {
+  const bare = bareName(text)
+  const found = Object.entries(STATES).find(([, all]) => all.some((word) => bare.startsWith(word)))
+  return STATE_NAMES.find((state) => state === found?.[0]) ?? null
+}
 
-/** Returns true for a state of an event that takes place. */
+const STATE_NAMES = ['cancelled', 'postponed', 'rescheduled'] as const
+
+const GOOD_STATES: ReadonlySet<string> = new Set(
+  words(
+    'ok stattfindend findetstatt active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito',
+  ),
+)
+
+/** Returns true for a state of an event that takes place, perhaps later. */
 export function isGoodState(text: string): boolean {
-  return GOOD_STATES.has(bareName(text))
+  const state = stateSaid(text)
+  return GOOD_STATES.has(bareName(text)) || (state !== null && state !== 'cancelled')
 }
 
 function words(list: string): readonly string[] {

@@ -5,13 +5,12 @@ import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import type { FurtherType } from '../domain/further.ts'
 import type { Column } from './column.ts'
 import {
-  bareName,
   CANCELLED_NAMES,
   FURTHER_NAMES,
   isGoodState,
   named,
   namedExactly,
-  STATES,
+  stateSaid,
   STATUS_NAMES,
 } from './field-names.ts'
 import { type Line, canBeNamed, example, quoted } from './line.ts'
@@ -53,10 +52,6 @@ export function furtherColumns(
   return lines
 }
 
-function stateOf(text: string): string | undefined {
-  return Object.entries(STATES).find(([, names]) => names.includes(bareName(text)))?.[0]
-}
-
 /** In a column that marks cancelled events, `nein` means that the event takes place. */
 function markOf(text: string): string {
   return isNo(text) || isGoodState(text) ? 'scheduled' : 'cancelled'
@@ -67,13 +62,13 @@ function statusOf(columns: readonly Column[]): { readonly column: Column; readon
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
   // A column of states may also say what is postponed.
   const states = namedExactly(filled, STATUS_NAMES)
-  const hasStates = states?.texts.some(({ text }) => stateOf(text) !== undefined) === true
+  const hasStates = states?.texts.some(({ text }) => stateSaid(text) !== null) === true
   const marked = hasStates ? null : namedExactly(filled, CANCELLED_NAMES)
   const column = marked ?? states
   if (column === null || column.kind !== 'text' || column.texts.length > 20) return null
   const values = column.texts.flatMap(({ text }) => {
-    const state = marked === null ? stateOf(text) : markOf(text)
-    return state === undefined || state === text.trim().toLowerCase() ? [] : [`${quoted(text)}: ${state}`]
+    const state = marked === null ? stateSaid(text) : markOf(text)
+    return state === null || state === text.trim().toLowerCase() ? [] : [`${quoted(text)}: ${state}`]
   })
   const name = quoted(column.name)
   const value = values.length === 0 ? name : `{ column: ${name}, values: { ${values.join(', ')} } }`

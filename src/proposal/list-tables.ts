@@ -34,7 +34,8 @@ export function listsPeople({ columns }: Table): boolean {
   return columns.some((column) => isNamed(column, PEOPLE_NAMES))
 }
 
-function hasMail({ columns }: Table): boolean {
+/** Whether a column holds e-mail addresses. */
+export function hasMail({ columns }: Table): boolean {
   return columns.some(({ texts }) => texts.length > 0 && texts.every(({ text }) => /^\S+@\S+\.\w+$/.test(text)))
 }
 

@@ -160,10 +160,13 @@ function finishLine({ starts, ends, more, isDays, hasAllDay, rest }: End): Line 
   if (blank <= 0) return { key, value: sourceOf(ends, ...more), evidence: evidenceOf(ends, hasAllDay) }
   const lasting = isDays ? 'day' : OPEN
   const rows = blank === 1 ? '1 row has' : `${counted(blank)} rows have`
+  const effect = isDays
+    ? ' day: such an event lasts one day'
+    : ' time. How long do these events last? For example 2h30m.'
   return {
     key,
     value: sourceOf(ends, `whenBlank: { lasting: ${lasting} }`, ...more),
-    evidence: `${rows} no end ${isDays ? 'day, and last one day' : 'time. How long do these events last? For example 2h30m.'}`,
+    evidence: `${rows} no end${effect}`,
   }
 }
 

@@ -160,6 +160,8 @@ function textIn(cell: Cell): string | null {
 }
 
 const SOME_ROWS = 50
+/** The number of columns from which a row with a single cell is no row of the list. */
+const WIDE = 4
 
 /**
  * Collects the rows of a sheet. The header is the first row that is more than half as wide as the widest of the first
@@ -215,6 +217,8 @@ class SheetRows {
       const widths = `${howMany(cells.length, 'cell')}, and the header row ${names.length}`
       this.#ragged ??= `row ${row} has ${widths}; Marquee refuses such a file`
     }
+    // A single cell is a heading such as a month between the events, or a sum below them.
+    if (names.length >= WIDE && widthOf(cells) === 1) return
     for (const [index, cell] of cells.entries()) {
       const name = names[index] ?? null
       const text = name === null ? null : textIn(cell)

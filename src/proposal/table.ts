@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { formatFound } from '../crm/files/whole-file.ts'
@@ -21,7 +22,7 @@ export interface Table extends TableContent {
   readonly listPath: string | null
   /** The file, and the name of the sheet, or the path, if the file has several lists. */
   readonly title: string
-  /** What the table is called: its sheet or path if the file has several, else the file. */
+  /** Its sheet or path if the file has several, else the file. */
   readonly called: string
   readonly encoding: Encoding
   readonly delimiter: string | null
@@ -35,6 +36,12 @@ const MOST_MB = 256
  * @param file its name in messages
  */
 export async function lookAt(path: string, file = basename(path)): Promise<readonly Table[] | string> {
+  const [, whole, part = null] = (existsSync(path) ? null : /^(.+\.\w+)#(.+)$/.exec(path)) ?? []
+  return whole === undefined ? lookAtPart(path, file, null) : lookAtPart(whole, basename(whole), part)
+}
+
+/** @param part the sheet or the path of the list that is meant; `null` for all of them */
+async function lookAtPart(path: string, file: string, part: string | null): Promise<readonly Table[] | string> {
   if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx?)$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
   const bytes = await bytesOf(path)
   if (typeof bytes === 'string') return bytes
@@ -53,12 +60,12 @@ export async function lookAt(path: string, file = basename(path)): Promise<reado
     format,
     delimiter: null,
   }
-  if (format === 'xlsx') return sheetTables({ ...about, encoding: UTF_8 }, bytes.length)
+  if (format === 'xlsx') return sheetTables({ ...about, encoding: UTF_8 }, bytes.length, part)
   const encoding = encodingOf(bytes)
   const decoder = openDecoder(encoding.sure ?? USUAL, false)
   if (decoder === null) throw new Error('a usual encoding is not supported')
   if (format === 'json' && /^\s*\{/.test(decoder.decode(bytes.subarray(0, HEAD_BYTES)))) {
-    return wrapped({ ...about, encoding }, wrappedTables(bytes, decoder))
+    return wrapped({ ...about, encoding }, wrappedTables(bytes, decoder), part)
   }
   if (format !== 'csv') {
     const rows = await jsonTable(bytes, decoder, format)
@@ -75,9 +82,15 @@ export async function lookAt(path: string, file = basename(path)): Promise<reado
   return typeof rows === 'string' ? rows : [{ ...about, encoding, delimiter, ...rows }]
 }
 
-function wrapped(about: About, found: ReturnType<typeof wrappedTables>): readonly Table[] | string {
+function wrapped(
+  about: About,
+  found: ReturnType<typeof wrappedTables>,
+  part: string | null,
+): readonly Table[] | string {
   if (typeof found === 'string') return found
-  return Array.from(found, ([listPath, content]) => {
+  const meant = [...found].filter(([listPath]) => part === null || part === listPath)
+  if (meant.length === 0) return `has no list ${part}; it has ${[...found.keys()].join(', ')}`
+  return meant.map(([listPath, content]) => {
     const isOnly = found.size === 1
     const title = isOnly ? about.file : `${about.file}, list ${JSON.stringify(listPath)}`
     return { ...about, listPath, title, called: isOnly ? about.file : listPath, ...content }
@@ -125,10 +138,15 @@ const SOME_SHEETS = 20
 type About = Omit<Table, keyof TableContent>
 
 /** Reads the visible sheets; if all are hidden, the first one, which would be served. */
-async function sheetTables(about: About, sizeBytes: number): Promise<readonly Table[] | string> {
+async function sheetTables(about: About, sizeBytes: number, part: string | null): Promise<readonly Table[] | string> {
   const first = await sheetTable(about.path, sizeBytes, null)
   if (first.sheets.length === 0) return `cannot be read: ${first.problem ?? 'it has no sheet'}`
-  const shown = first.sheets.filter(({ isHidden }) => !isHidden).slice(0, SOME_SHEETS)
+  const shown = first.sheets
+    .filter(({ name, isHidden }) => (part === null ? !isHidden : name === part))
+    .slice(0, SOME_SHEETS)
+  if (part !== null && shown.length === 0) {
+    return `has no sheet ${JSON.stringify(part)}; it has ${first.sheets.map(({ name }) => JSON.stringify(name)).join(', ')}`
+  }
   const tables: Table[] = []
   let { problem } = first
   for (const { name } of shown.length === 0 ? first.sheets.slice(0, 1) : shown) {
@@ -136,9 +154,10 @@ async function sheetTables(about: About, sizeBytes: number): Promise<readonly Ta
     const found = isFirst ? first : await sheetTable(about.path, sizeBytes, name)
     problem ??= found.problem
     if (found.problem !== null) continue
-    const title = shown.length > 1 ? `${about.file}, sheet ${JSON.stringify(name)}` : about.file
-    const called = shown.length > 1 ? name : about.file
-    tables.push({ ...about, sheet: isFirst ? null : name, title, called, ...found.table })
+    const isOneOfSeveral = shown.length > 1 || part !== null
+    const title = isOneOfSeveral ? `${about.file}, sheet ${JSON.stringify(name)}` : about.file
+    const called = isOneOfSeveral ? name : about.file
+    tables.push({ ...about, sheet: isFirst && part === null ? null : name, title, called, ...found.table })
   }
   return tables.length > 0 ? tables : `cannot be read: ${problem ?? 'it is empty'}`
 }

@@ -8,7 +8,7 @@ import { howMany } from '../domain/printable.ts'
 import type { Table } from './table.ts'
 import { type Column, isMoment } from './column.ts'
 import { type ListProposal, eventsOf, whyNot } from './events.ts'
-import { listsPeople, listTables, mayListEvents } from './list-tables.ts'
+import { hasMail, listsPeople, listTables, mayListEvents } from './list-tables.ts'
 import { venuesOf, venuesWithin } from './venues.ts'
 
 /** The `crm` section of a configuration with evidence as comments, its open questions, and notes on what is missing. */
@@ -165,7 +165,7 @@ function argumentOf({ path, sheet, called, title, file, isOnWeb }: Table, cwd: s
 
 /** Says why no list is made of a table. */
 function unusedTable(table: Table, lists: readonly ListProposal[]): string {
-  if (listsPeople(table)) return `${table.title}: not used, as it lists people`
+  if (listsPeople(table) || hasMail(table)) return `${table.title}: not used, as it lists people`
   const isRival = mayListEvents(table) || lists.some(({ list, doubt }) => list === 'events' && doubt !== null)
   return isRival && lists.some(({ list }) => list === 'events')
     ? `${table.title}: not used, as another table was taken for the events`

@@ -1,0 +1,564 @@
+import { describe, expect, it } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { readCrm } from '../../src/app/assemble.ts'
+import { loadConfiguration } from '../../src/config/read-configuration.ts'
+import type { Guid } from '../../src/domain/guid.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+import { workbook } from '../support/workbook-file.ts'
+
+type Table = readonly (readonly string[])[]
+type Format = 'csv' | 'xlsx' | 'json'
+const FORMATS: readonly Format[] = ['csv', 'xlsx', 'json']
+
+function fileOf(format: Format, [names = [], ...rows]: Table): string | Buffer {
+  if (format === 'xlsx') return workbook([{ name: 'List', rows: [names, ...rows] }])
+  if (format === 'json') {
+    return JSON.stringify(rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? '']))))
+  }
+  return [names, ...rows].map((row) => `${row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';')}\n`).join('')
+}
+
+interface Case {
+  readonly name: string
+  /** The tables, by the names of their files without the ending. */
+  readonly files: Readonly<Record<string, Table>>
+  readonly zone?: string
+  readonly formats?: readonly Format[]
+  /** What a person writes for questions, by key; the usual questions have usual answers. */
+  readonly answers?: Readonly<Record<string, string>>
+  /** What is asked besides tickets, Price, showOnWeb and how long events last. */
+  readonly asks?: readonly string[]
+  readonly events: readonly Readonly<Record<string, unknown>>[]
+  readonly venues?: readonly Readonly<Record<string, unknown>>[]
+  /** Text of the configuration. */
+  readonly written?: readonly string[]
+  readonly unwritten?: readonly string[]
+}
+
+const USUAL = new Set(['TicketCapacity', 'TicketsAvailable', 'Price', 'showOnWeb', 'Finish'])
+
+interface Served {
+  readonly asked: readonly string[]
+  readonly text: string
+  readonly said: string
+  readonly events: readonly object[]
+  readonly venues: readonly object[]
+}
+
+/** Does what a person does: init, an answer to each question, and a look at what is served. */
+async function served(
+  files: Readonly<Record<string, string | Buffer>>,
+  { zone, answers = {} }: Partial<Case>,
+): Promise<Served> {
+  using folder = new WorkFolder(files)
+  const args = ['init', 'files', ...Object.keys(files).flatMap((file) => ['--from', file])]
+  const { status, stdout, stderr } = await runCommand(args, { cwd: folder.path })
+  expect([status, stderr]).toEqual([0, ''])
+  const asked: string[] = []
+  const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
+  const answered = text
+    .replace(/^# timeZone: .*$/m, `timeZone: ${zone ?? 'Europe/Berlin'}`)
+    .replaceAll(/^( +)(\w+): (.*?) {3}# QUESTION: /gm, (line: string, indent: string, key: string, value: string) => {
+      asked.push(key)
+      const usual = value.includes('lasting') ? '2h' : value.includes('whenBlank') ? "'1'" : 'null'
+      return line.replace(
+        `${indent}${key}: ${value}`,
+        `${indent}${key}: ${value.replaceAll("'?'", answers[key] ?? usual)}`,
+      )
+    })
+  folder.write('venues.csv', files['venues.csv'] ?? 'Id,Name\n')
+  const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+  const loaded = await loadConfiguration({ path: folder.at('marquee.yaml'), text: answered, env: {}, readFile })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const { lists, failures } = await readCrm(loaded.configuration)
+  expect(failures).toEqual([])
+  const venues = recordsOf(lists.venues.list)
+  const places = new Map(venues.map((venue) => [venue.Id, venue.Name]))
+  const events = recordsOf(lists.events.list).map((event) => ({ ...event, place: places.get(event.VenueId) ?? null }))
+  return { asked, text, said: stdout, events, venues }
+}
+
+interface Records<Row, Item> {
+  rows(): Iterable<Row>
+  idOf(row: Row): Guid
+  get(id: Guid): Item | null | undefined
+}
+
+function recordsOf<Row, Item>(list: Records<Row, Item>): readonly Item[] {
+  return Array.from(list.rows(), (row) => list.get(list.idOf(row))).filter(
+    (item) => item !== null && item !== undefined,
+  )
+}
+
+const at = (day: string, from: string, to: string): Readonly<Record<string, unknown>> => ({
+  Start: expect.stringContaining(`${day}T${from}`) as unknown,
+  Finish: expect.stringContaining(`T${to}`) as unknown,
+})
+
+const CASES: readonly Case[] = [
+  {
+    name: 'days at midnight beside a column of times (German)',
+    files: {
+      Termine: [
+        ['Titel', 'Datum', 'Uhrzeit'],
+        ['A', '2037-06-01 00:00:00', '18:30'],
+        ['B', '2037-06-02 00:00:00', '19:30'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-06-01', '18:30', '20:30') },
+      { Name: 'B', ...at('2037-06-02', '19:30', '21:30') },
+    ],
+  },
+  {
+    name: 'days at midnight UTC beside times with AM and PM',
+    files: {
+      events: [
+        ['title', 'Start Date', 'Start Time', 'End Time'],
+        ['A', '2037-06-01T00:00:00.000Z', '5:30 PM', '7:00 PM'],
+      ],
+    },
+    zone: 'America/New_York',
+    events: [{ Name: 'A', ...at('2037-06-01', '17:30', '19:00') }],
+  },
+  {
+    name: 'times of a database, with a day of their own (French)',
+    files: {
+      agenda: [
+        ['Titre', 'Jour', 'Heure'],
+        ['A', '01/06/2037', '1899-12-30 18:30:00'],
+        ['B', '15/06/2037', '1899-12-30 20:00:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-06-01', '18:30', '20:30') },
+      { Name: 'B', ...at('2037-06-15', '20:00', '22:00') },
+    ],
+  },
+  {
+    name: 'days alone, at midnight, which are asked about',
+    files: {
+      events: [
+        ['title', 'Start Date'],
+        ['A', '2037-06-01 00:00:00'],
+        ['B', '2037-06-02 00:00:00'],
+      ],
+    },
+    answers: { dates: '[YYYY-MM-DD 00:00:00]' },
+    asks: ['dates'],
+    events: [
+      { Name: 'A', ...at('2037-06-01', '00:00', '23:59:59') },
+      { Name: 'B', ...at('2037-06-02', '00:00', '23:59:59') },
+    ],
+    written: ['Finish: { lasting: day }'],
+  },
+  {
+    name: 'first and last days (Spanish)',
+    files: {
+      eventos: [
+        ['Nombre', 'Fecha inicio', 'Fecha fin'],
+        ['A', '10/06/2037', '13/06/2037'],
+        ['B', '15/06/2037', '15/06/2037'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-06-10', '00:00', '23:59:59') },
+      { Name: 'B', ...at('2037-06-15', '00:00', '23:59:59') },
+    ],
+    written: ['Finish: Fecha fin'],
+  },
+  {
+    name: 'first and last days (German)',
+    files: {
+      Termine: [
+        ['Titel', 'Von', 'Bis'],
+        ['A', '10.06.2037', '13.06.2037'],
+        ['B', '15.06.2037', ''],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-06-10', '00:00', '23:59:59') },
+      { Name: 'B', ...at('2037-06-15', '00:00', '23:59:59') },
+    ],
+    written: ['Finish: { column: Bis, whenBlank: { lasting: day } }'],
+  },
+  {
+    name: 'first and last days (French)',
+    files: {
+      agenda: [
+        ['Titre', 'Du', 'Au'],
+        ['A', '2037-06-10', '2037-06-13'],
+      ],
+    },
+    events: [{ Name: 'A', ...at('2037-06-10', '00:00', '23:59:59') }],
+  },
+  {
+    name: 'tags that are lists in texts, in JSON and as Python writes them',
+    files: {
+      events: [
+        ['title', 'start', 'end', 'Keywords'],
+        ['A', '2037-06-01 19:00', '2037-06-01 20:00', '["music","family"]'],
+        ['B', '2037-06-02 19:00', '2037-06-02 20:00', "['Indie/Folk', 'a; b']"],
+        ['C', '2037-06-03 19:00', '2037-06-03 20:00', '[]'],
+      ],
+    },
+    events: [
+      { Name: 'A', Tags: ['music', 'family'] },
+      { Name: 'B', Tags: ['Indie/Folk', 'a; b'] },
+      { Name: 'C', Tags: [] },
+    ],
+    unwritten: ['tags: ['],
+  },
+  {
+    name: 'tags by their name, and not the names of days or the types of programs',
+    files: {
+      Spielplan: [
+        ['Tag', '@type', 'Titel', 'Beginn', 'Ende', 'Sparte'],
+        ['Fr', 'Event', 'A', '2037-06-05 19:00', '2037-06-05 20:00', 'Oper'],
+        ['Sa', 'Event', 'B', '2037-06-06 19:00', '2037-06-06 20:00', 'Tanz'],
+      ],
+    },
+    events: [
+      { Name: 'A', Tags: ['Oper'] },
+      { Name: 'B', Tags: ['Tanz'] },
+    ],
+  },
+  {
+    name: 'no tags of a type that is the same in every row',
+    files: {
+      events: [
+        ['title', 'start', 'end', 'type'],
+        ['A', '2037-06-01 19:00', '2037-06-01 20:00', 'event'],
+        ['B', '2037-06-02 19:00', '2037-06-02 20:00', 'event'],
+      ],
+    },
+    events: [
+      { Name: 'A', Tags: [] },
+      { Name: 'B', Tags: [] },
+    ],
+  },
+  {
+    name: 'ranges of times beside a day',
+    files: {
+      calendar: [
+        ['title', 'date', 'time'],
+        ['A', '2037-03-01', '7:00 PM – 9:00 PM'],
+        ['B', '2037-03-02', '10p-2a'],
+        ['C', '2037-03-03', '10h - 13h'],
+        ['D', '2037-03-04', '12:00-13:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-03-01', '19:00', '21:00') },
+      { Name: 'B', ...at('2037-03-02', '22:00', '02:00') },
+      { Name: 'C', ...at('2037-03-03', '10:00', '13:00') },
+      { Name: 'D', ...at('2037-03-04', '12:00', '13:00') },
+    ],
+  },
+  {
+    name: 'ranges of times after a day, in one cell (German)',
+    files: {
+      Termine: [
+        ['Titel', 'Wann'],
+        ['A', 'Fr., 05.06.2037, 19.30–22 Uhr'],
+        ['B', 'Sa., 06.06.2037, 18:30 bis 20:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-06-05', '19:30', '22:00') },
+      { Name: 'B', ...at('2037-06-06', '18:30', '20:00') },
+    ],
+  },
+  {
+    name: 'a single time among ranges, which has no end (Spanish)',
+    files: {
+      agenda: [
+        ['Título', 'Fecha', 'Hora'],
+        ['A', '05/06/2037', 'de 10 a 13'],
+        ['B', '16/06/2037', '18:30 a 20:00'],
+        ['C', '17/06/2037', '20:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-06-05', '10:00', '13:00') },
+      { Name: 'B', ...at('2037-06-16', '18:30', '20:00') },
+      { Name: 'C', ...at('2037-06-17', '20:00', '22:00') },
+    ],
+  },
+  {
+    name: 'years of two digits, and blanks in days',
+    files: {
+      program: [
+        ['název', 'title', 'date', 'time'],
+        ['', 'A', '20. 8. 37', '19:00'],
+        ['', 'B', '22.8.37', '9:30'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-08-20', '19:00', '21:00') },
+      { Name: 'B', ...at('2037-08-22', '09:30', '11:30') },
+    ],
+  },
+  {
+    name: 'several formats in one column (Dutch)',
+    files: {
+      agenda: [
+        ['naam', 'begin'],
+        ['A', 'vrijdag 20-08-2037 19:30'],
+        ['B', '21-08-2037 20:15'],
+        ['C', '2037-08-22 20:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-08-20', '19:30', '21:30') },
+      { Name: 'B', ...at('2037-08-21', '20:15', '22:15') },
+      { Name: 'C', ...at('2037-08-22', '20:00', '22:00') },
+    ],
+    written: ['dates: ["ddd DD-MM-YYYY hh:mm", "DD-MM-YYYY hh:mm"]'],
+  },
+  {
+    name: 'ids of the title where no column has one, or of title and start',
+    files: {
+      shows: [
+        ['Show', 'Date', 'Curtain'],
+        ['A', '2037-06-01', '19:00'],
+        ['A', '2037-06-02', '19:00'],
+        ['B', '2037-06-02', '20:00'],
+      ],
+    },
+    events: [{ Name: 'A' }, { Name: 'A' }, { Name: 'B' }],
+    written: ['Id: { join: [Show, Date, Curtain] }', 'the address changes too', 'idNamespace: '],
+  },
+  {
+    name: 'places within the rows, of which one name is in two towns',
+    files: {
+      gigs: [
+        ['title', 'start', 'end', 'venue', 'town', 'street'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', 'Town Hall', 'Hove', '1 High St'],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', 'Town Hall', 'Lewes', '2 Low St'],
+        ['C', '2037-03-03 19:00', '2037-03-03 20:00', 'Town Hall', 'Hove', '1 High St'],
+        ['D', '2037-03-04 19:00', '2037-03-04 20:00', '', '', ''],
+      ],
+    },
+    events: [
+      { Name: 'A', place: 'Town Hall' },
+      { Name: 'B', place: 'Town Hall' },
+      { Name: 'C', place: 'Town Hall' },
+      { Name: 'D', place: null },
+    ],
+    venues: [
+      { Name: 'Town Hall', AddressCity: 'Hove', AddressStreet1: '1 High St' },
+      { Name: 'Town Hall', AddressCity: 'Lewes', AddressStreet1: '2 Low St' },
+    ],
+  },
+  {
+    name: 'places within the rows (German)',
+    files: {
+      Termine: [
+        ['Titel', 'Beginn', 'Ende', 'Spielort', 'Straße', 'PLZ', 'Ort'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', 'Halle', 'Weg 1', '01067', 'Dresden'],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', 'Halle', 'Weg 1', '01067', 'Dresden'],
+      ],
+    },
+    events: [
+      { Name: 'A', place: 'Halle' },
+      { Name: 'B', place: 'Halle' },
+    ],
+    venues: [{ Name: 'Halle', AddressStreet1: 'Weg 1', AddressPostalCode: '01067', AddressCity: 'Dresden' }],
+  },
+  {
+    name: 'words for a price of 0, and prices as theatres write them (German)',
+    files: {
+      Spielplan: [
+        ['Titel', 'Beginn', 'Ende', 'Preise'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', 'ab 18,00 €'],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', '18,00 – 52,00 €'],
+        ['C', '2037-03-03 19:00', '2037-03-03 20:00', '10/8 EUR'],
+        ['D', '2037-03-04 19:00', '2037-03-04 20:00', 'Eintritt frei'],
+      ],
+    },
+    events: [
+      { Name: 'A', Price: '18.00' },
+      { Name: 'B', Price: '18.00' },
+      { Name: 'C', Price: '8' },
+      { Name: 'D', Price: '0' },
+    ],
+    written: ['# PriceText: Preise'],
+  },
+  ...(['Free', 'Gratis', 'kostenlos', 'Gratuit', 'Ingresso libero', 'Gratis toegang'] as const).map((word) => ({
+    name: `a word for a price of 0: ${word}`,
+    files: {
+      events: [
+        ['title', 'start', 'end', 'price'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', word],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', '$10'],
+        ['C', '2037-03-03 19:00', '2037-03-03 20:00', 'TBD'],
+      ],
+    },
+    events: [
+      { Name: 'A', Price: '0' },
+      { Name: 'B', Price: '10' },
+    ],
+    written: ['rows with TBD are withheld'],
+  })),
+  ...(['sold out', 'Ausverkauft', 'complet', 'Agotado', 'uitverkocht', 'esaurito'] as const).map((word) => ({
+    name: `a word for no tickets left: ${word}`,
+    files: {
+      events: [
+        ['title', 'start', 'end', 'tickets left'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', word],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', '10'],
+      ],
+    },
+    events: [
+      { Name: 'A', TicketsAvailable: 0 },
+      { Name: 'B', TicketsAvailable: 10 },
+    ],
+  })),
+  {
+    name: 'a mark for sold out beside all tickets (French)',
+    files: {
+      saison: [
+        ['Titre', 'Début', 'Fin', 'Jauge', 'Complet'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', '90', 'x'],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', '80', ''],
+      ],
+    },
+    events: [
+      { Name: 'A', TicketsAvailable: 0 },
+      { Name: 'B', TicketsAvailable: 80 },
+    ],
+  },
+  {
+    name: 'a mark for sold out alone (Dutch)',
+    files: {
+      agenda: [
+        ['Titel', 'Begin', 'Einde', 'Uitverkocht'],
+        ['A', '2037-03-01 19:00', '2037-03-01 20:00', 'ja'],
+        ['B', '2037-03-02 19:00', '2037-03-02 20:00', ''],
+      ],
+    },
+    events: [
+      { Name: 'A', TicketsAvailable: 0 },
+      { Name: 'B', TicketsAvailable: 1 },
+    ],
+  },
+  {
+    name: 'a zone for each row',
+    files: {
+      events: [
+        ['title', 'start', 'end', 'tz'],
+        ['A', '2037-03-05 18:00', '2037-03-05 20:00', 'America/Halifax'],
+        ['B', '2037-03-05 18:00', '2037-03-05 20:00', 'Europe/London'],
+      ],
+    },
+    zone: 'Europe/London',
+    events: [
+      { Name: 'A', ...at('2037-03-05', '22:00', '00:00') },
+      { Name: 'B', ...at('2037-03-05', '18:00', '20:00') },
+    ],
+  },
+  {
+    name: "The Events Calendar's export",
+    files: {
+      events: [
+        [
+          'EVENT NAME',
+          'EVENT VENUE NAME',
+          'EVENT START DATE',
+          'EVENT START TIME',
+          'EVENT END DATE',
+          'EVENT END TIME',
+          'ALL DAY EVENT',
+          'TIMEZONE',
+          'HIDE FROM EVENT LISTINGS',
+          'EVENT CATEGORY',
+          'EVENT COST',
+        ],
+        [
+          'Supper',
+          'Old Mill',
+          '2037-02-14',
+          '9:30 PM',
+          '2037-02-15',
+          '3:30 AM',
+          'FALSE',
+          'America/Halifax',
+          'FALSE',
+          'Food',
+          '12',
+        ],
+        ['Fair', 'Old Mill', '2037-03-01', '', '2037-03-03', '', 'TRUE', 'America/Halifax', 'FALSE', 'Fair', '0'],
+        [
+          'Board',
+          'Old Mill',
+          '2037-03-05',
+          '6:00 PM',
+          '2037-03-05',
+          '8:00 PM',
+          'FALSE',
+          'Europe/London',
+          'TRUE',
+          'Internal',
+          '',
+        ],
+      ],
+      venues: [
+        ['VENUE NAME', 'VENUE ADDRESS', 'VENUE CITY', 'VENUE STATE/PROVINCE', 'VENUE ZIP', 'VENUE PHONE'],
+        ['Old Mill', '1 Mill Lane', 'Halifax', 'NS', 'B3H 1A1', '+1 902 555 0100'],
+      ],
+    },
+    zone: 'America/Halifax',
+    events: [
+      { Name: 'Supper', ...at('2037-02-14', '21:30', '03:30'), Tags: ['Food'], Price: '12', place: 'Old Mill' },
+      { Name: 'Fair', ...at('2037-03-01', '00:00', '23:59:59') },
+    ],
+    venues: [
+      {
+        Name: 'Old Mill',
+        AddressStreet1: '1 Mill Lane',
+        AddressCity: 'Halifax',
+        AddressState: 'NS',
+        AddressPostalCode: 'B3H 1A1',
+        Telephone: '+1 902 555 0100',
+      },
+    ],
+  },
+  {
+    name: 'months between the events, which are headings',
+    formats: ['csv', 'xlsx'],
+    files: {
+      Spielplan: [
+        ['Datum', 'Zeit', 'Titel', 'Ort', 'Preis'],
+        ['05.11.2037', '19:30', 'A', 'Halle', '10'],
+        ['DEZEMBER 2037', '', '', '', ''],
+        ['04.12.2037', '19:30', 'B', 'Halle', '10'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-11-05', '19:30', '21:30') },
+      { Name: 'B', ...at('2037-12-04', '19:30', '21:30') },
+    ],
+    written: ['from: "Spielplan', '# 2 rows'],
+  },
+]
+
+describe('what init proposes is served as it was meant (issue: files as people have them)', () => {
+  it.each(CASES.flatMap((each) => (each.formats ?? FORMATS).map((format) => [each.name, format, each] as const)))(
+    '%s: %s',
+    async (_, format, each) => {
+      const files = Object.entries(each.files).map(
+        ([name, table]) => [`${name}.${format}`, fileOf(format, table)] as const,
+      )
+      const { asked, text, events, venues } = await served(Object.fromEntries(files), each)
+      expect(asked.filter((key) => !USUAL.has(key))).toEqual([...(each.asks ?? [])])
+      expect(events).toHaveLength(each.events.length)
+      for (const event of each.events) expect(events).toContainEqual(expect.objectContaining(event) as never)
+      if (each.venues !== undefined) expect(venues).toHaveLength(each.venues.length)
+      for (const venue of each.venues ?? []) expect(venues).toContainEqual(expect.objectContaining(venue) as never)
+      for (const line of each.written ?? []) expect(text).toContain(line)
+      for (const line of each.unwritten ?? []) expect(text).not.toContain(line)
+    },
+  )
+})
