@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<FieldType, string>> = {
 
 const FURTHER_TYPES: Readonly<Record<FurtherType, string>> = {
   text: 'text',
+  url: 'URL',
   integer: TYPES.int32,
   decimal: TYPES.decimal,
   'date-time': TYPES['date-time'],

@@ -201,6 +201,7 @@ export function jsonSchemas(settings: SchemaSettings): JsonObject {
 /** The schema of each type of further field, in both JSON shapes. Each may be null (contract §7). */
 const FURTHER_SCHEMAS: Readonly<Record<FurtherType, JsonObject>> = {
   text: TYPES.text,
+  url: { ...TYPES.text, format: 'uri' },
   integer: { ...TYPES.int32, type: ['integer', 'null'] },
   decimal: { type: ['number', 'null'] },
   'date-time': { ...TYPES['date-time'], type: ['string', 'null'] },
@@ -210,6 +211,7 @@ const FURTHER_SCHEMAS: Readonly<Record<FurtherType, JsonObject>> = {
 
 const EXAMPLES: Readonly<Record<FurtherType, Exclude<FurtherValue, null>>> = {
   text: 'Text of the organisation',
+  url: 'https://www.example.org/tickets/117',
   integer: 12,
   decimal: '2.50',
   'date-time': '2036-05-09T18:00:00+00:00',

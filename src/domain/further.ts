@@ -1,13 +1,14 @@
 import type { FieldType, ListName } from './field.ts'
 
 /** The types of further fields, as the configuration names them (contract §7). */
-export const FURTHER_TYPES = ['text', 'integer', 'decimal', 'date-time', 'flag', 'texts'] as const
+export const FURTHER_TYPES = ['text', 'url', 'integer', 'decimal', 'date-time', 'flag', 'texts'] as const
 
 export type FurtherType = (typeof FURTHER_TYPES)[number]
 
 /** The type of the contract's fields that are read and written in the same way. */
 export const FIELD_TYPE_OF: Readonly<Record<FurtherType, FieldType | 'flag'>> = {
   text: 'text',
+  url: 'text',
   integer: 'int32',
   decimal: 'decimal',
   'date-time': 'date-time',

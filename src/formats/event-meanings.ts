@@ -1,5 +1,5 @@
 import type { EventRecord } from '../domain/event.ts'
-import type { FurtherField } from '../domain/further.ts'
+import { type FurtherField, FIELD_TYPE_OF } from '../domain/further.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
 import type { Decimal } from '../domain/number.ts'
 import type { VenueRecord } from '../domain/venue.ts'
@@ -21,7 +21,7 @@ const NOTHING: EventMeanings = { description: null, image: null, status: null }
 /** Returns a function that reads these fields of an event: the further fields of these names, if they are texts. */
 export function meaningsOf(further: readonly FurtherField[]): (event: EventRecord) => EventMeanings {
   const positionOf = (name: string): number =>
-    further.findIndex((field) => field.name === name && field.type === 'text')
+    further.findIndex((field) => field.name === name && FIELD_TYPE_OF[field.type] === 'text')
   const [description, image, status] = [positionOf('Description'), positionOf('Image'), positionOf('Status')]
   if (description === -1 && image === -1 && status === -1) return () => NOTHING
   return ({ Further = [] }) => {

@@ -56,6 +56,7 @@ const venue: fc.Arbitrary<VenueRecord> = fc.record({
 
 const values: Readonly<Record<FurtherType, fc.Arbitrary<FurtherValue>>> = {
   text,
+  url: text,
   integer: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
   decimal: fc.constantFrom('0', '-1.50', '79228162514264337593543950335'),
   'date-time': fc.constantFrom('0001-01-01T00:00:00+00:00', '2026-07-12T19:30:00.5+01:00'),

@@ -34,6 +34,7 @@ const NULL = ESCAPE
 const READERS: Readonly<Record<FieldType | FurtherType, (texts: Texts) => FieldValue | FurtherValue>> = {
   guid: (texts) => texts.next(),
   text: (texts) => texts.text(),
+  url: (texts) => texts.text(),
   decimal: (texts) => texts.next(),
   'date-time': (texts) => texts.next(),
   int32: (texts) => texts.number(),

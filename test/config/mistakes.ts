@@ -386,7 +386,7 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
 ]
 
 const DECLARED = 'representation: { further: { events: { Doors: date-time, Code: text } } }\n'
-const TYPES = 'text, integer, decimal, date-time, flag, texts'
+const TYPES = 'text, url, integer, decimal, date-time, flag, texts'
 
 /** Further fields, each with the problem of a whole file. */
 const FURTHER: readonly (readonly [string, string])[] = [

@@ -57,6 +57,28 @@ describe('further fields of files (contract §7)', () => {
     expect(await read({ type: 'text', cells: ['one,', ',', '"",', '"  ",'] })).toEqual(['one', null, '', null])
   })
 
+  it.each(['csv', 'json'])('are addresses, and what is none is suspicious: %s', async (format) => {
+    const cells = ['https://a.example/x', 'HTTP://a.example', '/tickets', 'mailto:a@a.example', 'www.a.example', '']
+    const rows = cells.map((Link, index) => ({ Id: idAt(index), Name: 'N', Link }))
+    const csv = ['Id,Name,Link', ...rows.map(({ Id, Name, Link }) => `${Id},${Name},${Link}`), '']
+    using folder = new WorkFolder({
+      [`venues.${format}`]: format === 'csv' ? csv.join('\n') : JSON.stringify(rows),
+      'events.json': '[]',
+    })
+    const text = 'representation: { further: { venues: { Link: url } } }\ncrm: { kind: files, directory: . }'
+    const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+    const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+    expect(markedByEditor(text)).toEqual([])
+    const { lists, marquee } = await readCrm(loaded.configuration)
+    const found = cells.map((_, index) => lists.venues.list.get(idAt(index) as never)?.Further?.[0])
+    expect(found).toEqual(cells.map((cell) => (cell === '' && format === 'csv' ? null : cell)))
+    const suspicious = marquee.suspicions.venues.list(() => true)
+    expect(suspicious.map(({ column, what, count }) => `${column} ${what}: ${count}`)).toEqual([
+      'Link is not an absolute http or https URL, and is served as it is: 3',
+    ])
+  })
+
   it('are columns of their names in a block without fields', async () => {
     const files = { 'venues.csv': 'Id,Name\n' }
     expect(await read({ type: 'integer', cells: ['12,', ','], files, texts: "delimiter: ','" })).toEqual([12, null])

@@ -110,6 +110,34 @@ describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
     ])
   })
 
+  it.each(RUNTIMES)('%s: gives its address to each field that is one, in its own column', async (runtime) => {
+    const fields = { Id: 'Nr', Name: 'Ort', Website: 'Ort', Plan: 'Web', Shown: 'Web' }
+    const directory = new FilesDirectory(
+      {
+        representation: { further: { venues: { Plan: 'url', Shown: 'text' } } },
+        crm: { kind: 'files', directory: './crm', venues: { from: 'Orte.xlsx', fields, active: null } },
+      },
+      { events: '[]' },
+    )
+    writeFileSync(join(directory.crm, 'Orte.xlsx'), venues())
+    const { child, listening } = await serve(runtime, directory.configuration)
+    try {
+      const found: unknown[] = []
+      for (const index of [0, CASES.length, CASES.length + 2]) {
+        const reply = await fetch(`${listening.address}api/venues/${idOf(index)}`)
+        const { Website, Plan, Shown } = (await reply.json()) as Readonly<Record<string, unknown>>
+        found.push([Website, Plan, Shown])
+      }
+      expect(found).toEqual([
+        ['a hyperlink', HALL, 'Homepage'],
+        [HALL, HALL, 'Homepage'],
+        ['https://name.example', 'Homepage', 'Homepage'],
+      ])
+    } finally {
+      await child.stop()
+    }
+  })
+
   it('keeps no more links than limits.memory allows, however many rows are marked at once', async () => {
     const directory = new FilesDirectory({}, { events: '[]' })
     const rows = [['Nr', 'Web'], ...Array.from({ length: 60 }, (_, index) => [idOf(index), 'Homepage'])]

@@ -262,8 +262,8 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
   it.each([
     ['9', '-7', '-00007'],
     ['9', '123456', '123456'],
-    ['9', '7.5', '7.5'],
-    ['10', '7', '7'],
+    ['9', '7.5', '00008'],
+    ['10', '7', '00007.0'],
     ['0', '7', '7'],
   ])('shows in the format %s the number %s as %s', async (style, stored, Name) => {
     const { event } = await read(book(ROW.with(1, { xml: `<c s="${style}"><v>${stored}</v></c>` })))

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
-import { type SheetCell, workbook, zip } from '../support/workbook-file.ts'
+import { FIRST_OWN_STYLE, type SheetCell, workbook, zip } from '../support/workbook-file.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
 /** The promise is 50 ms; the rest is for a machine that is slower than most. */
@@ -180,6 +180,22 @@ const ODD: Readonly<Record<string, () => Buffer>> = {
         Array.from({ length: 20_000 }, () => `"${'x'.repeat(200)}`),
         65_490,
       ),
+    ),
+  'cells of slow formats': () =>
+    workbook(
+      [
+        {
+          name: 'x',
+          rows: [
+            HEADER,
+            ...Array.from({ length: 10_000 }, (_, row) => [
+              ID,
+              { xml: `<c s="${FIRST_OWN_STYLE + (row % 3000)}"><v>${row}.25</v></c>` },
+            ]),
+          ],
+        },
+      ],
+      { formats: Array.from({ length: 3000 }, (_, index) => `# ${'?'.repeat(93)}/${1000 + index}`) },
     ),
   'as deep as it may be': () =>
     withPart(SHEET, `<worksheet><sheetData/>${'<a>'.repeat(31)}${'</a>'.repeat(31)}</worksheet>`),

@@ -44,10 +44,19 @@ export function serial(days: number, style: keyof typeof STYLES): SheetCell {
   return { xml: `<c s="${STYLES[style]}"><v>${days}</v></c>` }
 }
 
-/** @param extra Additional parts of the file */
+export interface WorkbookOptions {
+  readonly is1904?: boolean
+  /** Additional parts of the file. */
+  readonly extra?: Parameters<typeof zip>[0]
+  /** Number formats of the styles from `FIRST_OWN_STYLE` on: codes, or the numbers of formats that need none. */
+  readonly formats?: readonly (string | number)[]
+}
+
+export const FIRST_OWN_STYLE = 11
+
 export function workbook(
   sheets: readonly SheetSetting[],
-  { is1904 = false, extra = [] }: { readonly is1904?: boolean; readonly extra?: Parameters<typeof zip>[0] } = {},
+  { is1904 = false, extra = [], formats = [] }: WorkbookOptions = {},
 ): Buffer {
   const strings = new Map<string, number>()
   const sheetParts = sheets.map(
@@ -72,7 +81,7 @@ export function workbook(
       'xl/_rels/workbook.xml.rels',
       `${HEAD}<Relationships>${relations.join('')}${relation('s1', 'sharedStrings', 'sharedStrings.xml')}${relation('s2', 'styles', '/xl/styles.xml')}<Relationship Id="x" Type="${OFFICE}/externalLink" Target="http://127.0.0.1:9/" TargetMode="External"/></Relationships>`,
     ],
-    ['xl/styles.xml', STYLES_XML],
+    ['xl/styles.xml', stylesXml(formats)],
     [
       'xl/sharedStrings.xml',
       `${HEAD}<sst xmlns="${MAIN}">${[...strings.keys()].map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
@@ -95,7 +104,15 @@ const FORMATS = [
   '00000',
   '00000.0',
 ]
-const STYLES_XML = `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts>${FORMATS.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`).join('')}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${[0, 14, 20, 22, 164, 165, 166, 167, 168, 169, 170].map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`
+
+function stylesXml(more: readonly (string | number)[]): string {
+  const own = [...FORMATS, ...more.filter((format) => typeof format === 'string')]
+  const codes = own.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`)
+  const used = [0, 14, 20, 22, 164, 165, 166, 167, 168, 169, 170]
+  for (const format of more) used.push(typeof format === 'number' ? format : 164 + own.lastIndexOf(format))
+  const styles = used.map((id) => `<xf numFmtId="${id}"/>`)
+  return `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts>${codes.join('')}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${styles.join('')}</cellXfs></styleSheet>`
+}
 
 function relation(id: string, type: string, target: string): string {
   return `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`

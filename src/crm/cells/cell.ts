@@ -22,15 +22,19 @@ export class DecimalText {
 }
 
 /**
- * A workbook integer that the workbook shows with leading zeros: a number in number fields, the text shown in text
- * fields.
+ * An integer that a workbook shows with zeros or signs around its digits: a number in number fields, the text shown in
+ * all others: `01067`, `D-01067`.
  */
-export class PaddedNumber extends DecimalText {
-  readonly shown: string
+export class CodeNumber extends DecimalText {
+  readonly #show: () => string
 
-  constructor(source: string, shown: string) {
+  constructor(source: string, show: () => string) {
     super(source)
-    this.shown = shown
+    this.#show = show
+  }
+
+  get shown(): string {
+    return this.#show()
   }
 }
 
@@ -87,9 +91,9 @@ export function plainText(cell: Cell): string | null {
   return cell instanceof LateTime ? cell.shown : sourceDigits(cell)
 }
 
-/** As `plainText`, but for text fields: an integer keeps the leading zeros that the workbook shows. */
+/** As `plainText`, but for texts and ids: an integer keeps the zeros and signs that the workbook shows. */
 export function shownText(cell: Cell): string | null {
-  return cell instanceof PaddedNumber ? cell.shown : plainText(cell)
+  return cell instanceof CodeNumber ? cell.shown : plainText(cell)
 }
 
 const LONGEST = 80
@@ -146,8 +150,10 @@ export interface RowAccess<Row> {
   isThere?(column: string): (row: Row) => boolean
   /** Returns true if the CRM hides the row from people; absent if it hides none. */
   isHidden?(row: Row): boolean
-  /** The web address that the `Website` cell links to; absent if cells cannot link. */
-  link?(row: Row): string | null
+  /** The web address that a column's cell links to; absent if cells cannot link. */
+  link?(column: string): (row: Row) => string | null
+  /** Reads a column's cell as people see it, for text fields; absent if that is the cell. */
+  shown?(column: string): (row: Row) => Cell
   /**
    * The time zone that a cell names, by its name, its offset or a code of the CRM; `null` if it names none.
    * @param listZone the zone of a blank cell, if the CRM may leave zones out

@@ -248,8 +248,19 @@ export type CsvRow = readonly (string | null)[]
 /** The cells of a row, side by side. In a sheet, a blank cell may be absent. */
 export type RowCells = readonly (Cell | undefined)[]
 
-/** Takes a row below the header. `isHidden`: its sheet hides it. `link`: the web address that it links to. */
-export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?: string | null) => Taken
+/** What a sheet knows of a row besides its cells. */
+interface SheetRowDetails {
+  readonly isHidden: boolean
+  /** The web address that the cell in a column links to. */
+  readonly linkAt: (column: number) => string | null
+  /** The text that people see of a number or date in a column; `null` if that is the cell. */
+  readonly shownAt: (column: number) => string | null
+}
+
+const NO_DETAILS: SheetRowDetails = { isHidden: false, linkAt: () => null, shownAt: () => null }
+
+/** Takes a row below the header. */
+export type TakeCsvRow = (row: RowCells, line: number, details?: SheetRowDetails) => Taken
 
 /** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | BrokenSyntax
@@ -276,17 +287,24 @@ export function csvRows<Item>(
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
     const names = new Set(header)
-    let isRowHidden = false
-    let rowLink: string | null = null
+    let current = NO_DETAILS
+    const shown = (column: string): ((row: RowCells) => Cell) => {
+      const index = header.indexOf(column)
+      return index === -1 ? (): Cell => null : (row): Cell => current.shownAt(index) ?? row[index] ?? null
+    }
+    const link = (column: string): (() => string | null) => {
+      const index = header.indexOf(column)
+      return () => current.linkAt(index)
+    }
     const isThere = (column: string) => () => names.has(column)
-    const access = { cell: cellOf, isThere, isHidden: () => isRowHidden, link: () => rowLink }
+    const isSheet = lists === 'sheet'
+    const access = { cell: cellOf, isThere, isHidden: () => current.isHidden, ...(isSheet ? { shown, link } : {}) }
     const mapRow = list.mapper(access, lists, (rest) => {
       rows.atEnd = rest
     })
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
-    return (row, line, isHidden = false, link = null) => {
-      isRowHidden = isHidden
-      rowLink = link
+    return (row, line, details = NO_DETAILS) => {
+      current = details
       const change = mapRow(row, () => rows.whereNext(line))
       if (change === null) return rows.skip()
       if (!rows.isLeftOut) rows.add(change, line)

@@ -13,7 +13,13 @@ import type { ListContext } from '../kit/crm-limits.ts'
 import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell.ts'
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
-import { type ListSetting, type MappingContext, columnName, mappedColumns } from '../mapping/list-setting.ts'
+import {
+  type ListSetting,
+  type MappingContext,
+  columnName,
+  mappedColumns,
+  sourceNamed,
+} from '../mapping/list-setting.ts'
 import { type DayColumns, DayColumnSearch } from '../mapping/day-columns.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, listMapping, mapRow, rowsOfPlaces } from '../mapping/map-row.ts'
@@ -44,8 +50,8 @@ export interface ListFile<Item> {
   readonly rows: string | null
   /** Whether these are the venues, and are made of the events' rows. */
   readonly isMadeOfEvents: boolean
-  /** The column of `Website`, whose links are served if the file is a workbook; `null` if no column is mapped. */
-  readonly linkColumn: string | null
+  /** The columns of addresses, whose links are served if the file is a workbook. */
+  readonly linkColumns: readonly string[]
   /** Whether the configuration has a section for the list. */
   readonly isMapped: boolean
   /** How the file's texts are written; `null` if they are written for Marquee. */
@@ -64,7 +70,7 @@ export interface ListFile<Item> {
    * @param setRest takes the function that returns the changes that are known only at the end of the file
    */
   mapper<Row>(
-    access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
+    access: Omit<RowAccess<Row>, 'label' | 'zoneOf'>,
     lists: MappingContext['lists'] | 'sheet',
     setRest?: (rest: () => readonly MappedRow<Item>[]) => void,
     days?: DayColumns,
@@ -88,7 +94,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const others = isSameRows(settings) ? [events, settingOfList(VENUES, settings.venues.block, [])] : []
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
-  const { Id: id, Website: website } = setting.fields
+  const { Id: id } = setting.fields
   const crmId = idNamespace === null ? null : crmIds(idNamespace, setting.from)
   return {
     name: table.list,
@@ -96,7 +102,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     sheet: block?.from?.sheet ?? null,
     rows: block?.rows ?? null,
     isMadeOfEvents,
-    linkColumn: website?.kind === 'column' ? website.column : null,
+    linkColumns: linkColumnsOf(setting),
     isMapped: block !== null,
     texts,
     columns: [...new Set([setting, ...others].flatMap(columnsOf))],
@@ -132,6 +138,13 @@ export function listFile<Item extends { readonly Id: Guid }>(
       return map
     },
   }
+}
+
+/** The columns of `Website` and of further fields that are addresses. */
+function linkColumnsOf({ fields, further = [] }: ListSetting): readonly string[] {
+  const names = ['Website', ...further.flatMap(({ name, type }) => (type === 'url' ? [name] : []))]
+  const sources = names.map((name) => sourceNamed(fields, name))
+  return sources.flatMap((source) => (source?.kind === 'column' ? [source.column] : []))
 }
 
 const MOST_IDS = 200_000

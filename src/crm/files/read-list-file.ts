@@ -64,8 +64,10 @@ async function* readRows<Item>(reading: FileReading<Item>): PageStream<Item, Bro
   if (format === 'xlsx') {
     const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
     const onHeader = csvRows(list, rows, columns, 'sheet')
-    const { sheet, linkColumn } = list
-    return yield* readSheet({ ...reading, sheet, linkColumn, headerRow: list.texts?.headerRow ?? null, onHeader })
+    const { sheet, linkColumns, texts } = list
+    const headerRow = texts?.headerRow ?? null
+    const isComma = texts?.decimal === ','
+    return yield* readSheet({ ...reading, sheet, linkColumns, isComma, headerRow, onHeader })
   }
   if (list.sheet !== null) {
     const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`

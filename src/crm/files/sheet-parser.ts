@@ -1,14 +1,15 @@
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type Cell, DecimalText, ErrorCell, LateTime, PaddedNumber, isBlank } from '../cells/cell.ts'
+import { type Cell, CodeNumber, DecimalText, ErrorCell, LateTime, isBlank } from '../cells/cell.ts'
 import { isWebAddress } from '../../domain/field.ts'
 import type { RowCells } from './csv-parser.ts'
 import {
-  type NumberShape,
+  type NumberFormat,
   END_OF_DATES,
+  GENERAL_FORMAT,
   daysOfHours,
+  formatNumbered,
   serialText,
-  shapeOfCode,
-  shapeOfFormat,
+  shownNumber,
 } from './number-formats.ts'
 import { LONGEST_TEXT_BYTES, PartParser, refuse } from './part-parser.ts'
 import type { SaxesTagPlain } from 'saxes'
@@ -17,8 +18,11 @@ import type { SaxesTagPlain } from 'saxes'
 export interface SheetParts {
   /** The texts that cells share. */
   readonly strings: readonly string[]
-  readonly shapes: readonly NumberShape[]
+  /** The number formats of the cells' styles. */
+  readonly formats: readonly (() => NumberFormat)[]
   readonly is1904: boolean
+  /** Whether people see numbers with a decimal comma. */
+  readonly isComma: boolean
   /** Whether links in formulas are needed. */
   readonly isLinked: boolean
 }
@@ -45,18 +49,23 @@ export function stringsParser(strings: string[]): PartParser {
 const LONGEST_CODE = 255
 const MOST_FORMATS = 65_490
 
-export function stylesParser(shapes: NumberShape[]): PartParser {
-  const own = new Map<number, NumberShape>()
+export function stylesParser(formats: SheetParts['formats'][number][]): PartParser {
+  const own = new Map<number, string>()
   let isCell = false
   return new PartParser(
     (name, attributes) => {
       if (name === 'numFmt') {
         const { numFmtId, formatCode = '' } = attributes
         if (formatCode.length > LONGEST_CODE) refuse(`a number format is longer than ${LONGEST_CODE} characters`)
-        own.set(Number(numFmtId), shapeOfCode(formatCode))
+        own.set(Number(numFmtId), formatCode)
       } else if (name === 'cellXfs') isCell = true
-      else if (name === 'xf' && isCell) shapes.push(shapeOfFormat(Number(attributes['numFmtId'] ?? 0), own))
-      if (Math.max(own.size, shapes.length) > MOST_FORMATS) refuse('it has more than 65,490 formats')
+      else if (name === 'xf' && isCell) {
+        const id = Number(attributes['numFmtId'] ?? 0)
+        let format: NumberFormat | null = null
+        // Most workbooks have many more formats than their cells use.
+        formats.push(() => (format ??= formatNumbered(id, own)))
+      }
+      if (Math.max(own.size, formats.length) > MOST_FORMATS) refuse('it has more than 65,490 formats')
     },
     (name) => {
       if (name === 'cellXfs') isCell = false
@@ -77,13 +86,15 @@ export interface SheetRow {
   readonly isHidden: boolean
   /** The web addresses that formulas link to, by column; `null` if there are none. */
   readonly links: readonly (string | undefined)[] | null
+  /** The texts that people see of its numbers and dates, by column; `null` if there are none. */
+  readonly shown: readonly ((() => string | null) | undefined)[] | null
   /** The length of its texts, including shared ones; counting stops once the row is too large. */
   readonly bytes: number
 }
 
 /** Returns a parser that finds the rows of a sheet with at least one value. */
 export function sheetParser(
-  { strings, shapes, is1904, isLinked }: SheetParts,
+  { strings, formats, is1904, isComma, isLinked }: SheetParts,
   onRow: (found: SheetRow) => void,
 ): PartParser {
   let row = 0
@@ -95,11 +106,12 @@ export function sheetParser(
   let isHidden = false
   let bytes = 0
   let type = 'n'
-  let shape: NumberShape = 'number'
+  let format = GENERAL_FORMAT
   let isInline = false
   let inline = ''
   let isFormula = false
   let links: (string | undefined)[] | null = null
+  let shown: (() => string | null)[] | null = null
   const shared = new Map<string, string>()
   let sharedAs: string | null = null
 
@@ -134,8 +146,19 @@ export function sheetParser(
       case 'str':
         return unescaped(text)
       default:
-        return numberCell(text, shape, is1904)
+        return formattedCell(text)
     }
+  }
+
+  function formattedCell(text: string): Cell {
+    const [value, seenAs] = [Number(text), format]
+    if (seenAs === GENERAL_FORMAT || !Number.isFinite(value)) return numberCell(text, GENERAL_FORMAT, is1904)
+    // Only text fields need it, and it takes longer than to read the cell.
+    const show = (): string | null => shownNumber(value, seenAs, is1904, isComma)
+    shown ??= []
+    shown[column] = show
+    if (!seenAs.isCode || !Number.isSafeInteger(value)) return numberCell(text, seenAs, is1904)
+    return new CodeNumber(String(value), () => show() ?? String(value))
   }
 
   return new PartParser(
@@ -144,7 +167,7 @@ export function sheetParser(
         column = columnOf(attributes['r']) ?? column + 1
         if (++count > MOST_COLUMNS || column >= MOST_COLUMNS) refuse(`row ${row} has more than 16,384 cells`)
         type = attributes['t'] ?? 'n'
-        shape = shapes[Number(attributes['s'] ?? 0)] ?? 'number'
+        format = formats[Number(attributes['s'] ?? 0)]?.() ?? GENERAL_FORMAT
         isFormula = false
       } else if (name === 'row') {
         const said = Number(attributes['r'] ?? row + 1)
@@ -153,7 +176,7 @@ export function sheetParser(
         column = -1
         count = bytes = 0
         cells = []
-        links = null
+        links = shown = null
         isFilled = false
         isHidden = /^(?:1|true)$/.test(attributes['hidden'] ?? '')
       } else if (name === 'is') {
@@ -182,7 +205,7 @@ export function sheetParser(
         isInline = false
         add(unescaped(inline))
       } else if (name === 'row') {
-        if (isFilled) onRow({ cells, row, isHidden, links, bytes })
+        if (isFilled) onRow({ cells, row, isHidden, links, shown, bytes })
       }
     },
   )
@@ -197,25 +220,23 @@ function linkIn(formula: string): string | undefined {
   return address !== undefined && isWebAddress(address) ? address : undefined
 }
 
-function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
+function numberCell(text: string, format: NumberFormat, is1904: boolean): Cell {
   const number = Number(text)
   if (!Number.isFinite(number)) return text
-  if (shape === 'hours') return hoursCell(number, text, is1904)
+  const kind = format.kind === 'by-value' ? kindOf(number) : format.kind
+  if (kind === 'hours') return hoursCell(number, text, is1904)
   // A time less than half a second before midnight is the midnight of the next day.
-  if (shape === 'time' && number < END_OF_DATES) return hoursCell(number % 1, text, is1904)
-  if (typeof shape === 'object') {
-    if (Number.isSafeInteger(number)) return paddedCell(number, shape.digits)
-  } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new DecimalText(text)
+  if (kind === 'time' && number < END_OF_DATES) return hoursCell(number % 1, text, is1904)
+  if (kind !== 'number') return serialText(number, kind, is1904) ?? new DecimalText(text)
   if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new DecimalText(String(number))
   // Excel stores 17 digits but shows 15: 20.93 may be stored as 20.929999999999996.
   const shown = Number(number.toPrecision(15))
   return Number.isSafeInteger(shown) ? shown : new DecimalText(String(shown))
 }
 
-/** An integer with leading zeros, for example a postal code. */
-function paddedCell(number: number, digits: number): Cell {
-  const shown = `${number < 0 ? '-' : ''}${String(Math.abs(number)).padStart(digits, '0')}`
-  return shown === String(number) ? number : new PaddedNumber(String(number), shown)
+function kindOf(serial: number): 'date' | 'time' | 'date-time' {
+  if (serial < 1) return 'time'
+  return Number.isInteger(serial) ? 'date' : 'date-time'
 }
 
 function hoursCell(number: number, text: string, is1904: boolean): Cell {
@@ -245,15 +266,16 @@ function unescaped(text: string): string {
 
 /** Consecutive rows with the same link in one column. */
 export interface LinkedRows {
+  readonly column: number
   readonly first: number
   readonly last: number
   readonly address: string
 }
 
-/** Finds the links of one column; a sheet lists them after its rows. */
+/** Finds the links of these columns; a sheet lists them after its rows. */
 export function linksParser(
   targets: ReadonlyMap<string, string>,
-  column: number,
+  columns: readonly number[],
   onLink: (found: LinkedRows) => void,
 ): PartParser {
   return new PartParser((name, attributes) => {
@@ -261,10 +283,14 @@ export function linksParser(
     const target = targets.get(relationIn(attributes) ?? '')
     // One link may span several cells.
     const [from = '', to = from] = (attributes['ref'] ?? '').split(':', 2)
-    if (target === undefined || column < (columnOf(from) ?? 0) || column > (columnOf(to) ?? -1)) return
+    if (target === undefined) return
     const { location = '' } = attributes
     const address = location === '' || target.includes('#') ? target : `${target}#${location}`
-    onLink({ first: rowOf(from), last: Math.min(rowOf(to), MOST_ROWS), address })
+    const [left, right] = [columnOf(from) ?? 0, columnOf(to) ?? -1]
+    for (const column of columns) {
+      if (column < left || column > right) continue
+      onLink({ column, first: rowOf(from), last: Math.min(rowOf(to), MOST_ROWS), address })
+    }
   })
 }
 

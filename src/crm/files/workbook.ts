@@ -14,7 +14,6 @@ import { isBlank } from '../cells/cell.ts'
 import { contentOf, DISGUISES, HEAD_BYTES } from './content.ts'
 import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
 import { type OpenFile, errorCode } from './found-file.ts'
-import type { NumberShape } from './number-formats.ts'
 import type { BrokenSyntax, FileReading } from './row-parser.ts'
 import {
   type LinkedRows,
@@ -32,8 +31,10 @@ import { numbering } from '../../domain/numbering.ts'
 /** One sheet of a workbook, and the receivers of its rows. */
 export interface SheetReading<Item> extends Omit<FileReading<Item>, 'list' | 'columns' | 'held'> {
   readonly sheet: string | null
-  /** The column whose links are passed with each row; `null` if there is none. */
-  readonly linkColumn: string | null
+  /** The columns whose links are passed with each row. */
+  readonly linkColumns: readonly string[]
+  /** Whether people see numbers with a decimal comma. */
+  readonly isComma: boolean
   /** Called with all sheets before one is read. */
   readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
   /** The row of the header; `null` for the first row with a value. */
@@ -106,7 +107,7 @@ interface WorkbookParts extends SheetParts {
 const MOST_ENTRIES = 10_000
 
 async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookParts> {
-  const { file, limitBytes, sheet, linkColumn, onSheets } = reading
+  const { file, limitBytes, sheet, linkColumns, isComma, onSheets } = reading
   const { name, sizeBytes } = reading.rows.found
   await refuseOthers(file)
   const zip = await fromRandomAccessReaderPromise(new FileReader(file), sizeBytes, {
@@ -136,14 +137,14 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
   onSheets?.(book.sheets)
   const path = sheetPart(book.sheets, sheet, name)
   const strings: string[] = []
-  const shapes: NumberShape[] = []
+  const formats: SheetParts['formats'][number][] = []
   await read(book.parts.byType.get('sharedStrings') ?? 'xl/sharedStrings.xml', stringsParser(strings))
-  await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(shapes))
-  const isLinked = linkColumn !== null
+  await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(formats))
+  const isLinked = linkColumns.length > 0
   const targets = isLinked ? (await relationsOf(read, path)).links : new Map<string, string>()
   const entry = take(path)
   if (entry === null) throw new Unreadable(`the workbook lacks the part ${path}`)
-  return { zip, sheet: entry, strings, shapes, is1904: book.is1904, isLinked, targets }
+  return { zip, sheet: entry, strings, formats, is1904: book.is1904, isComma, isLinked, targets }
 }
 
 /** Throws a description of the file if it is not a ZIP file. */
@@ -279,21 +280,24 @@ function columnNames(cells: SheetRow['cells']): readonly (string | null)[] {
 const LINK_BYTES = 64
 const SOME_LINKS = 1024
 
-/** Reads the links of a column, by row. Needs a pass over the whole sheet, which lists them after its rows. */
+/** Links by column and row. */
+type Links = ReadonlyMap<number, ReadonlyMap<number, string>>
+
+/** Reads the links of columns. Needs a pass over the whole sheet, which lists them after its rows. */
 async function linksOf<Item>(
   { zip, sheet, targets }: WorkbookParts,
   { limitBytes, isGivenUp, pace }: SheetReading<Item>,
-  column: number,
-): Promise<ReadonlyMap<number, string>> {
-  const links = new Map<number, string>()
-  if (targets.size === 0 || column === -1) return links
+  columns: readonly number[],
+): Promise<Links> {
+  const links = new Map(columns.map((column) => [column, new Map<number, string>()]))
+  if (targets.size === 0 || columns.length === 0) return links
   let waiting: LinkedRows[] = []
   let count = 0
-  const parser = linksParser(targets, column, (found) => void waiting.push(found))
+  const parser = linksParser(targets, columns, (found) => void waiting.push(found))
   for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
-    for (const { first, last, address } of waiting) {
+    for (const { column, first, last, address } of waiting) {
       for (let row = first; row <= last; row++) {
-        links.set(row, address)
+        links.get(column)?.set(row, address)
         if (++count * LINK_BYTES > limitBytes) throw tooMuch('its links take', limitBytes)
         if (count % SOME_LINKS === 0 && pace.isOver) await pace.rest()
       }
@@ -307,21 +311,21 @@ async function* readRows<Item>(
   parts: WorkbookParts,
   reading: SheetReading<Item>,
 ): PageStream<Item, BrokenSyntax | null> {
-  const { linkColumn, headerRow, limitBytes, rows, onHeader, isGivenUp, pace } = reading
+  const { linkColumns, headerRow, limitBytes, rows, onHeader, isGivenUp, pace } = reading
   let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null
   // Blank rows are absent from the file, or have only blank cells; the gaps between row numbers count both.
   let above = (headerRow ?? 1) - 1
-  let linkAt = -1
-  let linked: ReadonlyMap<number, string> | null = null
+  let linked: Links = new Map()
   const parser = sheetParser(parts, (found) => void waiting.push(found))
   for await (const _ of fed(parts.zip, parts.sheet, parser, { isGivenUp, pace })) {
     const taken = waiting
     waiting = []
-    for (const { cells, row, isHidden, links, bytes } of taken) {
-      const link = links?.[linkAt] ?? linked?.get(row) ?? null
+    for (const { cells, row, isHidden, links, shown, bytes } of taken) {
+      const linkAt = (column: number): string | null => links?.[column] ?? linked.get(column)?.get(row) ?? null
       const isTooLarge = bytes > LARGEST_ROW_BYTES
-      rows.textBytes += bytes + (link?.length ?? 0)
+      rows.textBytes += bytes
+      for (const column of linked.keys()) rows.textBytes += linkAt(column)?.length ?? 0
       // A text stored once may occur in a million cells.
       if (rows.textBytes > limitBytes) throw tooMuch('its cells hold', limitBytes)
       if (onRow === null && headerRow !== null && row < headerRow) continue
@@ -335,11 +339,13 @@ async function* readRows<Item>(
         const taking = onHeader(names, row)
         if (typeof taking !== 'function') return taking
         onRow = taking
-        linkAt = linkColumn === null ? -1 : names.indexOf(linkColumn)
-        linked = await linksOf(parts, reading, linkAt)
+        const linkedAt = linkColumns.map((column) => names.indexOf(column)).filter((column) => column !== -1)
+        linked = await linksOf(parts, reading, linkedAt)
         continue
       }
-      const fault = isTooLarge ? rows.addTooLarge(row) : onRow(cells, row, isHidden, link)
+      const fault = isTooLarge
+        ? rows.addTooLarge(row)
+        : onRow(cells, row, { isHidden, linkAt, shownAt: (column) => shown?.[column]?.() ?? null })
       if (fault !== null) return fault
     }
     if (pace.isOver) yield* rows.take(PAGE_ROWS)

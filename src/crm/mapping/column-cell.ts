@@ -11,6 +11,10 @@ export interface CellUse {
   readonly amountsIn?: (cell: Cell) => readonly Amount[]
   /** Whether the conversion translates the values, after it has taken the cell apart. */
   readonly translatesLater?: boolean
+  /** Whether the field is a text, which is what people see. */
+  readonly isText?: boolean
+  /** Whether the address that a cell links to is the field's value. */
+  readonly isAddress?: boolean
 }
 
 /**
@@ -18,13 +22,13 @@ export interface CellUse {
  * of several cells with `pick`, and blank in rows that `onlyWhere` excludes.
  */
 export function columnCell<Row>(
-  field: string,
   { column, label, values, html, pick, onlyWhere = [] }: ColumnSource,
   access: RowAccess<Row>,
-  { amountsIn, translatesLater = html === true }: CellUse = {},
+  { amountsIn, translatesLater = html === true, isText = false, isAddress = false }: CellUse = {},
 ): (row: Row) => Cell {
-  const plain = label ? access.label(column) : access.cell(column)
-  const linked = field === 'Website' ? linkedCell(plain, access) : plain
+  const plain = label ? access.label(column) : isText ? seenCell(column, access) : access.cell(column)
+  const link = isAddress ? access.link?.(column) : undefined
+  const linked = link === undefined ? plain : linkedCell(plain, link)
   const translate = translatesLater || values === undefined ? null : translation(values, amountsIn !== undefined)
   const cell = translate === null ? linked : (row: Row) => translate(linked(row))
   const picked = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick, amountsIn)
@@ -80,10 +84,13 @@ function sumOf(cells: readonly Cell[]): Cell {
   return new DecimalText(units < 0n ? `-${text}` : text)
 }
 
-/** Returns a reader of a website: the cell's text if that is an address, else the address that the cell links to. */
-function linkedCell<Row>(cell: (row: Row) => Cell, access: Pick<RowAccess<Row>, 'link'>): (row: Row) => Cell {
-  const link = access.link?.bind(access)
-  if (link === undefined) return cell
+/** Returns a reader of a column's cell as people see it. */
+export function seenCell<Row>(column: string, access: RowAccess<Row>): (row: Row) => Cell {
+  return access.shown?.(column) ?? access.cell(column)
+}
+
+/** Returns a reader of an address: the cell's text if that is one, else the address that the cell links to. */
+function linkedCell<Row>(cell: (row: Row) => Cell, link: (row: Row) => string | null): (row: Row) => Cell {
   return (row) => {
     const shown = cell(row)
     const address = link(row)

@@ -39,7 +39,7 @@ export class DayColumnSearch {
   through<Row>(access: RowAccess<Row>): (row: Row) => void {
     const [start, finish] = (['Start', 'Finish'] as const).map((name) => {
       const source = sourceNamed(this.#setting.fields, name)
-      const cell = source?.kind === 'column' ? columnCell(name, source, access) : (): Cell => null
+      const cell = source?.kind === 'column' ? columnCell(source, access) : (): Cell => null
       return { name, cell, rules: name === 'Finish' ? finishRules(this.#rules) : this.#rules }
     })
     if (start === undefined || finish === undefined) return () => {}

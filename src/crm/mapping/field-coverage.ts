@@ -64,7 +64,9 @@ export class FieldCoverage {
     const fields = Array.from(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
       const cells =
-        source?.kind === 'column' ? [columnCell(name, source, access)] : columns.map((column) => access.cell(column))
+        source?.kind === 'column'
+          ? [columnCell(source, access, { isAddress: name === 'Website' })]
+          : columns.map((column) => access.cell(column))
       return columns.length === 0 ? [] : [{ name, cells, isWhole: source?.kind === 'join', sign: signOf(source) }]
     })
     return (row, counts) => {

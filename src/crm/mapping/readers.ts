@@ -36,11 +36,12 @@ import {
 } from './conversions.ts'
 import { type DateOrigin, dateReader, dayRules, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
 import { dayPart, timePart } from '../../domain/date-parts.ts'
-import { type CellUse, columnCell } from './column-cell.ts'
+import { type CellUse, columnCell, seenCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { writtenList } from '../cells/parse-cell.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
+import { isWebAddress } from '../../domain/field.ts'
 
 /** A reader for each of the contract's fields of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Row, Item[Name]> }
@@ -72,9 +73,13 @@ export function furtherReadersOf<Row>(
 ): readonly Reader<Row, FurtherValue>[] {
   const readerOf = readersByType(setting, access, context, true)
   return fields.map(({ name, type }) =>
-    sourceNamed(setting.fields, name) === null ? () => null : readerOf[FIELD_TYPE_OF[type]](name),
+    sourceNamed(setting.fields, name) === null
+      ? () => null
+      : readerOf[type === 'url' ? type : FIELD_TYPE_OF[type]](name),
   )
 }
+
+const NO_ADDRESS = 'is not an absolute http or https URL, and is served as it is'
 
 /** Converts what is blank to null; an empty text that the CRM distinguishes from null stays empty if `keepsEmpty`. */
 function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Convert<Value | null> {
@@ -83,6 +88,7 @@ function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Conve
 
 interface ReadValues extends RowValues {
   readonly flag: boolean | null
+  readonly url: string | null
 }
 
 type ReadersByType<Row> = {
@@ -152,7 +158,18 @@ function readersByType<Row>(
   }
   return {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
-    text: (name) => read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, { keepsEmpty: true }),
+    text(name) {
+      const use = { keepsEmpty: true, isText: true, isAddress: name === 'Website' }
+      return read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, use)
+    },
+    url(name) {
+      const column = columnName(setting, name)
+      const convert = seen(textConversion(sourceOf(name), htmlText), (cell, text) => {
+        if (typeof text === 'string' && !isBlank(text) && !isWebAddress(text))
+          suspicions.suspect(column, NO_ADDRESS, cell)
+      })
+      return read(name, convert, 'unreadable', toText, { keepsEmpty: true, isText: true, isAddress: true })
+    },
     int32(name) {
       const source = sourceOf(name)
       if (source?.kind === 'subtract') return differenceReader(source, access, int32In, isFurther)
@@ -221,14 +238,13 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    const cell = joinedCell(
-      source.columns.map(access.cell.bind(access)),
-      blank === 'any' ? OF_DATE : OF_TEXT,
-      isBlankByOne,
-    )
+    const cellOf = (one: string): ((row: Row) => Cell) =>
+      use.isText === true ? seenCell(one, access) : access.cell(one)
+    const joining = blank === 'any' ? OF_DATE : OF_TEXT
+    const cell = joinedCell(source.columns.map(cellOf), joining, isBlankByOne)
     return { column, cell, ...constant }
   }
-  return { column, cell: columnCell(name, source, access, use), ...constant }
+  return { column, cell: columnCell(source, access, use), ...constant }
 }
 
 /** How the cells of a joined value are written: the first one, and those after it. */

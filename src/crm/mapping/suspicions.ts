@@ -178,7 +178,7 @@ export class Suspicions {
   datesIn(field: string, column: string): DateNotes {
     const known = this.#dates.get(field)
     if (known?.column === column) return known
-    const seeSkipped = (cell: Cell): void => this.#suspect(column, SKIPPED, cell)
+    const seeSkipped = (cell: Cell): void => this.suspect(column, SKIPPED, cell)
     const midnight = { isMidnight: false, areDays: false }
     const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, ...midnight, seeSkipped }
     this.#dates.set(field, notes)
@@ -201,13 +201,13 @@ export class Suspicions {
     // A cheap test first: nearly no cell has three zeros.
     if (typeof cell === 'number' || text === null || text.length < 5 || !text.includes('000')) return
     const own = typeof cell === 'string' ? sign : '.'
-    if (THOUSANDS[own].test(text)) this.#suspect(column, THOUSAND[own], cell)
+    if (THOUSANDS[own].test(text)) this.suspect(column, THOUSAND[own], cell)
   }
 
   seePrice(column: string, cell: Cell): void {
     if (!isBlank(cell)) this.#columns.hasPrice = true
     else if (this.#hasPrice || this.thorough || ++this.#blankPrices <= MOST_BLANK_PRICES) {
-      this.#suspect(column, BLANK_PRICE, cell)
+      this.suspect(column, BLANK_PRICE, cell)
     }
   }
 
@@ -229,14 +229,14 @@ export class Suspicions {
   seeUnsaidPrice(column: string, cell: Cell): void {
     // A number in a workbook is not a text, so its digits are not ambiguous.
     if (typeof cell !== 'string' || cell.length < 5) return
-    if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#suspect(column, MAYBE_THOUSAND, cell)
+    if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.suspect(column, MAYBE_THOUSAND, cell)
   }
 
   /** @param separator the name of the character that separates tags */
   seeTags(column: string, text: string, count: number, separator: string): void {
     if (count > 1) this.#hasSeparator = true
     else if (count === 1 && text.includes(',')) {
-      this.#suspect(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
+      this.suspect(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
     }
   }
 
@@ -250,7 +250,7 @@ export class Suspicions {
     }
   }
 
-  #suspect(column: string, what: string, cell: Cell): void {
+  suspect(column: string, what: string, cell: Cell): void {
     this.current = [...this.current, { column, what, found: showCell(cell) }]
     this.isWatching = true
   }
