@@ -87,6 +87,8 @@ const withheld: Change<EventRecord> = {
   version: Number.NaN,
 }
 
+const faulty: Change<EventRecord> = { ...withheld, withheld: { ...withheld.withheld, fault: 'unreadable' } }
+
 describe('PageApplier (architecture: The port to a CRM)', () => {
   it('lets a page change a row only if its request began after the row was written', () => {
     const { apply, shown } = scene()
@@ -224,6 +226,32 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect([...second.unidentified]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
   })
 
+  it.each(['serves-first', 'serves-neither'] as const)(
+    'lets no row that is withheld on purpose hide another of its Id (%s)',
+    (repeatedId) => {
+      const unchanged: Change<EventRecord> = { kind: 'unchanged', id }
+      const orders: readonly (readonly Change<EventRecord>[])[] = [
+        [withheld, record('shown')],
+        [record('shown'), withheld],
+        [withheld, withheld, record('shown'), withheld],
+        [withheld, unchanged],
+        [unchanged, withheld, withheld],
+      ]
+      const { apply, shown } = scene()
+      for (const [index, changes] of orders.entries()) {
+        const setting = { kind: 'full', repeatedId, postponeRemovals: true } as const
+        const applier = apply(100 * index + 10, 100 * index + 20, changes, setting)
+        applier.release()
+        expect(shown()).toBe('shown 1')
+        const faults = [...applier.unidentified].map((row) => row.withheld.fault)
+        expect(faults.filter((fault) => fault !== 'inactive')).toEqual([])
+      }
+      const applier = apply(1000, 1010, [withheld, withheld], { kind: 'full', repeatedId, postponeRemovals: true })
+      applier.release()
+      expect(shown()).toBe('none')
+    },
+  )
+
   it('suspects drift if an audit finds an unreported change, and clears it if the change is reported after all', () => {
     const { apply, drift, isHeld } = scene()
     apply(10, 20, [record('first')])
@@ -323,8 +351,8 @@ describe('a duplicate id of which neither row is served (surface: The other CRMs
   it('is found by every kind of read, in one page or in several', () => {
     for (const rows of [
       [record('a'), record('b')],
-      [record('a'), withheld],
-      [withheld, record('a')],
+      [record('a'), faulty],
+      [faulty, record('a')],
       [unchanged, unchanged],
       [unchanged, record('b')],
       [record('a'), unchanged],

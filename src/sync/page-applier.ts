@@ -5,15 +5,17 @@ import type { Sighting } from './absence.ts'
 import { PackedRows, unpackWithheld } from '../records/packed-withheld.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
 import { slotOf } from '../records/record-list.ts'
-import { type PageApplierContext, type PageMoments, NO_PAGE, isOlder, momentsOf } from './page-context.ts'
-
-type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
-type Row<Item> = AnyRow<Item> & { readonly id: Guid }
-
-interface Released<Item> {
-  readonly change: Row<Item>
-  readonly page: PageMoments
-}
+import {
+  type PageApplierContext,
+  type PageMoments,
+  type Postponed,
+  type Released,
+  type RowChange,
+  NO_PAGE,
+  hasId,
+  isOlder,
+  momentsOf,
+} from './page-context.ts'
 
 /**
  * Applies one read to a list, page by page, under one rule: **a page changes a field group of a row only if its request
@@ -31,7 +33,7 @@ export class PageApplier<Item> {
   readonly #context: PageApplierContext<Item>
   /** Withheld rows without an id of their own. */
   readonly unidentified: PackedRows = new PackedRows()
-  readonly #postponed = new Map<Guid, { readonly remove: () => void; updatedAtMs: number }>()
+  readonly #postponed = new Map<Guid, Postponed>()
   /** Ids that were withheld as duplicates and that this full read has met once so far. */
   readonly #released = new Map<Guid, Released<Item>>()
   /** Rows to be written only once the read is believed. */
@@ -157,7 +159,7 @@ export class PageApplier<Item> {
       case 'unchanged': {
         const row = list.find(change.id)
         if (row === -1) this.ignored++
-        else if (this.#meetsFirst(row) || repeatedId === 'serves-later') this.#see(row)
+        else if (this.#meetsFirst(row) || repeatedId === 'serves-later' || this.#unhide(row, change.id)) this.#see(row)
         else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
         else this.unidentified.add(change.id, rowRepeated(change, idColumn, where()))
         return
@@ -171,7 +173,7 @@ export class PageApplier<Item> {
   }
 
   /** Returns the row to write the change to; -1 if it must not be written, or not yet. */
-  #rowFor(change: Row<Item>, where: () => string): number {
+  #rowFor(change: RowChange<Item>, where: () => string): number {
     const { list, tombstones, kind, repeatedId, idColumn } = this.#context
     const { id } = change
     const row = list.find(id)
@@ -184,14 +186,27 @@ export class PageApplier<Item> {
       return this.#insert(id)
     }
     if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
-      if (kind === 'full') this.unidentified.add(id, rowRepeated(change, idColumn, where()))
-      if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
-      return -1
+      const hidden = change.kind === 'withheld' && isMeant(change.withheld) ? change.withheld : null
+      if (hidden !== null || !this.#unhide(row, id)) {
+        if (kind === 'full') this.unidentified.add(id, hidden ?? rowRepeated(change, idColumn, where()))
+        if (hidden === null && repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
+        return -1
+      }
     }
     if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
     this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, page: this.#page })
     return -1
+  }
+
+  /** Returns true if all rows of the id met so far are withheld on purpose: they give way to another one. */
+  #unhide(row: number, id: Guid): boolean {
+    const { list } = this.#context
+    const released = this.#released.get(id)?.change
+    if (released !== undefined) return released.kind === 'withheld' && isMeant(released.withheld)
+    if (this.#postponed.get(id)?.isHiding === true) return this.#postponed.delete(id)
+    const shard = list.shardAt(row)
+    return !list.isServed(row) && shard.read(slotOf(row)) !== '' && !shard.isMistake(slotOf(row))
   }
 
   #insert(id: Guid): number {
@@ -202,7 +217,7 @@ export class PageApplier<Item> {
     return row
   }
 
-  #write(row: number, change: Row<Item>): void {
+  #write(row: number, change: RowChange<Item>): void {
     if (change.kind === 'record') this.#serve(row, change.id, change.record, change.version)
     else this.#withhold(row, change.id, change.withheld, change.version)
   }
@@ -291,7 +306,7 @@ export class PageApplier<Item> {
       this.#see(held, now)
       list.setVersion(held, version)
     }
-    if (list.isServed(row)) this.#remove(id, withhold)
+    if (list.isServed(row)) this.#remove(id, withhold, isMeant(withheld))
     else withhold()
   }
 
@@ -355,9 +370,9 @@ export class PageApplier<Item> {
     this.#remove(id, remove)
   }
 
-  #remove(id: Guid, removal: () => void): void {
-    if (this.#context.postponeRemovals) this.#postponed.set(id, { remove: removal, updatedAtMs: Number.NaN })
-    else removal()
+  #remove(id: Guid, remove: () => void, isHiding = false): void {
+    if (this.#context.postponeRemovals) this.#postponed.set(id, { remove, isHiding, updatedAtMs: Number.NaN })
+    else remove()
   }
 
   #updateAvailability(id: Guid, TicketCapacity: number, TicketsAvailable: number): void {
@@ -382,8 +397,4 @@ export class PageApplier<Item> {
     const { audit, drift, list } = this.#context
     if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#page.now })
   }
-}
-
-function hasId<Item>(change: AnyRow<Item>): change is Row<Item> {
-  return change.id !== null
 }

@@ -1,7 +1,8 @@
 import type { FaultCounts } from '../domain/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Drift } from './drift.ts'
-import type { Page, ReadKind, RepeatedId } from './port.ts'
+import type { Guid } from '../domain/guid.ts'
+import type { Change, Page, ReadKind, RepeatedId } from './port.ts'
 import type { Tombstones } from './tombstones.ts'
 
 /** The context of one read's changes to a list. */
@@ -28,6 +29,14 @@ export interface PageApplierContext<Item> {
   /** Counts rows that are newly withheld because of a mistake. */
   readonly newlyWithheld: FaultCounts
   readonly now: () => number
+}
+
+type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
+/** A row with an id of its own. */
+export type RowChange<Item> = AnyRow<Item> & { readonly id: Guid }
+
+export function hasId<Item>(change: AnyRow<Item>): change is RowChange<Item> {
+  return change.id !== null
 }
 
 /** The moments of a page, monotonic ms in the source's time. */
@@ -57,4 +66,18 @@ export function momentsOf(page: Page<unknown>, nowMs: number, before: PageMoment
 /** Returns true if the page is older than what was written at `writtenAt`. */
 export function isOlder({ readAt, now, appliedAt }: PageMoments, writtenAt: number): boolean {
   return readAt < writtenAt && !(now >= writtenAt && appliedAt.has(writtenAt))
+}
+
+/** The removal of a row that is still served. */
+export interface Postponed {
+  readonly remove: () => void
+  /** Whether the CRM withholds the row on purpose. */
+  readonly isHiding: boolean
+  updatedAtMs: number
+}
+
+/** A change that waits until its read is believed. */
+export interface Released<Item> {
+  readonly change: RowChange<Item>
+  readonly page: PageMoments
 }

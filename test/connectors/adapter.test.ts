@@ -302,6 +302,21 @@ describe('a row', () => {
     ])
   })
 
+  it('that is withheld on purpose hides no other of its id, before it or after it', async () => {
+    const [shown, gone] = [eventRow(1), eventRow(1, { name: 'gone', sold: 'x', state: 'gone' })]
+    for (const rows of [
+      [gone, shown],
+      [shown, gone],
+      [gone, gone, shown, gone],
+    ]) {
+      const active = { state: { not: ['gone'] } }
+      const { events, notices } = await openOwn(listOf(() => [asBatch(rows)], { active }))
+      const reader = new Reader(events)
+      await reader.full()
+      expect([reader.said, notices]).toEqual([[[1, 'event 1']], []])
+    }
+  })
+
   it('that comes twice alike, or again with a later page, is no mistake', async () => {
     const again = [asBatch([eventRow(1), eventRow(1)]), asBatch([eventRow(1, { name: 'later' }), eventRow(2)])]
     const { events, notices } = await openOwn(listOf(() => again))

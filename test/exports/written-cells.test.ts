@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import { readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
+import { workbook } from '../support/workbook-file.ts'
+import { writeFileSync } from 'node:fs'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { markedByEditor } from '../config/editor-schema.ts'
 
@@ -110,6 +112,52 @@ describe.each(FORMATS)('values of any field, in %s', (format) => {
   it('must be numbers where the field is one', async () => {
     const source = '{ column: Cell, values: { Free: nothing } }'
     expect(await read(format, { source, cells: ['1'] })).toEqual(['must be a number, or null for a blank cell'])
+  })
+})
+
+describe.each([...FORMATS, 'ndjson', 'xlsx'] as const)('a row that is not to be served, in %s', (format) => {
+  const at = { From: '2036-07-12 19:30', To: '2036-07-12 22:00' }
+  const bytesOf = (rows: readonly Readonly<Record<string, string>>[]): string | Buffer => {
+    const cells = rows.map((row) => Object.values(row))
+    const names = ['From', 'To', 'Nr', 'Titel', 'Status']
+    if (format === 'xlsx') return workbook([{ name: 'x', rows: [names, ...cells] }])
+    if (format === 'csv') return [names, ...cells, []].join('\n')
+    return format === 'json' ? JSON.stringify(rows) : `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`
+  }
+
+  it.each(['active', 'showOnWeb'])('hides no other of its id: %s', async (key) => {
+    const [gone, shown] = [
+      { ...at, Nr: '7', Titel: 'gone', Status: 'abgesagt' },
+      { ...at, Nr: '7', Titel: 'shown', Status: 'fest' },
+    ]
+    for (const rows of [
+      [gone, shown],
+      [shown, gone],
+      [gone, gone, shown, gone],
+    ]) {
+      const others = { active: 'null', showOnWeb: 'null', [key]: '{ Status: [fest] }' }
+      using folder = new WorkFolder({ 'venues.json': '[]' })
+      writeFileSync(folder.at(`events.${format}`), bytesOf(rows))
+      const text = `timeZone: Europe/London
+crm:
+  kind: files
+  directory: .
+  idNamespace: 3f2c7a10-5b1d-4c55-9a7e-0d1f2a3b4c5d
+  events:
+    from: events.${format}
+    active: ${others.active}
+    showOnWeb: ${others.showOnWeb}
+    fields: { Id: Nr, Name: Titel, Start: From, Finish: To }
+`
+      const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+      const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+      const { list } = (await readCrm(loaded.configuration)).lists.events
+      const served = Array.from(list.rows(), (row) => (list.isServed(row) ? list.get(list.idOf(row))?.Name : null))
+      expect(served).toEqual(['shown'])
+      const faults = [...list.withheldRows(), ...list.unidentified].map(({ withheld }) => withheld.fault)
+      expect(faults.filter((fault) => fault === 'duplicate-id')).toEqual([])
+    }
   })
 })
 

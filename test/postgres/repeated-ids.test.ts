@@ -18,7 +18,7 @@ describeWithPostgres('an id that a view holds twice', () => {
     await world.query(`CREATE TABLE crm.archive (LIKE crm.event INCLUDING ALL);
       CREATE TRIGGER tell_marquee AFTER INSERT OR UPDATE ON crm.archive FOR EACH STATEMENT EXECUTE FUNCTION crm.tell_marquee();
       CREATE VIEW crm.old_events AS SELECT event_id AS id, title AS name, venue_id, seats AS ticket_capacity,
-        seats AS tickets_available, starts_at AS start, ends_at AS finish, price, tags, true AS active, true AS show_on_web,
+        seats AS tickets_available, starts_at AS start, ends_at AS finish, price, tags, title NOT LIKE 'Gone%' AS active, true AS show_on_web,
         updated_at FROM crm.archive;
       CREATE VIEW crm.both AS SELECT * FROM crm.public_events UNION ALL SELECT * FROM crm.old_events;
       GRANT SELECT ON crm.both TO marquee`)
@@ -63,6 +63,22 @@ describeWithPostgres('an id that a view holds twice', () => {
     expect(events.list.withheld + events.list.unidentified.length).toBeGreaterThan(0)
     await world.query('DELETE FROM crm.archive WHERE event_id = $1', [idOf(3)])
     await running.until(idOf(3), (event) => event?.Name === 'Round 18')
+  })
+
+  it('is that of its active row if the other is inactive, whichever is read first', async () => {
+    await world.fill(20)
+    await archive(3, 'Gone 3')
+    await archive(4, 'Gone 4')
+    const running = await world.start({
+      freshness: { maxAge: '2s', refreshEvery: '20ms', fullReadEvery: '100ms' },
+      crm: { events: TWICE },
+    })
+    expect(running.served).toBe(20)
+    await world.query("UPDATE crm.event SET title = 'New', updated_at = clock_timestamp() WHERE event_id = $1", [
+      idOf(3),
+    ])
+    await running.until(idOf(3), (event) => event?.Name === 'New')
+    expect(withheldOf(running).filter((row) => row.endsWith('duplicate-id'))).toEqual([])
   })
 
   it('is withdrawn where its second row comes later, by the id scan', async () => {

@@ -18,6 +18,7 @@ import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
 import { type LookBack, stampMs } from './stamps.ts'
 import { RepeatedNotice } from '../../domain/repeated-notice.ts'
 import type { ListName } from '../../domain/field.ts'
+import { isMeant } from '../../domain/withheld.ts'
 
 const MOST_BATCHES = 20_000
 /** Parsing more than this at once would hold up requests for longer than a few ms. */
@@ -178,8 +179,10 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       const { change, stamp } = row
       if (change.id !== null) {
         const before = rows.get(change.id)
-        if (before !== undefined && !isSameContent(before.change, change)) tally.cameAgain(nameOf(change))
-        // If a row comes twice, the later one is newer.
+        if (before !== undefined && isHidden(before.change) === isHidden(change)) {
+          if (!isSameContent(before.change, change)) tally.cameAgain(nameOf(change))
+          // If a row comes twice, the later one is newer; but a row that is not meant to be served hides no other.
+        } else if (before !== undefined && isHidden(change)) continue
         rows.delete(change.id)
       }
       rows.set(change.id ?? Symbol('no id'), row)
@@ -198,6 +201,10 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
 }
 
 /** Returns true if two rows of an id are published alike. Withheld rows count as alike: they are reported as such. */
+function isHidden(change: Change<unknown>): boolean {
+  return change.kind === 'withheld' && isMeant(change.withheld)
+}
+
 function isSameContent(one: Change<unknown>, other: Change<unknown>): boolean {
   if (one.kind !== other.kind) return false
   // Not by their version: rows of one updatedAt have the same.
