@@ -4,6 +4,8 @@ import { mappedBatches, batchRows } from './batches.ts'
 
 /** Further columns that the configuration maps. */
 export interface CivicrmOptions {
+  /** The language of translated texts; `null` for the site's own. */
+  readonly language: string | null
   readonly columns: { readonly events: readonly string[]; readonly venues: readonly string[] }
 }
 
@@ -19,8 +21,10 @@ function get(
   entity: string,
   select: readonly string[],
   where: Where,
+  inLanguage: { readonly language?: string },
 ): AsyncIterable<Batch> {
-  const params = { select, where: [...where, ['id', '>', '{after}']], orderBy: { id: 'ASC' }, limit: '{size}' }
+  const rows = { select, where: [...where, ['id', '>', '{after}']], orderBy: { id: 'ASC' }, limit: '{size}' }
+  const params = { ...rows, ...inLanguage }
   return http.pages(`${settings['url']}/civicrm/ajax/api4/${entity}/get`, {
     by: 'key',
     size: 200,
@@ -61,7 +65,8 @@ function headersOf(settings: Context['settings']): Record<string, string> {
 }
 
 /** CiviCRM's events and their locations. Events have no time of change, so every refresh reads both lists in full. */
-export function civicrmConnector({ columns }: CivicrmOptions): Connector {
+export function civicrmConnector({ language, columns }: CivicrmOptions): Connector {
+  const inLanguage = language === null ? {} : { language }
   return {
     api: 1,
     settings: { url: 'url', key: 'secret' },
@@ -79,7 +84,7 @@ export function civicrmConnector({ columns }: CivicrmOptions): Connector {
       showOnWeb: { is_public: [true] },
       async *full(context) {
         const select = [...EVENT, ...columns.events]
-        for await (const batch of get(context, 'Event', select, [['is_template', '=', false]])) {
+        for await (const batch of get(context, 'Event', select, [['is_template', '=', false]], inLanguage)) {
           const ids = batchRows(batch).map(({ id = null }) => id)
           const counts = ids.length === 0 ? new Map<Value, number>() : await taken(context, ids)
           yield* mappedBatches([batch], (row) => withPlaces(row, counts))
@@ -99,7 +104,7 @@ export function civicrmConnector({ columns }: CivicrmOptions): Connector {
         Longitude: 'address_id.geo_code_2',
         Telephone: 'phone_id.phone',
       },
-      full: (context) => get(context, 'LocBlock', [...VENUE, ...columns.venues], []),
+      full: (context) => get(context, 'LocBlock', [...VENUE, ...columns.venues], [], inLanguage),
     },
   }
 }

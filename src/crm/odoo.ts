@@ -8,6 +8,8 @@ import { mappedBatches, batchRows } from './batches.ts'
 export interface OdooOptions {
   /** 19 and later have JSON-2; 17 and 18 are asked by JSON-RPC, in the name of a user. */
   readonly version: number
+  /** The language of translated texts; `null` for that of the key's user. */
+  readonly language: string | null
   /** Which partners are venues, as an Odoo domain. */
   readonly venues: readonly Value[]
   /** Further columns that the configuration maps. */
@@ -20,6 +22,14 @@ export interface OdooOptions {
 
 type Domain = readonly Value[]
 type Search = (context: Context, model: string, domain: Domain, fields: readonly string[]) => AsyncIterable<Batch>
+
+/** One of Odoo's two APIs. */
+interface OdooApi {
+  /** Reads the rows of a model in the order of their ids, archived ones too. */
+  search(context: Context, model: string, body: Readonly<Record<string, Value>>): AsyncIterable<Batch>
+  /** Asks for the context of the key's user, which has the user's language. */
+  userContext(context: Context): Promise<unknown>
+}
 
 const SEATS = ['seats_limited', 'seats_max', 'seats_available']
 const EVENT = [
@@ -41,8 +51,24 @@ const PAGING = { by: 'key', size: 200 } as const
  * Odoo's events, and the partners that are venues. Registrations do not move an event's `write_date`, so the seats are
  * read on their own.
  */
-export function odooConnector({ version, venues, columns, flags, seats }: OdooOptions): Connector {
-  const search = version < 19 ? searchByRpc : searchByJson2
+export function odooConnector({ version, language, venues, columns, flags, seats }: OdooOptions): Connector {
+  const api = version < 19 ? JSON_RPC : JSON_2
+  /** The language of the texts; none, which is Odoo's source language, while it is not known. */
+  let texts: { readonly lang?: string } = language === null ? {} : { lang: language }
+  let learning: Promise<void> | null = language === null ? null : Promise.resolve()
+  const learn = async (context: Context): Promise<void> => {
+    texts = (await languageOfUser(api, context)) ?? texts
+  }
+  const search: Search = async function* (context, model, domain, fields) {
+    await (learning ??= learn(context))
+    yield* api.search(context, model, {
+      order: 'id',
+      limit: '{size}',
+      context: { active_test: false, ...texts },
+      domain: [...domain, ['id', '>', '{after}']],
+      fields,
+    })
+  }
   const [eventFlags, venueFlags] = [new Set([...FLAGS, ...flags.events]), new Set([...FLAGS, ...flags.venues])]
   const waysOf = (
     model: string,
@@ -89,6 +115,11 @@ export function odooConnector({ version, venues, columns, flags, seats }: OdooOp
     settings: { url: 'url', database: 'text', key: 'secret', ...(version < 19 ? { user: 'text' } : {}) },
     events: {
       ...waysOf('event.event', [], events),
+      full(context) {
+        // The user may have another language by now.
+        if (language === null) learning = learn(context)
+        return events(context, [])
+      },
       fields: {
         Id: 'id',
         Name: 'name',
@@ -134,39 +165,71 @@ export function odooConnector({ version, venues, columns, flags, seats }: OdooOp
 /** Odoo answers a field that a model does not have with this error, and with status 500. */
 const NO_SUCH_FIELD = ['builtins.ValueError']
 
-const AFTER = ['id', '>', '{after}']
-const HOW = { order: 'id', limit: '{size}', context: { active_test: false } }
+const JSON_2: OdooApi = {
+  search: (context, model, body) => {
+    const options = { ...PAGING, ...json2Options(context), misconfiguredAs: NO_SUCH_FIELD, body }
+    return context.http.pages(`${context.settings['url']}/json/2/${model}/search_read`, options)
+  },
+  userContext: (context) => {
+    const url = `${context.settings['url']}/json/2/res.users/context_get`
+    return context.http.post(url, { ...json2Options(context), body: {} })
+  },
+}
 
-/** The rows of a model in the order of their ids, archived ones too. */
-const searchByJson2: Search = ({ http, settings: { url, database, key } }, model, domain, fields) =>
-  http.pages(`${url}/json/2/${model}/search_read`, {
-    ...PAGING,
+function json2Options({ settings: { key, database } }: Context) {
+  return {
     bearer: String(key),
     headers: { 'X-Odoo-Database': String(database) },
     errorAt: 'name',
     refusedAs: ['werkzeug.exceptions.Unauthorized'],
-    misconfiguredAs: NO_SUCH_FIELD,
-    body: { ...HOW, domain: [...domain, AFTER], fields },
-  })
+  }
+}
 
 /** As above, by JSON-RPC: Odoo 17 and 18 take an API key in the place of the user's password. */
-const searchByRpc: Search = async function* (context, model, domain, fields) {
-  const { http, settings } = context
-  const { url, database, user, key } = settings
-  const errors = {
+const JSON_RPC: OdooApi = {
+  async *search(context, model, { domain = null, ...how }) {
+    const args = [...(await signedIn(context)), model, 'search_read', [domain], how]
+    const options = { ...PAGING, rows: 'result', ...rpcOptions('object', 'execute_kw', args) }
+    yield* context.http.pages(`${context.settings['url']}/jsonrpc`, options)
+  },
+  async userContext(context) {
+    const args = [...(await signedIn(context)), 'res.users', 'context_get', [], {}]
+    const options = rpcOptions('object', 'execute_kw', args)
+    const answer: unknown = await context.http.post(`${context.settings['url']}/jsonrpc`, options)
+    return fieldsOf(answer)['result']
+  },
+}
+
+function rpcOptions(service: string, method: string, args: Domain) {
+  return {
     errorAt: 'error.data.name',
     refusedAs: ['odoo.exceptions.AccessDenied'],
     misconfiguredAs: NO_SUCH_FIELD,
-  }
-  const call = (service: string, method: string, args: Domain) => ({
-    ...errors,
     body: { jsonrpc: '2.0', method: 'call', params: { service, method, args } },
-  })
-  const answer: unknown = await http.post(`${url}/jsonrpc`, call('common', 'authenticate', [database, user, key, {}]))
+  }
+}
+
+/** Returns the first arguments of each call: the database, the user's number and the key. */
+async function signedIn(context: Context): Promise<Domain> {
+  const { url, database, user, key } = context.settings
+  const options = rpcOptions('common', 'authenticate', [database, user, key, {}])
+  const answer: unknown = await context.http.post(`${url}/jsonrpc`, options)
   const { result: uid } = fieldsOf(answer)
   if (typeof uid !== 'number') context.fail('refused', `Odoo refuses the key of the user ${user}`)
-  const args = [database, uid, key, model, 'search_read', [[...domain, AFTER]], { ...HOW, fields }]
-  yield* http.pages(`${url}/jsonrpc`, { ...PAGING, rows: 'result', ...call('object', 'execute_kw', args) })
+  return [String(database), uid, String(key)]
+}
+
+/**
+ * Returns the language of the key's user; `null` if Odoo does not tell it. The read then goes on: if Odoo is away, it
+ * fails by itself.
+ */
+async function languageOfUser(api: OdooApi, context: Context): Promise<{ readonly lang: string } | null> {
+  try {
+    const { lang } = fieldsOf(await api.userContext(context))
+    return typeof lang === 'string' && lang !== '' ? { lang } : null
+  } catch {
+    return null
+  }
 }
 
 function eventRow(row: Row, tickets: readonly Row[], tags: readonly Row[]): Row {

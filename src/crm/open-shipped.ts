@@ -34,12 +34,13 @@ function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [C
   const columns = { events: columnsOf(events), venues: columnsOf(venues) }
   switch (settings.kind) {
     case 'odoo': {
-      const { url, database, key, user, version } = settings
+      const { url, database, key, user, version, language } = settings
       const own = { events: columns.events.map(firstStep), venues: columns.venues.map(firstStep) }
       const { Id = null, TicketCapacity = null, TicketsAvailable = null } = events?.fields ?? {}
       const seats = columnsOf({ fields: { Id, TicketCapacity, TicketsAvailable } }).map(firstStep)
       const flags = { events: flagColumns(events, further.events), venues: flagColumns(venues, further.venues) }
-      const connector = odooConnector({ version, venues: settings.venues.where, columns: own, flags, seats })
+      const where = settings.venues.where
+      const connector = odooConnector({ version, language, venues: where, columns: own, flags, seats })
       return [connector, { url, database, key, ...(version < 19 ? { user: user ?? '' } : {}) }]
     }
     case 'salesforce': {
@@ -52,7 +53,7 @@ function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [C
       return [connector, { url, clientId, clientSecret }]
     }
     case 'civicrm':
-      return [civicrmConnector({ columns }), { url: settings.url, key: settings.key }]
+      return [civicrmConnector({ language: settings.language, columns }), { url: settings.url, key: settings.key }]
     default:
       return unreachable(settings)
   }

@@ -67,6 +67,11 @@ describe('the fingerprint of a configuration', () => {
     expect(found[4]).toBeNull()
   })
 
+  it('knows the language of Dataverse by its older name, labels', async () => {
+    const german = await fingerprint(`${DATAVERSE}  language: 1031\n`)
+    expect(await fingerprint(`${DATAVERSE}  labels: 1031\n`)).toBe(german)
+  })
+
   it('is what it was in releases without further fields, if none is declared', async () => {
     expect(await fingerprint('crm: { kind: files, directory: ./a }')).toBe(
       await fingerprint(`${declaring('events: {}, venues:')}crm: { kind: files, directory: ./a }`),
@@ -85,7 +90,7 @@ describe('the fingerprint of a configuration', () => {
       await fingerprint(POSTGRES.replace('from: venues', 'from: venues, active: null')),
       await fingerprint(`${POSTGRES}  idNamespace: 6ba7b810-9dad-11d1-80b4-00c04fd430c8\n`),
       await fingerprint(DATAVERSE),
-      await fingerprint(`${DATAVERSE}  labels: 1031\n`),
+      await fingerprint(`${DATAVERSE}  language: 1031\n`),
       await fingerprint(DATAVERSE.replace('crm11', 'crm4')),
       await fingerprint('crm: { kind: files, directory: ./a }'),
       await fingerprint(`${declaring('events: { A: text, B: text }')}crm: { kind: files, directory: ./a }`),

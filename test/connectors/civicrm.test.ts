@@ -33,8 +33,10 @@ function page(
   where: readonly unknown[],
   after: number,
   values: readonly unknown[],
+  more: object = {},
 ): Exchange {
-  return get(entity, { select, where: [...where, ['id', '>', after]], orderBy: { id: 'ASC' }, limit: 200 }, values)
+  const params = { select, where: [...where, ['id', '>', after]], orderBy: { id: 'ASC' }, limit: 200, ...more }
+  return get(entity, params, values)
 }
 
 const NO_TEMPLATE = [['is_template', '=', false]]
@@ -100,6 +102,21 @@ async function open(exchanges: readonly Exchange[], more = ''): Promise<{ crm: C
 }
 
 describe('CiviCRM', () => {
+  it('asks for texts in crm.language', async () => {
+    const language = { language: 'de_DE' }
+    const { crm, civicrm } = await open(
+      [
+        page('Event', EVENT, NO_TEMPLATE, 0, [], language),
+        page('LocBlock', VENUE, [], 0, [{ id: 3, 'address_id.country_id:label': 'Deutschland' }], language),
+        page('LocBlock', VENUE, [], 3, [], language),
+      ],
+      ', language: de-DE',
+    )
+    const [events, venues] = [await readList(crm.events), await readList(crm.venues)]
+    expect([events.failure, venues.failure, civicrm.unknown]).toEqual(['', '', []])
+    expect(venues.records).toMatchObject([{ AddressCountry: 'Deutschland' }])
+  })
+
   it('serves its events in the zone of the site, with the places that counted participants leave', async () => {
     const { crm, civicrm } = await open(EXCHANGES)
     const { failure, records, changes } = await readList(crm.events)

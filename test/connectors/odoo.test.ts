@@ -39,9 +39,12 @@ const VENUE = [
 ]
 
 function search(model: string, domain: readonly unknown[], fields: readonly string[], json: unknown): Exchange {
-  const body = { order: 'id', limit: 200, context: { active_test: false }, domain, fields }
+  const body = { order: 'id', limit: 200, context: { active_test: false, lang: 'en_US' }, domain, fields }
   return { asked: `POST /json/2/${model}/search_read ${JSON.stringify(body)}`, json }
 }
+
+/** The context of the key's user, as Odoo documents it. */
+const USER: Exchange = { asked: 'POST /json/2/res.users/context_get {}', json: { lang: 'en_US', tz: false, uid: 2 } }
 
 /**
  * What Odoo 19 answered on 2026-11-20; the tickets are those it has of other events, and prices and tags are made up.
@@ -119,7 +122,7 @@ const VENUES: readonly Exchange[] = [
 ]
 
 async function open(exchanges: readonly Exchange[], more = '', rest = ''): Promise<{ crm: Crm; odoo: Replay }> {
-  const odoo = await replay(exchanges)
+  const odoo = await replay([USER, ...exchanges])
   const crm = await openConfigured(
     `crm: { kind: odoo, url: "${odoo.origin}", database: demo, key: { env: KEY }, idNamespace: ${NAMESPACE}, venues: { where: [[is_company, '=', true]] }, ${more} }${rest}`,
     { KEY: 'secret-word' },
@@ -164,7 +167,7 @@ describe('Odoo 19', () => {
         Tags: ['Sport', 'Race'],
       },
     ])
-    expect(crm.readings?.[0]?.requests.get('full')).toBe(FULL.length)
+    expect(crm.readings?.[0]?.requests.get('full')).toBe(FULL.length + 1)
     expect(
       odoo.server.asked.every(
         ({ headers }) => headers['authorization'] === 'Bearer secret-word' && headers['x-odoo-database'] === 'demo',
@@ -364,12 +367,16 @@ describe('Odoo 17 and 18', () => {
             ['id', '>', after],
           ],
         ],
-        { order: 'id', limit: 200, context: { active_test: false }, fields: VENUE },
+        { order: 'id', limit: 200, context: { active_test: false, lang: 'de_DE' }, fields: VENUE },
       ])
     const odoo = await replay([
       {
         asked: call('common', 'authenticate', ['demo', 'admin', 'secret-word', {}]),
         json: { jsonrpc: '2.0', id: null, result: 7 },
+      },
+      {
+        asked: call('object', 'execute_kw', ['demo', 7, 'secret-word', 'res.users', 'context_get', [], {}]),
+        json: { jsonrpc: '2.0', id: null, result: { lang: 'de_DE', tz: 'Europe/Berlin', uid: 7 } },
       },
       { asked: read(0), json: { jsonrpc: '2.0', id: null, result: recorded('odoo-19/venue2.json') } },
       { asked: read(1), json: { jsonrpc: '2.0', id: null, result: [] } },

@@ -8,9 +8,9 @@ import type { Rig } from './rig.ts'
 
 const environment = new Fixture()
 
-async function loaded(labels = 1033): Promise<Rig> {
+async function loaded(language: number | null = null): Promise<Rig> {
   const tags = { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } as const
-  const settings = { labels, events: { from: 'msevtmgt_events', fields: { Tags: tags } } }
+  const settings = { language, events: { from: 'msevtmgt_events', fields: { Tags: tags } } }
   const rig = environment.rig({ settings })
   await load(rig)
   return rig
@@ -47,6 +47,17 @@ describe('labels', () => {
     expect(await mapped(english, 1)).toMatchObject({ ok: true })
     const german = await loaded(1031)
     expect(eventIn(german, 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
+  })
+
+  it('are in the language of the application user, unless another is asked for', async () => {
+    tag(1, '2,3,8')
+    const definition = environment.events.columns.get('cr5_tags')
+    if (definition === undefined) throw new Error('the table has no tags')
+    environment.events.columns.set('cr5_tags', { ...definition, userLanguage: 1031 })
+    expect(eventIn(await loaded(), 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
+    expect(eventIn(await loaded(1033), 1)?.Tags).toEqual(['Hiking', 'Mountain; Climbing', 'Skiing, alpine'])
+    // What has no label in the language asked for has that of the user.
+    expect(eventIn(await loaded(1036), 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
   })
 
   it('that cannot be read fail the read, rather than strip the events', async () => {

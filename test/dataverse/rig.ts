@@ -45,7 +45,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     clientId: directory.clientId,
     clientSecret: new Secret(source.text, source),
     authority: origin,
-    labels: 1033,
+    language: null,
     proxy: null,
     ca: null,
     requestTimeoutMs: null,

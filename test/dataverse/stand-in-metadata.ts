@@ -48,7 +48,7 @@ function definitions(tables: readonly StandInTable[], query: string): Reply {
   })
 }
 
-function optionsOf({ labels = {} }: ColumnDefinition): unknown[] {
+function optionsOf({ labels = {}, userLanguage }: ColumnDefinition): unknown[] {
   const codes = new Set(Object.values(labels).flatMap((words) => Object.keys(words)))
   return Array.from(codes, (code) => ({
     Value: Number(code),
@@ -57,7 +57,8 @@ function optionsOf({ labels = {} }: ColumnDefinition): unknown[] {
         Label: words[code],
         LanguageCode: Number(language),
       })),
-      UserLocalizedLabel: null,
+      UserLocalizedLabel:
+        userLanguage === undefined ? null : { Label: labels[userLanguage]?.[code], LanguageCode: userLanguage },
     },
   }))
 }

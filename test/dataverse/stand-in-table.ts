@@ -13,6 +13,8 @@ export interface ColumnDefinition {
     | 'Boolean'
   /** Words by language and code. */
   readonly labels?: Readonly<Record<number, Readonly<Record<string, string>>>>
+  /** The language of the user who asks for the labels, as an LCID. */
+  readonly userLanguage?: number
 }
 
 /** Values by the names of the Web API; a number whose digits count is a `JSON.rawJSON`. */

@@ -16,6 +16,8 @@ const from = text('the name of an entity set, such as msevtmgt_events', SET).say
 )
 const active = condition('Which rows are active. By default `{ statecode: [0] }`; null means all.')
 
+const lcid = wholeNumber(1, 65_535)
+
 /** Two tables of a Dataverse environment. */
 export const dataverse = section({
   kind: word('dataverse'),
@@ -29,7 +31,10 @@ export const dataverse = section({
     .default('https://login.microsoftonline.com')
     .says('The server that issues tokens; national clouds have their own.'),
   requestTimeout: requestTimeout.says('The time limit of a request, including its whole response.'),
-  labels: wholeNumber(1, 65_535).default(1033).says('The language (LCID) of labels.'),
+  language: lcid
+    .optional('the language of the application user')
+    .says('The language of labels, as an LCID such as 1033 (English) or 1031 (German).'),
+  labels: lcid.optional('`crm.language`').says('The older name of `language`.'),
   proxy: webKeys.proxy,
   ca: webKeys.ca,
   availability: availability.optional().says('For environments where registrations do not change the event’s row.'),
@@ -50,11 +55,12 @@ export const dataverse = section({
 })
   .says('Two tables of a Dataverse environment (docs/crm/dataverse.md).')
   // A date without an offset is a wall time in the zone that dates are shown in.
-  .map((block) => ({ timeZone }: General) => {
-    const { kind, url, labels, events, venues } = block
+  .map(({ labels, ...block }) => ({ timeZone }: General) => {
+    const { kind, url, events, venues } = block
+    const language = block.language ?? labels
     const traits: CrmTraits = {
-      shaping: () => ({ kind, url, labels, events, venues, timeZone }),
+      shaping: () => ({ kind, url, language, events, venues, timeZone }),
       idNames: () => null,
     }
-    return { ...block, timeZone, ...traits }
+    return { ...block, language, timeZone, ...traits }
   })

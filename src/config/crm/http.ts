@@ -56,6 +56,10 @@ const version = wholeKey('17, 18, 19 or 20', VERSION, (node) => {
   return [17, 18, 19, 20].includes(value) ? value : null
 })
 
+const languageCode = text('the code of a language, such as de_DE', /^[A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?$/).map((code) =>
+  code.replaceAll('-', '_'),
+)
+
 export const odoo = section({
   kind: word('odoo'),
   url: apiUrl('https://example.odoo.com').says('The address of Odoo.'),
@@ -65,6 +69,9 @@ export const odoo = section({
     .default(19)
     .says('The version of Odoo. Marquee uses JSON-RPC for 17 and 18, and JSON-2 for later ones.'),
   user: text('the login of a user', /^\S+$/).optional('required for 17 and 18').says('The user whose API key it is.'),
+  language: languageCode
+    .optional('the language of the key’s user')
+    .says('The language of translated texts: names of events, tags, countries.'),
   ...keysWithIds,
   events: section(keysByOwnTime.events)
     .optional('the connector’s own')
@@ -75,7 +82,7 @@ export const odoo = section({
   }).says('The partners that are venues, and what differs from the usual mapping.'),
 })
   .says('Events of Odoo (docs/crm/odoo.md).')
-  .map(settingsOfConnector(({ url, database }) => ({ url, database })))
+  .map(settingsOfConnector(({ url, database, language }) => ({ url, database, language })))
 
 const object = text('the name of an object, such as Event__c', /^[A-Za-z]\w*$/)
 
@@ -98,10 +105,13 @@ export const civicrm = section({
   kind: word('civicrm'),
   url: apiUrl('https://example.org').says('The address of the site; `/civicrm/ajax/api4` is added to it.'),
   key: apiKey.says('The API key of a contact. Its file is read again when CiviCRM refuses it.'),
+  language: languageCode
+    .optional('the site’s own')
+    .says('The language of translated texts, for sites in several languages. CiviCRM 5.46 or later.'),
   ...keysWithIds,
 })
   .says('Events of CiviCRM (docs/crm/civicrm.md).')
-  .map(settingsOfConnector(({ url }) => ({ url })))
+  .map(settingsOfConnector(({ url, language }) => ({ url, language })))
 
 /** The known placeholders of requests. */
 const PLACEHOLDERS = ['size', 'page', 'offset', 'after', 'cursor', 'since', 'ids']

@@ -49,7 +49,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     const { from } = setting
     const onMissing = (column: string, codes: number): void =>
       observe({ kind: 'labels-missing', table: from, column, codes })
-    const labels = new Labels({ client, time, from, language: settings.labels, columns, onMissing })
+    const labels = new Labels({ client, time, from, language: settings.language, columns, onMissing })
     return { ...contexts[list], labels, zones, zone: settings.timeZone, venuesFrom: settings.venues.from }
   }
   const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {

@@ -53,11 +53,13 @@ const CHOICES = ['MultiSelectPicklist', 'Picklist', 'Status', 'State', 'Boolean'
 
 export type ChoiceType = (typeof CHOICES)[number]
 
+const ENGLISH = 1033
+
 interface Choice {
   readonly table: string
   readonly column: string
   readonly type: ChoiceType | null
-  readonly language: number
+  readonly language: number | null
 }
 
 /** Reads the labels of a choice column in one language, and the type under which its definition was found. */
@@ -93,7 +95,11 @@ function isName(cell: Cell): cell is string {
 }
 
 /** Returns the labels by code; `null` if the definition has no options and so is not a choice column. */
-async function labelsOf(definition: Cell, language: number, rest: Rest): Promise<ReadonlyMap<string, string> | null> {
+async function labelsOf(
+  definition: Cell,
+  language: Choice['language'],
+  rest: Rest,
+): Promise<ReadonlyMap<string, string> | null> {
   if (!isObject(definition)) return null
   const labels = new Map<string, string>()
   const sets = [definition['GlobalOptionSet'] ?? null, definition['OptionSet'] ?? null].filter(isObject)
@@ -109,19 +115,24 @@ async function labelsOf(definition: Cell, language: number, rest: Rest): Promise
   return sets.length === 0 ? null : labels
 }
 
-function addLabel(labels: Map<string, string>, option: Cell, code: string | null, language: number): void {
+function addLabel(labels: Map<string, string>, option: Cell, code: string | null, language: Choice['language']): void {
   if (!isObject(option)) return
   const value = code ?? sourceDigits(option['Value'] ?? null)
   const text = labelText(option['Label'] ?? null, language)
   if (value !== null && text !== null) labels.set(value, text)
 }
 
-/** Returns the label in the requested language, else in any language: that is better than none. */
-function labelText(label: Cell, language: number): string | null {
+/**
+ * Returns the label in the requested language, else in that of the user, else in English, else in any: that is better
+ * than none.
+ */
+function labelText(label: Cell, language: Choice['language']): string | null {
   if (!isObject(label)) return null
   const { LocalizedLabels = null, UserLocalizedLabel = null } = label
-  const candidates = [...(isList(LocalizedLabels) ? LocalizedLabels : []), UserLocalizedLabel].filter(isObject)
-  const found = candidates.find(({ LanguageCode }) => LanguageCode === language) ?? candidates.at(-1)
+  const known = (isList(LocalizedLabels) ? LocalizedLabels : []).filter(isObject)
+  const inLanguage = (code: number | null): Cell => known.find(({ LanguageCode }) => LanguageCode === code) ?? null
+  const candidates = [inLanguage(language), UserLocalizedLabel, inLanguage(ENGLISH), known.at(-1) ?? null]
+  const found = candidates.find(isObject)
   return typeof found?.['Label'] === 'string' ? found['Label'] : null
 }
 
