@@ -1,4 +1,5 @@
 import type { EventRecord } from '../domain/event.ts'
+import type { DateTime } from '../domain/date-time.ts'
 import { type FurtherField, FIELD_TYPE_OF } from '../domain/further.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
 import type { Decimal } from '../domain/number.ts'
@@ -55,6 +56,26 @@ export function partsOf(venue: VenueRecord): readonly string[] {
 /** Returns the lines of a venue's street that are not blank. */
 export function streetOf({ AddressStreet1, AddressStreet2, AddressStreet3 }: VenueRecord): readonly string[] {
   return [AddressStreet1, AddressStreet2, AddressStreet3].filter(saysSomething)
+}
+
+/**
+ * Returns the first and the last day, `YYYY-MM-DD`, of an event that lasts whole days in the zone of its dates: from
+ * 00:00 to 23:59:59. `null` for any other event.
+ */
+export function wholeDaysOf({
+  Start,
+  Finish,
+}: Pick<EventRecord, 'Start' | 'Finish'>): readonly [string, string] | null {
+  const areWhole = isAt(Start, 'T00:00:00') && isAt(Finish, 'T23:59:59')
+  const [first, last] = [Start.slice(0, DAY_LENGTH), Finish.slice(0, DAY_LENGTH)]
+  return areWhole && first <= last ? [first, last] : null
+}
+
+const DAY_LENGTH = 'YYYY-MM-DD'.length
+
+/** Whether a date has this time, without a fraction. */
+function isAt(canonical: DateTime, time: string): boolean {
+  return canonical.startsWith(time, DAY_LENGTH) && canonical.charAt(DAY_LENGTH + time.length) !== '.'
 }
 
 export function isZero(decimal: Decimal): boolean {

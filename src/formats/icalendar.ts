@@ -1,8 +1,8 @@
-import { civilFromDays } from '../domain/civil.ts'
+import { civilFromDays, daysFromCivil } from '../domain/civil.ts'
 import { type DateTime, type Instant, parseDateTimeText } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { type EventMeanings, hasCoordinates, partsOf } from './event-meanings.ts'
+import { type EventMeanings, hasCoordinates, partsOf, wholeDaysOf } from './event-meanings.ts'
 import { Buffer } from 'node:buffer'
 
 /** The longest content line, in octets without the line break (RFC 5545 §3.1). */
@@ -194,8 +194,16 @@ export function calendarEvent(
   if (startText === null || finishText === null) return null
   written.raw('BEGIN:VEVENT').end()
   written.raw('UID:').text(event.Id).raw('@').text(namespace.toLowerCase()).end()
-  written.raw('DTSTAMP:').raw(startText).end().raw('DTSTART:').raw(startText).end()
-  if (finishText !== startText) written.raw('DTEND:').raw(finishText).end()
+  written.raw('DTSTAMP:').raw(startText).end()
+  const days = wholeDaysOf(event)
+  const after = days === null ? null : dayAfter(days[1])
+  if (days !== null && after !== null) {
+    written.raw('DTSTART;VALUE=DATE:').raw(days[0].replaceAll('-', '')).end()
+    written.raw('DTEND;VALUE=DATE:').raw(after).end()
+  } else {
+    written.raw('DTSTART:').raw(startText).end()
+    if (finishText !== startText) written.raw('DTEND:').raw(finishText).end()
+  }
   if (event.Name) written.raw('SUMMARY:').text(event.Name).end()
   if (description) written.raw('DESCRIPTION:').text(description).end()
   written.lines(place)
@@ -241,6 +249,13 @@ function utcText({ epochSeconds }: Instant): string | null {
   const minute = Math.floor(second / 60)
   const time = Math.floor(minute / 60) * 10_000 + (minute % 60) * 100 + (second % 60)
   return `${digits(year * 10_000 + month * 100 + day, 8)}T${digits(time, 6)}Z`
+}
+
+/** Formats the day after a day as `20360510`, which ends it (RFC 5545 section 3.6.1); `null` after the year 9999. */
+function dayAfter(day: string): string | null {
+  const days = daysFromCivil(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8))) + 1
+  const { year, month, day: next } = civilFromDays(days)
+  return year > 9999 ? null : digits(year * 10_000 + month * 100 + next, 8)
 }
 
 function digits(number: number, count: number): string {

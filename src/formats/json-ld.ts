@@ -3,7 +3,7 @@ import { type Link, isTemplated } from '../domain/field.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { jsonString } from '../domain/escape.ts'
-import { type EventMeanings, hasCoordinates, isZero, saysSomething, streetOf } from './event-meanings.ts'
+import { type EventMeanings, hasCoordinates, isZero, saysSomething, streetOf, wholeDaysOf } from './event-meanings.ts'
 import { resolveHref } from './hal-json.ts'
 import { jsonDecimal } from './plain-json.ts'
 
@@ -37,14 +37,15 @@ export interface JsonLdSettings extends EventMeanings {
 export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: JsonLdSettings): string {
   const { page, description, image, status, basePath } = settings
   const tags = event.Tags.filter(saysSomething)
+  const [startDate, endDate] = wholeDaysOf(event) ?? timesOf(event)
   return members([
     ['@context', text(SCHEMA)],
     ['@type', text('Event')],
     ['@id', text(page)],
     ['url', text(page)],
     ['name', text(event.Name)],
-    ['startDate', text(event.Start)],
-    ['endDate', isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? text(event.Finish) : null],
+    ['startDate', text(startDate)],
+    ['endDate', text(endDate)],
     ['description', text(description)],
     ['image', url(image, basePath)],
     ['eventStatus', text(`${SCHEMA}/${STATUS_NAMES[status ?? 'scheduled']}`)],
@@ -53,6 +54,10 @@ export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: 
     ...offerMembers(event, settings),
     ['keywords', tags.length === 0 ? null : `[${tags.map(text).join(',')}]`],
   ])
+}
+
+function timesOf({ Start, Finish }: EventRecord): readonly [string, string | null] {
+  return [Start, isBefore(tickOfDateTime(Start), tickOfDateTime(Finish)) ? Finish : null]
 }
 
 type Member = readonly [name: string, value: string | null]
