@@ -6,6 +6,7 @@ import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, isBlank } from '../cells/cell.ts'
 import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
+import { GuardedTexts, unguarded } from './guarded-texts.ts'
 import { Pace } from './pace.ts'
 import { type OnCut, type RowParser, type BrokenSyntax, type Taken } from './row-parser.ts'
 
@@ -15,6 +16,7 @@ import { type OnCut, type RowParser, type BrokenSyntax, type Taken } from './row
  */
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
+  #guards: GuardedTexts | null = null
   readonly #texts: TextSettings | null
   readonly #isMapped: boolean
   readonly #onHeader: TakeHeader
@@ -55,7 +57,7 @@ export class CsvParser implements RowParser {
       relax_column_count: true,
       max_record_size: LARGEST_ROW_BYTES,
       cast: (cell, { quoting }) => {
-        const read = quoting || trimWhiteSpace(cell) !== '' ? cell : null
+        const read = quoting ? unguarded(cell) : trimWhiteSpace(cell) === '' ? null : cell
         this.#cells.push(read)
         return read
       },
@@ -85,8 +87,8 @@ export class CsvParser implements RowParser {
     const [line = '', own = null] = first ?? []
     if (own !== null) [this.#delimiter, this.#rowLine] = [this.#texts?.delimiter ?? own, 2]
     const parser = (this.#parser ??= this.#open())
-    // Copied, because the parser keeps a view of unfinished rows and the caller reuses this memory.
-    const kept = Buffer.from(bytes.subarray(line.length))
+    // A copy, because the parser keeps a view of unfinished rows and the caller reuses this memory.
+    const kept = (this.#guards ??= new GuardedTexts(this.#delimiter)).pass(bytes.subarray(line.length))
     if (bytes.length > 0) this.#endsLine = LINE_ENDS.has(bytes.at(-1))
     const error = await new Promise((resolve) => void parser.write(kept, resolve))
     const fault = (await this.#takeRows()) ?? this.#faultOf(error)
@@ -100,7 +102,7 @@ export class CsvParser implements RowParser {
     parser.resume()
     const error = await new Promise((resolve) => {
       parser.once('error', resolve)
-      parser.end(resolve)
+      parser.end(this.#guards?.rest() ?? Buffer.alloc(0), (cause?: unknown) => resolve(cause))
     })
     const isOpen = error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED'
     const last = isOpen || this.#endsLine ? undefined : this.#rows.pop()
