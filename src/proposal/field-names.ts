@@ -57,8 +57,8 @@ export const VENUE_NAMES = {
     'addressstate state county bundesland kanton canton region regione provincia provincie prov estado departement stateprovince province',
   ),
   AddressCountry: words('addresscountry country land pays pais paese'),
-  Latitude: words('latitude lat breitengrad breite latitud latitudine breedtegraad'),
-  Longitude: words('longitude lon lng long langengrad lange longitud longitudine lengtegraad'),
+  Latitude: words('latitude lat breitengrad breite latitud latitudine breedtegraad coordinates1'),
+  Longitude: words('longitude lon lng long langengrad lange longitud longitudine lengtegraad coordinates0'),
   Telephone: words('telephone phone tel telefon telefono telefoon telefonnummer'),
   Website: words('website url homepage web site webpage webseite paginaweb sitioweb siteweb siteinternet sitoweb sito'),
   Description: words('description beschreibung descripcion beschrijving omschrijving descrizione text info'),
@@ -239,7 +239,9 @@ export function namedAnywhere<Item extends Named>(
 ): Item | null {
   const within = columns.find(
     (column) =>
-      column.name.includes('.') && !taken.has(column) && names.includes(bareName(column.name.split('.').at(-1) ?? '')),
+      column.name.includes('.') &&
+      !taken.has(column) &&
+      names.includes(bareName(/[^.]+(?:\.\d)?$/.exec(column.name)?.[0] ?? '')),
   )
   return namedExactly(columns, names, taken) ?? within ?? named(columns, names, taken)
 }

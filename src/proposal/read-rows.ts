@@ -67,14 +67,15 @@ export async function csvTable(
   }
 }
 
-/** Reads a JSON file, or explains why it cannot be read. */
-export async function jsonTable(
+/** Reads a list of a JSON file, or explains why it cannot be read. @param path `null` if the file is the list */
+export function jsonTable(
   bytes: Buffer,
   decoder: TextDecoder,
   format: 'json' | 'ndjson',
-): Promise<TableContent | string> {
+  path: string | null,
+): TableContent | string {
   const tally = new TableTally()
-  const parser = wholeJsonParser(format, (part, from, to, line) => {
+  const parser = wholeJsonParser(format, path, (part, from, to, line) => {
     // Such a row would be withheld, and the parser does not keep all of it.
     if (to - from > LARGEST_ROW_BYTES) return null
     const parsed = parseCell(part.toString('utf8', from, to))
@@ -90,33 +91,37 @@ export async function jsonTable(
   return fault === null ? tally.content(1) : `cannot be read: line ${fault.line}: ${fault.problem}`
 }
 
-/** Reads the lists within a JSON object, each with its path. Reads the file as a whole, as nobody knows where they are. */
-export function wrappedTables(bytes: Buffer, decoder: TextDecoder): ReadonlyMap<string, TableContent> | string {
-  const parsed = parseCell(Array.from(textOf(bytes, decoder)).join(''))
-  if (!parsed.ok) return 'cannot be read: a list in [ ], or an object with lists, is expected'
+/** Reads the lists within the object of a JSON file, each with its path. */
+export function wrappedTables(bytes: Buffer, decoder: TextDecoder): ReadonlyMap<string, TableContent> {
   const found = new Map<string, TableContent>()
-  const look = (cell: Cell, path: string, depth: number): void => {
-    if (isList(cell)) {
-      const rows = cell.filter(isObject)
-      if (rows.length > 0 && path !== '') found.set(path, contentOf(rows))
-    } else if (isObject(cell) && depth < DEEPEST) {
-      for (const [key, inner] of Object.entries(cell)) {
-        if (!key.includes('.') && canBeNamed(key)) look(inner, path === '' ? key : `${path}.${key}`, depth + 1)
-      }
-    }
+  for (const path of listPaths(Array.from(textOf(bytes, decoder)).join(''))) {
+    const content = jsonTable(bytes, decoder, 'json', path)
+    if (typeof content !== 'string' && content.rows > 0) found.set(path, content)
   }
-  look(parsed.cell, '', 0)
-  return found.size > 0 ? found : 'cannot be read: it has no list of objects'
+  return found
 }
 
-function contentOf(rows: readonly CellObject[]): TableContent {
-  const tally = new TableTally()
-  for (const row of rows) {
-    addObject(tally, row, '', 0)
-    tally.endRow()
+/** The paths of the lists of objects that are not within a list. Reads strings and brackets alone: rows may be torn. */
+function listPaths(text: string): readonly string[] {
+  const paths: string[] = []
+  const names: string[] = []
+  let lists = 0
+  let name = ''
+  for (const [token, written] of text.matchAll(/("(?:[^"\\\n]|\\.)*")\s*:|"(?:[^"\\\n]|\\.)*"|\[(?=\s*\{)|[[\]{}]/g)) {
+    const isInList = lists > 0
+    if (written !== undefined) name = isInList ? name : written.slice(1, -1)
+    else if (token === '[') {
+      const path = [...names.slice(1), name].join('.')
+      if (!isInList && canBeNamed(name) && !name.includes('.')) paths.push(path)
+      lists++
+    } else if (token === ']') lists--
+    else if (!isInList && token === '{') names.push(name)
+    else if (!isInList && token === '}') names.pop()
   }
-  return tally.content(1)
+  return paths.slice(0, MOST_LISTS)
 }
+
+const MOST_LISTS = 20
 
 /** How deep columns within columns are examined, such as `venue.address.city`. */
 const DEEPEST = 3

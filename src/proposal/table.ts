@@ -42,7 +42,7 @@ export async function lookAt(path: string, file = basename(path)): Promise<reado
 
 /** @param part the sheet or the path of the list that is meant; `null` for all of them */
 async function lookAtPart(path: string, file: string, part: string | null): Promise<readonly Table[] | string> {
-  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx?)$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
+  if (!/\.(?:csv|tsv|txt|json|geojson|ndjson|xlsx?)$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
   const bytes = await bytesOf(path)
   if (typeof bytes === 'string') return bytes
   if (bytes.length === 0) return 'has zero bytes'
@@ -68,7 +68,7 @@ async function lookAtPart(path: string, file: string, part: string | null): Prom
     return wrapped({ ...about, encoding }, wrappedTables(bytes, decoder), part)
   }
   if (format !== 'csv') {
-    const rows = await jsonTable(bytes, decoder, format)
+    const rows = jsonTable(bytes, decoder, format, null)
     return typeof rows === 'string' ? rows : [{ ...about, encoding, ...rows }]
   }
   const isWide = encoding.sure?.startsWith('utf-16') === true
@@ -87,7 +87,7 @@ function wrapped(
   found: ReturnType<typeof wrappedTables>,
   part: string | null,
 ): readonly Table[] | string {
-  if (typeof found === 'string') return found
+  if (found.size === 0) return 'has neither a list in [ ] nor an object with lists of objects'
   const meant = [...found].filter(([listPath]) => part === null || part === listPath)
   if (meant.length === 0) return `has no list ${part}; it has ${[...found.keys()].join(', ')}`
   return meant.map(([listPath, content]) => {

@@ -465,7 +465,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     const { size, said } = await read(withRows(rows), { memory: '1GB' })
     // One id in all of them: the first is served, each other is withheld, and none is lost.
     expect(size).toBe(1)
-    expect(said).toStartWith('Saison.xlsx, row 3: Nr')
+    expect(said).toStartWith('Saison.xlsx, row 4: Web')
   })
 
   it(`passes over ${100 * EMPTY_CELL_ROWS} empty cells and 900000 rows`, async () => {

@@ -13,6 +13,8 @@ export class FileBatch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
   /** The number of rows without a value, between and below the others. */
   blankRows = 0
+  /** The number of rows that are headings between the others. */
+  headings = 0
   /** The bytes of the file that the rows so far took. */
   readBytes = 0
   /** The length of the texts in a sheet's cells, including texts that are stored once for many cells. */
@@ -52,6 +54,11 @@ export class FileBatch<Item> {
   skip(): null {
     this.#skipped++
     return null
+  }
+
+  skipHeading(): null {
+    this.headings++
+    return this.skip()
   }
 
   /** Whether the current row may be incomplete, so it is left out. The row served under its id stays. */

@@ -308,7 +308,7 @@ export function csvRows<Item>(
     return (row, line, details = NO_DETAILS) => {
       current = details
       const change = mapRow(row, () => rows.whereNext(line))
-      if (change === null) return rows.skip()
+      if (change === null) return list.isMadeOfEvents ? rows.skip() : rows.skipHeading()
       if (!rows.isLeftOut) rows.add(change, line)
       else rows.leaveOut(row.length > lastOfId ? change.id : null, line)
       return null

@@ -132,7 +132,11 @@ export function listFile<Item extends { readonly Id: Guid }>(
           ...(days === undefined ? {} : { days }),
         },
       )
-      if (!isMadeOfEvents) return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
+      if (!isMadeOfEvents) {
+        const isEvents = table.list === 'events' && block !== null && lists !== 'native'
+        const isHeading = isEvents ? headingTest(columnsOf(setting), setting, access) : () => false
+        return (row, where, version = Number.NaN) => (isHeading(row) ? null : mapRow(mapping, row, where, version))
+      }
       const { map, rest } = rowsOfPlaces(mapping)
       setRest?.(rest)
       return map
@@ -148,6 +152,24 @@ function linkColumnsOf({ fields, further = [] }: ListSetting): readonly string[]
 }
 
 const MOST_IDS = 200_000
+/** The fewest columns of a list in which a row with a single value is a heading. */
+const LEAST_COLUMNS = 3
+
+/** Tests for a row that has a value in one column at most, and not in that of ids: such as a month between the events. */
+function headingTest<Row>(
+  columns: readonly string[],
+  { fields: { Id: id } }: ListSetting,
+  access: Pick<RowAccess<Row>, 'cell'>,
+): (row: Row) => boolean {
+  if (columns.length < LEAST_COLUMNS) return () => false
+  const cells = columns.map((column) => access.cell(column))
+  const idCell = id?.kind === 'column' ? access.cell(id.column) : () => null
+  return (row) => {
+    let filled = 0
+    for (const cellOf of cells) if (!isBlank(cellOf(row)) && ++filled > 1) return false
+    return isBlank(idCell(row))
+  }
+}
 
 /** Returns true if both lists name the same file, sheet and list in it. */
 function isSameRows({ events, venues }: FileSettings): boolean {

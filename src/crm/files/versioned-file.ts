@@ -25,7 +25,7 @@ import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
-import { spanText } from '../../domain/printable.ts'
+import { howMany, spanText } from '../../domain/printable.ts'
 
 export interface VersionedFileSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'> {
   readonly list: ListFile<Item>
@@ -74,7 +74,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   #columns: ColumnsBefore | null = null
   /** The unused columns, and the number of blank rows, that have been reported. */
   readonly #told = new Set<string>()
-  #blankRows = 0
+  #saidOfRows = ''
   /** Whether this process has mapped every row: a snapshot does not contain suspicions and unused columns. */
   #hasMappedAll = false
   /** The last broken version, which is not read again. */
@@ -192,7 +192,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     if (cut !== null) yield cut
     this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
     this.#hasMappedAll ||= isMapped || held.size === 0
-    this.#tell(name, columns.names, rows.blankRows)
+    this.#tell(name, columns.names, rows)
     const namesVersion = there.isSettled && !rows.isLeftOut
     return endOf(cursorOf(namesVersion ? id : `${id}${UNSETTLED}`), there.asOf, true)
   }
@@ -218,16 +218,17 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     }
   }
 
-  #tell(name: string, ignored: readonly string[], blankRows: number): void {
+  #tell(name: string, ignored: readonly string[], { blankRows, headings }: FileBatch<Item>): void {
     const { list, observe } = this.#settings
     const columns = ignored.filter((column) => !this.#told.has(column))
     for (const column of columns) this.#told.add(column)
     if (columns.length > 0) observe({ kind: 'columns-ignored', list: list.name, columns })
-    if (blankRows > 0 && blankRows !== this.#blankRows) {
-      const rows = blankRows === 1 ? '1 blank row is' : `${blankRows} blank rows are`
-      observe({ kind: 'crm-noticed', message: `${name}: ${rows} skipped` })
-    }
-    this.#blankRows = blankRows
+    const skipped = [howMany(blankRows, 'blank row'), howMany(headings, 'heading')].filter(
+      (rows) => !rows.startsWith('0 '),
+    )
+    const said = `${skipped.join(' and ')} ${blankRows + headings === 1 ? 'is' : 'are'} skipped`
+    if (skipped.length > 0 && said !== this.#saidOfRows) observe({ kind: 'crm-noticed', message: `${name}: ${said}` })
+    this.#saidOfRows = said
   }
 }
 

@@ -64,9 +64,16 @@ export function notCsv(code: string, line: number): string {
   return `is not CSV: line ${line}: ${csvProblem(code)}`
 }
 
-/** Returns a parser that passes on the objects of a JSON file, and skips those that are torn. */
-export function wholeJsonParser(format: 'json' | 'ndjson', take: TakeRow): ReturnType<typeof jsonParser> {
-  return jsonParser(format, null, take, () => null)
+/**
+ * Returns a parser that passes on the objects of a JSON file, and skips those that are torn.
+ * @param rows the path of the list; `null` if the file is the list
+ */
+export function wholeJsonParser(
+  format: 'json' | 'ndjson',
+  rows: string | null,
+  take: TakeRow,
+): ReturnType<typeof jsonParser> {
+  return jsonParser(format, rows, take, () => null)
 }
 
 const MOST_UNPACKED_BYTES = 1e9
