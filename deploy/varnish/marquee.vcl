@@ -69,7 +69,7 @@ sub vcl_recv {
     set req.http.Accept = "application/json";
   } else if (req.http.Accept ~ "^text/html,application/xhtml\+xml,application/xml;q=0\.9,(image/[a-z+]+,)*\*/\*;q=0\.8(,application/signed-exchange;v=b3;q=0\.7)?$") {
     # For events and venues, a browser's Accept selects XML. Elsewhere it may select the page at the base path (describe: on).
-    if (req.url !~ "(?i)^[^?]*/(events|venues)([/?]|$)") {
+    if (req.url !~ "(?i)^[^?]*/(events|venues|tags)([/?]|$)") {
       return (pass);
     }
     set req.http.Accept = "application/xml";

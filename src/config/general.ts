@@ -257,7 +257,9 @@ export const GENERAL = {
     .says('Whether `If-None-Match` may be answered with 304 (RFC 9110); off ignores it.'),
   lists: flag()
     .default('off')
-    .says('Whether `/api/events` and `/api/venues` list all events and venues; off answers 400 there.'),
+    .says(
+      'Whether `/api/events` and `/api/venues` list all events and venues, and `/api/tags` counts tags; off answers 400 at the first two.',
+    ),
   describe: flag()
     .default('on')
     .says(

@@ -14,7 +14,7 @@ type CalendarResource = 'event-calendar' | 'calendar'
 /** The resources that describe the service (contract §5). */
 export type Described = 'openapi' | 'page'
 
-export type Endpoint = RecordResource | CalendarResource | ListName | Described
+export type Endpoint = RecordResource | CalendarResource | ListName | 'tags' | Described
 
 const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   event: '/api/events/{id}',
@@ -24,6 +24,7 @@ const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   venue: '/api/venues/{id}',
   events: '/api/events',
   venues: '/api/venues',
+  tags: '/api/tags',
   openapi: '/api/openapi.json',
   page: '/',
 }
@@ -45,13 +46,14 @@ export const COMMON = {
   'Access-Control-Expose-Headers': 'ETag, Age, Link, Retry-After',
 }
 
-/** A resource with query parameters: a list, or the calendar of events (contract §4.1, §6). */
-export type Listing = ListName | 'calendar'
+/** A resource with query parameters: a list, its tags, or the calendar of events (contract §4.1, §6). */
+export type Listing = ListName | 'tags' | 'calendar'
 
-/** The largest `limit` of each listing, and its default. */
+/** The largest `limit` of each listing, and its default. Tags have no such parameter: these are the most that are listed. */
 export const LIMITS: Readonly<Record<Listing, { readonly most: number; readonly usual: number }>> = {
   events: { most: 200, usual: 50 },
   venues: { most: 200, usual: 50 },
+  tags: { most: 1000, usual: 1000 },
   calendar: { most: 1000, usual: 1000 },
 }
 
@@ -80,5 +82,6 @@ export function takenBy(name: ListParameter, listing: Listing): string {
 export const LIST_PARAMETERS: Readonly<Record<Listing, readonly ListParameter[]>> = {
   events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'include', 'after'],
   venues: ['limit', 'after'],
+  tags: ['from', 'to', 'venue', 'available'],
   calendar: ['from', 'to', 'venue', 'tag', 'available', 'limit'],
 }

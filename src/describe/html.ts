@@ -124,7 +124,7 @@ function policyOf(style: string, script: string): string {
 /** Returns the page's form for the parameters of lists and calendars; empty if the instance has neither. */
 function listForm({ lists, feeds }: Pick<Instance, 'lists' | 'feeds'>): string {
   const listings: readonly Listing[] = [
-    ...(lists ? (['events', 'venues'] as const) : []),
+    ...(lists ? (['events', 'venues', 'tags'] as const) : []),
     ...(feeds.calendar ? (['calendar'] as const) : []),
   ]
   const [first] = listings

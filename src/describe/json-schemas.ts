@@ -138,6 +138,31 @@ function pagesOf({ list, kind, member }: RecordTable): JsonObject {
   }
 }
 
+const COUNTED_TAG = {
+  Tag: { type: 'string', description: 'The tag, in its most frequent spelling.' },
+  Count: { type: 'integer', minimum: 1, description: 'The number of events that have it, in any spelling.' },
+} satisfies JsonObject
+
+const TAG_LISTS: JsonObject = {
+  TagList: objectOf('The tags of what is on, as plain JSON.', {
+    Tags: { type: 'array', items: objectOf('A tag.', COUNTED_TAG) },
+    _links: { type: 'array', minItems: 1, maxItems: 1, items: referTo('Link') },
+    _embedded: { type: 'null' },
+  }),
+  HalTagList: objectOf('The tags of what is on, as HAL JSON.', {
+    _links: objectOf('The links by relation.', { self: referTo('HalLink') }),
+    _embedded: objectOf('The tags.', {
+      tag: {
+        type: 'array',
+        items: objectOf('A tag, with a link to its events.', {
+          ...COUNTED_TAG,
+          _links: objectOf('The links by relation.', { events: referTo('HalLink') }),
+        }),
+      },
+    }),
+  }),
+}
+
 const LINK = objectOf('A link. In plain JSON and XML, `~/` stands for the base path.', {
   Rel: { type: 'string', description: 'The relation of the link.' },
   Href: { type: 'string', description: 'The target of the link.' },
@@ -191,7 +216,7 @@ export function jsonSchemas(settings: SchemaSettings): JsonObject {
         [NAMES[table.list].hal, halRecord(table, settings)],
       ]),
     ),
-    ...(settings.lists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES) } : {}),
+    ...(settings.lists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES), ...TAG_LISTS } : {}),
     Link: LINK,
     HalLink: HAL_LINK,
     Problem: problem(settings.hasCalendars),

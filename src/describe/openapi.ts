@@ -2,14 +2,14 @@
 // In: the tables that the service runs on (fields, routes, media types, refusals, parameters) and the instance's
 // settings. Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. Only facts from
 // these tables are described.
-import { type Endpoint, METHODS, routeLabel } from '../contract/endpoints.ts'
+import { type Endpoint, LIMITS, METHODS, routeLabel } from '../contract/endpoints.ts'
 import { EVENTS } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { type FormatSettings, Formatter } from '../formats/format.ts'
-import { type FeedType, MEDIA_TYPES, feedTypes } from '../formats/media-types.ts'
+import { type FeedType, MEDIA_TYPES, feedTypes, isXml, shapeOf } from '../formats/media-types.ts'
 import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import {
   type Examples,
@@ -23,7 +23,7 @@ import {
   commonStatus,
   unchanged,
 } from './responses.ts'
-import { type Json, type JsonObject, furtherSchemas, jsonSchemas, WrittenJson } from './json-schemas.ts'
+import { type Json, type JsonObject, furtherSchemas, jsonSchemas, referTo, WrittenJson } from './json-schemas.ts'
 import { IF_NONE_MATCH, idParameter, listParameters } from './parameters.ts'
 import { FeedFormatter } from '../formats/feed-formatter.ts'
 
@@ -93,6 +93,12 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     list: 'venues',
     refusals: ['bad-id', 'venue-not-found', 'crm-unavailable'],
   },
+  tags: {
+    id: 'listTags',
+    summary: 'The tags of what is on, each with the number of events, the most frequent ones first',
+    list: 'events',
+    refusals: ['bad-query', 'crm-unavailable'],
+  },
   openapi: { id: 'getDescription', summary: 'This description', list: null, refusals: [] },
   page: { id: 'getPage', summary: 'A page about this service, for browsers', list: null, refusals: ['no-such-path'] },
 }
@@ -110,6 +116,7 @@ export function pathsOf({
     ...calendars,
     ...(lists ? (['venues'] as const) : []),
     'venue',
+    ...(lists ? (['tags'] as const) : []),
     'openapi',
     'page',
   ]
@@ -183,7 +190,7 @@ function kindOf({ found: resource }: Path): ListName {
 function operation(path: Path, instance: Instance, examples: Examples): JsonObject {
   const { id: operationId, summary, list, found: resource } = path
   const { conditionalRequests } = instance
-  const isListing = resource === 'events' || resource === 'venues' || resource === 'calendar'
+  const isListing = resource === 'events' || resource === 'venues' || resource === 'tags' || resource === 'calendar'
   const kind = kindOf(path)
   const parameters = [
     ...(path.path.includes('{id}') ? [idParameter(kind, examples.id(kind))] : []),
@@ -221,6 +228,7 @@ function found200(path: Path, instance: Instance, examples: Examples): JsonObjec
     const description = isOfMany ? 'A calendar of these events.' : 'A calendar of this event.'
     return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isOfMany) })
   }
+  if (resource === 'tags') return foundWith(`The tags, at most ${LIMITS.tags.most}.`, tagContent(instance, examples))
   const further = resource === 'event' ? feedContent(instance, examples) : {}
   return found(list, resource === 'events' || resource === 'venues', further)
 }
@@ -262,6 +270,22 @@ const JSON_LD: JsonObject = {
     eventStatus: { type: 'string', format: 'uri' },
   },
 }
+
+/** Returns the content of the tags of the sample's event, in all media types. */
+function tagContent(instance: Instance, { event }: Examples): JsonObject {
+  const formatter = new Formatter(instance)
+  const tags = event.Tags.map((tag, index) => ({ tag, count: event.Tags.length - index }))
+  const schemas = { json: referTo('TagList'), 'hal-json': referTo('HalTagList'), xml: TEXT, 'hal-xml': TEXT }
+  const content = MEDIA_TYPES.map((mediaType) => {
+    const shape = shapeOf[mediaType]
+    const text = formatter.tags({ tags, self: '~/tags' }, shape)
+    const value = isXml(mediaType) ? text : new WrittenJson(text)
+    return [mediaType, { schema: schemas[shape], examples: { sample: { value } } }] as const
+  })
+  return Object.fromEntries(content)
+}
+
+const TEXT: JsonObject = { type: 'string' }
 
 function formatterOf(instance: Instance): FeedFormatter {
   return new FeedFormatter({ ...instance, calendarName: null })

@@ -11,6 +11,7 @@ import type { Shape } from './media-types.ts'
 import { plainJson, linkJson } from './plain-json.ts'
 import { plainXml, namespaceOf } from './plain-xml.ts'
 import { type ConfiguredLinks, type Resource, Resources } from './resource.ts'
+import { type TagList, tagList } from './tag-list.ts'
 import { type ListName, untitled } from '../domain/field.ts'
 import { xmlAttribute } from '../domain/escape.ts'
 
@@ -56,6 +57,10 @@ export class Formatter {
   /** Returns the text before and after the records of a page. */
   frame(outline: PageOutline, shape: Shape): PageFrame {
     return pageFrame(shape, outline, this.#settings.namespace, this.#prefix)
+  }
+
+  tags(list: TagList, shape: Shape): string {
+    return tagList(list, shape, this.#settings.namespace, this.#prefix)
   }
 
   /** Returns the path of one of Marquee's own links, from the root of the host (contract §2.1). */

@@ -5,7 +5,7 @@ import { type Body, etagOf } from '../domain/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
-import { scan } from '../order/list-scan.ts'
+import { countTags, scan } from '../order/list-scan.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type ListQuery, writePosition, queryWithAfter, readListQuery, queryOf } from './list-query.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
@@ -57,6 +57,22 @@ export class ListPages<Item> {
     return this.list.changes + (includesVenues && this.venues !== null ? this.venues.changes : 0)
   }
 
+  /** Returns the tags of these events as of `nowMs`, epoch ms; `null` while the index is not complete. */
+  tags(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
+    const { changes } = this.list
+    const index = indexOf(this.list)
+    if (index === null || !index.isWhole) return null
+    const self = hrefOf('~/tags', query.named, null)
+    const key = `${shape} ${self}`
+    const ready = this.#ready.read(key, changes, nowMs)
+    if (ready !== null) return ready
+    const { tags, goodUntilMs } = countTags(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
+    const body = Buffer.from(this.#formatter.tags({ tags, self }, shape))
+    const page = { body, etag: etagOf(body), next: null, changes, ...validity(query, nowMs, goodUntilMs) }
+    this.#ready.keep(key, page)
+    return page
+  }
+
   #make(index: ListIndex, query: ListQuery, shape: Shape, nowMs: number): ReadyPage {
     const { name } = this.list.kind
     const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
@@ -83,8 +99,7 @@ export class ListPages<Item> {
       etag: etagOf(body),
       next: next === null ? null : this.#formatter.pathOf(next),
       changes: this.#changes(query),
-      goodFromMs: query.from === null ? nowMs : -Infinity,
-      goodUntilMs: query.from === null ? goodUntilMs : Infinity,
+      ...validity(query, nowMs, goodUntilMs),
     }
   }
 
@@ -112,6 +127,16 @@ export class ListPages<Item> {
     const body = row === -1 ? null : venues.bodyAt(row, shape, id)
     if (body !== null) this.#included.add(body)
   }
+}
+
+/** Without `from`, an answer is as of now. */
+function validity(
+  { from }: ListQuery,
+  nowMs: number,
+  goodUntilMs: number,
+): Pick<ReadyPage, 'goodFromMs' | 'goodUntilMs'> {
+  if (from !== null) return { goodFromMs: -Infinity, goodUntilMs: Infinity }
+  return { goodFromMs: nowMs, goodUntilMs }
 }
 
 function hrefOf(path: string, named: string, after: string | null): string {
@@ -168,7 +193,7 @@ function copyBody(body: Body, skip: number, into: Buffer, at: number): number {
   return body.length - skip
 }
 
-/** Serves `/api/events` and `/api/venues` if lists are on (contract §4). */
+/** Serves `/api/events`, `/api/venues` and `/api/tags` if lists are on (contract §4). */
 export class Lists {
   #events: ListPages<EventRecord>
   #venues: ListPages<VenueRecord>
@@ -186,17 +211,27 @@ export class Lists {
   }
 
   /** Parses the query of a request target. Returns a sentence if it has a problem. */
-  read(list: ListName, target: string): ListQuery | string {
+  read(list: ListName | 'tags', target: string): ListQuery | string {
     return readListQuery(list, queryOf(target), this.#zone)
   }
 
   /** Returns the page as of `nowMs`, epoch ms; `null` while the list is not ready. */
   page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
+    this.#follow()
+    return (list === 'events' ? this.#events : this.#venues).page(query, shape, nowMs)
+  }
+
+  /** Returns the tags of what is on as of `nowMs`; `null` while the list is not ready. */
+  tags(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
+    this.#follow()
+    return this.#events.tags(query, shape, nowMs)
+  }
+
+  #follow(): void {
     const { events, venues } = this.#served()
     // The lists may have been replaced.
     if (this.#events.list !== events.list || this.#events.venues !== venues.list)
       this.#events = new ListPages(events.list, this.#formatter, venues.list)
     if (this.#venues.list !== venues.list) this.#venues = new ListPages(venues.list, this.#formatter)
-    return (list === 'events' ? this.#events : this.#venues).page(query, shape, nowMs)
   }
 }

@@ -37,7 +37,7 @@ export function readListQuery(list: Listing, query: string, zone: Zone): ListQue
     else return `${known} is given more than once. It takes ${takenBy(known, list)}, once.`
   }
   const read = new QueryReader(list, given, zone).read()
-  if (typeof read === 'string' || list === 'calendar') return read
+  if (typeof read === 'string' || list === 'calendar' || list === 'tags') return read
   // Checked even without a next page: the same query must not be refused on one day and answered on another.
   const nextLength = queryWithAfter(read.named, 'x'.repeat(positionLength(list))).length
   return nextLength > LONGEST_QUERY ? TOO_LONG : read
@@ -80,7 +80,8 @@ class QueryReader {
     const include = this.#all('include', (text) => (text === 'venue' ? text : null))
     const named = this.#named
     const [afterGiven = null] = this.#given.get('after') ?? []
-    const after = afterGiven === null || list === 'calendar' ? null : readPosition(list, afterGiven)
+    const isPaged = list === 'events' || list === 'venues'
+    const after = afterGiven === null || !isPaged ? null : readPosition(list, afterGiven)
     if (after === null && afterGiven !== null) this.#refuse('after')
     return (
       this.#problem ?? {

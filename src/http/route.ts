@@ -16,10 +16,12 @@ export class Router {
   readonly #events: string
   readonly #venues: string
   readonly #hasCalendars: boolean
+  readonly #hasTags: boolean
 
   /** @param basePath `/` for the root; any other path has no trailing slash */
-  constructor(basePath: string, hasCalendars = false) {
+  constructor(basePath: string, hasCalendars = false, hasTags = false) {
     this.#hasCalendars = hasCalendars
+    this.#hasTags = hasTags
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
     this.#events = `${spelt}/api/events/`
@@ -49,6 +51,8 @@ export class Router {
     const end = pathname.length - (pathname.endsWith('/') ? 1 : 0)
     if (startsWithWord(pathname, at, '/events')) return this.#event(pathname, at + 7, end, isApi)
     if (startsWithWord(pathname, at, '/venues')) return this.#venue(pathname, at + 7, end)
+    if (this.#hasTags && at + TAGS.length === end && startsWithWord(pathname, at, TAGS))
+      return { resource: 'tags', id: null }
     return null
   }
 
@@ -79,6 +83,7 @@ export class Router {
 
 const SLASH = 47
 const ICS = '.ics'
+const TAGS = '/tags'
 const GUID_LENGTH = 36
 
 /** Returns where the path of an absolute URL begins; -1 if the text is not one or contains a query. */

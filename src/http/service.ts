@@ -96,7 +96,7 @@ export class Service {
   constructor(options: ServiceOptions, parts: ServiceParts = RECORDS_ALONE) {
     this.#options = options
     this.#parts = parts
-    this.#router = new Router(options.basePath, parts.feeds?.hasCalendars)
+    this.#router = new Router(options.basePath, parts.feeds?.hasCalendars, parts.lists !== null)
     this.#headers = new HeaderBuilder(options.maxAgeMs)
     this.#nothingHere = nothingHere(options.basePath, parts.lists !== null)
   }
@@ -158,6 +158,7 @@ export class Service {
     if (resource === 'openapi' || resource === 'page') return this.#describe(call, resource)
     if (resource === 'calendar' || resource === 'event-calendar') throw new Error('a calendar is a feed')
     if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
+    if (resource === 'tags') return this.#tags(call)
     if (id === null) return this.#refuse(call, 'bad-id')
     return this.#find(call, resource, id)
   }
@@ -237,6 +238,18 @@ export class Service {
     const answer = this.#found(call, mediaType, page, ageMs)
     if (page.next === null || answer.body === null) return answer
     return { ...answer, fields: answer.fields.with('Link', `<${page.next}>; rel="next"`) }
+  }
+
+  #tags(call: Call): Answer | Promise<Answer> {
+    const { lists } = this.#parts
+    if (lists === null) throw new Error('tags without lists')
+    const query = lists.read('tags', call.target)
+    if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
+    return this.#admit(call, EVENTS, (_, ageMs) => {
+      const mediaType = this.#negotiate(call.header('accept'))
+      const page = lists.tags(query, shapeOf[mediaType], Math.floor(this.#options.time.now().wallMs))
+      return page === null ? this.#unavailable(call, 0) : this.#found(call, mediaType, page, ageMs)
+    })
   }
 
   #find(call: Call, resource: RecordResource, id: Guid): Answer | Promise<Answer> {

@@ -146,6 +146,7 @@ export const ROUTES = [
   '/api/venues/{id}',
   '/api/events',
   '/api/venues',
+  '/api/tags',
   '/api/events/{id}.ics',
   '/api/events.ics',
   '/api/openapi.json',

@@ -2,7 +2,7 @@ import { type Guid, readGuidWords } from '../domain/guid.ts'
 import { type Tick, isBefore } from '../domain/date-time.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
-import type { FittingTagCodes } from './tag-sets.ts'
+import type { CountedTag, FittingTagCodes } from './tag-sets.ts'
 
 /** A query of a list (contract §4.1). */
 export interface Wanted {
@@ -64,6 +64,40 @@ export function scan(index: ListIndex, wanted: Wanted): Scanned {
   const hasMore = rows.length > limit
   if (hasMore) rows.pop()
   return { rows, hasMore, goodUntilMs }
+}
+
+/** The rows of a query, counted by their tags. */
+interface TagCounts {
+  readonly tags: readonly CountedTag[]
+  /** The earliest end, in ms, among the rows. The answer is valid until then. */
+  readonly goodUntilMs: number
+}
+
+/** Returns how many rows have each tag, the most frequent ones first. Scans columns of numbers, and reads no record. */
+export function countTags(index: ListIndex, wanted: Omit<Wanted, 'tags' | 'after'>): TagCounts {
+  const { from, to, limit } = wanted
+  const filter = filterOf(index, { ...wanted, tags: [], after: null })
+  if (filter === null) return { tags: [], goodUntilMs: Infinity }
+  const rows = new Uint32Array(index.tags.count)
+  let goodUntilMs = Infinity
+  for (const block of index.blocks) {
+    const until = to === null ? block.count : index.startingBefore(block, to)
+    const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
+    for (
+      let at = isOpen ? nextFit(block, 0, until, filter) : until;
+      at < until;
+      at = nextFit(block, at + 1, until, filter)
+    ) {
+      const endMs = block.ends[at] ?? 0
+      if (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(block.rows[at] ?? 0), from)) {
+        const set = (block.tagCodes[at] ?? 0) >>> 1
+        rows[set] = (rows[set] ?? 0) + 1
+        goodUntilMs = Math.min(goodUntilMs, endMs)
+      }
+    }
+    if (until < block.count) break
+  }
+  return { tags: index.tags.tally(rows, limit), goodUntilMs }
 }
 
 interface Filter {

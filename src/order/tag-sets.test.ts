@@ -8,6 +8,38 @@ const SLOWNESS = await slowness()
 const pack = (tags: readonly string[]): string => [tags.length, ...tags].join('\u0000')
 
 describe('sets of tags', () => {
+  it('are counted by tag, however rows came and went, in the most frequent spelling', () => {
+    const tag = fc.constantFrom('Folk', 'FOLK', 'folk', 'Talk', 'Café', 'CAFÉ', 'Straße', 'STRASSE', '')
+    const step = fc.tuple(fc.boolean(), fc.array(tag, { maxLength: 4 }))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (steps, most) => {
+        const sets = new TagSets(unpackTags)
+        const held: { readonly set: number; readonly tags: readonly string[] }[] = []
+        for (const [comes, tags] of steps) {
+          const gone = comes ? undefined : held.shift()
+          if (gone === undefined) held.push({ set: sets.hold(pack(tags)), tags })
+          else sets.release(gone.set)
+        }
+        const rows = new Uint32Array(sets.count)
+        for (const { set } of held) rows[set] = (rows[set] ?? 0) + 1
+        const fold = (text: string): string => text.toUpperCase().toLowerCase()
+        const counted = [...new Set(held.flatMap(({ tags }) => tags.map(fold)))].filter((word) => word !== '')
+        const spelt = (word: string): string => {
+          const all = held.flatMap(({ tags }) => [...new Set(tags)].filter((each) => fold(each) === word))
+          const times = (text: string): number => all.filter((each) => each === text).length
+          return all.toSorted((a, b) => times(b) - times(a) || (a < b ? -1 : 1))[0] ?? ''
+        }
+        const expected = counted
+          .map((word) => ({
+            tag: spelt(word),
+            count: held.filter(({ tags }) => tags.some((each) => fold(each) === word)).length,
+          }))
+          .toSorted((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1))
+        expect(sets.tally(rows, most)).toEqual(expected.slice(0, most))
+      }),
+    )
+  })
+
   it.each([
     ['all at once', undefined],
     ['as they are met', 0],

@@ -30,6 +30,13 @@ export class TagSets {
    */
   readonly #holders: (number | Set<number>)[] = []
 
+  /** The tags as they are written: several of them may be one word. */
+  readonly #spellings = new Numbers()
+  /** The spellings of each set. */
+  readonly #written: (readonly number[])[] = []
+  /** The word of each spelling. */
+  readonly #wordOf: number[] = []
+
   readonly #tagsOf: (packed: string) => readonly string[]
   readonly #mostHolders: number
 
@@ -43,21 +50,31 @@ export class TagSets {
   }
 
   get sizeBytes(): number {
-    return this.#sets.size * SET_BYTES + this.#words.size * WORD_BYTES
+    return this.#sets.size * SET_BYTES + (this.#words.size + this.#spellings.size) * WORD_BYTES
   }
 
   /** Returns the number of a set of packed tags, and keeps it in use until `release`. */
   hold(packed: string): number {
     const set = this.#sets.hold(packed)
     if (this.#sets.uses(set) === 1) {
-      const words = new Set(this.#tagsOf(packed).map(foldTag))
+      const tags = new Set(this.#tagsOf(packed))
+      const words = new Set(Array.from(tags, foldTag))
       this.#members[set] = Array.from(words, (word) => this.#holdWord(word, set))
+      this.#written[set] = Array.from(tags, (tag) => this.#holdSpelling(tag))
     }
     return set
   }
 
   release(set: number): void {
-    if (this.#sets.release(set)) for (const word of this.membersOf(set)) this.#releaseWord(word, set)
+    if (!this.#sets.release(set)) return
+    for (const word of this.membersOf(set)) this.#releaseWord(word, set)
+    for (const spelling of this.#written[set] ?? []) this.#spellings.release(spelling)
+  }
+
+  #holdSpelling(tag: string): number {
+    const spelling = this.#spellings.hold(tag)
+    this.#wordOf[spelling] = this.#words.find(foldTag(tag)) ?? NONE
+    return spelling
   }
 
   #holdWord(text: string, set: number): number {
@@ -78,6 +95,54 @@ export class TagSets {
   /** Returns the word numbers of a set. */
   membersOf(set: number): readonly number[] {
     return this.#members[set] ?? []
+  }
+
+  /** The number of sets, released ones included. */
+  get count(): number {
+    return this.#members.length
+  }
+
+  /**
+   * Returns the tags of so many rows of each set, each in its most frequent spelling, the most frequent tags first. The
+   * result depends on the rows alone, not on the order in which they were written.
+   */
+  tally(rows: Uint32Array, most: number): readonly CountedTag[] {
+    const words = new Int32Array(this.#words.size)
+    const spellings = new Uint32Array(this.#spellings.size)
+    for (let set = 0; set < rows.length; set++) {
+      const count = rows[set] ?? 0
+      if (count === 0) continue
+      const written = this.#written[set] ?? NOTHING
+      for (let at = 0; at < written.length; at++) {
+        const spelling = written[at] ?? 0
+        spellings[spelling] = (spellings[spelling] ?? 0) + count
+      }
+      // A row with two spellings of a word counts once.
+      if (written.length === this.membersOf(set).length) continue
+      for (const word of this.membersOf(set)) words[word] = (words[word] ?? 0) + count
+      for (const spelling of written) {
+        const word = this.#wordOf[spelling] ?? 0
+        words[word] = (words[word] ?? 0) - count
+      }
+    }
+    const best = new Int32Array(words.length).fill(NONE)
+    for (let spelling = 0; spelling < spellings.length; spelling++) {
+      const count = spellings[spelling] ?? 0
+      if (count === 0) continue
+      const word = this.#wordOf[spelling] ?? 0
+      words[word] = (words[word] ?? 0) + count
+      const other = best[word] ?? NONE
+      const more = other === NONE ? 1 : count - (spellings[other] ?? 0)
+      if (more > 0 || (more === 0 && this.#spellings.at(spelling) < this.#spellings.at(other))) best[word] = spelling
+    }
+    const top = new TopTags(most)
+    for (let word = 0; word < words.length; word++) {
+      const count = words[word] ?? 0
+      const tag = count === 0 ? '' : this.#spellings.at(best[word] ?? NONE)
+      // Nobody can ask for the empty tag.
+      if (tag !== '') top.add(tag, count)
+    }
+    return top.sorted()
   }
 
   /** Returns the word numbers of those tags that any row has. */
@@ -126,6 +191,41 @@ export class TagSets {
   }
 }
 
+/** A tag, and the number of rows that have it. */
+export interface CountedTag {
+  readonly tag: string
+  readonly count: number
+}
+
+/** The most frequent tags, of any number. Sorts no more than twice as many as are kept. */
+class TopTags {
+  #kept: CountedTag[] = []
+  /** The last one that is kept; `null` while all are. */
+  #last: CountedTag | null = null
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(tag: string, count: number): void {
+    const last = this.#last
+    if (last !== null && (count < last.count || (count === last.count && tag > last.tag))) return
+    if (this.#kept.push({ tag, count }) < 2 * this.#most) return
+    this.#kept = this.sorted()
+    this.#last = this.#kept.at(-1) ?? null
+  }
+
+  sorted(): CountedTag[] {
+    return this.#kept.toSorted(byCount).slice(0, this.#most)
+  }
+}
+
+function byCount(one: CountedTag, other: CountedTag): number {
+  if (one.count !== other.count) return other.count - one.count
+  return one.tag < other.tag ? -1 : 1
+}
+
 /** `fits` is 1 for each matching tag code. */
 export interface FittingTagCodes {
   readonly fits: Uint8Array
@@ -137,6 +237,7 @@ export interface FittingTagCodes {
 const UNKNOWN = 2
 
 const NONE = -1
+const NOTHING: readonly number[] = []
 
 /** Numbers for texts in use. Released numbers are reused. */
 class Numbers {
@@ -151,6 +252,11 @@ class Numbers {
 
   find(value: string): number | undefined {
     return this.#numbers.get(value)
+  }
+
+  /** Returns the text of a number in use. */
+  at(number: number): string {
+    return this.#values[number] ?? ''
   }
 
   uses(number: number): number {

@@ -17,6 +17,7 @@ import { negotiationSentences } from './negotiation.ts'
 import { problemSentences } from './problems.ts'
 import { LISTS } from './rows.ts'
 import type { Start, Subject } from './subject.ts'
+import { tagSentences } from './tags.ts'
 import { withheldSentences } from './withheld.ts'
 
 /** All rules of the contract that a caller can check, for a Marquee that `start` starts. */
@@ -47,6 +48,7 @@ export function contract(name: string, start: Start, hasLists = false): void {
       goldenSentences,
       listSentences,
       includedVenueSentences,
+      tagSentences,
       feedSentences,
       furtherSentences,
       descriptionSentences,

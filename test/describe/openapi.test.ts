@@ -44,7 +44,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     const records = ['/api/events/{id}', '/api/events/{id}/venue', '/api/venues/{id}']
     expect(Object.keys(documentOf({ lists: false }).paths)).toEqual([...records, '/api/openapi.json', '/'])
     expect(Object.keys(document.paths).toSorted()).toEqual(
-      ['/', ...records, '/api/events', '/api/venues', '/api/openapi.json'].toSorted(),
+      ['/', ...records, '/api/events', '/api/venues', '/api/tags', '/api/openapi.json'].toSorted(),
     )
     expect(Object.keys(documentOf({ lists: false }).components.schemas)).not.toContain('EventPage')
     expect(documentOf({ basePath: '/v1' }).servers).toEqual([{ url: '/v1' }])
@@ -95,6 +95,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
       '/api/events/{id}',
       '/api/events/{id}/venue',
       '/api/venues',
+      '/api/tags',
       '/api/venues/{id}',
     ]) {
       expect(Object.keys(responseIn(document, path, 200).content ?? {})).toEqual([...MEDIA_TYPES])

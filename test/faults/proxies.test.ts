@@ -201,7 +201,7 @@ function suite(
     })
 
     it('browsers get the page at the base path, all others their 404, and the description has its types', async () => {
-      for (const target of ['/', '/?x', '/api/openapi.json', '/nothing']) {
+      for (const target of ['/', '/?x', '/api/openapi.json', '/nothing', '/api/tags?available=true']) {
         for (const accept of [...ACCEPTS, 'text/html', 'application/openapi+json']) {
           const headers = accept === null ? {} : { Accept: accept }
           const direct = await fetch(`http://127.0.0.1:${victim.port}${target}`, { headers })

@@ -52,7 +52,7 @@ at('ask').addEventListener('submit', (event) => {
   void look(PATHS[at('kind').value](id))
 })
 
-const LISTS = { events: '/api/events', venues: '/api/venues', calendar: '/api/events.ics' }
+const LISTS = { events: '/api/events', venues: '/api/venues', tags: '/api/tags', calendar: '/api/events.ics' }
 
 /** Shows the parameters of the chosen list, and disables those of others, so that they are not sent. */
 function chooseList() {
