@@ -57,11 +57,13 @@ async function openOrg(queries: Readonly<Record<string, unknown>>, secret = 'sec
   return org
 }
 
-async function openAt(org: Org): Promise<Crm> {
-  const lists =
-    'events: { from: Event__c, fields: { VenueId: Venue__c, Start: Starts__c, Finish: Ends__c, Price: Price__c, Tags: { column: Kind__r.Name } }, showOnWeb: { OnWeb__c: [true] } }, venues: { from: Venue__c, fields: { AddressCity: City__c } }'
+const VENUES = 'venues: { from: Venue__c, fields: { AddressCity: City__c } }'
+const EVENTS =
+  'events: { from: Event__c, fields: { VenueId: Venue__c, Start: Starts__c, Finish: Ends__c, Price: Price__c, Tags: { column: Kind__r.Name } }, showOnWeb: { OnWeb__c: [true] } }'
+
+async function openAt(org: Org, lists = `${EVENTS}, ${VENUES}`): Promise<Crm> {
   const crm = await openConfigured(
-    `crm: { kind: salesforce, url: "${org.origin}", clientId: app, clientSecret: { env: SECRET }, idNamespace: ${NAMESPACE}, ${lists} }`,
+    `timeZone: Europe/Berlin\ncrm: { kind: salesforce, url: "${org.origin}", clientId: app, clientSecret: { env: SECRET }, idNamespace: ${NAMESPACE}, ${lists} }`,
     { SECRET: 'secret-word' },
   )
   left.push(crm)
@@ -101,6 +103,19 @@ describe('Salesforce', () => {
     ])
     await readList(crm.venues)
     expect(org.asked.filter((key) => key === '/services/oauth2/token').length).toBe(1)
+  })
+
+  it('reads a Time field beside a Date field as wall time, though it ends with Z', async () => {
+    const asked = 'SELECT Id, SystemModstamp, Name, Day__c, From__c, To__c FROM Event__c ORDER BY Id'
+    const times = { Day__c: '2036-07-01', From__c: '19:30:00.000Z', To__c: '01:00:00.000Z' }
+    const org = await openOrg({ [`query: ${asked}`]: page([row(1, times)], 1) })
+    const fields = 'Start: { join: [Day__c, From__c] }, Finish: { join: [Day__c, To__c] }, Price: null'
+    const crm = await openAt(org, `events: { from: Event__c, fields: { ${fields} }, showOnWeb: null }, ${VENUES}`)
+    const { failure, records } = await readList(crm.events)
+    expect([failure, org.unknown]).toEqual(['', []])
+    expect(records.map(({ Start, Finish }) => `${Start} ${Finish}`)).toEqual([
+      '2036-07-01T19:30:00+02:00 2036-07-02T01:00:00+02:00',
+    ])
   })
 
   it('selects the columns of fields and conditions, also those of another object', async () => {

@@ -140,6 +140,29 @@ describe('a column that rows may omit', () => {
   })
 })
 
+describe('midnight everywhere', () => {
+  const told = (starts: readonly string[], finish = '2027-05-09T22:00Z'): readonly string[] =>
+    suspicious(starts.map((start) => [start, finish, '12.50'] as const)).filter((found) => found.includes('midnight'))
+
+  it.each(['2027-05-01T00:00:00', '2027-05-01T00:00:00.000Z', '2027-05-01 00:00+00:00'])(
+    'is suspicious in any list, whatever it is written like: %s',
+    (start) => {
+      const [starts, ...others] = told([start, '2027-05-02T00:00Z', '2027-05-03T00:00Z'])
+      expect(starts).toStartWith(
+        'Beginn is at midnight in every row: all events start at 00:00 (3; if another column has',
+      )
+      expect(others).toEqual([])
+    },
+  )
+
+  it('is suspicious of ends too, and of neither once one event has a time', () => {
+    expect(told(['2027-05-01T19:30Z'], '2027-05-02T00:00Z')[0]).toStartWith(
+      'Ende is at midnight in every row: all events end at 00:00 (1; ',
+    )
+    expect(told(['2027-05-01T00:00Z', '2027-05-02T00:01Z', '2027-05-03T00:00Z'])).toEqual([])
+  })
+})
+
 it('dates without an offset are counted in each read anew, also where the mapping outlives the read', () => {
   const suspicions = new Suspicions()
   const setting = { from: 'events', fields, active: null, showOnWeb: null }
