@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'bun:test'
 import { readTemplate } from '../../src/cli/templates/read-template.ts'
+import { NO_LIMIT } from '../../src/domain/event.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { type Asked, JsonServer } from './json-server.ts'
 import { openConfigured, readList } from './replay.ts'
@@ -186,4 +187,32 @@ describe('a preset', () => {
       { Name: 'Concert ’2' },
     ])
   })
+
+  // A new WordPress has UTC+0, and one with a manual offset no name of a zone.
+  it.each([
+    ['UTC+0', '2036-07-12T20:30:00+01:00'],
+    ['UTC+2', '2036-07-12T18:30:00+01:00'],
+    ['UTC-3.5', '2036-07-13T00:00:00+01:00'],
+    ['', '2036-07-12T19:30:00+01:00'],
+    ['Europe/Berlin', '2036-07-12T18:30:00+01:00'],
+  ])(
+    'reads the times of The Events Calendar in its zone %j, or in UTC where it gives them so',
+    async (timezone, start) => {
+      const local = { start_date: '2036-07-12 19:30:00', end_date: '2036-07-12 22:00:00', timezone }
+      const inUtc = { utc_start_date: '2036-07-12 17:30:00', utc_end_date: '2036-07-12 20:00:00' }
+      const common = { title: 'Concert', cost_details: { values: ['5'] }, categories: [], venue: { id: 5 } }
+      for (const [more, expected] of [
+        [{}, start],
+        [{ utc_start_date: '', utc_end_date: '' }, start],
+        [inUtc, '2036-07-12T18:30:00+01:00'],
+      ] as const) {
+        const answer = { events: [{ id: 1, ...common, ...local, ...more }], total: 1 }
+        const { crm } = await open('the-events-calendar', () => ({
+          '/wp-json/tribe/events/v1/events?per_page=50&start_date=2000-01-01&end_date=2100-01-01': answer,
+        }))
+        const { failure, records } = await readList(crm.events)
+        expect([failure, records[0]?.Start, records[0]?.TicketsAvailable]).toEqual(['', expected, NO_LIMIT])
+      }
+    },
+  )
 })

@@ -79,7 +79,7 @@ export function fieldSources(
 }
 
 const SOURCE =
-  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell. `html: true` reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank.'
+  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell. `html: true` reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
 
 /** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
 function withoutUndeclared(
@@ -170,7 +170,7 @@ function columnOf(node: Tree, further: readonly string[], lasts: boolean): Colum
   const column = nameIn(entries?.get('column'))
   if (entries === null || column === null) return null
   const label = switchIn(entries.get('label'))
-  const rest = besidesOf(entries, lasts)
+  const rest = besidesOf(entries, lasts, further.includes('wallTimeIn'))
   const texts = textRulesOf(entries)
   const picked = pickedOf(entries)
   if (label === null || rest === null || texts === null || picked === null) return null
@@ -211,14 +211,19 @@ function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' |
 function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {
   const entries = onlyEntries(node, ['join', 'whenBlank', ...further])
   const columns = columnsIn(entries?.get('join'))
-  const rest = entries === null || columns === null ? null : besidesOf(entries, lasts)
+  const rest = entries === null || columns === null ? null : besidesOf(entries, lasts, further.includes('wallTimeIn'))
   return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
 }
 
 /** Parses the keys allowed next to columns; `null` if they are invalid. */
-function besidesOf(entries: MapTree['entries'], lasts: boolean): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
+function besidesOf(
+  entries: MapTree['entries'],
+  lasts: boolean,
+  isDate: boolean,
+): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
   const [blank, zone] = [entries.get('whenBlank'), entries.get('wallTimeIn')]
-  const whenBlank = writtenText(blank) ?? (lasts ? lastingOf(blank) : null)
+  const second = isDate && blank?.kind === 'map' ? columnOf(blank, ['wallTimeIn'], lasts) : null
+  const whenBlank = second ?? writtenText(blank) ?? (lasts ? lastingOf(blank) : null)
   if (whenBlank === null && blank !== undefined && !isNull(blank)) return null
   if (zone === undefined) return { whenBlank }
   const wallTimeIn = wallTimeOf(zone)
@@ -233,7 +238,7 @@ function valueOf(node: Tree): ValueSource | null {
 function subtractOf(node: Tree): SubtractSource | null {
   const entries = onlyEntries(node, ['subtract', 'whenBlank'])
   const columns = columnsIn(entries?.get('subtract'))
-  const rest = entries === null || columns === null ? null : besidesOf(entries, false)
+  const rest = entries === null || columns === null ? null : besidesOf(entries, false, false)
   if (columns === null || rest === null) return null
   return { kind: 'subtract', columns, ...(typeof rest.whenBlank === 'string' ? { whenBlank: rest.whenBlank } : {}) }
 }

@@ -66,8 +66,10 @@ interface FieldKind {
 export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const constant = CONSTANTS[type]
   const value = orReference(constant === undefined ? { type: 'string' } : textSchema(constant.pattern))
-  const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...(lasts ? [LASTING] : [])] }
   const zone = { wallTimeIn: { anyOf: [COLUMN, mappingOf({ column: COLUMN }, ['column'])] } }
+  const second = mappingOf({ column: COLUMN, whenBlank: value, ...zone }, ['column'])
+  const instead = [...(lasts ? [LASTING] : []), ...(type === 'date-time' ? [second] : [])]
+  const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...instead] }
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
   const picked = { pick: orReference({ enum: [...PICKS] }), onlyWhere: CONDITION_SCHEMA }
   const label = labels ? { label: SWITCH } : {}

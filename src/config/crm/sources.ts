@@ -14,8 +14,8 @@ export type FieldSource = ColumnSource | ValueSource | SubtractSource | JoinSour
 export interface ColumnSource {
   readonly kind: 'column'
   readonly column: string
-  /** The text to read instead of a blank cell; `null` if it stays blank. */
-  readonly whenBlank: string | LastingSource | null
+  /** The text to read instead of a blank cell, for dates also another column; `null` if it stays blank. */
+  readonly whenBlank: string | LastingSource | ColumnSource | null
   /** Whether to read the labels that people see instead of the CRM's codes. */
   readonly label: boolean
   /** What to read instead of certain texts, trimmed and in lower case; `null` stands for a blank cell. */
@@ -58,6 +58,12 @@ export interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn
 export interface LastingSource {
   readonly kind: 'lasting'
   readonly lastingMs: number | 'day'
+}
+
+/** The column to read if the first one is blank. */
+export function secondColumn(source: FieldSource | null): ColumnSource | null {
+  const whenBlank = source?.kind === 'column' || source?.kind === 'join' ? source.whenBlank : null
+  return typeof whenBlank === 'object' && whenBlank?.kind === 'column' ? whenBlank : null
 }
 
 /** A source that reads a column unchanged. */

@@ -187,7 +187,10 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   lackingIn(first: readonly Buffer[]): string | null {
     const rows: CellObject[] = []
     const { updatedAt } = this.shape
-    let sought = [...this.#columns, ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }])]
+    let sought = [
+      ...this.#columns.filter(({ hasSecond = false }) => !hasSecond),
+      ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }]),
+    ]
     for (const bytes of first) {
       const row = rowIn(bytes)
       if (row === null) continue

@@ -177,7 +177,8 @@ export type Source =
   | string
   | {
       readonly column: string
-      readonly whenBlank?: string | Lasting
+      /** A constant; of a date also another column. */
+      readonly whenBlank?: string | Lasting | Source
       readonly wallTimeIn?: string | { readonly column: string }
       /** What to read instead of certain values, in any case; `null` stands for a blank cell. */
       readonly values?: { readonly [found: string]: string | number | boolean | null }
@@ -193,7 +194,8 @@ export type Source =
   | { readonly subtract: readonly string[]; readonly whenBlank?: string }
   | {
       readonly join: readonly string[]
-      readonly whenBlank?: string | Lasting
+      /** A constant; of a date also another column. */
+      readonly whenBlank?: string | Lasting | Source
       readonly wallTimeIn?: string | { readonly column: string }
     }
   | Lasting

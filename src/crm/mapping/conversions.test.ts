@@ -41,6 +41,7 @@ const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
     cell: (cell: Cell) => cell,
     wallZone: () => wallZone,
     listZone: wallZone,
+    instead: null,
     hasZone: false,
     isEnd: false,
     isJoined: false,

@@ -202,6 +202,8 @@ export interface DateOrigin<Row> extends Reading {
   /** The zone of dates that nothing else decides. It is compared by identity: a row may name the same zone. */
   readonly listZone: Zone
   readonly notes: DateNotes
+  /** What is read if the cell is blank; `null` if nothing is. */
+  readonly instead: DateOrigin<Row> | null
 }
 
 /** A date in a row, as it is written. */
@@ -284,7 +286,7 @@ function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
 function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | null {
   const { column, cell: cellOf, wallZone } = origin
   const cell = cellOf(row)
-  if (isBlank(cell)) return null
+  if (isBlank(cell)) return origin.instead === null ? null : dateIn(origin.instead, row)
   const zone = wallZone(row)
   if (zone instanceof RowFault) return zone
   const written = parseDate(cell, origin)

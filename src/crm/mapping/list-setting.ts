@@ -4,6 +4,7 @@ import {
   type FieldSources,
   type TextSettings,
   columnsOf,
+  secondColumn,
 } from '../../config/crm/sources.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
@@ -82,6 +83,8 @@ export async function htmlReader(
 export interface MappedColumn {
   readonly column: string
   readonly label: boolean
+  /** Whether another column is read where this one is blank: a JSON API may then leave it out of all rows. */
+  readonly hasSecond?: true
   /** The configuration key that names the column, for error messages: `fields.Start`. */
   readonly key: string
 }
@@ -97,11 +100,13 @@ export function mappedColumns({ fields, active, showOnWeb }: Omit<ListSetting, '
 function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 'key'>[] {
   if (source === null || source.kind === 'value' || source.kind === 'lasting') return []
   const label = source.kind === 'column' && source.label
-  const columns = columnsOf(source).map((column) => ({ column, label }))
+  const second = secondColumn(source)
+  const mayLack = second === null ? {} : ({ hasSecond: true } as const)
+  const columns = columnsOf(source).map((column) => ({ column, label, ...mayLack }))
   const zone = source.kind === 'subtract' ? undefined : source.wallTimeIn
   const where = (source.kind === 'column' ? source.onlyWhere : undefined) ?? []
   const others = [...(zone?.kind === 'column' ? [zone] : []), ...where]
-  return [...columns, ...others.map(({ column }) => ({ column, label: false }))]
+  return [...columns, ...others.map(({ column }) => ({ column, label: false })), ...sourceColumns(second)]
 }
 
 function conditionColumns(key: string, condition: ListSetting['active']): readonly MappedColumn[] {

@@ -141,6 +141,27 @@ describe('the mapping that all connectors share', () => {
     expect([...suspicions.wallDates]).toEqual([['start', 1]])
   })
 
+  it('reads a date from another column if the first is blank, in the zone of that one', () => {
+    const zoned = { kind: 'column', column: 'zone' } as const
+    const local = { ...column('start'), wallTimeIn: zoned }
+    const source = { ...column('utc_start'), wallTimeIn: { kind: 'zone', zone: utc }, whenBlank: local } as const
+    const setting = { ...events, fields: { ...events.fields, Start: source } }
+    const row = { ...good, start: '2026-07-12 19:30', zone: 'UTC-3.5' }
+    const read = (more: CellObject): unknown => mapped({ ...row, ...more }, {}, setting)
+    expect(read({ utc_start: '2026-07-12 17:30' })).toMatchObject({ Start: '2026-07-12T17:30:00+00:00' })
+    // Neither the zone nor the other column matters then.
+    expect(read({ utc_start: '2026-07-12 17:30', zone: 'Paris', start: 'x' })).toMatchObject({
+      Start: '2026-07-12T17:30:00+00:00',
+    })
+    for (const blank of [null, ' '])
+      expect(read({ utc_start: blank })).toMatchObject({ Start: '2026-07-12T23:00:00+00:00' })
+    expect(read({ utc_start: null, zone: 'Paris' })).toMatchObject({ fault: 'unreadable', column: 'zone' })
+    expect(read({ utc_start: 'x' })).toMatchObject({ fault: 'unreadable', column: 'utc_start' })
+    expect(read({ utc_start: null, start: null })).toMatchObject({ fault: 'missing', column: 'utc_start' })
+    const columns = mappedColumns(setting).flatMap(({ key, column: name }) => (key === 'fields.Start' ? [name] : []))
+    expect(columns).toEqual(['utc_start', 'start', 'zone'])
+  })
+
   it('names the column of zones once if both dates are in it', () => {
     const zoned = { kind: 'column', column: 'zone' } as const
     const fields = { ...events.fields, Finish: { ...column('finish'), wallTimeIn: zoned } }

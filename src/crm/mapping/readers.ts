@@ -4,6 +4,7 @@ import {
   type LastingSource,
   type SubtractSource,
   columnsOf,
+  secondColumn,
 } from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
@@ -116,9 +117,10 @@ function readersByType<Row>(
     if (!isFurther) return cellReader(origin, convert, fault, plain)
     return cellReader(origin, nullIfBlank(convert, keepsEmpty), fault, nullIfBlank(plain, keepsEmpty))
   }
-  const dateOf = (name: string): DateOrigin<Row> => {
-    const source = sourceOf(name)
-    const origin = originOf(setting, name, access, 'any')
+  const dateOf = (name: string, from: ListSetting = setting): DateOrigin<Row> => {
+    const source = sourceNamed(from.fields, name)
+    const second = secondColumn(source)
+    const origin = originOf(from, name, access, 'any')
     const isEnd = name === 'Finish' && !isFurther
     // A further field of one list may have the name of a contract field of the other.
     const notes = suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column)
@@ -134,6 +136,7 @@ function readersByType<Row>(
       isEnd,
       isJoined: source?.kind === 'join',
       notes,
+      instead: second === null ? null : dateOf(name, { ...from, fields: { ...from.fields, [name]: second } }),
     }
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, setting.from)
@@ -316,7 +319,7 @@ function filledCell<Row>({ cell: cellOf, constant }: Origin<Row>): (row: Row) =>
 function lastingOf(source: FieldSource | null): LastingSource['lastingMs'] | null {
   if (source?.kind === 'lasting') return source.lastingMs
   const whenBlank = source?.kind === 'column' || source?.kind === 'join' ? source.whenBlank : null
-  return typeof whenBlank === 'object' && whenBlank !== null ? whenBlank.lastingMs : null
+  return typeof whenBlank === 'object' && whenBlank?.kind === 'lasting' ? whenBlank.lastingMs : null
 }
 
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
