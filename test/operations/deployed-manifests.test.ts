@@ -65,6 +65,25 @@ it('the compose file of several instances mounts what its configuration names, a
   expect(Object.keys(services)).toContain(new URL(cluster?.url.reveal() ?? '').hostname)
 })
 
+it('the compose files end a container that hangs, which no restart policy of Docker does', () => {
+  for (const name of ['compose.yaml', 'instances.compose.yaml']) {
+    const { services } = parse(textOf(`container/${name}`), { merge: true }) as {
+      services: Record<string, { init?: boolean; restart?: string; healthcheck?: { test: string[]; timeout: string } }>
+    }
+    const own = Object.entries(services).filter(([service]) => service.startsWith('marquee'))
+    for (const [, { init, restart, healthcheck }] of own) {
+      expect([init, restart, healthcheck?.test[0]]).toEqual([true, 'unless-stopped', 'CMD-SHELL'])
+      const [, command = ''] = healthcheck?.test ?? []
+      const run = (status: number): string => {
+        const text = command.replaceAll('/marquee/marquee live', `(exit ${status})`).replace('sleep 5', 'echo again')
+        return spawnSync('sh', ['-c', text.replace('kill -KILL -1', 'echo ended')], { encoding: 'utf8' }).stdout
+      }
+      expect([run(0), run(1)]).toEqual(['', 'again\nagain\nagain\nended\n'])
+    }
+    expect(own.length).toBeGreaterThan(0)
+  }
+})
+
 it('the compose file mounts the configuration where the image looks for it, and the lists where the configuration does', async () => {
   const { services } = parse(textOf('container/compose.yaml')) as {
     services: { marquee: { volumes: string[]; build: { dockerfile: string } } }
