@@ -17,8 +17,8 @@ export type Expected =
   | { readonly kind: 'one-of' | 'none-of'; readonly values: readonly string[] }
   /** A row that is JSON, one that is a JSON object, and one with less nesting. */
   | { readonly kind: 'json' | 'object' | 'shallow-object' }
-  /** What Excel should have stored in the cell. */
-  | { readonly kind: 'stored'; readonly instead: 'of-formula' | 'of-index' | 'of-error' }
+  /** What Excel should have stored in the cell, or a database in the column. */
+  | { readonly kind: 'stored'; readonly instead: 'of-formula' | 'of-index' | 'of-error' | 'of-money' }
 
 export interface ExpectedNumber {
   readonly kind: 'decimal' | 'integer'

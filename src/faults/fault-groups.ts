@@ -1,5 +1,5 @@
 import type { Expected, RowFault, WithheldFault, WithheldRow } from '../domain/withheld.ts'
-import { byGravity, expectedWords, insteadOf, JOINT, textFound } from './fault-words.ts'
+import { byGravity, expectedWords, insteadOf, isAmountInWords, isNothing, JOINT, textFound } from './fault-words.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { faultKey } from '../domain/fault-counts.ts'
@@ -75,7 +75,7 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
       orders.delete(null)
       const told = Array.from(orders, ([order, same]) => `${order} for ${same.map(shownValue).join(', ')}`)
       const some = told.length > 2 ? [...told.slice(0, 1), 'and so on'] : told
-      const end = expected?.kind === 'guid' ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor)
+      const end = expected?.kind === 'guid' ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor, name)
       return `Correct ${name}${told.length === 0 ? isExpected : `: ${some.join(', ')}`}${end}`
     }
     case 'missing':
@@ -106,10 +106,33 @@ function apart(joined: string): string {
 const TAKE_IDS =
   'set crm.idNamespace to a UUID of your own, which takes any text or number as an id and gives every record a new address'
 
-function keyEnd(found: FaultGroup['found'], expected: Expected | null, textKeyFor: TextKeyFor): string {
+function keyEnd(
+  found: FaultGroup['found'],
+  expected: Expected | null,
+  textKeyFor: TextKeyFor,
+  column: string | null = null,
+): string {
   const values = found.map(({ value }) => value)
   const key = expected === null ? null : textKeyFor(values, expected)
-  return key === null ? '.' : `, or ${key}.`
+  const source = column === null || expected === null ? null : sourceFor(column, values, expected)
+  const keys = [key, source].filter((each) => each !== null)
+  return keys.length === 0 ? '.' : `, or ${keys.join(' and ')}.`
+}
+
+const MOST_WORDS = 3
+
+/** Returns the source that reads words, or several amounts, as a number; `null` if neither is found. */
+function sourceFor(column: string, values: readonly string[], { kind }: Expected): string | null {
+  if (kind !== 'decimal' && kind !== 'integer') return null
+  const words = values.filter((value) => !/\d/.test(value)).slice(0, MOST_WORDS)
+  const hasAmounts = kind === 'decimal' && values.some(isAmountInWords)
+  if (words.length === 0 && !hasAmounts) return null
+  const pairs = words.map((word) => `${JSON.stringify(word)}: ${isNothing(word, kind) ? '0' : 'NUMBER'}`)
+  const keys = [
+    ...(hasAmounts ? ['pick: least'] : []),
+    ...(pairs.length > 0 ? [`values: { ${pairs.join(', ')} }`] : []),
+  ]
+  return `read it with { column: ${JSON.stringify(column)}, ${keys.join(', ')} }${hasAmounts ? ', which finds the lowest amount' : ''}`
 }
 
 function orderForCondition(column: string, expected: Expected | null): string | null {

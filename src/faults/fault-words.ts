@@ -159,6 +159,7 @@ const STORED = {
   'of-formula': 'a value that Excel stored with the formula',
   'of-index': 'a text that the workbook contains',
   'of-error': 'a value in place of the error',
+  'of-money': 'a type that is written alike everywhere: cast the column in the view, such as price::numeric',
 } as const
 
 // 12/07/2026 is July to some and December to others. Marquee never guesses.
@@ -188,6 +189,19 @@ const FREE =
 const SOLD_OUT =
   /^(?:sold[ -]?out|ausverkauft|ausgebucht|fully booked|complet|[ée]puis[ée]|agotado|completo|esaurito|uitverkocht|volgeboekt)[.!]?$/i
 
+/** Whether a word means 0: "frei" is a price of 0, but says of seats that some are left. */
+export function isNothing(text: string, kind: ExpectedNumber['kind']): boolean {
+  return (kind === 'decimal' ? FREE : SOLD_OUT).test(text.trim())
+}
+
+/** Whether a text has amounts and words, or several amounts: `ab 12,50 €`, `10/8 EUR`. */
+export function isAmountInWords(text: string): boolean {
+  const bare = text.replaceAll(CURRENCY, ' ')
+  return /\d/.test(bare) && /\p{L}|\d\s*[-–—/]\s*\d/u.test(bare)
+}
+
+const CURRENCY = /\p{Sc}|\b(?:EUR|USD|GBP|CHF)\b/gu
+
 /** Returns what to write instead of an unreadable value, as an instruction; `null` if that is not evident. */
 export function insteadOf(found: string, expected: Expected | null): string | null {
   const text = found.trim()
@@ -198,8 +212,7 @@ export function insteadOf(found: string, expected: Expected | null): string | nu
   }
   if (kind === 'date-time' || kind === 'any-date-time' || kind === 'year-1-to-9999') return insteadOfDate(text)
   if (expected?.kind !== 'decimal' && expected?.kind !== 'integer') return null
-  // "Frei" is a price of 0, but says of seats that some are left.
-  return (expected.kind === 'decimal' ? FREE : SOLD_OUT).test(text) ? 'write 0' : insteadOfNumber(text, expected)
+  return isNothing(text, expected.kind) ? 'write 0' : insteadOfNumber(text, expected)
 }
 
 function insteadOfDate(text: string): string | null {

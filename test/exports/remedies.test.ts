@@ -24,7 +24,7 @@ crm:
   texts: { delimiter: ';', ${texts} }
   events:
     from: ${from}
-    fields: { Id: Nr, Name: Titel, Start: { join: [Tag, Zeit] }, Finish: Ende, ${price}: Preis }
+    fields: { Id: Nr, Name: Titel, Start: { join: [Tag, Zeit] }, Finish: Ende, ${price.includes(':') ? price : `${price}: Preis`} }
     showOnWeb: null
     active: null
   venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: null }
@@ -53,15 +53,29 @@ describe('what check says to do works when it is done to the letter', () => {
     const groups = await groupsOf([GOOD, GOOD.replace('1;', '2;').replace('18,50 €', 'ab 12,50 €')])
     expect(remedies(groups)).toEqual([
       expect.stringMatching(
-        /^Correct Preis \(expected: a number with a decimal comma, such as 1\.250,00 \(crm\.texts\.decimal\), with or without € \(crm\.texts\.currency\)\)\.$/,
+        /^Correct Preis \(expected: a number with a decimal comma, such as 1\.250,00 \(crm\.texts\.decimal\), with or without € \(crm\.texts\.currency\)\), or read it with \{ column: "Preis", pick: least \}, which finds the lowest amount\.$/,
       ) as never,
     ])
   })
 
+  it('words and several amounts are read as it says, once its keys are there', async () => {
+    const cells = ['ab 12,50 €', '10/8 EUR', 'Eintritt frei', 'TBD']
+    const rows = [GOOD, ...cells.map((cell, index) => GOOD.replace('1;', `${index + 2};`).replace('18,50 €', cell))]
+    const [remedy = ''] = remedies(await groupsOf(rows, { texts: 'yes: [ja]' }))
+    expect(remedy).toContain("set crm.texts.decimal: ',' and set crm.texts.currency: [")
+    const written = /read it with (\{.*\}), which finds the lowest amount\.$/.exec(remedy)?.[1] ?? ''
+    expect(written).toBe('{ column: "Preis", pick: least, values: { "Eintritt frei": 0, "TBD": NUMBER } }')
+    const price = `Price: ${written.replace('NUMBER', '20')}`
+    expect(await groupsOf(rows, { texts: "decimal: ',', currency: ['€', EUR]", price })).toEqual([])
+  })
+
   it.each([
-    ['sold out', 'Correct Preis: write 0 for "sold out".'],
-    ['Ausverkauft!', 'Correct Preis: write 0 for "Ausverkauft!".'],
-    ['frei', 'Correct Preis (expected: a whole number'],
+    [
+      'sold out',
+      'Correct Preis: write 0 for "sold out", or read it with { column: "Preis", values: { "sold out": 0 } }.',
+    ],
+    ['Ausverkauft!', 'Correct Preis: write 0 for "Ausverkauft!", or read it with'],
+    ['frei', 'crm.texts.decimal)), or read it with { column: "Preis", values: { "frei": NUMBER } }.'],
   ])('of tickets left, %s is 0 only if it says that there are none', async (text, remedy) => {
     const good = GOOD.replace('18,50 €', '18')
     const groups = await groupsOf([good, good.replace('1;', '2;').replace('18;', `${text};`)], {

@@ -184,6 +184,11 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(await problemOf({})).toEndWith(
       'has no columns active, show_on_web, updated_at; it has id, name, venue_id, ticket_capacity, tickets_available, start, finish, price, tags; name other columns, or for fields without one add to crm.events: active: null, showOnWeb: null, updatedAt: null',
     )
+    // Never null: it would publish every row.
+    const misspelt = { showOnWeb: { named: ['x'], price: [1] }, active: { activ: [true] }, updatedAt: null }
+    const problem = await problemOf(misspelt)
+    expect(problem).toContain('has no columns activ, named (did you mean name?); it has')
+    expect(problem).toEndWith('; correct the names in crm.events.active; correct the names in crm.events.showOnWeb')
     const fine = { updatedAt: null, active: null, showOnWeb: null }
     expect(await problemOf({ ...fine, fields: { Price: 'prize', Id: 'key' } })).toEndWith(
       'name the column of the ids in crm.events.fields.Id; name other columns, or for fields without one add to crm.events.fields: Price: null',
@@ -236,6 +241,27 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     const pasted = Object.fromEntries(fields.split(' ').map((field) => [field, null]))
     expect(await problemOf({ fields: pasted, active: null })).toBe('')
     await world.query('DROP VIEW crm.short')
+  })
+
+  it('check says to cast a column of the type money, and it helps', async () => {
+    const columns = `id, name, venue_id, ticket_capacity, tickets_available, start, finish, tags, active, show_on_web, updated_at`
+    const view = (price: string): string =>
+      `CREATE OR REPLACE VIEW crm.paid AS SELECT ${columns}, ${price} AS price FROM crm.public_events`
+    const events = { from: 'crm.paid' }
+    await world.query(`${view('11::money')}; GRANT SELECT ON crm.paid TO marquee`)
+    const { report } = await check('bun', { crm: { events } })
+    expect(report).toMatchObject({
+      groups: [
+        {
+          column: 'price',
+          remedy:
+            'Correct price (expected: a type that is written alike everywhere: cast the column in the view, such as price::numeric).',
+        },
+      ],
+    })
+    await world.query(`DROP VIEW crm.paid; ${view('11::money::numeric')}; GRANT SELECT ON crm.paid TO marquee`)
+    expect((await check('bun', { crm: { events } })).report).toMatchObject({ groups: [] })
+    await world.query('DROP VIEW crm.paid')
   })
 
   it('check names idNamespace for keys that are integers, and it helps', async () => {

@@ -196,5 +196,7 @@ function missingWords(missing: ReadonlyMap<string, string>, attributes: Attribut
     const near = nearestName(column, attributes.keys())
     return `${column} (crm.${list}.${key}${near === null ? '' : `; did you mean ${near}?`})`
   })
-  return `the table has no column ${words.join(', ')}; name another, or null for none`
+  // Without its condition, a list would publish every row.
+  const areFields = missing.values().every((key) => key.startsWith('fields.'))
+  return `the table has no column ${words.join(', ')}; name another${areFields ? ', or null for none' : ''}`
 }

@@ -128,7 +128,7 @@ export class PageReader<Item> {
     const column =
       rows.columns.find((known) => known.column === named || rows.names.get(known.column) === named)?.column ?? null
     const words = column === null ? 'a column that the configuration names' : `the column ${column}`
-    const message = `crm.${name}: ${from} does not have ${words}; name another in crm.${name}.fields, or null for none`
+    const message = `crm.${name}: ${from} does not have ${words}; correct the name in the configuration`
     return { ...answer, failure: { ...failure, message } }
   }
 

@@ -1,6 +1,6 @@
 import { type Change, type Failure, type Page, type PageStream, heartbeat } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import type { Cell } from '../cells/cell.ts'
+import { type Cell, ErrorCell } from '../cells/cell.ts'
 import { type MappedRow, tooLargeRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import type { QueryAnswer } from './connection.ts'
@@ -218,11 +218,13 @@ type Decode = (text: string) => Cell
 // Arrays of types that are defined in the database come from its catalogue.
 const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
 
-/** The other types whose text form differs from what a person would write: bool, json and jsonb (pg_type.dat). */
+/** The other types whose text form differs from what a person would write: bool, json, jsonb, money (pg_type.dat). */
 const DECODERS: ReadonlyMap<number, Decode> = new Map<number, Decode>([
   [16, (text) => text === 't'],
   [114, decodeJson],
   [3802, decodeJson],
+  // Its text depends on the server's lc_monetary: 1,250.00 or 1.250,00.
+  [790, (text) => new ErrorCell(`${text} of the type money`, { kind: 'stored', instead: 'of-money' })],
 ])
 
 function decodeJson(text: string): Cell {

@@ -60,6 +60,10 @@ export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed
   const keys = new Set(missing.map(({ key }) => (key.startsWith('fields.') ? key : (key.split('.')[0] ?? key))))
   // The id column is required: without ids, rows cannot be told apart.
   const lacksId = keys.delete('fields.Id')
+  // Without the condition, every row would be published.
+  const conditions = (['active', 'showOnWeb'] as const).filter(
+    (key) => saysCondition(settings, key) && keys.delete(key),
+  )
   const { fields = [], others = [] } = Object.groupBy(keys, (key) => (key.startsWith('fields.') ? 'fields' : 'others'))
   const nulls = fields.map((key) => `${key.slice('fields.'.length)}: null`).join(', ')
   const block = others.map((key) => `${key}: null`)
@@ -70,11 +74,16 @@ export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed
   ]
   const orders = [
     ...(lacksId ? [`name the column of the ids in crm.${name}.fields.Id`] : []),
+    ...conditions.map((key) => `correct the names in crm.${name}.${key}`),
     ...(keys.size === 0 ? [] : [`name other columns, or for fields without one ${additions.join(', and ')}`]),
   ]
   const lead = `crm.${name}: ${written} has no ${words.size === 1 ? 'column' : 'columns'} ${[...words].join(', ')}`
   const message = `${lead}; it has ${[...columns.keys()].slice(0, 40).join(', ')}; ${orders.join('; ')}`
   throw new PostgresFailure('misconfigured', message, null, false)
+}
+
+function saysCondition(settings: Named['settings'], key: 'active' | 'showOnWeb'): boolean {
+  return new Map<string, unknown>(Object.entries(settings)).get(key) !== undefined
 }
 
 function nearHint(column: string, names: Iterable<string>): string {
