@@ -21,6 +21,7 @@ export class SuspicionWatch {
   #unmatched: readonly Suspicion[] = []
   #venuesAre: 'to be compared' | 'compared now' | 'compared' = 'to be compared'
   #wereCompared = false
+  #hadNoVenues = true
   readonly #settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>
   readonly #suspicions: ListSuspicions
   readonly #observe: Observe
@@ -45,7 +46,9 @@ export class SuspicionWatch {
     if (newlyWithheld.some((count) => !isOnPurpose(count))) this.mistakenAtMs[list] = systemTime.now().monotonicMs
     if (outcome !== 'ok' || kind === 'availability') return
     const isEmptied = rows === 0 && this.found[list].length > 0 && isEmpty(lists[list])
-    if (rows > 0 || isEmptied) this.#venuesAre = 'to be compared'
+    const hasNoVenues = isEmpty(lists.venues)
+    if (rows > 0 || isEmptied || hasNoVenues !== this.#hadNoVenues) this.#venuesAre = 'to be compared'
+    this.#hadNoVenues = hasNoVenues
     if (isEmptied && list === 'events') this.#unmatched = []
     // A new event may refer to a new venue, which the next read of the venues brings.
     if (list === 'venues' || !this.#wereCompared) void this.#compareVenues(lists)

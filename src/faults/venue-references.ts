@@ -11,6 +11,8 @@ type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events']
 type IdTexts = ListSuspicions['events']['venueTexts']
 
 const MOST_TEXTS = 20
+/** What is suspicious in events that name venues, if the list of venues is empty. */
+export const NO_VENUES = 'matches no venue: the list of venues is empty, so every /venue answers 404'
 /** The most venues that a text is compared with. More would delay requests. */
 const MOST_COMPARED = 2000
 
@@ -19,8 +21,8 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   const { events, venues } = lists
   const known = texts.events.venueTexts
   const isHeld = (venue: Guid): boolean => venues.list.inspect(venue) !== null
-  // A list without venues is no mistake.
-  if (!events.isLoaded || !venues.isLoaded || venues.list.size === 0) return []
+  if (!events.isLoaded || !venues.isLoaded) return []
+  if (venues.list.size === 0) return venueless(lists, known)
   const unmatched = new Map([...known].flatMap(([venue]) => (isHeld(venue) ? [] : [[venue, 0]])))
   // Usually all match, and no row needs to be looked at.
   if (unmatched.size === 0) return []
@@ -46,6 +48,22 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   const example = `${howMany(more.length, 'text')} besides those above`
   const what = 'contains more texts that match no venue'
   return count === 0 ? told : [...told, { column: known.column, what, count, example, where: null }]
+}
+
+/** The events that name a venue, if there are no venues at all; empty if no event names one. */
+async function venueless({ events }: ServedLists, known: IdTexts): Promise<readonly Suspicion[]> {
+  const { packed } = events.list.kind
+  let count = 0
+  await events.list.someServed((bytes) => {
+    if (packed.venueIdOf(bytes) !== EMPTY_GUID) count++
+    return false
+  }, yieldToEventLoop)
+  if (count === 0) return []
+  const [first] = known
+  const where = first?.[1].rows.values().next().value ?? null
+  return [
+    { column: known.column === '' ? 'VenueId' : known.column, what: NO_VENUES, count, example: where ?? '', where },
+  ]
 }
 
 function suspicionOf(

@@ -14,6 +14,7 @@ import {
 } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
+import { NO_VENUES } from '../faults/venue-references.ts'
 
 /** The snapshot in the file or the store. */
 export interface SnapshotStanding {
@@ -166,6 +167,11 @@ function shrunkStatus(shrunk: Shrunk, ageMs: number | null, settings: RefreshSet
   return { since, until, absent, unreadable }
 }
 
+/** Returns true if events name venues, of which there are none. */
+function isMissed(list: ListName, { found }: StatusOptions['watched']): boolean {
+  return list === 'venues' && found.events.some(({ what }) => what === NO_VENUES)
+}
+
 function listStatus(
   told: EitherList,
   { now, settings, ignoredColumns, watched, hasOwnAvailability, hasLists }: StatusOptions,
@@ -184,7 +190,7 @@ function listStatus(
     groups: faultCounts(list).flatMap(({ column, fault, count }) => (count > 0 ? [{ column, fault, count }] : [])),
     // Time since a row was last newly withheld for a mistake; null if there was none.
     newMistakesAgeMs: mistakenAt === -Infinity ? null : Math.ceil(now.monotonicMs - mistakenAt),
-    servesNothing: isLoaded && list.served === 0 && withheld > 0,
+    servesNothing: isLoaded && list.served === 0 && (withheld > 0 || isMissed(list.kind.name, watched)),
     suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: listStanding(told, settings, now),

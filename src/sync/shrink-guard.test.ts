@@ -260,11 +260,18 @@ describe('the shrink guard, if rows became unreadable (architecture: The shrink 
     expect([list.served, list.get(guidOf(1))?.Name]).toEqual([100, 'D'])
   })
 
-  it('does not hold back the losses of a list of ten', async () => {
+  it.each([
+    [10, 6, 'shrunk'],
+    [10, 5, 'ok'],
+    [4, 3, 'shrunk'],
+    [3, 2, 'ok'],
+    [3, 3, 'shrunk'],
+    [1, 1, 'shrunk'],
+  ])('of a list of %d that a read makes %d of unreadable: %s', async (count, lost, outcome) => {
     const { refresh, list } = scene()
-    await refresh(rows(ids.slice(0, 10)))
-    expect(await refresh(unreadable(ids.slice(0, 10)))).toBe('ok')
-    expect(list.served).toBe(0)
+    await refresh(rows(ids.slice(0, count)))
+    expect(await refresh(unreadable(ids.slice(0, lost)))).toBe(outcome)
+    expect(list.served).toBe(outcome === 'ok' ? count - lost : count)
   })
 })
 

@@ -61,6 +61,9 @@ export class ShrinkGuard {
    * rows.
    */
   #unconfirmed: { readonly read: Sighting; readonly endedAt: number } | null = null
+  /** The number of served records at the previous judgement, and whether there were more before. */
+  #served = 0
+  #hadMore = false
   /** When the operator accepted a shorter list, monotonic ms, until a read has proved it; `null` otherwise. */
   #acceptedAt: number | null = null
 
@@ -99,7 +102,11 @@ export class ShrinkGuard {
     // The absent rows of a complete read of changes may include rows that an audit found unreadable, so those are
     // subtracted.
     const leaving = absent + Math.max(0, unreadableNow - gone.unreadable)
-    const isShort = leaving > 0 && isTooMuch(leaving + lostCount, served + lostCount)
+    this.#hadMore = served < this.#served || (served === this.#served && this.#hadMore)
+    this.#served = served
+    // Records that are taken one by one over several reads are believed, the last one too.
+    const isLastOfSeveral = leaving === 1 && lostCount === 0 && this.#hadMore
+    const isShort = leaving > 0 && !isLastOfSeveral && isTooMuch(leaving + lostCount, served + lostCount)
     const isHeld = circumstances.shrinkGuardMs !== null && isShort && !this.acceptsShorter
     // If the guard already holds the list, a second read has agreed before.
     if (!read.oneMoment && isMuch(absent, served) && !(isHeld && this.shrunk !== null)) {
@@ -159,9 +166,9 @@ export class ShrinkGuard {
   }
 }
 
-/** Losing more than half of the records, and more than ten, is probably a fault. */
+/** Losing all records, or more than half of four and more, is probably a fault. */
 function isTooMuch(leaving: number, records: number): boolean {
-  return leaving > 10 && leaving * 2 > records
+  return leaving === records || (records >= 4 && leaving * 2 > records)
 }
 
 /**

@@ -175,4 +175,32 @@ describe.each(RUNTIMES)('the shrink guard on %s', (runtime) => {
     expect((await trusting.list()).served).toBe(5)
     await trusting.child.stop()
   })
+
+  it('holds an emptied list of three venues, and says it loudly once the operator has accepted that', async () => {
+    const venueOf = (number: number): string => idOf(100 + number)
+    const venues = [1, 2, 3].map((number) => ({ Id: venueOf(number), Name: `Hall ${number}` }))
+    const rows = JSON.parse(events(3)) as object[]
+    const named = rows.map((row, index) => ({ ...row, VenueId: venueOf(index + 1) }))
+    const directory = directoryOf({})
+    directory.write('events', JSON.stringify(named))
+    directory.write('venues', JSON.stringify(venues))
+    const { child, listening } = await serve(runtime, directory.configuration)
+    const venueStatus = async (): Promise<number> =>
+      (await fetch(`${listening.address}api/events/${idOf(1)}/venue`)).status
+    await eventually(venueStatus, (status) => status === 200)
+    directory.write('venues', '[]')
+    const told = await child.line((line) => line.includes('"event":"shrunk"'))
+    expect(told).toContain("3 of 3 venues are missing from the CRM's list")
+    expect(await venueStatus()).toBe(200)
+    await fetch(`${listening.operations}accept`, { method: 'POST' })
+    await eventually(venueStatus, (status) => status === 404)
+    const warned = await child.line((line) => line.includes('matches no venue: the list of venues is empty'))
+    expect(warned).toContain('"count":3')
+    const { lists } = (await (await fetch(`${listening.operations}status`)).json()) as {
+      lists: { venues: { servesNothing: boolean }; events: { suspicious: { what: string }[] } }
+    }
+    expect(lists.venues.servesNothing).toBe(true)
+    expect(lists.events.suspicious.map(({ what }) => what).join()).toContain('matches no venue')
+    expect(await child.stop()).toBe(0)
+  })
 })

@@ -75,7 +75,9 @@ export function stateOf(status) {
     const what = shrunk.map(([name, list]) => lossText(name, list.shrunk)).join('; ')
     return ['bad', `${what}. Accept it below, if the CRM is right.`]
   }
-  const empty = lists.filter(([, list]) => list.served === 0 && list.withheld > 0)
+  const empty = lists.filter(([, list]) => list.servesNothing)
+  if (empty.some(([, list]) => list.withheld === 0))
+    return ['bad', 'The list of venues is empty, though events name venues: their /venue answers 404.']
   if (empty.length > 0) {
     const what = empty.map(([name, list]) => `none of the ${numberText(list.withheld)} ${name}`).join(' and ')
     return ['warn', `Of the rows of the CRM ${what} is served: all are withheld. The reasons are below.`]
