@@ -231,7 +231,7 @@ export async function readCrm(
   const steps = new SlowSteps(onSlow, systemTime)
   const observe = (observation: Observation): void => {
     observations.push(observation)
-    if (observation.kind === 'crm-paused') steps.pause(observation.why, observation.untilMs)
+    if (observation.kind === 'read-paused') steps.pause(observation.why, observation.untilMs)
   }
   const silent = { ...configuration, describe: false }
   const options = {

@@ -41,7 +41,7 @@ export class Log {
     const nowMs = this.#options.now()
     const alone = logLine(observation)
     const said = observation.kind === 'read-ended' ? this.#repetition.filter(observation.read, alone, nowMs) : alone
-    if (said === null) return
+    if (said === null || (observation.kind === 'read-paused' && this.#repetition.hasSaid(observation, nowMs))) return
     const line = this.#render(observation.kind, said, new Date(nowMs).toISOString())
     if (this.#held === null) this.#options.out(line)
     else if (this.#held.length < MOST_HELD) this.#held.push(line)
@@ -83,6 +83,16 @@ const PROVES: Readonly<Record<ReadReport['kind'], readonly Failing[]>> = {
 class Repetition {
   readonly #troubles = new Map<string, Trouble>()
   readonly #waiting = new Set<string>()
+  /** The last logged pause of each list. */
+  readonly #pauses = new Map<string, { readonly atMs: number; readonly forMs: number }>()
+
+  /** Returns true if a pause of the list, at least half as long, was logged within ten minutes. */
+  hasSaid({ list, forMs }: Observed<'read-paused'>, nowMs: number): boolean {
+    const last = this.#pauses.get(list)
+    if (last !== undefined && nowMs - last.atMs < SAY_AGAIN_MS && forMs <= 2 * last.forMs) return true
+    this.#pauses.set(list, { atMs: nowMs, forMs })
+    return false
+  }
 
   /** Returns the line to write for a finished read, given the line it would have by itself; `null` for none. */
   filter(read: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
@@ -160,9 +170,10 @@ function logLine(seen: Observation): LogLine | null {
     case 'changes-published':
       // Counted as metrics only: they would produce a line for every refresh.
       return null
-    case 'crm-paused':
-      // Connectors note long pauses themselves.
-      return null
+    case 'read-paused': {
+      const { list, why, forMs } = seen
+      return line('warn', `the read of the ${list} waits for ${Math.ceil(forMs / 1000)} s: ${why}`)
+    }
     case 'shrunk':
       return line('error', shrunkText(seen))
     case 'answers-stopped': {

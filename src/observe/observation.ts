@@ -1,6 +1,7 @@
 // Everything worth reporting is an observation. Log lines, counts and the dashboard's history derive from it.
 // In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts and the last reads (telemetry.ts).
 // This room never makes a caller fail or wait: lines that cannot be written are counted.
+import type { ListName } from '../domain/field.ts'
 import type { WithheldCount } from '../domain/fault-counts.ts'
 
 /** Everything worth reporting. No observation contains a CRM value or a secret. */
@@ -48,8 +49,14 @@ export type Observation =
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
   /** A finding about a CRM whose lists can be read: one sentence, with the row's id if it concerns a row. */
   | { readonly kind: 'crm-noticed'; readonly message: string }
-  /** A read waits before its next request. `why` names the CRM's host, `untilMs` is by the wall clock. */
-  | { readonly kind: 'crm-paused'; readonly why: string; readonly untilMs: number }
+  /** A read of the list waits in its middle. `why` names the CRM's host or the budget, `untilMs` is by the wall clock. */
+  | {
+      readonly kind: 'read-paused'
+      readonly list: ListName
+      readonly why: string
+      readonly forMs: number
+      readonly untilMs: number
+    }
   /** Rows of a list are served but most likely wrong: how many, and the position of the first. */
   | {
       readonly kind: 'suspicious'

@@ -192,6 +192,9 @@ export class ReadMeter {
       if (reads === undefined) return
       increase(reads.byOutcome, outcome)
       reads.durations.add(durationMs / 1000)
+    } else if (observation.kind === 'read-paused') {
+      const reads = this.lists.get(observation.list)
+      if (reads !== undefined) increase(reads.byOutcome, 'throttled')
     } else if (observation.kind === 'crm-request') increase(this.crmRequests, observation.outcome)
     else if (observation.kind === 'changes-published') {
       for (const delayMs of observation.delaysMs) this.publishDelay.add(delayMs / 1000)

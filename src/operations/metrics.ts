@@ -192,6 +192,11 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
       'Age of a list: since it was last confirmed, and since its last full read; absent before the first read.',
       () => both().flatMap((told) => agesOf(told, time)),
     ),
+    gauge(
+      'marquee_list_failing',
+      '1 while the last read of the list has failed, or a read waits because the CRM or the budget asks for a pause.',
+      () => both().map((told) => sampleOf(told, told.isFailing ? 1 : 0)),
+    ),
     gauge('marquee_records', 'Records that are served, and rows of the CRM that are withheld.', () =>
       both().flatMap((told) => [
         sampleOf(told, told.list.served, { state: 'served' }),

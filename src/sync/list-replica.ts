@@ -4,7 +4,7 @@ import { AwaitedVenues } from './awaited-venues.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
-import type { Failure } from './port.ts'
+import { type Failure, SHORT_PAUSE_MS, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Freshness, RefreshSettings, ServedList, Shrunk, SnapshotList } from './served-list.ts'
 import type { Moment, Time } from '../time/time.ts'
@@ -23,6 +23,8 @@ export class ListReplica<Item> implements ServedList<Item> {
   #endHints: (() => void) | undefined
   #isNew = true
   #stoppedAt: Moment | null = null
+  /** The last pause in the middle of a read. */
+  #pause: { readonly untilMs: number; readonly message: string } | null = null
   /** Wakes each caller that waits for reads. */
   readonly #waiting = new Set<() => void>()
   readonly #time: Time
@@ -68,6 +70,26 @@ export class ListReplica<Item> implements ServedList<Item> {
       () => reader.readAvailability(),
     )
     this.#usual = source.availabilityEveryMs === null ? [this.refresh] : [this.refresh, this.availability]
+    source.onPause?.((forMs, why) => this.#pauses(forMs, why))
+  }
+
+  /** Notes that requests of a running read wait. Callers are told at once, as after a failure. */
+  #pauses(forMs: number, why: string): void {
+    if (forMs < SHORT_PAUSE_MS || !this.#confirming.some((poller) => poller.isRunning)) return
+    const { monotonicMs, wallMs } = this.#time.now()
+    const untilMs = monotonicMs + forMs
+    // Several requests may wait for the same reason, and not until the same millisecond.
+    const isNew = this.#pause === null || untilMs > this.#pause.untilMs + SHORT_PAUSE_MS
+    if (!isNew) return
+    this.#pause = { untilMs, message: `${why}; the read continues after that` }
+    this.#options.observe({ kind: 'read-paused', list: this.list.kind.name, why, forMs, untilMs: wallMs + forMs })
+    this.help()
+  }
+
+  /** Milliseconds until the running read continues; 0 if it does not wait. */
+  get #pausedMs(): number {
+    if (this.#pause === null || !this.#confirming.some((poller) => poller.isRunning)) return 0
+    return Math.max(0, this.#pause.untilMs - this.#time.now().monotonicMs)
   }
 
   /** Starts reading, or goes on after a stop. */
@@ -145,19 +167,26 @@ export class ListReplica<Item> implements ServedList<Item> {
   }
 
   get isBackingOff(): boolean {
-    return this.#confirming.some((poller) => poller.isBackingOff)
+    return this.#pausedMs > 0 || this.#confirming.some((poller) => poller.isBackingOff)
   }
 
   get isFailing(): boolean {
     return (
-      this.shrunk !== null || this.#confirming.some(({ lastFailure, isWaiting }) => lastFailure !== null && !isWaiting)
+      this.shrunk !== null ||
+      this.#pausedMs > 0 ||
+      this.#confirming.some(({ lastFailure, isWaiting }) => lastFailure !== null && !isWaiting)
     )
   }
 
   /** Why the list is not believed, or else the last failure of a poller that has not succeeded since. */
   get lastFailure(): Failure | null {
+    const paused = this.#pausedMs === 0 ? null : this.#pause
     return (
-      this.reader.guard.failure ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
+      this.reader.guard.failure ??
+      (paused === null ? null : failureOf('throttled', paused.message, this.#pausedMs)) ??
+      this.refresh.lastFailure ??
+      this.audit.lastFailure ??
+      this.availability.lastFailure
     )
   }
 
@@ -175,7 +204,7 @@ export class ListReplica<Item> implements ServedList<Item> {
   }
 
   get nextReadInMs(): number {
-    return this.refresh.nextTryInMs
+    return Math.max(this.refresh.nextTryInMs, this.refresh.isRunning ? this.#pausedMs : 0)
   }
 
   /** Milliseconds until the CRM accepts reads of the list again; 0 if it does now. */
@@ -185,7 +214,10 @@ export class ListReplica<Item> implements ServedList<Item> {
 
   get nextTryInMs(): number {
     const resting = this.#confirming.filter((poller) => poller.isBackingOff)
-    return Math.max(...(resting.length > 0 ? resting : this.#confirming).map((poller) => poller.nextTryInMs))
+    return Math.max(
+      this.#pausedMs,
+      ...(resting.length > 0 ? resting : this.#confirming).map((poller) => poller.nextTryInMs),
+    )
   }
 
   readOnce(): Promise<void> {

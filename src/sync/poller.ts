@@ -18,6 +18,8 @@ export interface PollerSettings {
 
 const FIRST_BACK_OFF_MS = 1000
 const REFUSED_CEILING_MS = 60_000
+const THROTTLED_PAUSE_MS = 10_000
+const THROTTLED_CEILING_MS = 60_000
 const RETRY_AFTER_CEILING_MS = 3_600_000
 
 /** Repeats one kind of read: one at a time, shared by all callers, with a random back-off after failures. */
@@ -175,6 +177,11 @@ export class Poller {
 
   #backOff({ kind, retryAfterMs }: Failure, failuresBefore: number): Record<'ownMs' | 'askedMs', number> {
     const isRefused = kind === 'refused'
+    // A CRM that asks for fewer requests, and does not say how long, gets few.
+    if (kind === 'throttled' && retryAfterMs === null) {
+      const pauseMs = Math.min(2 ** Math.min(failuresBefore, 20) * THROTTLED_PAUSE_MS, THROTTLED_CEILING_MS)
+      return { ownMs: 0, askedMs: pauseMs }
+    }
     const ceilingMs = isRefused ? REFUSED_CEILING_MS : this.#settings.backOffCeilingMs
     const grownMs = Math.min(2 ** Math.min(failuresBefore, 20) * FIRST_BACK_OFF_MS, ceilingMs)
     // Refused credentials are retried at regular intervals, because some directories lock accounts after a burst of

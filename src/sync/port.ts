@@ -101,6 +101,8 @@ export interface ListSource<Item> {
    * unsubscribes.
    */
   onHint?(callback: () => void): () => void
+  /** Calls back when a running read begins to wait, because the CRM or the budget of requests says so. */
+  onPause?(callback: OnPause): void
   /**
    * Returns true if the data changed since the last read, if that is cheap to find out. A change ends the back-off
    * after a failure.
@@ -116,6 +118,12 @@ export interface ListSource<Item> {
   /** Returns a sentence for the admin about a row that is served; `null` if there is nothing to say. */
   remarkOn?(id: Guid): string | null
 }
+
+/** @param why names who asks for the pause, without secrets */
+export type OnPause = (forMs: number, why: string) => void
+
+/** A read waits for a shorter pause without a word, and fails if the CRM asks it for a longer one at its beginning. */
+export const SHORT_PAUSE_MS = 1000
 
 /**
  * Which row is served if one read meets an id twice. `serves-first`: the others are withheld. `serves-later`: it is the

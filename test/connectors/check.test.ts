@@ -203,7 +203,7 @@ describe('check of a connector', () => {
     expect(status).toBe(0)
     const told = said.split('\n').filter((line) => line.startsWith('Still '))
     const until = /until \d\d:\d\d:\d\d UTC/
-    const wait = `127.0.0.1:${server.port} asks for a pause until HH:MM:SS UTC`
+    const wait = `127.0.0.1:${server.port} asks for fewer requests (429) until HH:MM:SS UTC`
     expect(told.map((line) => line.replace(until, 'until HH:MM:SS UTC'))).toEqual(
       args.length > 0 ? [] : [`Still reading the events after 5 s: no rows so far; ${wait}.`],
     )

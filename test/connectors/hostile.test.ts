@@ -151,11 +151,11 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
 
   it('is not ended while the CRM asks it to wait for two minutes', async () => {
     isThrottled = true
-    await service.says('asks for a pause')
+    await service.says('asks for fewer requests (429)')
     const pid = service.childPid
     await Bun.sleep(5000)
     expect(service.childPid).toBe(pid)
-    expect(service.log).toContain('our-crm.ts waits for 120 s')
+    expect(service.log).toContain('waits for 120 s')
     isThrottled = false
   })
 

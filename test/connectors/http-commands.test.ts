@@ -65,7 +65,7 @@ for (const runtime of RUNTIMES) {
       const { status, stderr } = await runCommand(['check'], { cwd: folder.path, runtime, env })
       const said = stderr.split('\n').filter((line) => line.startsWith('Still '))
       expect(said.map((line) => line.replace(/\d\d:\d\d:\d\d UTC/, 'HH:MM:SS UTC'))).toEqual([
-        `Still reading the venues after 5 s: no rows so far; ${new URL(api.url).host} asks for a pause until HH:MM:SS UTC.`,
+        `Still reading the venues after 5 s: no rows so far; ${new URL(api.url).host} asks for a pause (503) until HH:MM:SS UTC.`,
       ])
       expect(status).toBe(0)
     })

@@ -66,7 +66,7 @@ const FAULTS: readonly (readonly [mode: string, sentence: string, how: 'fails' |
   ['future', 'updatedAt is in the future', 'noticed'],
   ['pages', 'events: page 2 has only rows of earlier pages; is paging.by right?', 'fails'],
   ['cursor', 'the same cursor came twice: the pages run in a circle', 'fails'],
-  ['pause', 'asks for a pause', 'noticed'],
+  ['pause', 'asks for fewer requests (429)', 'noticed'],
   ['loop', 'our-crm.mjs sent nothing for 3 s, and was ended', 'fails'],
   ['floating', 'our-crm.mjs:25: a rejected promise that was not awaited (RangeError)', 'noticed'],
   // It throws always, and the lists are read all the same.

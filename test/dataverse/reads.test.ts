@@ -210,7 +210,7 @@ describe('a list in Dataverse', () => {
     })
     await load(rig)
     expect(rig.replica.events.list.served).toBe(1500)
-    const said = rig.observations.flatMap((seen) => (seen.kind === 'crm-paused' ? [seen.why] : []))
+    const said = rig.observations.flatMap((seen) => (seen.kind === 'read-paused' ? [seen.why] : []))
     expect(said.map((why) => why.replace(/:\d+ /, ' '))).toEqual(['127.0.0.1 asks for a pause'])
   })
 })

@@ -14,7 +14,7 @@ import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { waitNotices } from '../kit/wait-notices.ts'
+import { Pauses } from '../kit/pauses.ts'
 import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
 import { type Frame, type ToHost, CHANNEL, eachFrame } from './host-messages.ts'
 
@@ -72,7 +72,7 @@ class ModuleHost implements RowHost {
   readonly #context: ProcessContext
   readonly given: GivenSettings
   readonly #prints: ChildPrints
-  readonly #noteWait: ReturnType<typeof waitNotices>
+  readonly pauses: Pauses = new Pauses()
   readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
   #alive: Alive | null = null
   /** What the connector declared when it was first started. */
@@ -89,7 +89,6 @@ class ModuleHost implements RowHost {
     this.#context = context
     this.given = new GivenSettings(settings.settings)
     this.#prints = new ChildPrints(this.name, this.given, context.observe, context.time)
-    this.#noteWait = waitNotices(this.name, (text) => this.given.shown(text), context)
   }
 
   /** Starts the process if none is running. Returns what the connector declares about its lists. */
@@ -255,7 +254,7 @@ class ModuleHost implements RowHost {
     if (head.is === 'waiting') {
       const until = earlierBy(this.#context.time.now(), -head.forMs)
       alive.pausedUntil = laterOf(alive.pausedUntil, until)
-      return this.#noteWait(head.forMs, head.why)
+      return this.pauses.tell(head.forMs, this.given.shown(head.why))
     }
     const waiting = alive.waiting.get(head.read)
     alive.waiting.delete(head.read)

@@ -7,6 +7,7 @@ import type {
   Failed,
   Failure,
   ListReading,
+  OnPause,
   PageStream,
   ReadEnd,
   ReadRequest,
@@ -118,6 +119,10 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   onHint(callback: () => void): () => void {
     const { name, host } = this.#settings.stream
     return host.onHint(name, callback)
+  }
+
+  onPause(callback: OnPause): void {
+    this.#settings.stream.host.pauses?.on(callback)
   }
 
   async *read(request: ReadRequest): PageStream<Item> {

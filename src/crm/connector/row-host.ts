@@ -3,6 +3,7 @@
 
 import type { ListShape } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
+import type { Pauses } from '../kit/pauses.ts'
 import type { MappingContext } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 
@@ -85,6 +86,8 @@ export interface RowHost {
   /** Reads rows. Fails if the connector gives nothing for too long. */
   rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows
   readonly given: GivenSecrets
+  /** Tells when requests have to wait; absent if the connector sends them by itself. */
+  readonly pauses?: Pauses
   /** Called after a secret in `given` has changed; absent if each read takes its settings from there. */
   takeSecrets?(): void
   /** Calls back when the connector hints at a change. Returns a function that stops this. */

@@ -5,8 +5,9 @@ import { sleep } from '../../time/waiting.ts'
 import type { Http, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { Gate, ask } from '../web/ask.ts'
-import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
+import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
 import { type JsonAnswer, type JsonRequest, FetchFault, answerOf, misconfigured } from './json-answer.ts'
+import { SHORT_PAUSE_MS } from '../../sync/port.ts'
 import { readPages } from './http-pages.ts'
 
 export interface HttpSettings {
@@ -23,7 +24,15 @@ export interface HttpSettings {
 
 type Authorized = Omit<JsonRequest, 'bearer'> & { readonly bearer: string | undefined }
 
+/** One call of a connector's method. */
+interface Reading {
+  readonly signal: AbortSignal
+  /** Whether the CRM has answered a request for rows. */
+  isAnswered: boolean
+}
+
 const MOST_BYTES = 64 * 1024 * 1024
+const MOST_ERROR_BYTES = 4096
 /** How many times to send a request while the CRM asks to send it later. */
 const MOST_TRIES = 4
 /** The first pause if the CRM does not say how long; doubles up to a minute. */
@@ -55,10 +64,14 @@ export class HttpRequests {
    * @param onRequest called for each request for rows
    */
   bind(signal: AbortSignal, onRequest = (): void => {}): Http {
-    const request = (url: string, options: JsonRequest): Promise<JsonAnswer> => {
+    const reading: Reading = { signal, isAnswered: false }
+    const request = async (url: string, options: JsonRequest): Promise<JsonAnswer> => {
       // A form asks for a token, which later reads use as well.
-      if (typeof options.body !== 'string') onRequest()
-      return this.#request(url, options, signal)
+      const isForm = typeof options.body === 'string'
+      if (!isForm) onRequest()
+      const answer = await this.#request(url, options, reading)
+      reading.isAnswered ||= !isForm
+      return answer
     }
     return {
       get: async (url, options = {}) => (await request(url, options)).value,
@@ -67,40 +80,46 @@ export class HttpRequests {
     }
   }
 
-  async #request(target: string, options: JsonRequest, signal: AbortSignal): Promise<JsonAnswer> {
+  async #request(target: string, options: JsonRequest, reading: Reading): Promise<JsonAnswer> {
     const { bearer } = options
-    if (typeof bearer !== 'function') return this.#requestWith({ ...options, bearer }, target, signal)
+    if (typeof bearer !== 'function') return this.#requestWith({ ...options, bearer }, target, reading)
     const token = await bearer(null)
     try {
-      return await this.#requestWith({ ...options, bearer: token }, target, signal)
+      return await this.#requestWith({ ...options, bearer: token }, target, reading)
     } catch (cause) {
       // A token can expire or be revoked at any time, also while a list is being read.
       if (!(cause instanceof FetchFault) || cause.kind !== 'refused') throw cause
-      return this.#requestWith({ ...options, bearer: await bearer(token) }, target, signal)
+      return this.#requestWith({ ...options, bearer: await bearer(token) }, target, reading)
     }
   }
 
-  async #requestWith(options: Authorized, target: string, signal: AbortSignal): Promise<JsonAnswer> {
+  async #requestWith(options: Authorized, target: string, reading: Reading): Promise<JsonAnswer> {
     const url = this.#urlOf(target, options.query)
     // A link from an answer is sent unchanged: `URL` encodes some characters differently.
     const isAsWritten = target.startsWith(`${url.origin}/`) && SENDABLE.test(target)
     const isLink = isAsWritten && Object.keys(options.query ?? {}).length === 0
     for (let tries = 1; ; tries++) {
-      const reply = await this.#send(url, isLink ? target : url.href, options, signal)
-      if (reply.status !== 429 && reply.status !== 503) {
-        this.#waitMs = FIRST_WAIT_MS
+      const reply = await this.#send(url, isLink ? target : url.href, options, reading)
+      const isAsked = isThrottling(reply) || (reply.status === 503 && 'retry-after' in reply.headers)
+      // A server that is down at the beginning of a read is an outage like any other.
+      if (!isAsked && (reply.status !== 503 || !reading.isAnswered)) {
+        if (reply.status !== 503) this.#waitMs = FIRST_WAIT_MS
         return answerOf(url, reply, options)
       }
       const pauseMs = this.#pauseAfter(reply)
-      const isTooLong = pauseMs > this.#longestPauseMs
-      const isAsked = reply.status === 429 || 'retry-after' in reply.headers
-      if (isTooLong && isAsked) throw pauseFault(url, pauseMs, reply.status)
-      if (tries === MOST_TRIES || isTooLong) return answerOf(url, reply, options)
+      const isTooLong = pauseMs > this.#longestPauseMs(reading)
+      if (isAsked && isTooLong) throw pauseFault(url, pauseMs, reply.status)
+      if (isAsked && tries === MOST_TRIES) throw stillFault(url, pauseMs, reply.status)
+      if (isTooLong || tries === MOST_TRIES) return answerOf(url, reply, options)
     }
   }
 
-  get #longestPauseMs(): number {
-    return this.#settings.limits.longestPauseMs ?? Infinity
+  /**
+   * How long a read waits for one pause, in ms. Nothing is lost if a read that has no answer yet fails, and the next one
+   * begins after the pause. In the middle of a list, a read has to wait: it might never come to its end.
+   */
+  #longestPauseMs({ isAnswered }: Reading): number {
+    return this.#settings.limits.longestPauseMs ?? (isAnswered ? Infinity : SHORT_PAUSE_MS)
   }
 
   /** Holds requests back because an answer says so. Returns for how long, in ms. */
@@ -154,15 +173,16 @@ export class HttpRequests {
     return url
   }
 
-  async #send(url: URL, text: string, options: Authorized, signal: AbortSignal): Promise<HttpReply> {
-    const reply = await this.#gate.run(signal, () => this.#exchange(url, text, options, signal))
+  async #send(url: URL, text: string, options: Authorized, reading: Reading): Promise<HttpReply> {
+    const reply = await this.#gate.run(reading.signal, () => this.#exchange(url, text, options, reading))
     if (reply === null) throw givenUp()
     return reply
   }
 
-  async #exchange(url: URL, text: string, options: Authorized, signal: AbortSignal): Promise<HttpReply> {
+  async #exchange(url: URL, text: string, options: Authorized, reading: Reading): Promise<HttpReply> {
     const { web, time, limits } = this.#settings
-    await this.#untilAllowed(url, signal)
+    const { signal } = reading
+    await this.#untilAllowed(url, reading)
     const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
     const headers = headersOf(options, body !== null)
     // Another key may see other rows.
@@ -176,7 +196,7 @@ export class HttpRequests {
       signal,
       timeoutMs: limits.requestTimeoutMs,
       time,
-      beforeRetry: () => this.#untilAllowed(url, signal).then(() => null),
+      beforeRetry: () => this.#untilAllowed(url, reading).then(() => null),
     })
     if (!('reply' in answered)) throw new FetchFault(answered.kind, answered.message)
     const { reply } = answered
@@ -185,23 +205,43 @@ export class HttpRequests {
     return body === null ? this.#kept.settle(request, reply) : reply
   }
 
-  async #untilAllowed(url: URL, signal: AbortSignal): Promise<void> {
+  async #untilAllowed(url: URL, reading: Reading): Promise<void> {
     const { time, onWait } = this.#settings
+    const { signal } = reading
     for (;;) {
       const closedMs = this.#gate.closedForMs
       const ms = closedMs > 0 ? closedMs : this.#budget.take(time.now().monotonicMs)
       if (ms <= 0) return
-      if (closedMs > this.#longestPauseMs) throw pauseFault(url, closedMs, this.#pausedBy)
-      onWait(ms, closedMs > 0 ? `${url.host} asks for a pause` : 'the budget of requests is used up')
+      if (closedMs > this.#longestPauseMs(reading)) throw pauseFault(url, closedMs, this.#pausedBy)
+      onWait(ms, closedMs > 0 ? askedBy(url, this.#pausedBy) : 'the budget of requests is used up')
       await sleep(ms, time, signal)
       if (signal.aborted) throw givenUp()
     }
   }
 }
 
-function pauseFault({ host }: URL, pauseMs: number, status: number): FetchFault {
-  const wish = status === 429 ? 'fewer requests' : 'a pause'
-  const sentence = `${host} asks for ${wish} (${status}): try again in ${Math.ceil(pauseMs / 1000)} s`
+/** What the fields of an error say if a limit of requests is reached: Salesforce and Google answer 403 then. */
+const LIMIT_CODE =
+  /"(?:errorCode|code|status|reason)"\s*:\s*"(?:REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|\w*[rR]ateLimitExceeded)"/
+
+/** Returns true if the CRM asks for fewer requests. */
+function isThrottling({ status, headers, body }: HttpReply): boolean {
+  if (status === 429) return true
+  if (status !== 403) return false
+  if ('retry-after' in headers || headers['x-ratelimit-remaining'] === '0') return true
+  return LIMIT_CODE.test(utf8TextOf(body.subarray(0, MOST_ERROR_BYTES)) ?? '')
+}
+
+function askedBy({ host }: URL, status: number): string {
+  return `${host} asks for ${status === 429 || status === 403 ? 'fewer requests' : 'a pause'} (${status})`
+}
+
+function stillFault(url: URL, pauseMs: number, status: number): FetchFault {
+  return new FetchFault('throttled', `${askedBy(url, status)} again and again`, status, pauseMs > 0 ? pauseMs : null)
+}
+
+function pauseFault(url: URL, pauseMs: number, status: number): FetchFault {
+  const sentence = `${askedBy(url, status)}: try again in ${Math.ceil(pauseMs / 1000)} s`
   return new FetchFault('throttled', sentence, status, pauseMs)
 }
 

@@ -1,4 +1,4 @@
-import type { Crm } from '../../sync/port.ts'
+import type { Crm, OnPause } from '../../sync/port.ts'
 import { type ConnectorSettings, connectorCrm } from '../connector/connector-crm.ts'
 import type { Connector } from '../connector/marquee-connector.d.ts'
 import type { RowHost } from '../connector/row-host.ts'
@@ -7,7 +7,7 @@ import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { runConnector } from './connector-run.ts'
 import { GivenSettings, type SettingValues } from './given-settings.ts'
 import type { Secret } from '../../domain/secret.ts'
-import { waitNotices } from '../kit/wait-notices.ts'
+import { Pauses } from '../kit/pauses.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
   readonly kind: string
@@ -35,12 +35,14 @@ export function openShippedCrm(
   const { limits, time } = context
   const web = trustingHttpClient(openHttpClient, ca, { configured: proxy?.reveal() ?? null, env })
   const given = new GivenSettings(values)
-  const onWait = waitNotices(kind, (text) => given.shown(text), context)
+  const pauses = new Pauses()
+  const onWait: OnPause = (forMs, why) => pauses.tell(forMs, given.shown(why))
   const run = runConnector(connector, { name: kind, settings: given.sent, web, limits, allowInsecure, time, onWait })
   if (typeof run === 'string') throw new Error(`the connector for ${kind} is wrong: ${run}`)
   const host: RowHost = {
     name: kind,
     given,
+    pauses,
     ready: () => Promise.resolve(run.outline),
     rows: run.rows,
     takeSecrets: () => run.take(given.sent),

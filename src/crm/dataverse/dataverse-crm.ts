@@ -10,6 +10,7 @@ import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
+import { Pauses } from '../kit/pauses.ts'
 import { Labels, ZoneCodes } from './labels.ts'
 import { type EntityTable, type TableParts, entityTable } from './table-rows.ts'
 import { type FullReadCosts, FullReadPace, type NoTracking, Tracking } from './tracking.ts'
@@ -36,10 +37,6 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
   const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
   const client = new DataverseClient({ web, tokens, time, limits, origin, clientId, onRequest })
-  const onPause = (forMs: number): void => {
-    const untilMs = time.now().wallMs + forMs
-    observe({ kind: 'crm-paused', why: `${new URL(origin).host} asks for a pause`, untilMs })
-  }
   const zones = new ZoneCodes(client, time)
   const costs: FullReadCosts = new Map()
 
@@ -54,6 +51,8 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
   }
   const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {
     const { name: list, from } = table
+    const pauses = new Pauses()
+    const onPause = (forMs: number): void => pauses.tell(forMs, `${new URL(origin).host} asks for a pause`)
     const onOff = (why: NoTracking): void => observe({ kind: 'no-change-tracking', list, table: from, why })
     return new EntitySource({
       reader: new PageReader(client, table, time, onPause),
@@ -62,6 +61,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
       pace: new FullReadPace(time, costs),
       time,
       limits,
+      pauses,
       availabilityEveryMs: table.availability === null ? null : (availability?.everyMs ?? null),
     })
   }

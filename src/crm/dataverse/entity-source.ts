@@ -1,4 +1,5 @@
 import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
+import type { Pauses } from '../kit/pauses.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type ReadOutcome,
   type ReadRequest,
   type ListSource,
+  type OnPause,
   PAGE_ROWS,
   cursorOf,
   failed,
@@ -28,6 +30,7 @@ export interface EntitySourceSettings<Item> {
   readonly pace: FullReadPace
   readonly time: Time
   readonly limits: CrmLimits
+  readonly pauses: Pauses
   readonly availabilityEveryMs: number | null
 }
 
@@ -92,6 +95,10 @@ export class EntitySource<Item> implements ListSource<Item> {
   /** Delta links are valid for any client that may read the table; other cursors mean nothing to another process. */
   travels(cursor: Cursor): boolean {
     return !cursor.startsWith(UNTRACKED)
+  }
+
+  onPause(callback: OnPause): void {
+    this.#settings.pauses.on(callback)
   }
 
   remarkOn(id: Guid): string | null {

@@ -83,10 +83,11 @@ export class Download {
     if (this.#copy !== null && this.#copy.cursor === cursor) this.#copy = { ...this.#copy, bytes: null }
     const known = this.#copy?.cursor === cursor || (this.#copy?.bytes ?? null) !== null ? this.#copy : null
     const leftMs = this.#answered === null ? 0 : LEAST_INTERVAL_MS - elapsedMs(this.#answered.at, now)
-    if (leftMs > 0 && this.#answered?.failure) return { ...this.#answered.failure, retryAfterMs: leftMs }
+    if (leftMs > 0 && this.#answered?.failure)
+      return { ...this.#answered.failure, retryAfterMs: Math.max(leftMs, gate.closedForMs) }
     if (leftMs > 0 && known !== null) return known
     const pauseMs = gate.closedForMs
-    if (pauseMs > 0) return failureOf('throttled', `${this.#host} asked for a pause`, pauseMs)
+    if (pauseMs > 0) return failureOf('throttled', `${this.#host} asks for a pause`, pauseMs)
     const validators = known === null ? {} : this.#validators
     let got = await this.#follow(validators, signal)
     if ('reply' in got && isRefusal(got.reply.status) && (await this.#refreshSecrets())) {
