@@ -182,7 +182,7 @@ function numberSource(column: Column, isZero: (text: string) => boolean): Omit<L
   const values = new Map(zeros.slice(0, SOME_WORDS).map((text) => [text.trim().toLowerCase(), text.trim()]))
   const words = [...values.values()]
   const more = [
-    ...(words.length === 0 ? [] : [`values: { ${words.map((text) => `${quoted(text)}: "0"`).join(', ')} }`]),
+    ...(words.length === 0 ? [] : [`values: { ${words.map((text) => `${quoted(text)}: 0`).join(', ')} }`]),
     ...(hasPrices ? ['pick: least'] : []),
   ]
   const isNumbers = hasPrices ? (fit === 1 ? 'has a price' : 'have a price') : fit === 1 ? 'is a number' : 'are numbers'
@@ -229,7 +229,7 @@ function soldOutOf(columns: readonly Column[], taken: Set<Column>, capacity: Col
     return { key, value, evidence: `${sold}, else all tickets` }
   }
   const others = column.texts.flatMap((one) => (marks.includes(one) ? [] : [`${quoted(one.text)}: ${OPEN}`]))
-  const values = [...words.map((word) => `${word}: "0"`), ...others].join(', ')
+  const values = [...words.map((word) => `${word}: 0`), ...others].join(', ')
   const value = `{ column: ${name}, values: { ${values} }, whenBlank: ${OPEN} }`
   return {
     key,

@@ -86,7 +86,7 @@ function typeOf({ kind, texts }: Column): FurtherType {
   const isMoment = kind === 'date-time' || kind === 'date'
   const all = (pattern: RegExp): boolean => texts.every(({ text }) => pattern.test(text.trim()))
   if (isMoment && texts.every(({ text }) => parseDateTimeText(text) !== null)) return 'date-time'
-  if (all(URL_TEXT)) return 'text'
+  if (all(URL_TEXT)) return 'url'
   if (all(FLAG)) return 'flag'
   if (kind !== 'number') return 'text'
   if (all(INTEGER)) return 'integer'

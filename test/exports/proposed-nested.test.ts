@@ -98,7 +98,7 @@ describe('what other makers write', () => {
     })
     for (const line of [
       'Id: Nº   # 4 different values',
-      'TicketsAvailable: { column: Entradas libres, values: { Agotado: "0" } }   # 3 of 4 are numbers; e.g. 10; Agotado: 0',
+      'TicketsAvailable: { column: Entradas libres, values: { Agotado: 0 } }   # 3 of 4 are numbers; e.g. 10; Agotado: 0',
       '# Status: { column: Estado, values: { Cancelado: cancelled, Aplazado: postponed } }',
       '# Description: Sinopsis',
       '# Image: Cartel',
