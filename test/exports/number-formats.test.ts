@@ -36,6 +36,7 @@ const SHOWN: readonly (readonly [format: string | number, stored: number, shown:
   [2, 12.5, '12.50', '12,50'],
   ['General', 12.5, '12.5'],
   [0, 7, '7'],
+  [1, 7.5, '8'],
   // Dates and times.
   ['dd/mm/yyyy\\ hh:mm', DAY + 0.8125, '24/12/2026 19:30'],
   ['hh"h"mm', 0.8125, '19h30'],
@@ -103,7 +104,7 @@ describe('a number in a workbook (docs/files-as-exported.md)', () => {
   })
 
   it('is in number fields what is stored', async () => {
-    const numbers = SHOWN.slice(0, 23)
+    const numbers = SHOWN.slice(0, 24)
     const found = await served('bun', 'venues', numbers.length, bytes, { fields })
     expect(found.map(({ Longitude }) => Longitude)).toEqual(numbers.map(([, stored]) => stored))
   })

@@ -21,6 +21,7 @@ export const GENERAL_FORMAT: NumberFormat = { code: null, kind: 'number', isCode
 
 /** The codes of formats with fixed numbers that are the same everywhere. */
 const BUILT_IN: Readonly<Record<number, string>> = {
+  1: '0',
   2: '0.00',
   3: '#,##0',
   4: '#,##0.00',
@@ -82,8 +83,8 @@ function parsed(code: string): NumberFormat {
   // Without literal texts, signs that only align, and conditions.
   const plain = code.replaceAll(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
   if (!isDate && !isTime) {
-    const isCode = /0/.test(plain) && !/[.,%e/?]|general/i.test(plain)
-    return { code: /^(?:general|@|0)$/i.test(code) ? null : code, kind: 'number', isCode }
+    const isCode = code !== '0' && /0/.test(plain) && !/[.,%e/?]|general/i.test(plain)
+    return { code: /^(?:general|@)$/i.test(code) ? null : code, kind: 'number', isCode }
   }
   const kind = isDate ? (isTime ? 'date-time' : 'date') : /^[^;]*\[(?:h+|m+|s+)\]/i.test(plain) ? 'hours' : 'time'
   // Names of days and months are in the computer's language, unless the code says which.
