@@ -192,10 +192,11 @@ function logLine(seen: Observation): LogLine | null {
       const byColumn = JSON.stringify(seen.byColumn)
       return line('warn', `the CRM did not report changes of its ${seen.list}, by column: ${byColumn}`)
     }
-    case 'no-change-tracking': {
-      const { list, table, why } = seen
+    case 'no-change-tracking':
+    case 'changes-unreadable': {
+      const { kind, list, table } = seen
       const fact =
-        why === 'off'
+        kind === 'no-change-tracking'
           ? `the CRM tracks no changes of ${table}`
           : `the CRM tracks the changes of ${table}, but reading them keeps failing`
       return line('warn', `${fact}: every refresh reads all ${list}`)

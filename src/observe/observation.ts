@@ -35,14 +35,13 @@ export type Observation =
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
   /**
-   * Every refresh of a list must be a full read, because the CRM does not track changes of the table or because reading
-   * the changes keeps failing.
+   * Every refresh of a list must be a full read, because the CRM does not track changes of the table, or because it
+   * does, but reading them keeps failing.
    */
   | {
-      readonly kind: 'no-change-tracking'
+      readonly kind: 'no-change-tracking' | 'changes-unreadable'
       readonly list: string
       readonly table: string
-      readonly why: 'off' | 'failing'
     }
   /** Rows of a table contain codes without a label in the CRM, and are served without the label. */
   | { readonly kind: 'labels-missing'; readonly table: string; readonly column: string; readonly codes: number }

@@ -30,7 +30,7 @@ describe('a table without change tracking', () => {
       expect(rig.replica.events.list.served).toBe(29)
     }
     const said = rig.observations.filter(({ kind }) => kind === 'no-change-tracking')
-    expect(said).toEqual([{ kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events', why: 'off' }])
+    expect(said).toEqual([{ kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events' }])
   })
 
   it('is read as often as the maximum age needs, not with every refresh', async () => {
@@ -136,7 +136,17 @@ describe('a table whose links to changes are refused again and again', () => {
     return environment.standIn.trap(/events.*deltatoken/, { kind: 'reply', reply }, Number.POSITIVE_INFINITY)
   }
   const told = ({ observations }: Rig): readonly unknown[] =>
-    observations.filter(({ kind }) => kind === 'no-change-tracking')
+    observations.filter(({ kind }) => kind === 'no-change-tracking' || kind === 'changes-unreadable')
+
+  it('is not said to have no change tracking after three refused links', async () => {
+    fill(environment, 30)
+    const rig = await loaded()
+    refuse().times = 3
+    for (let refresh = 1; refresh <= 8; refresh++)
+      expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(told(rig)).toEqual([])
+    expect(rig.crm.events.reportsChanges).toBe(true)
+  })
 
   it('is read in full from the fifth on, and nobody says that it has no change tracking', async () => {
     fill(environment, 30)
@@ -146,9 +156,7 @@ describe('a table whose links to changes are refused again and again', () => {
       expect(rig.crm.events.reportsChanges).toBe(refresh <= 5)
       expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     }
-    expect(told(rig)).toEqual([
-      { kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events', why: 'failing' },
-    ])
+    expect(told(rig)).toEqual([{ kind: 'changes-unreadable', list: 'events', table: 'msevtmgt_events' }])
     const warnings = (await rig.crm.examine?.())?.warnings.join() ?? ''
     expect(warnings).toContain('has change tracking whose links cannot be followed')
     expect(warnings).not.toContain('has no change tracking')

@@ -53,7 +53,8 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
     const { name: list, from } = table
     const pauses = new Pauses()
     const onPause = (forMs: number): void => pauses.tell(forMs, `${new URL(origin).host} asks for a pause`)
-    const onOff = (why: NoTracking): void => observe({ kind: 'no-change-tracking', list, table: from, why })
+    const onOff = (why: NoTracking): void =>
+      observe({ kind: why === 'off' ? 'no-change-tracking' : 'changes-unreadable', list, table: from })
     return new EntitySource({
       reader: new PageReader(client, table, time, onPause),
       availabilityReader: new PageReader(client, table, time, onPause, AVAILABILITY_ROWS),
