@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { UNREVISED } from '../domain/revision.ts'
 import { Buffer } from 'node:buffer'
 import { guidOf } from '../../test/model/records.ts'
 import { override } from '../../test/model/override.ts'
@@ -59,7 +60,9 @@ describe('the list of snapshots', () => {
       throw new StoreFailure('foreign', 'WRONGTYPE')
     })
     const undoClear = override(store.snapshots, 'clear', () => undo)
-    const rows = [{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }] as const
+    const rows = [
+      { list: 'events', says: 'version', id: guidOf(1), version: 2, revision: UNREVISED, text: '' },
+    ] as const
     const pause = () => Promise.resolve()
     const chunks = await writeChunks(session, { epoch: 1, number: 0, claimId: '' }, rows, pause)
     undoClear()

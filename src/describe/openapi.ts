@@ -303,10 +303,13 @@ function feedContent(instance: Instance, examples: Examples): JsonObject {
   return Object.fromEntries(feedTypes(instance.feeds).map((type) => [type, content[type]()]))
 }
 
+/** When the sample's event has been served since: 2026-01-01. */
+const REVISION = { sinceS: 1_767_225_600, sequence: 0 }
+
 /** Returns the content of a calendar with the sample's event, alone or to subscribe to. */
 function calendarContent(instance: Instance, { event, venue }: Examples, isSubscription: boolean): JsonObject {
   const formatter = formatterOf(instance)
-  const component = formatter.component(event, formatter.place(venue)) ?? ''
+  const component = formatter.component(event, formatter.place(venue), REVISION) ?? ''
   const value = isSubscription ? formatter.subscription([component]) : formatter.calendar(component)
   return { schema: CALENDAR, examples: { sample: { value } } }
 }

@@ -1,5 +1,6 @@
 import type { EventRecord } from '../domain/event.ts'
 import { NO_FURTHER } from '../domain/further.ts'
+import type { Revision } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { type EventMeanings, meaningsOf } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
@@ -40,10 +41,11 @@ export class FeedFormatter {
   /**
    * Returns the VEVENT of an event; `null` if iCalendar cannot write its dates.
    * @param place the lines of its venue
+   * @param revision of both
    */
-  component(event: EventRecord, place: string): string | null {
+  component(event: EventRecord, place: string, revision: Revision): string | null {
     const { namespace } = this.#settings
-    return calendarEvent(event, { namespace, place, page: this.#pageOf(event), ...this.#meaningsOf(event) })
+    return calendarEvent(event, { namespace, place, revision, page: this.#pageOf(event), ...this.#meaningsOf(event) })
   }
 
   /** Returns a calendar of one event. */

@@ -1,6 +1,7 @@
 import { civilFromDays, daysFromCivil } from '../domain/civil.ts'
 import { type DateTime, type Instant, parseDateTimeText } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
+import type { Revision } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { type EventMeanings, hasCoordinates, partsOf, wholeDaysOf } from './event-meanings.ts'
 import { Buffer } from 'node:buffer'
@@ -175,6 +176,7 @@ interface CalendarEventSettings extends EventMeanings {
   readonly place: string
   /** The address of its web page. */
   readonly page: string | null
+  readonly revision: Revision
 }
 
 /** The earliest start and the latest end, epoch ms, that iCalendar can write: the years 1 to 9999 in UTC. */
@@ -186,7 +188,7 @@ export const WRITABLE_MS: readonly [startMs: number, endMs: number] = [
 /** Returns the VEVENT of an event; `null` if its year in UTC is not from 1 to 9999, which iCalendar cannot write. */
 export function calendarEvent(
   event: EventRecord,
-  { namespace, place, page, description, status }: CalendarEventSettings,
+  { namespace, place, page, revision, description, status }: CalendarEventSettings,
 ): string | null {
   const [start, finish] = [instantOf(event.Start), instantOf(event.Finish)]
   const startText = utcText(start)
@@ -194,7 +196,9 @@ export function calendarEvent(
   if (startText === null || finishText === null) return null
   written.raw('BEGIN:VEVENT').end()
   written.raw('UID:').text(event.Id).raw('@').text(namespace.toLowerCase()).end()
-  written.raw('DTSTAMP:').raw(startText).end()
+  const since = utcText({ epochSeconds: revision.sinceS }) ?? startText
+  written.raw('DTSTAMP:').raw(since).end().raw('LAST-MODIFIED:').raw(since).end()
+  written.raw('SEQUENCE:').raw(String(revision.sequence)).end()
   const days = wholeDaysOf(event)
   const after = days === null ? null : dayAfter(days[1])
   if (days !== null && after !== null) {
@@ -241,7 +245,7 @@ function instantOf(canonical: DateTime): Instant {
 const SECONDS_PER_DAY = 86_400
 
 /** Formats an instant as `20360509T183000Z`, without fractions; `null` if the year in UTC is not from 1 to 9999. */
-function utcText({ epochSeconds }: Instant): string | null {
+function utcText({ epochSeconds }: Pick<Instant, 'epochSeconds'>): string | null {
   const days = Math.floor(epochSeconds / SECONDS_PER_DAY)
   const { year, month, day } = civilFromDays(days)
   if (year < 1 || year > 9999) return null

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Endpoint } from '../contract/endpoints.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
+import { type Revision, isSameRevision, joined, UNREVISED } from '../domain/revision.ts'
 import type { Zone } from '../domain/zone.ts'
 import { etagOf } from '../domain/body.ts'
 import { type FeedSettings, FeedFormatter } from '../formats/feed-formatter.ts'
@@ -58,6 +59,12 @@ interface Writing {
   readonly page: Promise<Calendar>
 }
 
+/** The lines of a venue, and its revision. */
+interface Place {
+  readonly lines: string
+  readonly revision: Revision
+}
+
 /** When a calendar is requested: by the wall clock, and by the monotonic one. */
 interface RequestTime {
   readonly nowMs: number
@@ -105,7 +112,7 @@ export class Feeds {
   }
 
   /** Returns the calendar or JSON-LD of an event; `null` if it is not served, or iCalendar cannot write its dates. */
-  event(type: FeedType, id: Guid): ReadyPage | null {
+  event(type: FeedType, id: Guid, nowMs: number): ReadyPage | null {
     const { events } = this.#options.served()
     const changes = this.#changes()
     const { readsPrice } = events.list
@@ -113,19 +120,20 @@ export class Feeds {
     const ready = this.#single.read(key, changes, 0)
     if (ready !== null) return ready
     const event = events.list.get(id)
-    const text = event && this.#textOf(type, event, readsPrice)
+    const text = event && this.#textOf(type, event, readsPrice, nowMs)
     if (text === null) return null
     const page = pageOf(text, changes, null, Infinity)
     this.#single.keep(key, page)
     return page
   }
 
-  #textOf(type: FeedType, event: EventRecord, readsPrice: boolean): string | null {
+  #textOf(type: FeedType, event: EventRecord, readsPrice: boolean, nowMs: number): string | null {
     const formatter = this.#formatter
-    const { served } = this.#options
-    const venue = event.VenueId === EMPTY_GUID ? null : served().venues.list.get(event.VenueId)
+    const { events, venues } = this.#options.served()
+    const venue = event.VenueId === EMPTY_GUID ? null : venues.list.get(event.VenueId)
     if (type === 'application/ld+json') return formatter.jsonLd(event, venue, readsPrice)
-    const component = formatter.component(event, formatter.place(venue))
+    const revision = revisionOf(events.list.revisionOf(event.Id), this.#placeRevision(event.VenueId), nowMs)
+    const component = formatter.component(event, formatter.place(venue), revision)
     return component === null ? null : formatter.calendar(component)
   }
 
@@ -186,19 +194,19 @@ export class Feeds {
     // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in
     // slices.
     const events = rows.map((row) => {
-      const packed = list.read(row)
-      return { id: list.idOf(row), packed, place: placeOf(list.kind.packed.venueIdOf(packed)) }
+      const [id, packed] = [list.idOf(row), list.read(row)]
+      const place = placeOf(list.kind.packed.venueIdOf(packed))
+      return { id, packed, place: place.lines, revision: revisionOf(list.revisionOf(id), place.revision, nowMs) }
     })
     const components: string[] = []
     let bytes = 0
-    for (const [at, { id, packed, place }] of events.entries()) {
+    for (const [at, { id, packed, place, revision }] of events.entries()) {
       if (at % EVENTS_A_LOOK === 0 && performance.now() > turnEndsAt) {
         await pause()
         turnEndsAt = performance.now() + TURN_MS
       }
-      const component = this.#components.of(id, packed, place, () =>
-        this.#formatter.component(list.kind.packing.unpack(id, packed), place),
-      )
+      const make = (): string | null => this.#formatter.component(list.kind.packing.unpack(id, packed), place, revision)
+      const component = this.#components.of(id, packed, place, make, revision)
       if (component === null) continue
       bytes += component.length
       if (bytes > LARGEST_CALENDAR_BYTES) break
@@ -210,16 +218,21 @@ export class Feeds {
     return page
   }
 
+  #placeRevision(venue: Guid): Revision {
+    return venue === EMPTY_GUID ? UNREVISED : this.#options.served().venues.list.revisionOf(venue)
+  }
+
   /** Returns a function that gives the lines of a venue as it is now. A venue of many events is looked up once. */
-  #placesNow(): (id: Guid) => string {
+  #placesNow(): (id: Guid) => Place {
     const { list } = this.#options.served().venues
-    const places = new Map([[EMPTY_GUID, '']])
+    const places = new Map<Guid, Place>()
     return (id) => {
       const known = places.get(id)
       if (known !== undefined) return known
-      const packed = list.packed(id)
+      const packed = id === EMPTY_GUID ? null : list.packed(id)
       const make = (text: string): string => this.#formatter.place(list.kind.packing.unpack(id, text))
-      const place = packed === null ? '' : (this.#places.of(id, packed, '', () => make(packed)) ?? '')
+      const lines = packed === null ? '' : (this.#places.of(id, packed, '', () => make(packed)) ?? '')
+      const place = { lines, revision: this.#placeRevision(id) }
       places.set(id, place)
       return place
     }
@@ -238,6 +251,12 @@ export class Feeds {
     }
     return events.list.changes + venues.list.changes
   }
+}
+
+/** Returns the revision of an event and its place. It is never in the future, even if a clock was set back. */
+function revisionOf(event: Revision, place: Revision, nowMs: number): Revision {
+  const { sinceS, sequence } = joined(event, place)
+  return { sinceS: Math.min(sinceS, Math.floor(nowMs / 1000)), sequence }
 }
 
 /** @param ageMs the age of the lists now: what is written later shows them as they are then, or newer */
@@ -300,6 +319,7 @@ class CalendarQueue {
 interface KeptText {
   readonly packed: string
   readonly beside: string
+  readonly revision: Revision
   readonly text: string
 }
 
@@ -320,15 +340,22 @@ export class KeptTexts {
   /**
    * Returns the text of a record, made by `make` unless it is kept; `null` if there is none.
    * @param packed the record
-   * @param beside what else the text is made of
+   * @param beside what else the text is made of, with the revision
    */
-  of(id: Guid, packed: string, beside: string, make: () => string | null): string | null {
+  of(
+    id: Guid,
+    packed: string,
+    beside: string,
+    make: () => string | null,
+    revision: Revision = UNREVISED,
+  ): string | null {
     const kept = this.#texts.get(id)
-    if (kept !== undefined && kept.packed === packed && kept.beside === beside) return kept.text
+    const isKept = kept?.packed === packed && kept.beside === beside && isSameRevision(kept.revision, revision)
+    if (isKept) return kept.text
     const text = make()
     if (text === null) return null
     if (kept !== undefined) this.#length -= lengthOf(kept)
-    const made = { packed, beside, text }
+    const made = { packed, beside, revision, text }
     this.#length += lengthOf(made)
     this.#texts.set(id, made)
     // All texts are dropped at once: those still in use are made again once, and no order has to be tracked.

@@ -187,7 +187,7 @@ export class Service {
       const answer = (lists: ServedLists, oldestMs: number): Answer => {
         const awaiting = awaitingVenueOf(lists, id)
         if (awaiting !== null) return this.#unavailable(call, awaiting.nextTryInMs)
-        const representation = feeds.event(feed, id)
+        const representation = feeds.event(feed, id, this.#options.time.now().wallMs)
         if (representation === null) return this.#refuse(call, 'event-not-found', oldestMs)
         return this.#found(call, feed, representation, oldestMs)
       }

@@ -65,7 +65,10 @@ describe('DirtyRows', () => {
     withhold(list, 2)
     expect(dirtyRows.size).toBe(0)
     serve(list, 1, 'a', 2)
-    expect([...dirtyRows.take(9)]).toEqual([{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }])
+    const revision = { sinceS: 0, sequence: 1 }
+    expect([...dirtyRows.take(9)]).toEqual([
+      { list: 'events', says: 'version', id: guidOf(1), version: 2, revision, text: '' },
+    ])
     serve(list, 1, 'a', Number.NaN)
     serve(list, 1, 'b', 4)
     expect(told(dirtyRows.take(9))).toEqual(['served 1'])

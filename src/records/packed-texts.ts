@@ -53,6 +53,14 @@ export class PackedTexts {
     return this.#bytes.toString(this.#ascii[slot] === 1 ? 'latin1' : 'utf8', start, end)
   }
 
+  /** Returns true if the slot has this text. */
+  holds(slot: number, text: string): boolean {
+    const length = this.#length[slot] ?? 0
+    // A code unit takes one byte to three.
+    if (text.length > length || text.length * 3 < length) return false
+    return Buffer.byteLength(text, 'utf8') === length && this.#isHeld(slot, text, length)
+  }
+
   /** Stores `text`. Returns true if it differs from the slot's previous text. */
   write(slot: number, text: string): boolean {
     // A code unit takes three bytes at most, so a new text that surely fits need not be measured first.

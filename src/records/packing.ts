@@ -12,6 +12,7 @@ import {
 import type { Extended, FurtherField, FurtherType, FurtherValue } from '../domain/further.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { type Tick, isBefore, tickOfDateTime } from '../domain/date-time.ts'
+import type { ChangeOfRecord } from '../domain/revision.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
@@ -181,6 +182,44 @@ function textsBefore(name: keyof EventRecord): number {
   return before.filter((field) => field.name !== 'Id').length
 }
 
+const CAPACITY = textsBefore('TicketCapacity')
+const PRICE = textsBefore('Price')
+
+/** Returns what a change of an event means for calendars, which show neither tickets nor prices. */
+function changeOfEvent(before: string, after: string): ChangeOfRecord {
+  const [was, is] = [seenParts(before), seenParts(after)]
+  if (was.venue !== is.venue || was.times !== is.times) return 'time-or-place'
+  return was.others === is.others ? 'unseen' : 'text'
+}
+
+function seenParts(packed: string): Readonly<Record<'venue' | 'times' | 'others', string>> {
+  const starts = startsOf(packed, TAGS)
+  const between = (from: number, to: number): string => packed.slice(starts[from], starts[to])
+  return {
+    venue: between(VENUE, VENUE + 1),
+    times: between(START, FINISH + 1),
+    others: between(0, VENUE) + between(VENUE + 1, CAPACITY) + between(PRICE + 1, TAGS) + packed.slice(starts[TAGS]),
+  }
+}
+
+/** Returns where the first texts of a packed record begin. */
+function startsOf(packed: string, most: number): readonly number[] {
+  const starts = [0]
+  while (starts.length <= most) starts.push(afterSeparator(packed, starts.at(-1) ?? 0))
+  return starts
+}
+
+/** How many texts of a packed venue calendars show: its name, its address and its coordinates. */
+const SHOWN_OF_VENUE = VENUES.fields.filter(({ name }) => name !== 'Id').findIndex(({ name }) => name === 'Telephone')
+
+function changeOfVenue(before: string, after: string): ChangeOfRecord {
+  return placeIn(before) === placeIn(after) ? 'unseen' : 'time-or-place'
+}
+
+function placeIn(venue: string): string {
+  return venue.slice(0, startsOf(venue, SHOWN_OF_VENUE)[SHOWN_OF_VENUE])
+}
+
 /** Where the texts of a packed event begin: those up to the number of its tags, and the first tag. */
 const begins = new Uint32Array(TAGS + 2)
 
@@ -246,6 +285,7 @@ export interface ListKind<Item> {
 interface PackedReader {
   readonly sortKeyOf: (packed: string) => SortKey
   readonly startOf: (packed: string) => Tick
+  readonly changeBetween: (before: string, after: string) => ChangeOfRecord
   /** Returns the id of the event's venue; the empty GUID if there is none. */
   readonly venueIdOf: (packed: string) => Guid
   /** Returns the tags of a sort key. */
@@ -265,7 +305,13 @@ interface Availability {
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
     ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
-    packed: { sortKeyOf: readSortKey, startOf: readStart, venueIdOf: readVenueId, tagsOf: unpackTags },
+    packed: {
+      sortKeyOf: readSortKey,
+      startOf: readStart,
+      changeBetween: changeOfEvent,
+      venueIdOf: readVenueId,
+      tagsOf: unpackTags,
+    },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
@@ -278,7 +324,13 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
     ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
-    packed: { sortKeyOf: () => VENUE_KEY, startOf: () => ALWAYS, venueIdOf: () => EMPTY_GUID, tagsOf: unpackTags },
+    packed: {
+      sortKeyOf: () => VENUE_KEY,
+      startOf: () => ALWAYS,
+      changeBetween: changeOfVenue,
+      venueIdOf: () => EMPTY_GUID,
+      tagsOf: unpackTags,
+    },
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }

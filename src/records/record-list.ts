@@ -2,6 +2,7 @@
 // that are ready to be sent.
 
 import { type Guid, hashWords, readGuidWords } from '../domain/guid.ts'
+import { type Revision, type WallSeconds, joined, noClock, UNREVISED } from '../domain/revision.ts'
 import { type Withheld, isOnPurpose, type WithheldRow } from '../domain/withheld.ts'
 import type { Body } from '../domain/body.ts'
 import { type Shape, SHAPES } from '../formats/media-types.ts'
@@ -10,6 +11,7 @@ import { KeptFaults, PackedRows, packWithheld, unpackWithheld } from './packed-w
 import type { ListKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
+import type { WriteListener } from './write-listener.ts'
 
 const SHARD_BITS = 8
 const SHARDS = 2 ** SHARD_BITS
@@ -43,16 +45,6 @@ export interface RowOrder {
   forget(row: number, before: string): void
 }
 
-/** Receives each write of a list. */
-export interface WriteListener {
-  /** The row was written. */
-  note(row: number): void
-  /** Called when a row gets another version, even if its record stays the same. */
-  noteVersion(row: number): void
-  /** The row is about to be removed, and its number with it. */
-  noteRemoval(row: number, id: Guid): void
-}
-
 // A held row has a number, made of its shard and its slot. The number is valid until the next await.
 
 export function rowOf(shard: number, slot: number): number {
@@ -66,13 +58,6 @@ export function slotOf(row: number): number {
 /** The place of a row's body and entity tag among those of its shard. */
 function placeOf(row: number, shape: Shape): number {
   return slotOf(row) * SHAPES.length + SHAPES.indexOf(shape)
-}
-
-/** What a process knows of a list besides its rows. */
-interface KnownElsewhere {
-  readonly unidentified: readonly number[]
-  readonly lost: number
-  readonly readsPrice: boolean
 }
 
 /** The rows of one list in memory (docs/decisions/0001-records-in-memory.md). */
@@ -95,6 +80,8 @@ export class RecordList<Item> {
   lostElsewhere = 0
   /** Whether Price is read from the CRM: its rows have the column. Without it, a price of 0 does not mean free. */
   readsPrice = false
+  /** The revision of a text that has lost the row that was removed last. */
+  lastRemoval: Revision = UNREVISED
   /** Incremented by each change to the served rows. */
   changes = 0
   /** The index behind the lists; `null` if lists are off. */
@@ -127,7 +114,12 @@ export class RecordList<Item> {
   }
 
   /** Adopts what another process knows of the list besides its rows. */
-  adopt({ unidentified, lost, readsPrice }: KnownElsewhere): void {
+  adopt(known: {
+    readonly unidentified: readonly number[]
+    readonly lost: number
+    readonly readsPrice: boolean
+  }): void {
+    const { unidentified, lost, readsPrice } = known
     this.unidentified = PackedRows.counted(unidentified)
     this.lostElsewhere = lost
     this.readsPrice = readsPrice
@@ -272,37 +264,44 @@ export class RecordList<Item> {
     return hashWords(this.#words, 0)
   }
 
-  /** Stores a packed record. Returns true if that changed what is served. */
-  serve(row: number, packed: string): boolean {
+  /** Stores a packed record that is served from now on. Returns true if that changed what is served. */
+  serve(row: number, packed: string, wallS: WallSeconds = noClock): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
-    const before = this.order !== null && shard.state[slot] === SERVED ? shard.read(slot) : null
-    if (shard.state[slot] === WITHHELD) {
+    if (shard.holds(slot, packed)) return false
+    const before = shard.state[slot] === SERVED ? shard.read(slot) : null
+    if (before === null) {
       this.#forgetFaults(shard, slot)
       this.withheld--
       this.served++
       this.lost.delete(row)
     }
-    const changed = shard.write(slot, packed)
-    if (changed) {
-      this.changes++
-      this.order?.follow(row, before, packed)
-      for (const listener of this.listeners) listener.note(row)
-    }
-    return changed
+    shard.write(slot, packed)
+    shard.revise(slot, before === null ? 'time-or-place' : this.kind.packed.changeBetween(before, packed), wallS())
+    this.changes++
+    this.order?.follow(row, before, packed)
+    for (const listener of this.listeners) listener.note(row)
+    return true
+  }
+
+  /** Returns the revision of an id. One that is not held may be the one that went last. */
+  revisionOf(id: Guid): Revision {
+    const row = this.find(id)
+    return row === -1 ? this.lastRemoval : this.shardAt(row).revisionAt(slotOf(row))
   }
 
   /**
    * Inserts a served row from the words of its id and its packed record as UTF-8, which no text is made of. Returns
    * false if the id is held, or if others follow the list: then nothing has changed.
    */
-  insertServed(words: Uint32Array, version: number, nowMs: number, packed: Buffer): boolean {
+  insertServed(words: Uint32Array, version: number, revision: Revision, nowMs: number, packed: Buffer): boolean {
     const hash = hashWords(words, 0)
     const shard = this.shardAt(hash >>> SHARD_SHIFT)
     if (this.order !== null || this.listeners.size > 0 || shard.ids.find(words, hash) !== -1) return false
     const slot = shard.insert(words, hash)
     shard.writeBytes(slot, packed)
     shard.version[slot] = version
+    shard.setRevision(slot, revision)
     shard.updatedAt[slot] = nowMs
     this.served++
     this.changes++
@@ -310,7 +309,7 @@ export class RecordList<Item> {
   }
 
   /** Stores the faults of a withheld row. Returns true if they are new. */
-  withhold(row: number, withheld: Withheld): boolean {
+  withhold(row: number, withheld: Withheld, wallS: WallSeconds = noClock): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
     const packed = packWithheld(withheld)
@@ -320,6 +319,7 @@ export class RecordList<Item> {
       this.#unlist(row)
       this.served--
       this.withheld++
+      shard.revise(slot, 'time-or-place', wallS())
     } else if (shard.read(slot) === packed) return false
     else this.#forgetFaults(shard, slot)
     shard.withhold(slot, packed)
@@ -336,9 +336,10 @@ export class RecordList<Item> {
     for (const listener of this.listeners) listener.noteVersion(row)
   }
 
-  remove(row: number): void {
+  remove(row: number, wallS: WallSeconds = noClock): void {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
+    this.lastRemoval = joined(this.lastRemoval, shard.revise(slot, 'time-or-place', wallS()))
     for (const listener of this.listeners) listener.noteRemoval(row, shard.guid(slot))
     this.kept.drop(row)
     this.lost.delete(row)

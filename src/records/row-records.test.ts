@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
+import { UNREVISED } from '../domain/revision.ts'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
 import {
@@ -21,6 +22,7 @@ const record: fc.Arbitrary<RowRecord> = fc.record({
   says: fc.constantFrom('served' as const, 'withheld' as const, 'removed' as const, 'version' as const),
   id: fc.nat(1000).map(guidOf),
   version: fc.double(),
+  revision: fc.record({ sinceS: fc.nat({ max: 0xffffffff }), sequence: fc.nat({ max: 0xffffffff }) }),
   text,
 })
 
@@ -41,18 +43,24 @@ describe('row records', () => {
     )
   })
 
-  it('begin with their kind, id, version and length', () => {
+  it('begin with their kind, id, version, revision and length', () => {
     const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as RowRecord['id']
-    const bytes = bytesOf([{ list: 'venues', says: 'version', id, version: 1.5, text: '' }])
-    expect(bytes.toString('hex')).toBe(`08${id.replaceAll('-', '')}3ff800000000000000000000`)
+    const bytes = bytesOf([
+      { list: 'venues', says: 'version', id, version: 1.5, revision: { sinceS: 1, sequence: 2 }, text: '' },
+    ])
+    expect(bytes.toString('hex')).toBe(`08${id.replaceAll('-', '')}3ff8000000000000000000010000000200000000`)
     const kinds = (['served', 'withheld', 'removed', 'version'] as const).flatMap((says) =>
-      (['events', 'venues'] as const).map((list) => bytesOf([{ list, says, id, version: 0, text: '' }])[0]),
+      (['events', 'venues'] as const).map(
+        (list) => bytesOf([{ list, says, id, version: 0, revision: UNREVISED, text: '' }])[0],
+      ),
     )
     expect(kinds).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   it('are refused with a sentence if they are cut short at any byte', () => {
-    const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: 'a text' }])
+    const bytes = bytesOf([
+      { list: 'events', says: 'served', id: guidOf(1), version: 1, revision: UNREVISED, text: 'a text' },
+    ])
     for (let length = 1; length < bytes.length; length++) {
       expect(() => [...readRowRecords(bytes.subarray(0, length))]).toThrow(
         /^the row record at byte 0 is (?:cut short|longer)/,
@@ -61,13 +69,15 @@ describe('row records', () => {
   })
 
   it('are refused if their kind is unknown or their length exceeds the available bytes', () => {
-    const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: '' }])
+    const bytes = bytesOf([
+      { list: 'events', says: 'served', id: guidOf(1), version: 1, revision: UNREVISED, text: '' },
+    ])
     for (const kind of [0, 9, 255]) {
       bytes[0] = kind
       expect(() => [...readRowRecords(bytes)]).toThrow(`the row record at byte 0 is of kind ${kind}, which is unknown`)
     }
     bytes[0] = 1
-    bytes.writeUInt32BE(0xffffffff, 25)
+    bytes.writeUInt32BE(0xffffffff, 33)
     expect(() => [...readRowRecords(bytes)]).toThrow('longer than the remaining bytes')
   })
 
@@ -75,7 +85,7 @@ describe('row records', () => {
     const [from, to] = [emptyLists(), emptyLists()]
     const event = eventOf(guidOf(1), { Name: 'Ä\u0000b', Tags: ['x'] })
     const shown = from.events.insert(event.Id)
-    from.events.serve(shown, from.events.kind.packing.pack(event))
+    from.events.serve(shown, from.events.kind.packing.pack(event), () => 1_800_000_000)
     from.events.setVersion(shown, 7)
     const hidden = from.venues.insert(guidOf(2))
     const withheld = {
@@ -91,6 +101,8 @@ describe('row records', () => {
     for (const one of readRowRecords(bytes)) applyRowRecord(to, one, 42)
     expect(to.events.get(event.Id)).toEqual(event)
     expect(to.events.version(event.Id)).toBe(7)
+    expect(to.events.revisionOf(event.Id)).toEqual(from.events.revisionOf(event.Id))
+    expect(to.events.revisionOf(event.Id).sinceS).toBe(1_800_000_000)
     expect([to.events.served, to.venues.withheld]).toEqual([1, 1])
     expect(to.events.inspect(event.Id)).toMatchObject({ updatedAt: 42, seenAt: -Infinity })
     expect(to.venues.inspect(guidOf(2))?.withheld).toEqual({ ...withheld, expected: null, found: null })
@@ -127,11 +139,17 @@ describe('row records', () => {
   it('remove a row, change a version, and ignore an id that is not held', () => {
     const lists = emptyLists()
     const venue = venueOf(guidOf(1), 'Hall')
-    const told = { list: 'venues', id: venue.Id, version: 2, text: lists.venues.kind.packing.pack(venue) } as const
+    const told = {
+      list: 'venues',
+      id: venue.Id,
+      version: 2,
+      revision: UNREVISED,
+      text: lists.venues.kind.packing.pack(venue),
+    } as const
     for (const says of ['version', 'removed'] as const) applyRowRecord(lists, { ...told, says }, 0)
     expect(lists.venues.size).toBe(0)
     applyRowRecord(lists, { ...told, says: 'served' }, 0)
-    applyRowRecord(lists, { ...told, says: 'version', version: 3, text: '' }, 0)
+    applyRowRecord(lists, { ...told, says: 'version', version: 3, revision: UNREVISED, text: '' }, 0)
     expect([lists.venues.get(venue.Id), lists.venues.version(venue.Id)]).toEqual([venue, 3])
     applyRowRecord(lists, { ...told, says: 'removed' }, 0)
     expect(lists.venues.size).toBe(0)
@@ -140,7 +158,14 @@ describe('row records', () => {
   it('of withheld rows without a fault are refused, and the list stays unchanged', () => {
     const lists = emptyLists()
     for (const wrong of ['', 'null', '[]', '{"fault":"new","column":null,"where":""}', '{"fault":"missing"}']) {
-      const told = { list: 'events', says: 'withheld', id: guidOf(1), version: 0, text: wrong } as const
+      const told = {
+        list: 'events',
+        says: 'withheld',
+        id: guidOf(1),
+        version: 0,
+        revision: UNREVISED,
+        text: wrong,
+      } as const
       expect(() => applyRowRecord(lists, told, 0)).toThrow()
       expect(lists.events.size).toBe(0)
     }

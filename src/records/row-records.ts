@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { type Guid, guidText, readGuidWords } from '../domain/guid.ts'
+import { type Revision, joined } from '../domain/revision.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { type Withheld, FAULTS } from '../domain/withheld.ts'
@@ -10,8 +11,9 @@ import { EMPTY_WORDS, resized } from './packed-texts.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
-import { RecordList, slotOf, type WriteListener } from './record-list.ts'
+import { RecordList, slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
+import type { WriteListener } from './write-listener.ts'
 
 /**
  * The kinds of row records. `version`: only the row's version changed. The order defines the numbers of the kinds.
@@ -25,6 +27,8 @@ export interface RowRecord {
   readonly id: Guid
   /** `NaN` if the row has no version. */
   readonly version: number
+  /** Since when the row has been served as it is, or when it was removed. */
+  readonly revision: Revision
   /** The packed record; for a withheld row its fault, column and position as JSON; else empty. */
   readonly text: string
 }
@@ -56,11 +60,11 @@ export class ListMaker {
 export function rowRecordOf(list: RecordLists[ListName], row: number, isVersionAlone = false): RowRecord {
   const shard = list.shardAt(row)
   const slot = slotOf(row)
-  const [id, version] = [shard.guid(slot), shard.version[slot] ?? Number.NaN]
-  if (isVersionAlone) return { list: list.kind.name, says: 'version', id, version, text: '' }
+  const [id, version, revision] = [shard.guid(slot), shard.version[slot] ?? Number.NaN, shard.revisionAt(slot)]
+  if (isVersionAlone) return { list: list.kind.name, says: 'version', id, version, revision, text: '' }
   const isServed = shard.state[slot] === SERVED
   const text = isServed ? shard.read(slot) : withheldText(shard.withheldAt(slot))
-  return { list: list.kind.name, says: isServed ? 'served' : 'withheld', id, version, text }
+  return { list: list.kind.name, says: isServed ? 'served' : 'withheld', id, version, revision, text }
 }
 
 /** Omits the value found: it may be confidential and stays in the process that read it. */
@@ -92,7 +96,7 @@ export function wholeRowRecords(lists: RecordLists, bytes: Buffer): readonly Row
 /** Applies a row record to its list, as if the row had never been seen: any read overrules it. */
 export function applyRowRecord(
   lists: RecordLists,
-  { list: name, says, id, version, text }: RowRecord,
+  { list: name, says, id, version, revision, text }: RowRecord,
   nowMs: number,
 ): void {
   const list = lists[name]
@@ -106,12 +110,14 @@ export function applyRowRecord(
       list.setVersion(row, version)
       const shard = list.shardAt(row)
       const slot = slotOf(row)
+      shard.setRevision(slot, revision)
       if (changed) shard.updatedAt[slot] = nowMs
       shard.seenAt[slot] = shard.detailsAt[slot] = shard.availabilityAt[slot] = Number.NEGATIVE_INFINITY
       return
     }
     case 'removed':
       if (held !== -1) list.remove(held)
+      list.lastRemoval = joined(list.lastRemoval, revision)
       return
     case 'version':
       if (held !== -1) list.setVersion(held, version)
@@ -121,11 +127,13 @@ export function applyRowRecord(
   }
 }
 
-// A row record: kind (1 byte), id (16), version (float64), length of the text (uint32), text (UTF-8). Numbers are
-// big-endian. The kinds: 1 event, 2 venue, 3 and 4 withheld, 5 and 6 removed, 7 and 8 version only.
+// A row record: kind (1 byte), id (16), version (float64), since when it is served, its sequence and the length of the
+// text (uint32 each), text (UTF-8). Numbers are big-endian. The kinds: 1 event, 2 venue, 3 and 4 withheld, 5 and 6 removed, 7 and 8 version only.
 const ID_AT = 1
 const VERSION_AT = ID_AT + 16
-const LENGTH_AT = VERSION_AT + 8
+const SINCE_AT = VERSION_AT + 8
+const SEQUENCE_AT = SINCE_AT + 4
+const LENGTH_AT = SEQUENCE_AT + 4
 const TEXT_AT = LENGTH_AT + 4
 
 const words = new Uint32Array(4)
@@ -141,7 +149,7 @@ export class RowRecordWriter {
     return this.#bytes.subarray(0, this.sizeBytes)
   }
 
-  add({ list, says, id, version, text }: RowRecord): void {
+  add({ list, says, id, version, revision, text }: RowRecord): void {
     const length = Buffer.byteLength(text)
     const end = this.sizeBytes + TEXT_AT + length
     if (end > this.#bytes.length) {
@@ -155,6 +163,8 @@ export class RowRecordWriter {
     readGuidWords(id, words)
     for (let word = 0; word < 4; word++) bytes.writeUInt32BE(words[word] ?? 0, at + ID_AT + word * 4)
     bytes.writeDoubleBE(version, at + VERSION_AT)
+    bytes.writeUInt32BE(revision.sinceS, at + SINCE_AT)
+    bytes.writeUInt32BE(revision.sequence, at + SEQUENCE_AT)
     bytes.writeUInt32BE(length, at + LENGTH_AT)
     bytes.write(text, at + TEXT_AT, length, 'utf8')
     this.sizeBytes = end
@@ -170,6 +180,7 @@ interface RowHead {
   readonly list: ListName
   readonly says: RowRecord['says']
   readonly version: number
+  readonly revision: Revision
   /** Where the text begins and ends in the bytes. */
   readonly from: number
   readonly to: number
@@ -184,10 +195,11 @@ function* rowHeads(bytes: Buffer): Generator<RowHead, void> {
     if (says === undefined) throw new Error(`the row record at byte ${at} is of kind ${kind + 1}, which is unknown`)
     for (let word = 0; word < 4; word++) words[word] = bytes.readUInt32BE(at + ID_AT + word * 4)
     const version = bytes.readDoubleBE(at + VERSION_AT)
+    const revision = { sinceS: bytes.readUInt32BE(at + SINCE_AT), sequence: bytes.readUInt32BE(at + SEQUENCE_AT) }
     const from = at + TEXT_AT
     const to = from + bytes.readUInt32BE(at + LENGTH_AT)
     if (to > bytes.length) throw new Error(`the row record at byte ${at} is longer than the remaining bytes`)
-    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, version, from, to }
+    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, version, revision, from, to }
     at = to
   }
 }
@@ -197,16 +209,17 @@ export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
   for (const head of rowHeads(bytes)) yield rowRecordAt(bytes, head)
 }
 
-function rowRecordAt(bytes: Buffer, { list, says, version, from, to }: RowHead): RowRecord {
-  return { list, says, id: guidText(words, 0), version, text: bytes.toString('utf8', from, to) }
+function rowRecordAt(bytes: Buffer, { list, says, version, revision, from, to }: RowHead): RowRecord {
+  return { list, says, id: guidText(words, 0), version, revision, text: bytes.toString('utf8', from, to) }
 }
 
 /** Applies row records one by one, with a step after each. Throws as `readRowRecords` does. */
 export function* applyRowRecords(lists: RecordLists, bytes: Buffer, nowMs: number): Generator<void, void> {
   for (const head of rowHeads(bytes)) {
-    const { list, says, version, from, to } = head
+    const { list, says, version, revision, from, to } = head
     // A text for each row would be most of the garbage, and a third of the time, of loading a snapshot.
-    const isNew = says === 'served' && lists[list].insertServed(words, version, nowMs, bytes.subarray(from, to))
+    const isNew =
+      says === 'served' && lists[list].insertServed(words, version, revision, nowMs, bytes.subarray(from, to))
     if (!isNew) applyRowRecord(lists, rowRecordAt(bytes, head), nowMs)
     yield
   }
@@ -310,7 +323,8 @@ export class DirtyRows implements WriteListener {
       // If the id is held again, its row is in the bitmaps or was taken already.
       if (this.#list.find(id) !== -1) continue
       left--
-      yield { list: this.#list.kind.name, says: 'removed', id, version: Number.NaN, text: '' }
+      const { lastRemoval: revision } = this.#list
+      yield { list: this.#list.kind.name, says: 'removed', id, version: Number.NaN, revision, text: '' }
     }
   }
 

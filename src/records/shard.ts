@@ -1,4 +1,5 @@
 import { type Guid, GuidTable } from '../domain/guid.ts'
+import { type ChangeOfRecord, type Revision, revised } from '../domain/revision.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import { ETAG_LENGTH } from '../domain/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
@@ -31,6 +32,9 @@ export class Shard {
   /** When the row last changed. */
   updatedAt: Float64Array = EMPTY_FLOATS
   version: Float64Array = EMPTY_FLOATS
+  /** The revision of each row. */
+  sinceS: Uint32Array = EMPTY_WORDS
+  sequence: Uint32Array = EMPTY_WORDS
   /** The entity tags of requested bodies, four places per slot. */
   readonly etags: PackedEtags = new PackedEtags()
   /** The positions of ready bodies, four places per slot. */
@@ -49,7 +53,7 @@ export class Shard {
     return (
       this.#texts.sizeBytes +
       this.ids.sizeBytes +
-      this.state.length * (1 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
+      this.state.length * (1 + 4 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
@@ -58,7 +62,7 @@ export class Shard {
     const slot = this.ids.insert(words, hash)
     if (slot >= this.state.length) this.#resize(this.ids.capacity)
     this.seenAt[slot] = this.detailsAt[slot] = this.availabilityAt[slot] = Number.NEGATIVE_INFINITY
-    this.seenIn[slot] = this.auditedIn[slot] = 0
+    this.seenIn[slot] = this.auditedIn[slot] = this.sinceS[slot] = this.sequence[slot] = 0
     this.version[slot] = Number.NaN
     return slot
   }
@@ -82,12 +86,32 @@ export class Shard {
     this.ids.remove(slot)
   }
 
-  /** Stores a packed record. Returns true if it differs from the slot's previous contents. */
-  write(slot: number, packed: string): boolean {
-    const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
+  /** Returns true if the slot's row is served with this packed record. */
+  holds(slot: number, packed: string): boolean {
+    return this.state[slot] === SERVED && this.#texts.holds(slot, packed)
+  }
+
+  /** Stores a packed record that differs from the slot's previous contents. */
+  write(slot: number, packed: string): void {
+    this.#texts.write(slot, packed)
     this.state[slot] = SERVED
-    if (changed) this.forgetBodies(slot, 1)
-    return changed
+    this.forgetBodies(slot, 1)
+  }
+
+  revisionAt(slot: number): Revision {
+    return { sinceS: this.sinceS[slot] ?? 0, sequence: this.sequence[slot] ?? 0 }
+  }
+
+  /** Notes a change of what is served, and returns the new revision. */
+  revise(slot: number, change: ChangeOfRecord, nowS: number): Revision {
+    const revision = revised(this.revisionAt(slot), change, nowS)
+    this.setRevision(slot, revision)
+    return revision
+  }
+
+  setRevision(slot: number, { sinceS, sequence }: Revision): void {
+    this.sinceS[slot] = sinceS
+    this.sequence[slot] = sequence
   }
 
   /** Stores the packed record of a new slot, given as UTF-8. */
@@ -151,6 +175,8 @@ export class Shard {
     this.auditedIn = resized(this.auditedIn, new Uint32Array(capacity))
     this.updatedAt = resized(this.updatedAt, new Float64Array(capacity))
     this.version = resized(this.version, new Float64Array(capacity))
+    this.sinceS = resized(this.sinceS, new Uint32Array(capacity))
+    this.sequence = resized(this.sequence, new Uint32Array(capacity))
     this.etags.resize(capacity * SHAPES.length)
     this.ready.resize(capacity * SHAPES.length)
     this.#texts.resize(capacity)

@@ -18,7 +18,7 @@ import type { ListState } from '../sync/served-list.ts'
 /**
  * Incremented if the format of row records, chunks or heads changes. Instances only read and write their own format.
  */
-export const SNAPSHOT_FORMAT = 3
+export const SNAPSHOT_FORMAT = 4
 
 /** The size and the checksum of a chunk, known before the chunk is read. */
 export interface ChunkSum {

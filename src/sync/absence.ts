@@ -81,6 +81,7 @@ const ROWS_A_REMOVAL = 100
 export async function removeAbsent<Item>(
   list: RecordList<Item>,
   since: number,
+  wallS: () => number,
   pause: () => Promise<void>,
 ): Promise<number> {
   let removed = 0
@@ -88,7 +89,7 @@ export async function removeAbsent<Item>(
   for (const [index, shard] of list.shards.entries()) {
     for (let slot = 0; slot < shard.slots; slot++) {
       if (!shard.isHeld(slot) || (shard.seenAt[slot] ?? 0) >= since) continue
-      list.remove(rowOf(index, slot))
+      list.remove(rowOf(index, slot), wallS)
       removed++
       sincePause += ROWS_A_REMOVAL
     }

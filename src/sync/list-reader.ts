@@ -13,7 +13,7 @@ import { PageApplier } from './page-applier.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { Freshness, type ListState, type ResumeState, type RefreshSettings, type SnapshotList } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
-import { type Moment, type Time, delaysOf, elapsedMs } from '../time/time.ts'
+import { type Moment, type Time, delaysOf, elapsedMs, secondOf } from '../time/time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Mutex } from '../time/waiting.ts'
 
@@ -202,6 +202,7 @@ export class ListReader<Item> {
       // If a removed row shows only by its absence, a read that fails half-way must not have removed any.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
+      wallS: () => secondOf(time.now()),
       // Before the list is first served, there are no old records to keep.
       keepsFaults: this.isLoaded || this.#snapshot !== null,
       newlyWithheld: this.#reports.newlyWithheld,
@@ -346,7 +347,7 @@ export class ListReader<Item> {
     await applier.withdrawUnreadable(pause)
     if (isShort) list.forgetLost()
     if (!complete) return null
-    applier.changed += await removeAbsent(list, sinceMs, pause)
+    applier.changed += await removeAbsent(list, sinceMs, () => secondOf(time.now()), pause)
     if (kind !== 'full') return null
     if (source.reportsChanges) forgetVersions(list, sinceMs)
     list.forgetLost()

@@ -39,6 +39,7 @@ function scene() {
       timesChanges: false,
       postponeRemovals: false,
       now: () => clock.ms,
+      wallS: () => Math.floor(clock.ms / 1000),
       ...context,
     })
   /** Applies a page begun at `begunMs` at the moment `atMs`. Returns the applier. */

@@ -256,7 +256,7 @@ export class PageApplier<Item> {
     else if (before !== null && availabilityIsOlder) merged = withAvailability(record, packing.unpack(id, before))
     const packed = packing.pack(merged)
     this.#noteDrift(row, id, before, packed, version)
-    if (list.serve(row, packed)) this.#changedNow(row)
+    if (list.serve(row, packed, this.#context.wallS)) this.#changedNow(row)
     if (!detailsAreOlder) {
       list.kept.drop(row)
       shard.detailsAt[slot] = this.#page.now
@@ -301,7 +301,7 @@ export class PageApplier<Item> {
       if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld, 1)
       this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
       if (isServed) this.#changedNow(held)
-      list.withhold(held, withheld)
+      list.withhold(held, withheld, this.#context.wallS)
       shard.detailsAt[slot] = shard.availabilityAt[slot] = now
       this.#see(held, now)
       list.setVersion(held, version)
@@ -345,7 +345,7 @@ export class PageApplier<Item> {
     this.#page = { ...this.#page, now: at }
     this.#noteDrift(row, list.idOf(row), shard.read(slot), null, version)
     this.#changedNow(row)
-    list.withhold(row, withheld)
+    list.withhold(row, withheld, this.#context.wallS)
     list.lost.add(row)
     shard.detailsAt[slot] = shard.availabilityAt[slot] = at
     this.#see(row, at)
@@ -362,7 +362,7 @@ export class PageApplier<Item> {
         return
       }
       if (row !== -1) {
-        list.remove(row)
+        list.remove(row, this.#context.wallS)
         this.changed++
       }
       tombstones.bury(id, page.now)
@@ -384,7 +384,7 @@ export class PageApplier<Item> {
     if (!list.isServed(row) || isOlder(this.#page, shard.availabilityAt[slot] ?? 0)) return
     const held = packing.unpack(id, shard.read(slot))
     const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
-    if (list.serve(row, packed)) this.#changedNow(row)
+    if (list.serve(row, packed, this.#context.wallS)) this.#changedNow(row)
     shard.availabilityAt[slot] = this.#page.now
   }
 

@@ -29,6 +29,8 @@ export interface PageApplierContext<Item> {
   /** Counts rows that are newly withheld because of a mistake. */
   readonly newlyWithheld: FaultCounts
   readonly now: () => number
+  /** The wall clock, whole seconds since 1970. */
+  readonly wallS: () => number
 }
 
 type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>

@@ -36,6 +36,11 @@ export function laterOf(left: Moment | null, right: Moment): Moment {
   return left !== null && left.monotonicMs >= right.monotonicMs ? left : right
 }
 
+/** Returns the wall clock in whole seconds since 1970. */
+export function secondOf({ wallMs }: Pick<Moment, 'wallMs'>): number {
+  return Math.max(0, Math.floor(wallMs / 1000))
+}
+
 const LONGEST_DELAY_MS = 24 * 3_600_000
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { UNREVISED } from '../../src/domain/revision.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
@@ -32,12 +33,20 @@ function goneTogether() {
       until: POSITION,
     })
     const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
-    applyRowRecord(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
+    applyRowRecord(
+      lists,
+      { list: 'events', says: 'served', id: EVENT, version: Number.NaN, revision: UNREVISED, text },
+      0,
+    )
     return { served, lists }
   }
   const showVenue = (lists: RecordLists): void => {
     const text = lists.venues.kind.packing.pack(venueOf(VENUE, '1'))
-    applyRowRecord(lists, { list: 'venues', says: 'served', id: VENUE, version: Number.NaN, text }, 0)
+    applyRowRecord(
+      lists,
+      { list: 'venues', says: 'served', id: VENUE, version: Number.NaN, revision: UNREVISED, text },
+      0,
+    )
   }
   const look = (served: FollowedLists): readonly string[] => {
     fleet.checker.both(instance, served, EVENT, 1000)

@@ -43,14 +43,15 @@ describe('a calendar, read by ical.js (contract §6)', () => {
     for (let count = 0; count < RECORDS; count++) {
       const venue = count % 3 === 0 ? null : random.venue()
       const event = random.event(venue)
-      const component = formatter.component(event, formatter.place(venue))
+      const revision = { sinceS: 1_767_225_600 + count, sequence: count }
+      const component = formatter.component(event, formatter.place(venue), revision)
       if (component === null) continue
       written++
       const text = formatter.calendar(component)
       expectLines(text)
       const [read] = eventsIn(text)
       if (read === undefined) throw new Error(`no event was read in ${text}`)
-      expect(readBack(read)).toEqual(expected(event, venue))
+      expect(readBack(read)).toEqual({ ...expected(event, venue), since: revision.sinceS, sequence: count })
     }
     expect(written).toBeGreaterThan(RECORDS * 0.99)
   })
@@ -80,6 +81,8 @@ function readBack(event: ICAL.Component): object {
   }
   return {
     names: event.getAllProperties().map(({ name }) => name),
+    since: secondsOf('dtstamp'),
+    sequence: value('sequence'),
     summary: value('summary'),
     location: value('location'),
     categories: event.getFirstProperty('categories')?.getValues() ?? null,
@@ -115,6 +118,8 @@ function expected({ Id, Name, Start, Finish, Tags }: EventRecord, venue: VenueRe
   const names = {
     uid: Id,
     dtstamp: Start,
+    'last-modified': Start,
+    sequence: Start,
     dtstart: Start,
     dtend: end,
     summary: Name,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { UNREVISED } from '../../src/domain/revision.ts'
 import ICAL from 'ical.js'
 import { parseDateTimeText, type DateTime } from '../../src/domain/date-time.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
@@ -28,7 +29,7 @@ function shown(text: string, zone = 'Europe/Berlin'): DateTime {
 /** The dates of an event in a calendar, and in JSON-LD. */
 function datesOf(start: DateTime, finish: DateTime): readonly unknown[] {
   const event: EventRecord = { ...new RandomRecords(new Chance(7)).event(null), Start: start, Finish: finish }
-  const text = formatter.calendar(formatter.component(event, '') ?? '')
+  const text = formatter.calendar(formatter.component(event, '', UNREVISED) ?? '')
   const [read] = ICAL.Component.fromString(text).getAllSubcomponents('vevent')
   const calendar = ['dtstart', 'dtend'].map((name) => {
     const value = read?.getFirstPropertyValue(name)
