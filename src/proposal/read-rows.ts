@@ -54,7 +54,7 @@ export async function csvTable(
     max_record_size: LARGEST_ROW_BYTES,
     on_record(cells: readonly string[], { lines }) {
       rowLine = lines + 1
-      sheet.add(cells, ++row)
+      sheet.add([...cells.entries()], cells.length, ++row)
       return null
     },
   })
@@ -149,10 +149,9 @@ export async function sheetTable(
 ): Promise<SheetsFound & { readonly table: TableContent }> {
   const rows = new SheetRows(false)
   const found = await readWholeSheet(path, sizeBytes, sheet, (cells, row) => {
-    rows.add(
-      Array.from(cells, (cell) => cell ?? null),
-      row,
-    )
+    // A row may have one cell, in its last column: the blank cells before it are no work.
+    const filled = Object.entries(cells).map(([index, cell]): FilledCell => [Number(index), cell ?? null])
+    rows.add(filled, cells.length, row)
   })
   return { ...found, table: rows.end() }
 }
@@ -168,6 +167,9 @@ const SOME_ROWS = 50
 /** The number of columns from which a row with a single cell is no row of the list. */
 const WIDE = 4
 
+/** A cell of a row, with its column counted from 0. */
+type FilledCell = readonly [index: number, cell: Cell]
+
 /**
  * Collects the rows of a sheet. The header is the first row that is more than half as wide as the widest of the first
  * rows.
@@ -175,9 +177,12 @@ const WIDE = 4
 class SheetRows {
   readonly #tally = new TableTally()
   /** The rows in which the header is looked for; `null` once it was found. */
-  #first: { readonly row: number; readonly cells: readonly Cell[] }[] | null = []
+  #first: { readonly row: number; readonly cells: readonly FilledCell[]; readonly width: number }[] | null = []
   #headerRow = 1
-  #names: readonly (string | null)[] = []
+  /** The names of the columns, by their index, and how many columns the header has. */
+  #names: ReadonlyMap<number, string> = new Map()
+  #width = 0
+  #lastNamed = -1
   readonly #isCsv: boolean
   #ragged: string | null = null
 
@@ -185,10 +190,12 @@ class SheetRows {
     this.#isCsv = isCsv
   }
 
-  add(cells: readonly Cell[], row: number): void {
-    if (cells.every(isBlank)) return
-    if (this.#first === null) this.#count(cells, row)
-    else if (this.#first.push({ row, cells }) === SOME_ROWS) this.#findHeader()
+  /** @param cells those that may hold a value @param width the number of cells, blank ones included */
+  add(cells: readonly FilledCell[], width: number, row: number): void {
+    const filled = cells.filter(([, cell]) => !isBlank(cell))
+    if (filled.length === 0) return
+    if (this.#first === null) this.#count(filled, width, row)
+    else if (this.#first.push({ row, cells: filled, width }) === SOME_ROWS) this.#findHeader()
   }
 
   end(): TableContent {
@@ -199,42 +206,41 @@ class SheetRows {
   #findHeader(): void {
     const first = this.#first ?? []
     this.#first = null
-    const widest = Math.max(0, ...first.map(({ cells }) => widthOf(cells)))
-    const at = first.findIndex(({ cells }) => widthOf(cells) > widest / 2)
+    const widest = Math.max(0, ...first.map(({ cells }) => cells.length))
+    const at = first.findIndex(({ cells }) => cells.length > widest / 2)
     const header = first[at]
     if (header === undefined) return
     const numbered = numbering()
     this.#headerRow = header.row
-    this.#names = header.cells.map((cell) => {
-      const name = textIn(cell)
-      return name === null ? null : numbered(name)
-    })
-    for (const name of this.#names) if (name !== null) this.#tally.addName(name)
-    for (const { cells, row } of first.slice(at + 1)) this.#count(cells, row)
+    this.#width = header.width
+    this.#lastNamed = Math.max(-1, ...header.cells.map(([index]) => index))
+    this.#names = new Map(
+      header.cells.flatMap(([index, cell]) => {
+        const name = textIn(cell)
+        return name === null ? [] : [[index, numbered(name)] as const]
+      }),
+    )
+    for (const name of this.#names.values()) this.#tally.addName(name)
+    for (const { cells, width, row } of first.slice(at + 1)) this.#count(cells, width, row)
   }
 
-  #count(cells: readonly Cell[], row: number): void {
+  #count(cells: readonly FilledCell[], width: number, row: number): void {
     const names = this.#names
     // Blank cells in columns without a name may be missing or added.
-    const isWhole =
-      cells.length > names.findLastIndex((name) => name !== null) && cells.slice(names.length).every(isBlank)
+    const isWhole = width > this.#lastNamed && cells.every(([index]) => index < this.#width)
     if (this.#isCsv && !isWhole) {
-      const widths = `${howMany(cells.length, 'cell')}, and the header row ${names.length}`
+      const widths = `${howMany(width, 'cell')}, and the header row ${this.#width}`
       this.#ragged ??= `row ${row} has ${widths}; Marquee refuses such a file`
     }
     // A single cell is a heading such as a month between the events, or a sum below them.
-    if (names.length >= WIDE && widthOf(cells) === 1) return
-    for (const [index, cell] of cells.entries()) {
-      const name = names[index] ?? null
-      const text = name === null ? null : textIn(cell)
-      if (name !== null && text !== null) this.#tally.add(name, text, typeof cell === 'string')
+    if (this.#width >= WIDE && cells.length === 1) return
+    for (const [index, cell] of cells) {
+      const name = names.get(index)
+      const text = name === undefined ? null : textIn(cell)
+      if (name !== undefined && text !== null) this.#tally.add(name, text, typeof cell === 'string')
     }
     this.#tally.endRow()
   }
-}
-
-function widthOf(cells: readonly Cell[]): number {
-  return cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0)
 }
 
 /** The most cells that are examined, blank ones included, and the most columns. Further rows are only counted. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, chmodSync, copyFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, copyFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../commands/run-command.ts'
 import { ROOT } from '../support/child.ts'
@@ -187,6 +187,17 @@ describe('a command', () => {
     expect(status).toBe(1)
     expect(stderr).toContain(`could not be started (${code})`)
     expect(stderr).toContain(sentence)
+  })
+
+  it('may be a program of any size', async () => {
+    const kind = `kind: command\nrun: [./big]\nevents: { ${FIELDS} }\n${VENUES}`
+    const script = `#!/bin/sh\n[ "$1" = venues ] && echo '#total 0' || echo '${JSON.stringify(eventRow(1))}'\nexit\n`
+    using folder = new ConnectorFolder(server, { big: script }, kind)
+    truncateSync(folder.at('big'), 200_000_000)
+    chmodSync(folder.at('big'), 0o755)
+    const { stdout, stderr } = await runCommand(['check', '--config', folder.configuration])
+    expect(stderr).not.toContain('16 MB')
+    expect(stdout).toContain('1 event and 0 venues')
   })
 
   it('needs updatedAt for since', async () => {

@@ -173,7 +173,8 @@ const auth = section({
     .says('The word before the token.'),
   header: section({ name, value: keyText }).optional().says('A header with a key.'),
   basic: section({
-    user: text('a user', /^[^:\s]+$/).says('The user.'),
+    // RFC 7617 forbids only these.
+    user: text('a user without a colon', /^[^:\u0000-\u001f\u007f]+$/).says('The user.'),
     password: secret.says('The password.'),
   })
     .optional()

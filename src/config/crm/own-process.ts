@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync, existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../../domain/system-error.ts'
 import { type Key, type ValueSchema, ValueProblem, isNull, scalarOf, wholeKey, leaf, section } from '../key.ts'
@@ -17,26 +17,41 @@ interface CodeFile {
   readonly sha256: string
 }
 
-const LARGEST_BYTES = 16 * 1024 * 1024
+const LARGEST_MODULE_BYTES = 16 * 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 const OTHERS_MAY_WRITE = 0o022
 
 /** Reads a program's digest. Refuses a file that other users may change, because it runs with the service's rights. */
-function readCode(file: string): CodeFile | ValueProblem {
+function readCode(file: string, mostBytes = Infinity): CodeFile | ValueProblem {
   try {
     const stats = statSync(file)
     if (!stats.isFile()) return new ValueProblem('is not a file')
-    if (stats.size > LARGEST_BYTES) return new ValueProblem('is larger than 16 MB')
+    if (stats.size > mostBytes) return new ValueProblem('is larger than 16 MB')
     if (process.platform !== 'win32') {
       if ((stats.mode & OTHERS_MAY_WRITE) !== 0)
         return new ValueProblem('can be written by others: chmod go-w the file')
       if ((statSync(dirname(file)).mode & OTHERS_MAY_WRITE) !== 0)
         return new ValueProblem('is in a folder that others can write: chmod go-w the folder')
     }
-    return { file, sha256: createHash('sha256').update(readFileSync(file)).digest('hex') }
+    return { file, sha256: digestOfFile(file) }
   } catch (cause) {
     const code = codeOf(cause) ?? 'unknown reason'
     return new ValueProblem(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
   }
+}
+
+/** Hashes a file in parts: some programs have hundreds of megabytes. */
+function digestOfFile(file: string): string {
+  const hash = createHash('sha256')
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  const opened = openSync(file, 'r')
+  try {
+    for (let read = readSync(opened, chunk); read > 0; read = readSync(opened, chunk))
+      hash.update(chunk.subarray(0, read))
+  } finally {
+    closeSync(opened)
+  }
+  return hash.digest('hex')
 }
 
 const VALUE: ValueSchema = {
@@ -79,7 +94,7 @@ const codeFile: Key<CodeFile> = leaf(
   textSchema(CODE_FILE),
   ({ value }, { inFile }) => {
     if (typeof value !== 'string' || !CODE_FILE.test(value)) return null
-    return readCode(resolve(inFile.folder, value))
+    return readCode(resolve(inFile.folder, value), LARGEST_MODULE_BYTES)
   },
 )
 

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import { codeOf } from '../../domain/system-error.ts'
@@ -17,6 +19,7 @@ import type { ProcessContext } from './module-crm.ts'
 /** How many request time limits may pass without output. */
 const PATIENCE = 3
 const LONGEST_TRACED = 2048
+const SETTLING_MS = 2000
 /** A command runs only for a read. */
 const NEVER_IDLE = (): boolean => false
 
@@ -37,6 +40,8 @@ class CommandHost implements RowHost {
   readonly #prints: ChildPrints
   readonly #running = new Set<ChildProcess>()
   readonly #unknownWords = new Set<string>()
+  /** The digests of files, with their sizes and times. */
+  readonly #hashed = new Map<string, { readonly state: string; readonly digest: string }>()
   #isClosed = false
 
   constructor(settings: CrmSettings<'command'>, context: ProcessContext) {
@@ -154,15 +159,30 @@ class CommandHost implements RowHost {
   /** Fails if the program has changed since the start: only the original one is run. */
   async #changedFile(): Promise<Failed | null> {
     for (const { file, sha256 } of this.#settings.run.files) {
-      const bytes = await readFile(file).catch(() => null)
       const name = basename(file)
-      if (bytes === null) return failed('misconfigured', `${name} cannot be read any more`)
-      if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+      const digest = await this.#digestOf(file).catch(() => null)
+      if (digest === null) return failed('misconfigured', `${name} cannot be read any more`)
+      if (digest !== sha256) {
         const sentence = `${name} has changed since the service was started: restart Marquee to use the new file`
         return failed('misconfigured', sentence)
       }
     }
     return null
+  }
+
+  /** Hashes a program, which may have hundreds of megabytes, unless it is as it was when it was last hashed. */
+  async #digestOf(file: string): Promise<string> {
+    const { size, mtimeNs, ctimeNs, ino } = await stat(file, { bigint: true })
+    const state = [size, mtimeNs, ctimeNs, ino].join(' ')
+    const known = this.#hashed.get(file)
+    if (known?.state === state) return known.digest
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(file), hash)
+    const digest = hash.digest('hex')
+    // A change soon after another may leave its times as they are.
+    const isSettled = this.#context.time.now().wallMs - Number(ctimeNs / 1_000_000n) > SETTLING_MS
+    if (isSettled) this.#hashed.set(file, { state, digest })
+    return digest
   }
 
   onHint(): () => void {
