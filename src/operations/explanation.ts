@@ -8,8 +8,10 @@ import type { RowFault, Withheld, WithheldRow } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../domain/body.ts'
+import { howMany } from '../domain/printable.ts'
 import type { PackedRows } from '../records/packed-withheld.ts'
 import type { HeldRow } from '../records/record-list.ts'
+import { recordsNamed } from './record-search.ts'
 
 /** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */
 interface Step {
@@ -61,9 +63,32 @@ export async function explainId(asked: string, options: ExplainOptions): Promise
   ])
   const [found, ...also] = (await Promise.all(explained)).filter((explanation) => explanation !== null)
   if (found !== undefined) return also.length === 0 ? found : { ...found, also }
+  const named = guid === null ? await explainName(asked, options) : null
+  if (named !== null) return named
   const [first] = ids
   if (first === undefined) return explainNoId(asked, options)
   return notShown(first, null, [idStep(first, asked), notListed(options)])
+}
+
+/** Explains the records whose names have all words of a title, as the dashboard's search finds them. */
+async function explainName(asked: string, options: ExplainOptions): Promise<Explanation | null> {
+  if (asked.trim() === '') return null
+  const { lists, now, signal = new AbortController().signal } = options
+  const { total, records } = await recordsNamed(lists, asked, now, signal)
+  const which = total > records.length ? `, of which the first ${records.length} are explained` : ''
+  const detail = `The title ${JSON.stringify(asked)} is in the names of ${howMany(total, 'record')}${which}.`
+  const step: Step = { step: 'id', ok: true, detail }
+  const explained = records.map(async ({ list, id, name, where, reason }) => {
+    const guid = id === null ? null : parseGuid(id)
+    if (guid !== null && list === 'events') return explainIn(lists.events, guid, guid, options)
+    if (guid !== null) return explainIn(lists.venues, guid, guid, options)
+    const fault = `The row ${JSON.stringify(name)} (${where}) ${reason}.`
+    return notShown(name, list === 'events' ? 'event' : 'venue', [{ step: 'listed', ok: false, detail: fault }])
+  })
+  const [first, ...also] = (await Promise.all(explained)).filter((explanation) => explanation !== null)
+  if (first === undefined) return null
+  const found = { ...first, steps: [step, ...first.steps] }
+  return also.length === 0 ? found : { ...found, also }
 }
 
 function notShown(id: string, kind: ExplainedKind | null, steps: readonly Step[]): Explanation {

@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
+import { isGzipped } from '../crm/web/http-client.ts'
 import type { HttpClient, HttpReply, HttpRequest, HttpClientOptions } from '../crm/web/http-client.ts'
 import type { KeptDescriptors } from './listener.ts'
 
@@ -136,14 +137,12 @@ const FIRST_BYTES = 16 * 1024
 
 function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-  const coding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
-  const isPacked = coding === 'gzip' || coding === 'x-gzip'
+  const isPacked = isGzipped({ headers: headersOf(response) })
   const stream = isPacked ? response.pipe(createGunzip()) : response
   // Copied into one buffer, because many small chunks would each cost extra memory.
   let body = Buffer.allocUnsafe(Math.min(FIRST_BYTES, mostBytes))
   let length = 0
   const fail = (code: string): void => reject(codedError(code))
-  if (!isPacked && coding !== 'identity') fail('Z_UNKNOWN_CODING')
   if (Number(response.headers['content-length']) > mostBytes) fail('ERR_BODY_TOO_LARGE')
   response.on('error', reject)
   response.on('aborted', () => fail('ECONNRESET'))

@@ -34,6 +34,21 @@ describe('marquee explain where no instance runs (SURFACE: Commands)', () => {
     }
   })
 
+  it.each(RUNTIMES)(
+    '%s: finds records by a part of their title, served or not, as the dashboard does',
+    async (runtime) => {
+      using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION })
+      folder.copySample('crm')
+      const one = await runCommand(['explain', 'LATE lantern'], { cwd: folder.path, runtime })
+      expect(one.stdout).toMatch(
+        /^The event [-0-9a-f]{36} is on the web .*\n {2}yes {2}The title "LATE lantern" is in the names of 1 record\./,
+      )
+      const none = await runCommand(['explain', 'no such title'], { cwd: folder.path, runtime })
+      expect(none.status).toBe(1)
+      expect(none.stdout).toContain('"no such title" is not an id')
+    },
+  )
+
   it('--json prints one object with exactly the members that are promised, on both runtimes', async () => {
     using folder = new WorkFolder({ 'marquee.yaml': CONFIGURATION })
     folder.copySample('crm')

@@ -103,9 +103,9 @@ describe('a command', () => {
     ['exit 0', 'crm.sh printed no row; if the list is empty, it must print #total 0'],
     ['exit 7', 'crm.sh ended with status 7'],
     ['kill -9 $$', 'crm.sh ended with SIGKILL'],
-    ['echo "Traceback (most recent call last):"', 'crm.sh printed a line that is neither a row nor a control line'],
+    ['echo "Traceback (most recent call last):"', 'events: no row is a JSON object, such as line 1'],
     // Not withheld as one row: what is cut may be half of the list.
-    ['printf "%s" "{\\"id\\":\\"1\\",\\"na"', 'events: row 1 is not a JSON object'],
+    ['printf "%s" "{\\"id\\":\\"1\\",\\"na"', 'crm.sh, line 1: the output ends here within a row'],
     [
       'echo; printf "%s\\n" "#total five"',
       'crm.sh, line 2: #total takes the number of rows as a whole number, such as #total 250, not',
@@ -187,6 +187,19 @@ describe('a command', () => {
     expect(status).toBe(1)
     expect(stderr).toContain(`could not be started (${code})`)
     expect(stderr).toContain(sentence)
+  })
+
+  it.each(RUNTIMES)('%s: withholds the lines that are no rows, and tells their numbers', async (runtime) => {
+    const lines = [eventRow(1), eventRow(3)].map((row) => JSON.stringify(row))
+    const script = `[ "$1" = venues ] && echo '#total 0' && exit
+echo '#lag 0'; echo '${lines[0]}'; echo 'Warning: old'; echo '{"id": "2", "name": NaN}'; echo; echo '[1]'; echo '${lines[1]}'`
+    const kind = `kind: command\nrun: [sh, junk.sh]\nevents: { ${FIELDS} }\n${VENUES}`
+    using folder = new ConnectorFolder(server, { 'junk.sh': script }, kind)
+    const { stdout } = await runCommand(['check', '--json', '--config', folder.configuration], { runtime })
+    const report = JSON.parse(stdout) as { events: number; withheld: { where: string; reason: string }[] }
+    expect(report.events).toBe(2)
+    expect(report.withheld.map(({ where }) => where)).toEqual(['events, line 3', 'events, line 4', 'events, line 6'])
+    expect(report.withheld[1]?.reason).toBe('is not valid JSON (line 4: expected a value)')
   })
 
   it('may be a program of any size', async () => {

@@ -129,12 +129,12 @@ describe.each(Object.keys(KINDS))('whether this instance could read the CRM (%s)
 })
 
 describe('a list that cannot be what the configuration names', () => {
-  it('is a problem where no row has a mapped column', async () => {
-    const text = `crm: { ${KINDS['http']?.replace('fields: { Name: name }', 'fields: { Name: nmae }') ?? ''} }`
+  it('is a problem where no row has an id', async () => {
+    const text = `crm: { ${KINDS['http']?.replace('fields: { Name: name }', 'id: di, fields: { Name: name }') ?? ''} }`
     const crm = await openConfigured(text, { KEY })
     left.push(crm)
     const { problems = [] } = (await crm.examine?.()) ?? {}
     expect(problems).toMatchObject([{ kind: 'misconfigured' }])
-    expect(problems[0]?.message).toContain('did you mean "name"?')
+    expect(problems[0]?.message).toContain('no row has "di" (events.fields.Id')
   })
 })

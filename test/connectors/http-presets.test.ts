@@ -8,7 +8,9 @@ import { openConfigured, readList } from './replay.ts'
 const NAMESPACE = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'
 const TOKENS = { DIRECTUS_TOKEN: 'secret-word', STRAPI_TOKEN: 'secret-word', AIRTABLE_TOKEN: 'secret-word' }
 const left: { close(): unknown }[] = []
+const noticed: string[] = []
 afterEach(async () => {
+  noticed.length = 0
   for (const one of left.splice(0)) await one.close()
 })
 
@@ -29,6 +31,8 @@ async function open(
   const crm = await openConfigured(
     `timeZone: Europe/London\ncrm:\n${text.replace(/url: https:\/\/[^/\s]+/, `url: ${server.url}`)}`,
     TOKENS,
+    undefined,
+    (seen) => void (seen.kind === 'crm-noticed' && noticed.push(seen.message)),
   )
   left.push(crm, server)
   return { crm, unknown, asked: server.asked }
@@ -132,6 +136,45 @@ describe('a preset', () => {
     expect([read[0].failure, read[1].failure, unknown]).toEqual(['', '', []])
     expect(read[0].records).toMatchObject([{ Name: 'Concert', TicketsAvailable: 60, VenueId: read[1].records[0]?.Id }])
     expect(read[0].changes[1]).toMatchObject({ kind: 'withheld', withheld: { fault: 'not-shown' } })
+  })
+
+  it.each([2, 20])(
+    'reads %d rows of Airtable in which a column is left out, because no row has a value',
+    async (count) => {
+      const fields = { Name: 'Concert', Starts: WHEN.starts, Ends: WHEN.ends, Web: true }
+      const base = '/v0/appXXXXXXXXXXXXXX'
+      const records = Array.from({ length: count }, (_, index) => ({ id: `rec${index}`, fields }))
+      const { crm } = await open('airtable', () => ({
+        [`${base}/Events?pageSize=100`]: { records },
+        [`${base}/Venues?pageSize=100`]: { records: [{ id: 'recV', fields: { Name: 'Guildhall' } }] },
+      }))
+      const read = [await readList(crm.events), await readList(crm.venues)] as const
+      expect([read[0].failure, read[1].failure]).toEqual(['', ''])
+      expect(read[0].records).toHaveLength(count)
+      expect(read[0].records[0]).toMatchObject({ Price: '0', TicketCapacity: 0, Tags: [] })
+      expect(read[1].records).toMatchObject([{ Name: 'Guildhall', AddressCity: null }])
+      await readList(crm.events)
+      const told = noticed.filter((message) => message.startsWith('events: none of the first'))
+      // Once, however often the list is read.
+      expect(told.length).toBe(1)
+      if (count > 2) expect(told[0]).toContain('"fields.Price" (events.fields.Price')
+    },
+  )
+
+  it('reads The Events Calendar without prices and without places', async () => {
+    const path = '/wp-json/tribe/events/v1'
+    const dates = 'per_page=50&start_date=2000-01-01&end_date=2100-01-01'
+    const event = { start_date: '2036-07-12 19:30:00', end_date: '2036-07-12 22:00:00', timezone: 'Europe/London' }
+    const events = Array.from({ length: 12 }, (_, id) => ({ id: id + 1, title: 'Concert', ...event }))
+    const { crm } = await open('the-events-calendar', () => ({
+      [`${path}/events?${dates}`]: { events, total: 12 },
+      [`${path}/venues?per_page=50`]: { venues: [{ id: 5, venue: 'Guildhall' }], total: 1 },
+    }))
+    const read = [await readList(crm.events), await readList(crm.venues)] as const
+    expect([read[0].failure, read[1].failure]).toEqual(['', ''])
+    expect(read[0].records).toHaveLength(12)
+    expect(read[0].records[0]).toMatchObject({ Price: '0', Tags: [], VenueId: '00000000-0000-0000-0000-000000000000' })
+    expect(read[1].records).toMatchObject([{ Name: 'Guildhall', Website: null }])
   })
 
   it('reads The Events Calendar by its links', async () => {

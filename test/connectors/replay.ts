@@ -5,6 +5,7 @@ import { renderProblem } from '../../src/config/config-problem.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import type { Change, Crm, Cursor, ReadKind, ListSource } from '../../src/sync/port.ts'
+import type { Observation } from '../../src/observe/observation.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 
@@ -50,6 +51,7 @@ export async function openConfigured(
   text: string,
   env: Readonly<Record<string, string>>,
   readFile: (path: string) => Promise<Uint8Array> = () => Promise.reject(new Error('no file is read')),
+  observe: (seen: Observation) => void = () => {},
 ): Promise<Crm> {
   const loaded = await loadConfiguration({ path: '/tmp/m.yaml', text, env, readFile })
   if (!loaded.ok) throw new Error(loaded.problems.map(renderProblem).join('\n'))
@@ -59,7 +61,7 @@ export async function openConfigured(
     showIn: timeZone,
     limits: { requestTimeoutMs: crm.requestTimeoutMs ?? 30_000, maxAgeMs: 30_000 },
     time: systemTime,
-    observe: () => {},
+    observe,
     env: {},
     loadWeb: async () => (options) => openHttpClient(options),
   })

@@ -202,6 +202,42 @@ describe('a row that is not JSON', () => {
   })
 })
 
+describe('a column that no row has', () => {
+  const row = `{"id": 1, "title": "Show 1", ${TIMES}}`
+
+  it.each(RUNTIMES.flatMap((runtime) => ['json', 'ndjson'].map((format) => [runtime, format] as const)))(
+    '%s, %s: is blank, because JSON may leave out what is blank, and told with the nearest name',
+    async (runtime, format) => {
+      const fields = EVENT_FIELDS.replace('Name: title', 'Name: titel').replace(
+        'Price: null',
+        "Price: { column: cost, whenBlank: '5' }",
+      )
+      const report = await checked(
+        {
+          'marquee.yaml': wrapped(`from: events.${format}`).replace(EVENT_FIELDS, fields),
+          [`events.${format}`]: format === 'json' ? `[${row}]` : `${row}\n`,
+          'venues.geojson': GEOJSON,
+        },
+        runtime,
+      )
+      expect(report.problems).toEqual([])
+      expect(report.records.events).toMatchObject([{ Name: null, Price: 5 }])
+      expect(report.warnings.join('\n')).toContain(
+        `events.${format} has no column "titel" (crm.events.fields.Name; did you mean "title"?), "cost" (crm.events.fields.Price)`,
+      )
+    },
+  )
+
+  it('is a mistake in a table with a header', async () => {
+    const report = await checked({
+      'marquee.yaml': wrapped('from: events.csv'),
+      'events.csv': 'id,titel,start,end\n1,Show,2036-03-01T19:00Z,2036-03-01T21:00Z\n',
+      'venues.geojson': GEOJSON,
+    })
+    expect(report.problems.join('\n')).toContain('events.csv has no column "title"')
+  })
+})
+
 const HEADER = ['Nr', 'Titel', 'Beginn', 'Ende', 'Web', 'Ort', 'Stadt', 'Straße']
 const ROWS = [
   ['1', 'Figaro', '2036-06-21T19:30Z', '2036-06-21T22:00Z', 'ja', 'Rathaus', 'Köln', 'Markt 1'],

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Failed, failed } from '../../sync/port.ts'
 import type { RowsEnd, StreamBatch, Way } from '../connector/row-host.ts'
+import { parseShallow } from '../cells/parse-cell.ts'
 import { FAIL_KINDS } from '../context/connector-run.ts'
 import { LONGEST_SENTENCE } from '../context/given-settings.ts'
 import { LARGEST_ROW_BYTES, LONGEST_CURSOR } from '../kit/crm-limits.ts'
@@ -31,6 +32,7 @@ export class CommandOutput {
   readonly #feed = eachLine(LONGEST_ROW, (line, isCut) => this.#takeLine(line, isCut))
   readonly #batches: StreamBatch[] = []
   #rows: Buffer[] = []
+  #lines: number[] = []
   #bytes = 0
   #deleted: string[] = []
   #cursor: string | null = null
@@ -38,6 +40,7 @@ export class CommandOutput {
   #lagMs = 0
   #count = 0
   #line = 0
+  #isEnd = false
 
   constructor(name: string, way: Way, onUnknown: (word: string) => void) {
     this.#name = name
@@ -53,6 +56,7 @@ export class CommandOutput {
 
   /** Ends the output. The last line need not end with a line break. */
   end(): readonly StreamBatch[] {
+    this.#isEnd = true
     this.#feed(Buffer.from('\n'))
     if (this.failure === null) this.#endBatch(false)
     return this.#batches.splice(0)
@@ -75,12 +79,12 @@ export class CommandOutput {
     const first = line.toString('latin1', 0, 64).trimStart()[0]
     if (first === undefined) return
     if (first === '#') return this.#control(line.toString('utf8').trim())
-    if (first !== (this.#way === 'ids' ? '[' : '{')) {
-      const expected = this.#way === 'ids' ? 'neither [id, updatedAt]' : 'neither a row'
-      this.failure = failed('broken', `${this.#name} printed a line that is ${expected} nor a control line`)
-      return
-    }
+    if (this.#way === 'ids' && first !== '[') return this.#failAtLine('neither [id, updatedAt] nor a control line')
+    // A last line without its end may have been cut, and rows after it lost. Any other is withheld if it is no row.
+    if (this.#isEnd && !isCut && !parseShallow(line.toString('utf8')).ok)
+      return this.#failAtLine('the output ends here within a row')
     this.#rows.push(line)
+    this.#lines.push(this.#line)
     this.#count++
     this.#bytes += line.length
     if (this.#rows.length === BATCH_ROWS || this.#bytes > BATCH_BYTES) this.#endBatch(true)
@@ -88,8 +92,8 @@ export class CommandOutput {
 
   #endBatch(goesOn: boolean): void {
     const about = { total: this.#total, lagMs: this.#lagMs, full: false, stable: false, goesOn }
-    this.#batches.push({ rows: this.#rows, deleted: this.#deleted, ...about })
-    ;[this.#rows, this.#bytes, this.#deleted] = [[], 0, []]
+    this.#batches.push({ rows: this.#rows, lines: this.#lines, deleted: this.#deleted, ...about })
+    ;[this.#rows, this.#lines, this.#bytes, this.#deleted] = [[], [], 0, []]
   }
 
   #control(line: string): void {

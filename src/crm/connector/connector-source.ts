@@ -167,8 +167,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const first = await rows.next()
     if (first.done === true) return first.value.ok ? null : first.value.failure
     await rows.return({ ok: true, cursor: null })
-    const lacking = this.#listOf(shape).lackingIn(first.value.rows)
-    return lacking === null ? null : failureOf('misconfigured', lacking)
+    const { fault } = this.#listOf(shape).lackingIn(first.value.rows)
+    return fault === null ? null : failureOf('misconfigured', fault)
   }
 
   #listOf(shape: StreamShape): ListRows<Item> {
@@ -246,9 +246,13 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     list.begin()
     yield heartbeat(parts.begunAt, parts.pass)
     const rows = this.#settings.stream.open('full', null, parts.signal)
+    const notices = this.#notices
     const ended = yield* batches(rows, parts, async function* (batch) {
-      const lacking = tally.came === 0 && batch.rows.length > 0 ? list.lackingIn(batch.rows) : null
-      if (lacking !== null) return failed('misconfigured', lacking)
+      if (tally.came === 0 && batch.rows.length > 0) {
+        const { fault, warning } = list.lackingIn(batch.rows)
+        if (fault !== null) return failed('misconfigured', fault)
+        notices.lacks(warning)
+      }
       const broken = yield* pagesOf(batch, parts, { tally, stamps })
       return broken ?? brokenBy(list.name, tally.count(batch))
     })

@@ -1,4 +1,4 @@
-import { RowFault } from '../../domain/withheld.ts'
+import { type Expected, RowFault } from '../../domain/withheld.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -42,7 +42,13 @@ export interface ConnectorRow<Item> {
   readonly change: Change<Item>
   /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
   readonly stamp: string | null
+  /** Whether it is not a JSON object; absent if it is. */
+  readonly isTorn?: boolean
 }
+
+const JSON_ROW: Expected = { kind: 'json' }
+const OBJECT: Expected = { kind: 'object' }
+const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
 
 export interface KnownId {
   /** `null` if the CRM's id is unusable. */
@@ -107,20 +113,23 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   /**
-   * Maps a row; `null` if it is not a JSON object.
-   * @param row the row's number in this read, from 1
+   * Maps a row. One that is not a JSON object is withheld.
+   * @param place the row's place: `row 3`, or `line 7` of a command's output
    * @param mapped the ids of the rows that this read has had: the last row of a page comes again with the next
    */
-  read(bytes: Buffer, row: number, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> | null {
-    const whereUnknown = `${this.name}, row ${row}`
+  read(bytes: Buffer, place: string, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> {
+    const whereUnknown = `${this.name}, ${place}`
     if (bytes.length > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null }
     const parsed = parseShallow(bytes.toString('utf8'))
-    if (!parsed.ok && parsed.reason === 'depth') {
+    if (!parsed.ok || !isObject(parsed.cell)) {
+      const isDeep = !parsed.ok && parsed.reason === 'depth'
       const found = bytes.toString('utf8', 0, 100)
-      const reason = new RowFault('unreadable', null, new CellFault({ kind: 'shallow-object' }, found))
-      return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null }
+      const reason =
+        parsed.ok || isDeep
+          ? new RowFault('unreadable', null, new CellFault(isDeep ? SHALLOW_OBJECT : OBJECT, found))
+          : new RowFault('unreadable', null, { expected: JSON_ROW, found: `${place}: expected ${parsed.expected}` })
+      return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null, isTorn: !isDeep }
     }
-    if (!parsed.ok || !isObject(parsed.cell)) return null
     const cells = parsed.cell
     const idCell = this.#idCell(cells)
     const idText = shownText(idCell)
@@ -181,10 +190,10 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   /**
-   * Explains which mapped path none of the first rows has, with the nearest path that there is; `null` if all is well.
-   * Some APIs omit blank values, so with few rows only a likely misspelling counts.
+   * Looks for mapped paths that none of the first rows has. APIs leave out what is blank, so such a column is blank, and
+   * only worth a warning. Without an id, or the time of a change, no row can be told from another.
    */
-  lackingIn(first: readonly Buffer[]): string | null {
+  lackingIn(first: readonly Buffer[]): Lacking {
     const rows: CellObject[] = []
     const { updatedAt } = this.shape
     let sought = [
@@ -196,21 +205,37 @@ export class ListRows<Item extends { readonly Id: Guid }> {
       if (row === null) continue
       rows.push(row)
       sought = sought.filter(({ column }) => whereIs(row, column) !== 'there')
-      if (sought.length === 0) return null
+      if (sought.length === 0) return NOTHING_LACKS
     }
     const there = new Set(rows.slice(0, ROWS_WITH_PATHS).flatMap(rowPaths))
     const lacking = sought.flatMap(({ column, key }) => {
       if (!rows.some((row) => whereIs(row, column) === 'nowhere')) return []
       const near = nearestName(column, there)
       if (near === null && rows.length < ENOUGH_ROWS && key !== 'fields.Id') return []
-      const hint = meantHint(near)
-      return [`${JSON.stringify(column)} (${this.name}.${key}${hint})`]
+      return [{ key, words: `${JSON.stringify(column)} (${this.name}.${key}${meantHint(near)})` }]
     })
-    if (lacking.length === 0) return null
+    const [needed, blank] = [true, false].map((isNeeded) => {
+      const which = lacking.filter(({ key }) => NEEDED.has(key) === isNeeded)
+      return [...new Set(which.map(({ words }) => words))].join(', ')
+    })
     const has = [...there].slice(0, MOST_SHOWN).join(', ')
-    return printable(`${this.name}: no row has ${[...new Set(lacking)].join(', ')}; rows have ${has}`, 4000)
+    const none = rows.length === 1 ? 'the first row has no' : `none of the first ${rows.length} rows has`
+    const few = `${this.name}: ${none} ${blank}, which is blank where it is missing; rows have ${has}`
+    return {
+      fault: needed === '' ? null : printable(`${this.name}: no row has ${needed}; rows have ${has}`, 4000),
+      warning: blank === '' ? null : printable(few, 4000),
+    }
   }
 }
+
+/** What the first rows of a list lack: why it cannot be read, and what to warn of; `null` if nothing. */
+interface Lacking {
+  readonly fault: string | null
+  readonly warning: string | null
+}
+
+const NOTHING_LACKS: Lacking = { fault: null, warning: null }
+const NEEDED: ReadonlySet<string> = new Set(['fields.Id', 'updatedAt'])
 
 /** An `updatedAt` as the CRM writes it; `null` if it is blank. */
 export function stampText(cell: Cell): string | null {

@@ -19,6 +19,8 @@ export type WayArgument = string | readonly string[] | null
 export interface StreamBatch {
   /** Each row as a JSON text. For the way `ids`, each is `[id, updatedAt]`. */
   readonly rows: readonly Buffer[]
+  /** The number of each row's line in the output of a command; absent if rows have none. */
+  readonly lines?: readonly number[]
   /** The CRM's ids of rows that are gone. */
   readonly deleted: readonly string[]
   /** How many rows the whole list has; `null` if the CRM does not say. */

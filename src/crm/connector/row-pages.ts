@@ -41,6 +41,9 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
 export class Tally {
   readonly ids = new Set<Guid>()
   nameless = 0
+  /** The place of the first row that is not a JSON object, and whether another row is one. */
+  torn: string | null = null
+  hasWhole = false
   answers = 0
   /** The rows of the first answer and of the last. */
   firstRows = 0
@@ -99,6 +102,7 @@ export class Tally {
 
   /** What is missing at the end of the read, as the rest of a sentence; `null` if nothing is. */
   get missing(): string | null {
+    if (this.torn !== null && !this.hasWhole) return `no row is a JSON object, such as ${this.torn}`
     if (this.total === null || this.came >= this.total) return null
     return `the CRM says that there are ${this.total} rows, but returned ${this.came}`
   }
@@ -172,11 +176,12 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
     for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
       const text = batch.rows[at] ?? Buffer.alloc(0)
       bytes += text.length
-      const number = tally.came + 1
-      const row = list.read(text, number, held, tally.ids)
-      // It may be cut, so what follows may be lost as well.
-      if (row === null) return brokenBy(list.name, `row ${number} is not a JSON object`)
-      const { change, stamp } = row
+      const line = batch.lines?.[at]
+      const place = line === undefined ? `row ${tally.came + 1}` : `line ${line}`
+      const row = list.read(text, place, held, tally.ids)
+      const { change, stamp, isTorn = false } = row
+      if (isTorn) tally.torn ??= place
+      else tally.hasWhole = true
       if (change.id !== null) {
         const before = rows.get(change.id)
         if (before !== undefined && isHidden(before.change) === isHidden(change)) {
@@ -259,11 +264,18 @@ export class RowNotices {
   readonly #ahead = new RepeatedNotice()
   readonly #twice = new RepeatedNotice()
   #lateScans = 0
+  #lacked: string | null = null
 
   constructor(list: ListName, comparedEveryMs: () => number, tell: (message: string) => void) {
     this.#list = list
     this.#comparedEveryMs = comparedEveryMs
     this.#tell = tell
+  }
+
+  /** Warns of columns that no row has, when they change. */
+  lacks(warning: string | null): void {
+    if (warning !== null && warning !== this.#lacked) this.#tell(warning)
+    this.#lacked = warning
   }
 
   readInFull({ ahead, aheadId }: LookBack): void {

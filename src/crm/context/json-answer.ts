@@ -3,7 +3,7 @@ import type { FailureKind } from '../../observe/observation.ts'
 import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { parsePlain } from '../cells/parse-cell.ts'
 import { inSlices } from '../../time/waiting.ts'
-import { type HttpReply, utf8TextOf } from '../web/http-client.ts'
+import { type HttpReply, codingNote, utf8TextOf } from '../web/http-client.ts'
 
 /** An error that ends a connector's read, with a sentence for the operator. Connectors may catch it. */
 export class FetchFault extends Error {
@@ -70,7 +70,7 @@ export async function answerOf(
     const isMarkup = /^\s*</.test(new TextDecoder().decode(body.subarray(0, 200)))
     const other = text === null ? 'bytes that are not UTF-8' : 'invalid JSON'
     const what = isMarkup ? 'HTML or XML in place of JSON: does it ask for a login?' : other
-    throw fault('broken', `answered with ${what}`)
+    throw fault('broken', `answered with ${what}${codingNote(reply)}`)
   }
   const age = headers['age'] ?? ''
   return { value, headers, lagMs: /^\d{1,7}$/.test(age) ? Number(age) * 1000 : 0 }

@@ -3,7 +3,7 @@ import type { FailureKind, Outcome } from '../../observe/observation.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { type Answered, Gate, ask } from '../web/ask.ts'
-import { type HttpClient, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
+import { type HttpClient, codingNote, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
 import type { Tokens } from './tokens.ts'
 import { isObject } from '../cells/cell.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
@@ -21,7 +21,15 @@ interface ClientSettings {
   readonly onRequest: (outcome: Outcome) => void
 }
 
-type Got = { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment } | Refused
+type Got =
+  | {
+      readonly kind: 'text'
+      readonly text: string
+      readonly begunAt: Moment
+      /** The end of a sentence if the text cannot be read. */
+      readonly note: string
+    }
+  | Refused
 
 export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
@@ -76,7 +84,8 @@ export class DataverseClient {
     if (got.kind === 'error') return got
     const page = await parsePageBody(got.text)
     const fault = typeof page === 'string' ? page : this.linkFault(page.nextLink)
-    if (fault !== null || typeof page === 'string') return unanswered(failureOf('broken', `${of}: the answer ${fault}`))
+    if (fault !== null || typeof page === 'string')
+      return unanswered(failureOf('broken', `${of}: the answer ${fault}${got.note}`))
     return { kind: 'page', page, begunAt: got.begunAt }
   }
 
@@ -135,9 +144,10 @@ export class DataverseClient {
   #gotOf({ reply, begunAt }: Answered): Got {
     const { status, body } = reply
     const text = utf8TextOf(body)
-    if (status === 204) return { kind: 'text', text: '{}', begunAt }
-    if (status === 200 && text !== null) return { kind: 'text', text, begunAt }
-    if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8`))
+    const note = codingNote(reply)
+    if (status === 204) return { kind: 'text', text: '{}', begunAt, note }
+    if (status === 200 && text !== null) return { kind: 'text', text, begunAt, note }
+    if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8${note}`))
     const parsed = parseErrorBody(text)
     const error = errorKind(status, parsed)
     const mayAsk = error === 'throttled' || error === 'outage'

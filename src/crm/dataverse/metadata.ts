@@ -83,7 +83,7 @@ export async function readLabels(
     const parsed = await parseShallowInSlices(got.text, rest)
     const words = parsed.ok ? await labelsOf(parsed.cell, language, rest) : null
     if (words !== null) return { words, type }
-    return failureOf('broken', `the definition of the column ${column} of ${table} is invalid`)
+    return failureOf('broken', `the definition of the column ${column} of ${table} is invalid${got.note}`)
   }
   const message = `no labels were found for the column ${column} of ${table}: is it a column of choices?`
   return failureOf(isSaid ? 'misconfigured' : 'broken', message)

@@ -5,7 +5,7 @@ import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { type Answered, type Gate, ask } from '../web/ask.ts'
-import { type HttpReply, type ProxiedHttpClient, httpDateMs, retryAfterMs } from '../web/http-client.ts'
+import { type HttpReply, type ProxiedHttpClient, codingNote, httpDateMs, retryAfterMs } from '../web/http-client.ts'
 import { type FileFormat, EMPTY_LISTS, contentOf, disguiseOf, formatOf } from './content.ts'
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -37,6 +37,8 @@ export interface WebCopy {
    * requests, or sends the current time. `null` if it does not.
    */
   readonly whyInFull: string | null
+  /** The end of a sentence if the contents cannot be read: how the server says that they are packed. */
+  readonly codingNote: string
 }
 
 /** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
@@ -116,7 +118,7 @@ export class Download {
     if (reply.status !== 200) return this.#failureOf(reply)
     const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength)
     const format = formatOfWeb(bytes, reply.headers['content-type'] ?? '', url.pathname, this.name)
-    if (typeof format !== 'string') return format
+    if (typeof format !== 'string') return { ...format, message: `${format.message}${codingNote(reply)}` }
     const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
     const { etag, 'last-modified': lastModified } = reply.headers
     const isSame = known?.cursor === cursor
@@ -138,7 +140,8 @@ export class Download {
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
     const kept = known?.cursor === cursor && known.bytes === null ? null : bytes
     const { length: sizeBytes } = bytes
-    return (this.#copy = { cursor, format, sizeBytes, bytes: kept, askedAt: begunAt, writtenAtMs, whyInFull })
+    const about = { writtenAtMs, whyInFull, codingNote: codingNote(reply) }
+    return (this.#copy = { cursor, format, sizeBytes, bytes: kept, askedAt: begunAt, ...about })
   }
 
   /** Returns the time of Last-Modified by our clock, using the same server's Date: its clock may be hours off. */

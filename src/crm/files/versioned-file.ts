@@ -75,6 +75,8 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   /** The unused columns, and the number of blank rows, that have been reported. */
   readonly #told = new Set<string>()
   #saidOfRows = ''
+  /** What the last read file lacked. */
+  #lacked: string | null = null
   /** Whether this process has mapped every row: a snapshot does not contain suspicions and unused columns. */
   #hasMappedAll = false
   /** The last broken version, which is not read again. */
@@ -193,6 +195,11 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
     this.#hasMappedAll ||= isMapped || held.size === 0
     this.#tell(name, columns.names, rows)
+    // JSON names its columns in each row, and may leave out what is blank.
+    const lacking = rows.count > 0 ? columns.lacking(list, name) : null
+    if (lacking !== null && lacking !== this.#lacked)
+      this.#settings.observe({ kind: 'crm-noticed', message: `${lacking}; what is missing is blank` })
+    this.#lacked = lacking
     const namesVersion = there.isSettled && !rows.isLeftOut
     return endOf(cursorOf(namesVersion ? id : `${id}${UNSETTLED}`), there.asOf, true)
   }
@@ -235,13 +242,12 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
 /** Returns why a file, read to its end or to a fault, is not a list; `null` if it is one. */
 function failureIn<Item>(
   list: ListFile<Item>,
-  { found: { name, format }, count }: FileBatch<Item>,
+  { found: { name, format } }: FileBatch<Item>,
   columns: IgnoredColumns,
   fault: BrokenSyntax | null,
 ): Failure | null {
-  // JSON names its columns in each row, so an empty list lacks no column.
-  const isTold = format === 'csv' || format === 'xlsx' || count > 0
-  const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
+  const hasHeader = format === 'csv' || format === 'xlsx'
+  const lacking = fault === null && hasHeader ? columns.lacking(list, name) : (fault?.lacking ?? null)
   if (lacking !== null) return failureOf('misconfigured', lacking)
   if (fault === null) return null
   // Line 0 stands for the whole file.

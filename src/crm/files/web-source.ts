@@ -1,10 +1,10 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
-import { type Failure, type PageStream, type ReadRequest, heartbeat } from '../../sync/port.ts'
+import { type Failure, type PageStream, type ReadOutcome, type ReadRequest, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Gate } from '../web/ask.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
-import { Download } from './download.ts'
+import { type WebCopy, Download } from './download.ts'
 import { type StillThere, type VersionedFileSettings, VersionedFile } from './versioned-file.ts'
 import type { OpenFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
@@ -97,7 +97,7 @@ class WebSource<Item> extends VersionedFile<Item> {
     // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
     const known = this.knownOutcome(version, request, bytes === null)
     this.#tellWarning()
-    if (known !== null) return known
+    if (known !== null) return noted(known, copy)
     if (bytes === null) throw new Error('the bytes of a new file are gone')
     yield heartbeat(begunAt)
     const file: Pick<OpenFile, 'read'> = {
@@ -106,8 +106,14 @@ class WebSource<Item> extends VersionedFile<Item> {
     const isThere = (): Promise<StillThere> => Promise.resolve({ asOf: begunAt, isSettled: true })
     const read = yield* this.readVersion({ ...version, file, isSmall: true }, request, isThere)
     if (typeof read === 'string') throw new Error('a downloaded file does not change')
-    return read
+    return noted(read, copy)
   }
+}
+
+function noted(outcome: ReadOutcome, { codingNote }: WebCopy): ReadOutcome {
+  if (outcome.ok || codingNote === '') return outcome
+  const { failure } = outcome
+  return { ok: false, failure: { ...failure, message: `${failure.message}${codingNote}` } }
 }
 
 /** A file is downloaded at most every 10 s, and a read of it may take as long. */

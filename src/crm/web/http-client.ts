@@ -1,5 +1,6 @@
 // HTTP requests to a CRM. In: requests. Out: replies within the limits, or failures with a reason.
 
+import { printable } from '../../domain/printable.ts'
 import { readSmallFile, readText } from '../../time/read-text.ts'
 
 /** The runtime's HTTP client, which is passed in to connectors. */
@@ -168,4 +169,26 @@ function isExempt(url: URL, list: string): boolean {
       const name = bracketed ?? plain ?? entry
       return name !== '' && wanted === port && (host === name || host.endsWith(`.${name}`))
     })
+}
+
+/** The encodings that an answer names, without those that change nothing. */
+function codingsOf({ headers }: Pick<HttpReply, 'headers'>): readonly string[] {
+  const named = (headers['content-encoding'] ?? '').toLowerCase().split(',')
+  return named.map((coding) => coding.trim()).filter((coding) => coding !== '' && coding !== 'identity')
+}
+
+const UNPACKED = new Set(['gzip', 'x-gzip'])
+
+export function isGzipped(reply: Pick<HttpReply, 'headers'>): boolean {
+  return codingsOf(reply).some((coding) => UNPACKED.has(coding))
+}
+
+/**
+ * Returns the end of a sentence about an answer that cannot be read: the encodings that Marquee did not unpack. Servers
+ * name some that change no byte, such as UTF-8 or aws-chunked, so these alone are no fault.
+ */
+export function codingNote(reply: Pick<HttpReply, 'headers'>): string {
+  const unknown = codingsOf(reply).filter((coding) => !UNPACKED.has(coding))
+  if (unknown.length === 0) return ''
+  return ` (its Content-Encoding is ${printable(unknown.join(', '), 40)}, which was not asked for; Marquee unpacks only gzip)`
 }
