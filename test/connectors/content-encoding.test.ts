@@ -22,8 +22,8 @@ function configuration(kind: 'http' | 'files', url: string): string {
 }
 
 const servers: JsonServer[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close()
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
 })
 
 interface Checked {

@@ -205,3 +205,12 @@ it.each(RUNTIMES)('a connector loses no row to a program that prints beside it, 
   await server.close()
   expect(child.stdout).toMatch(/^5,000 events and 0 venues would be served\.$/m)
 })
+
+it.each(RUNTIMES)('a connector whose import never ends is ended after 5 s, on %s', async (runtime) => {
+  const server = await JsonServer.open()
+  using folder = new ConnectorFolder(server, { 'our-crm.mjs': 'for (;;) {}' }, 'kind: module\npath: ./our-crm.mjs')
+  const child = new Child(programOf(runtime), [`${ROOT}/src/main.ts`, 'check', '--config', folder.configuration])
+  await child.exited
+  await server.close()
+  expect(child.stderr).toContain('our-crm.mjs held its event loop for more than 5 s, and was ended')
+})

@@ -588,6 +588,11 @@ describe('requests', () => {
     ['{ bearer: { env: KEY }, scheme: Token }', 'authorization', 'Token secret-word'],
     ['{ header: { name: X-Api-Key, value: { env: KEY } } }', 'x-api-key', 'secret-word'],
     ['{ basic: { user: me, password: { env: KEY } } }', 'authorization', `Basic ${btoa('me:secret-word')}`],
+    [
+      '{ basic: { user: box office, password: { env: KEY } } }',
+      'authorization',
+      `Basic ${btoa('box office:secret-word')}`,
+    ],
   ])('carry %s', async (auth, header, value) => {
     expect((await asked(auth))?.headers[header]).toBe(value)
   })

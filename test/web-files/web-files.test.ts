@@ -124,6 +124,29 @@ describe('a list by URL', () => {
     expect([server.seen.length, fourth.outcome]).toMatchObject([3, { ok: true, unchanged: true }])
   })
 
+  it('is asked at each refresh, also soon after a change, if its server answers conditions', async () => {
+    let [etag, body, changedAgoMs] = ['"a"', CSV, 60_000]
+    const server: WebServer = await serve(() =>
+      server.seen.at(-1)?.headers['if-none-match'] === etag
+        ? { status: 304 }
+        : { headers: { etag, 'last-modified': ago(changedAgoMs), date: ago(0) }, body },
+    )
+    const rig = await rigOf(`"${server.origin}/a.csv"`)
+    const first = await readWeb(rig.crm.events)
+    ;[etag, body, changedAgoMs] = ['"b"', CSV.replace('Lesung', 'Oper'), 1000]
+    rig.aheadMs = 1000
+    const second = await readWeb(rig.crm.events, first.cursor)
+    expect(names(second)).toEqual(['Konzert', 'Oper'])
+    // Too new for a condition, the file is downloaded once more, and then confirmed by 304.
+    for (rig.aheadMs of [3500, 4500, 5500]) {
+      const { outcome } = await readWeb(rig.crm.events, second.cursor)
+      expect(outcome).toMatchObject({ ok: true, unchanged: true })
+      expect(outcome.ok ? outcome.asOf?.monotonicMs : 0).toBeGreaterThan(performance.now() + rig.aheadMs - 1000)
+    }
+    expect(server.seen).toHaveLength(5)
+    expect(rig.notices).toEqual([])
+  })
+
   it('is told of in the log if its server sends ETag and ignores conditions, or sends none', async () => {
     const deaf = await serve(() => ({
       headers: { etag: '"a"', 'last-modified': OLD, date: OLD.replace('12', '13') },
@@ -173,7 +196,11 @@ describe('a list by URL', () => {
   })
 
   it('is read again if the list has lost its cursor, and the file has not changed', async () => {
-    const server = await serve(() => ({ headers: { 'last-modified': OLD, date: OLD.replace('12', '13') }, body: CSV }))
+    const server: WebServer = await serve(() =>
+      server.seen.at(-1)?.headers['if-modified-since'] === undefined
+        ? { headers: { 'last-modified': OLD, date: OLD.replace('12', '13') }, body: CSV }
+        : { status: 304 },
+    )
     const rig = await rigOf(`"${server.origin}/a.csv"`)
     const { cursor } = await readWeb(rig.crm.events)
     await readWeb(rig.crm.events, cursor)

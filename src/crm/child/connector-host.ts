@@ -10,6 +10,7 @@ import { type LoadedFiles, digestOfCode } from './code-digest.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type ConnectorRun, nameOfThrown, runConnector, whereThrown } from '../context/connector-run.ts'
 import { systemTime } from '../../time/time.ts'
+import { yieldToEventLoop } from '../../time/waiting.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { tracedClient } from '../web/trace-requests.ts'
 import { LONGEST_SENTENCE, type SentSettings } from '../context/given-settings.ts'
@@ -111,6 +112,9 @@ class ConnectorHost {
       return this.#unusable(`${name} has changed since the service was started: restart Marquee to use the new file`)
     }
     const loadedFiles = this.#noteLoadedFiles()
+    this.#send({ is: 'loading' })
+    // The message must be out before the import, which may never let the event loop go on.
+    await yieldToEventLoop()
     const imported: unknown = await import(pathToFileURL(path).href)
     const given = typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null
     const run = runConnector(given, {

@@ -38,6 +38,8 @@ export type ToHost =
 export type FromHost =
   | ({ readonly is: 'ready' } & ConnectorOutline)
   | { readonly is: 'unusable'; readonly message: string }
+  /** The connector's file is about to be imported, which may block the event loop. */
+  | { readonly is: 'loading' }
   /** `rows` lines follow, one for each row. */
   | ({ readonly is: 'batch'; readonly read: number; readonly rows: number } & Omit<StreamBatch, 'rows'>)
   | ({ readonly is: 'end'; readonly read: number } & Extract<RowsEnd, { ok: true }>)

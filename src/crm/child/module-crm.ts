@@ -41,6 +41,8 @@ interface Alive {
   readonly waiting: Map<number, Waiting>
   /** The reads that were given up and have not ended yet. */
   readonly closing: Set<number>
+  /** Whether the connector's file is being imported. */
+  isLoading: boolean
   pingedAt: Moment | null
   residentBytes: number
   /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
@@ -180,9 +182,13 @@ class ModuleHost implements RowHost {
     const alive: Alive = {
       child,
       ready: promise,
-      settleReady: resolve,
+      settleReady(told) {
+        alive.isLoading = false
+        resolve(told)
+      },
       waiting: new Map(),
       closing: new Set(),
+      isLoading: false,
       pingedAt: null,
       residentBytes: 0,
       pausedUntil: time.now(),
@@ -237,6 +243,10 @@ class ModuleHost implements RowHost {
 
   #take(alive: Alive, { head, rows }: Frame): void {
     if (head.is === 'ready') return this.#takeOutline(alive, head)
+    if (head.is === 'loading') {
+      alive.isLoading = true
+      return
+    }
     if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint())
     if (head.is === 'traced') return this.#context.trace?.(this.given.shown(head.line, Number.POSITIVE_INFINITY))
     if (head.is === 'closed') return void alive.closing.delete(head.read)
@@ -276,7 +286,7 @@ class ModuleHost implements RowHost {
   #watch(alive: Alive): () => void {
     const { time, limits } = this.#context
     const memory = new GroupMemory(alive.child)
-    const isIdle = (): boolean => alive.waiting.size === 0
+    const isIdle = (): boolean => alive.waiting.size === 0 && !alive.isLoading
     return watchEvery(time, isIdle, () => {
       const now = time.now()
       const resident = memory.residentBytes ?? alive.residentBytes
@@ -288,7 +298,7 @@ class ModuleHost implements RowHost {
         const silentMs = Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now))
         if (silentMs > patienceMs) this.#killSilent(alive, `sent nothing for ${patienceMs / 1000} s`)
       }
-      if (alive.pingedAt === null && alive.waiting.size > 0) {
+      if (alive.pingedAt === null && (alive.waiting.size > 0 || alive.isLoading)) {
         alive.pingedAt = now
         tell(alive, { do: 'ping' })
       }

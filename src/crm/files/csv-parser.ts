@@ -34,6 +34,10 @@ export class CsvParser implements RowParser {
   #endsLine = false
   #delimiter: string
   blankRows = 0
+  /** The first row with more or fewer cells than the header, the lines of some others, and the number of all. */
+  #ragged: BrokenSyntax | null = null
+  readonly #raggedLines: number[] = []
+  #raggedRows = 0
 
   /** @param isMapped whether the configuration has a block for the list: names may then repeat, and `sep=;` is read */
   constructor(
@@ -110,11 +114,12 @@ export class CsvParser implements RowParser {
     if (fault === null && (isOpen || !this.#endsLine)) {
       const isTaken = onCut?.(isOpen ? this.#line : undefined) ?? true
       const cells = last?.row.slice(0, -1) ?? this.#cells
-      if (!isTaken) return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
+      if (!isTaken)
+        return this.#onRow === null ? this.#noHeader(1) : (this.#onRow(cells, this.#line) ?? this.#allRagged)
       if (last !== undefined) this.#rows.push(last)
       fault = await this.#takeRows()
     }
-    return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : null)
+    return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : this.#allRagged)
   }
 
   #noHeader(line: number): BrokenSyntax {
@@ -159,8 +164,19 @@ export class CsvParser implements RowParser {
     // Spreadsheets write more or fewer blank columns, depending on which cells were ever edited.
     const isWhole = this.#texts !== null && row.length >= this.#named && row.slice(this.#width).every(isBlank)
     if (isWhole) return this.#onRow(row, line)
-    const problem = `the row has ${row.length} cells, but the header row has ${this.#width}`
-    return { line, problem }
+    // Told at the end, with all others: correcting them one by one would take as many rounds.
+    this.#ragged ??= { line, problem: `the row has ${row.length} cells, but the header row has ${this.#width}` }
+    if (this.#raggedRows++ > 0 && this.#raggedLines.length < MOST_LINES) this.#raggedLines.push(line)
+    return null
+  }
+
+  /** Tells all rows with more or fewer cells than the header; `null` if there are none. */
+  get #allRagged(): BrokenSyntax | null {
+    if (this.#ragged === null || this.#raggedRows === 1) return this.#ragged
+    const { line, problem } = this.#ragged
+    const more = this.#raggedRows - 1 - this.#raggedLines.length
+    const others = `${this.#raggedLines.join(', ')}${more > 0 ? ` and ${more.toLocaleString('en')} more` : ''}`
+    return { line, problem: `${problem}; other rows have too few or too many as well: ${others}` }
   }
 
   async #takeHeader(written: CsvRow, line: number): Promise<BrokenSyntax | null> {
@@ -207,6 +223,8 @@ export class CsvParser implements RowParser {
 }
 
 const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
+
+const MOST_LINES = 20
 
 /** The number of header names between two checks for waiting requests. */
 const MANY = 1000

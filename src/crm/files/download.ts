@@ -41,7 +41,7 @@ export interface WebCopy {
   readonly codingNote: string
 }
 
-/** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
+/** The shortest interval between two downloads from a server that does not answer with 304. */
 const LEAST_INTERVAL_MS = 10_000
 const DEFAULT_WAIT_MS = 10_000
 const SETTLING_MS = 2000
@@ -59,7 +59,7 @@ export class Download {
   #validators: Readonly<Record<string, string>> = {}
   #etag: string | undefined
   /** The last answer, reused until the shortest interval has passed; `null` after a 304, or if there is none. */
-  #answered: { readonly at: Moment; readonly failure: Failure | null } | null = null
+  #answered: { readonly at: Moment; readonly failure: Failure | null; readonly forMs: number } | null = null
 
   constructor(settings: DownloadSettings) {
     this.#settings = settings
@@ -84,7 +84,7 @@ export class Download {
     const now = time.now()
     if (this.#copy !== null && this.#copy.cursor === cursor) this.#copy = { ...this.#copy, bytes: null }
     const known = this.#copy?.cursor === cursor || (this.#copy?.bytes ?? null) !== null ? this.#copy : null
-    const leftMs = this.#answered === null ? 0 : LEAST_INTERVAL_MS - elapsedMs(this.#answered.at, now)
+    const leftMs = this.#answered === null ? 0 : this.#answered.forMs - elapsedMs(this.#answered.at, now)
     if (leftMs > 0 && this.#answered?.failure)
       return { ...this.#answered.failure, retryAfterMs: Math.max(leftMs, gate.closedForMs) }
     if (leftMs > 0 && known !== null) return known
@@ -97,7 +97,8 @@ export class Download {
     }
     if (!('reply' in got)) {
       // The server did answer, so it is not asked again at once.
-      if (got.kind === 'broken' || got.kind === 'too-large') this.#answered = { at: now, failure: got }
+      if (got.kind === 'broken' || got.kind === 'too-large')
+        this.#answered = { at: now, failure: got, forMs: LEAST_INTERVAL_MS }
       return got
     }
     if (got.reply.status === 304 && known !== null) {
@@ -105,8 +106,20 @@ export class Download {
       return (this.#copy = { ...known, askedAt: got.begunAt, writtenAtMs: this.#writtenAtMs(got.reply, known) })
     }
     const taken = await this.#take(got, known)
-    this.#answered = { at: got.begunAt, failure: 'cursor' in taken ? null : taken }
+    const failure = 'cursor' in taken ? null : taken
+    this.#answered = {
+      at: got.begunAt,
+      failure,
+      forMs: 'cursor' in taken ? this.#intervalAfter(taken) : LEAST_INTERVAL_MS,
+    }
     return taken
+  }
+
+  /** How long a version is not downloaded again. A server that answers with 304 may be asked at each refresh. */
+  #intervalAfter({ whyInFull }: WebCopy): number {
+    if (whyInFull !== null) return LEAST_INTERVAL_MS
+    // Without validators, the version is too new for them.
+    return Object.keys(this.#validators).length > 0 ? 0 : SETTLING_MS
   }
 
   get #host(): string {

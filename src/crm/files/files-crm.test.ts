@@ -226,6 +226,16 @@ describe('the files CRM: what fails a read', () => {
     ['events.csv', '\n', 'events.csv, line 1: a header row is expected'],
     ['events.csv', 'Id,Id\n', 'events.csv, line 1: the header names "Id" twice'],
     ['events.csv', 'Id,Name\n1\n', 'events.csv, line 2: the row has 1 cells, but the header row has 2'],
+    [
+      'events.csv',
+      'Id,Name\n1\n2,b\n3,c,d\n4\n',
+      'events.csv, line 2: the row has 1 cells, but the header row has 2; other rows have too few or too many as well: 4, 5',
+    ],
+    [
+      'events.csv',
+      `Id,Name\n${'1\n'.repeat(1500)}`,
+      `events.csv, line 2: the row has 1 cells, but the header row has 2; other rows have too few or too many as well: ${Array.from({ length: 20 }, (_, at) => at + 3).join(', ')} and 1,479 more`,
+    ],
     ['events.csv', 'Id,Name\n1,"x\n', 'events.csv, line 2: the row that begins here has an unclosed quote'],
     ['events.csv', 'ERROR: connection to server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
     ['events.csv', 'ERROR: connection\nto server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
