@@ -1,11 +1,12 @@
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
-import { disguiseOf, utf16Of } from './content.ts'
+import { type FileFormat, disguiseOf, utf16Of } from './content.ts'
 import { jsonLines } from './json-rows.ts'
 import { jsonParser } from './wrapped-list.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import type { DayColumns, DayColumnSearch } from '../mapping/day-columns.ts'
 import { FileBatch } from './batch.ts'
 import { IgnoredColumns, type ListFile } from './list-file.ts'
+import type { TakeHeader } from './csv-parser.ts'
 import type { BrokenSyntax, FileReading, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
@@ -15,13 +16,21 @@ import { openDecoder } from '../../domain/encoding.ts'
  * only all of its rows tell, but the first ones nearly always tell that there is none.
  */
 export async function* readListFile<Item>(reading: FileReading<Item>): PageStream<Item, BrokenSyntax | null> {
-  const search = reading.list.searchDays()
-  if (!search.isOver) {
-    const looking = readRows(lookingFor(search, reading))
-    for (let next = await looking.next(); next.done !== true;) next = await looking.next()
+  const { list, rows, columns } = reading
+  const { format } = rows.found
+  const search = list.searchDays()
+  const look = search.isOver ? null : lookingFor(search, reading)
+  const found = (): ListFile<Item> => (search.found.size === 0 ? list : inDays(list, search.found))
+  if (format === 'xlsx') {
+    const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
+    const { sheet, linkColumns, texts } = list
+    const settings = { sheet, linkColumns, isComma: texts?.decimal === ',', headerRow: texts?.headerRow ?? null }
+    const before = look && { ...look, onHeader: csvRows(look.list, look.rows, look.columns, 'sheet') }
+    const onHeader: TakeHeader = (header, row) => csvRows(found(), rows, columns, 'sheet')(header, row)
+    return yield* readSheet({ ...reading, ...settings, before, onHeader })
   }
-  const days = search.found
-  return yield* readRows(days.size === 0 ? reading : { ...reading, list: inDays(reading.list, days) })
+  if (look !== null) for await (const _ of readTextRows(look, format)) continue
+  return yield* readTextRows({ ...reading, list: found() }, format)
 }
 
 /** A reading of the same file that passes its rows to a search, until that is over, and keeps nothing. */
@@ -57,18 +66,13 @@ function inDays<Item>(list: ListFile<Item>, days: DayColumns): ListFile<Item> {
   }
 }
 
-/** Yields the rows of a file. Parsers for single formats are imported on demand. */
-async function* readRows<Item>(reading: FileReading<Item>): PageStream<Item, BrokenSyntax | null> {
+/** Yields the rows of a file that is a text. Parsers for single formats are imported on demand. */
+async function* readTextRows<Item>(
+  reading: FileReading<Item>,
+  format: Exclude<FileFormat, 'xlsx'>,
+): PageStream<Item, BrokenSyntax | null> {
   const { list, rows, columns, held } = reading
-  const { name, format } = rows.found
-  if (format === 'xlsx') {
-    const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
-    const onHeader = csvRows(list, rows, columns, 'sheet')
-    const { sheet, linkColumns, texts } = list
-    const headerRow = texts?.headerRow ?? null
-    const isComma = texts?.decimal === ','
-    return yield* readSheet({ ...reading, sheet, linkColumns, isComma, headerRow, onHeader })
-  }
+  const { name } = rows.found
   if (list.sheet !== null) {
     const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`
     return { line: 0, problem: lacking, lacking }

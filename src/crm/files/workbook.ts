@@ -40,6 +40,8 @@ export interface SheetReading<Item> extends Omit<FileReading<Item>, 'list' | 'co
   /** The row of the header; `null` for the first row with a value. */
   readonly headerRow: number | null
   readonly onHeader: TakeHeader
+  /** A reading of the same sheet for its own receivers, which comes first; absent or `null` if there is none. */
+  readonly before?: Pick<SheetReading<Item>, 'rows' | 'onHeader' | 'isGivenUp'> | null
 }
 
 /** Why a workbook cannot be read: thrown while reading it, and caught in `readSheet`. */
@@ -60,6 +62,8 @@ function tooMuch(what: string, limitBytes: number): Unreadable {
 export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<Item, BrokenSyntax | null> {
   try {
     const parts = await openParts(reading)
+    const { before = null } = reading
+    if (before !== null) for await (const _ of readRows(parts, { ...reading, ...before })) continue
     const fault = yield* readRows(parts, reading)
     if (fault === null) yield* reading.rows.take(PAGE_ROWS)
     return fault
