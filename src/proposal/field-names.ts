@@ -9,7 +9,7 @@ export const EVENT_NAMES = {
     'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero num eventid eventnr eventno eventnumber voorstnr voorstellingsnr veranstaltungsnr idevento identifiant',
   ),
   Name: words(
-    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule spettacolo espectaculo funcion subject betreff summary',
+    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung intitule spettacolo espectaculo funcion subject betreff summary kurs course actividad activite attivita activiteit activity film konzert concert',
   ),
   VenueId: words(
     'venueid venue venuename spielstatte spielort veranstaltungsort location locatie recinto halle saal salle sala sede zaal podium room hall theatre theater teatro where wo ou donde dove waar raum ort lieu lugar plaats luogo place',
@@ -28,7 +28,7 @@ export const EVENT_NAMES = {
   ),
   Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words(
-    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto cost ticketcost fee entryfee admissionfee kosten cout costo coste admission',
+    'price preis prix precio prijs prezzo eintritt tarif tarief ticketprice eintrittspreis kartenpreis ticketpreis prixdubillet prixbillet preciodeentrada ticketprijs prezzobiglietto cost ticketcost fee entryfee admissionfee kosten cout costo coste admission gebuhr entrada biglietto minprice',
   ),
   Tags: words(
     'tags genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik schlagworte schlagworter stichworte keywords motscles etiquetas etiquettes trefwoorden parolechiave palabrasclave type art',
@@ -268,7 +268,7 @@ export type MomentRole = 'start' | 'finish' | 'date' | 'other' | null
 
 /** Matches names of other dates: doors, deadlines, sales, and a CRM's own dates of rows, in six languages. */
 const OTHERS =
-  /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|cancel|storn|absage/
+  /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|cancel|storn|absage|dauer|duree|duration|duracion|durata|duur/
 
 const GENERAL: ReadonlySet<string> = new Set(
   words('datum date dates termin fecha data uhrzeit heure hora ora tijd time zeit dag day jour tag dia giorno'),

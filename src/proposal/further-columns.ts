@@ -64,7 +64,7 @@ function statusOf(columns: readonly Column[]): { readonly column: Column; readon
   const states = namedExactly(filled, STATUS_NAMES)
   const hasStates = states?.texts.some(({ text }) => stateSaid(text) !== null) === true
   const marked = hasStates ? null : namedExactly(filled, CANCELLED_NAMES)
-  const column = marked ?? states
+  const column = marked ?? (hasStates ? states : null)
   if (column === null || column.kind !== 'text' || column.texts.length > 20) return null
   const values = column.texts.flatMap(({ text }) => {
     const state = marked === null ? stateSaid(text) : markOf(text)

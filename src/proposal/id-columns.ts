@@ -81,8 +81,8 @@ export function idLine(id: IdColumns, columns: readonly Column[], isCalledId: bo
   const blank = cells.length === filled ? '' : ` in ${howMany(cells.length, 'row')}`
   const facts = `${howMany(filled, 'different value')}${blank}${isGuid ? ', all GUIDs' : ''}; ${example(first)}`
   if (isCalledId) return lineOf('Id', first, facts)
-  const isMoved = id.some((column) => isMoment(column) || column.kind === 'time')
-  const effect = `no column is a number of its own; if the ${isMoved ? 'name or the time' : 'name'} changes, the address changes too`
+  const parts = id.map(({ name }) => name).join(', ')
+  const effect = `no column is a number of its own; an event whose ${parts} changes gets another address`
   return { key: 'Id', value: sourceOf(id), evidence: `${facts}; ${effect}` }
 }
 

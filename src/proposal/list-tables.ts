@@ -110,7 +110,8 @@ function venuesAmong(tables: readonly Table[], events: Table | null, place: read
     candidates.find((one) => one.link !== null && (one.isAddress || (one.link.isSure && !isSheet(one))))
   if (sure !== undefined) return { ...sure, rivals: [] }
   if (place.length > 0) return null
-  const [doubtful] = candidates.filter((one) => (one.link !== null || !isSheet(one)) && !hasMail(one.table))
+  const isLikely = (one: (typeof candidates)[number]): boolean => one.link !== null || (one.isAddress && !isSheet(one))
+  const [doubtful] = candidates.filter((one) => isLikely(one) && !hasMail(one.table))
   return doubtful === undefined ? null : { ...doubtful, rivals: [doubtful.table] }
 }
 

@@ -54,7 +54,9 @@ export async function csvTable(
     max_record_size: LARGEST_ROW_BYTES,
     on_record(cells: readonly string[], { lines }) {
       rowLine = lines + 1
-      sheet.add([...cells.entries()], cells.length, ++row)
+      // Excel's guard of a text that looks like a number, as reading drops it.
+      const texts = cells.map((cell) => cell.replace(/^="([^]*)"$/, '$1'))
+      sheet.add([...texts.entries()], cells.length, ++row)
       return null
     },
   })
@@ -164,6 +166,7 @@ function textIn(cell: Cell): string | null {
 }
 
 const SOME_ROWS = 50
+const SOME_RAGGED = 5
 /** The number of columns from which a row with a single cell is no row of the list. */
 const WIDE = 4
 
@@ -184,7 +187,7 @@ class SheetRows {
   #width = 0
   #lastNamed = -1
   readonly #isCsv: boolean
-  #ragged: string | null = null
+  readonly #ragged: string[] = []
 
   constructor(isCsv: boolean) {
     this.#isCsv = isCsv
@@ -200,7 +203,12 @@ class SheetRows {
 
   end(): TableContent {
     this.#findHeader()
-    return { ...this.#tally.content(this.#headerRow), ragged: this.#ragged }
+    const [count, some] = [this.#ragged.length, this.#ragged.slice(0, SOME_RAGGED)]
+    const others = count > some.length ? `, and ${howMany(count - some.length, 'row')} more` : ''
+    const width = howMany(this.#width, 'cell')
+    const ragged =
+      count === 0 ? null : `${some.join(', ')}${others}, and the header row ${width}; Marquee refuses such a file`
+    return { ...this.#tally.content(this.#headerRow), ragged }
   }
 
   #findHeader(): void {
@@ -229,8 +237,7 @@ class SheetRows {
     // Blank cells in columns without a name may be missing or added.
     const isWhole = width > this.#lastNamed && cells.every(([index]) => index < this.#width)
     if (this.#isCsv && !isWhole) {
-      const widths = `${howMany(width, 'cell')}, and the header row ${this.#width}`
-      this.#ragged ??= `row ${row} has ${widths}; Marquee refuses such a file`
+      this.#ragged.push(`row ${row} has ${howMany(width, 'cell')}`)
     }
     // A single cell is a heading such as a month between the events, or a sum below them.
     if (this.#width >= WIDE && cells.length === 1) return

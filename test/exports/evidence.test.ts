@@ -228,6 +228,19 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'a day without its time among others, which is no midnight (German)',
+    files: {
+      Termine: [
+        ['Datum', 'Uhrzeit', 'Veranstaltung', 'Ort'],
+        ['2037-01-15 00:00:00', '19:30', 'A', 'Halle'],
+        ['2037-05-01 00:00:00', '', 'B', 'Halle'],
+        ['2037-06-01 00:00:00', '14:00', 'C', 'Halle'],
+      ],
+    },
+    events: [{ Name: 'A' }, { Name: 'C' }],
+    written: ['2 of 2 fit, 2 of 3 rows have a value'],
+  },
+  {
     name: 'several formats in one column (Dutch)',
     files: {
       agenda: [
@@ -255,7 +268,11 @@ const CASES: readonly Case[] = [
       ],
     },
     events: [{ Name: 'A' }, { Name: 'A' }, { Name: 'B' }],
-    written: ['Id: { join: [Show, Date, Curtain] }', 'the address changes too', 'idNamespace: '],
+    written: [
+      'Id: { join: [Show, Date, Curtain] }',
+      'an event whose Show, Date, Curtain changes gets another address',
+      'idNamespace: ',
+    ],
   },
   {
     name: 'places within the rows, of which one name is in two towns',

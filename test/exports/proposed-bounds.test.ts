@@ -62,9 +62,9 @@ it.each([
   ['e.csv', events(100_000), 'e.csv: only the first 71,429 rows and 7 columns were examined', '# 100,000 rows'],
   [
     'names.csv',
-    `${NAMES.join(',')}\n1,2\n`,
+    `Start,${NAMES.join(',')}\n2036-01-01 10:00,2\n`,
     'names.csv: only the first 1 row and 2,000 columns were examined',
-    '(1 row; ',
+    '# 1 row',
   ],
 ])('says what it did not examine: %s', async (file, content, sentence, rows) => {
   writeFileSync(join(folder, file), content)

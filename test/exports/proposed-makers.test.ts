@@ -129,7 +129,7 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     const rows = EVENTS.replace('1.250;77', '1.250;77;').replace('180;3', '180;3;')
     const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
     const sentence =
-      'Cartellone.csv: row 2 has 11 cells, and the header row 10; Marquee refuses such a file: enclose a cell that contains ";" in double quotes'
+      'Cartellone.csv: row 2 has 11 cells, row 3 has 11 cells, and the header row 10 cells; Marquee refuses such a file: enclose a cell that contains ";" in double quotes'
     expect(said).toContain(sentence)
     expect(text).toContain(`# ${sentence}`)
   })
