@@ -5,7 +5,7 @@ import { canBeInner, unfitWithin } from '../domain/inner-value.ts'
 import { type JsonValues, mapTextsIn, valueAt } from '../domain/json-value.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Secret } from '../domain/secret.ts'
-import { mappedBatches } from './batches.ts'
+import { batchRows, mappedBatches } from './batches.ts'
 import { ClientToken } from './client-token.ts'
 import type {
   Batch,
@@ -140,9 +140,25 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
       : {
           byId(context, some) {
             const wanted = some.map((text) => asNumberIf(hasNumericIds, text))
-            return stamped(read(context, byId, { some: wanted }))
+            return stamped(untilRepeated(read(context, byId, { some: wanted }), id, some))
           },
         }),
+  }
+}
+
+/** Ends once all rows have come, or none of a page is new: if an API is given ids, it may ignore the paging. */
+async function* untilRepeated(
+  batches: AsyncIterable<Batch>,
+  id: string,
+  wanted: readonly string[],
+): AsyncGenerator<Batch, void> {
+  const seen = new Set<string>()
+  for await (const batch of batches) {
+    const before = seen.size
+    for (const row of batchRows(batch)) seen.add(String(firstAt(row, [id])))
+    if (before > 0 && seen.size === before) return
+    yield batch
+    if (wanted.every((one) => seen.has(one))) return
   }
 }
 

@@ -145,3 +145,21 @@ describe('init http', () => {
     ])
   })
 })
+
+it.each(RUNTIMES)('%s: check takes an API that ignores the paging if it is given ids', async (runtime) => {
+  const deaf = await JsonServer.open(({ query }) => {
+    const ids = query.get('ids')?.split(',')
+    const since = query.get('since')
+    const found = VENUES.filter(({ id }) =>
+      ids === undefined ? id > Number(query.get('after')) : ids.includes(String(id)),
+    )
+    return { json: found.filter(({ changed }) => since === null || changed >= since) }
+  })
+  const list = `paging: { by: key, size: 3 }, query: { after: '{after}', n: '{size}' }, updatedAt: changed, since: { since: '{since}' }, byId: { ids: '{ids}' }`
+  using folder = new WorkFolder({
+    'marquee.yaml': `crm: { kind: http, url: "${deaf.url}", idNamespace: ${NAMESPACE}, events: { get: /e, ${list}, fields: { Name: name, Start: changed } }, venues: { get: /v, ${list}, fields: { Name: name } } }\n`,
+  })
+  const { stdout } = await runCommand(['check', '--json', '--connector'], { cwd: folder.path, runtime })
+  await deaf.close()
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, problems: [], venues: 7 })
+})
