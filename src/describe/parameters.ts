@@ -29,7 +29,7 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
     means: 'Events with any of these tags, in any case.',
     schema: { type: 'array', items: { type: 'string', minLength: 1 } },
   },
-  available: { means: 'Events with tickets left.', schema: { type: 'string', enum: ['true'] } },
+  available: { means: 'Events with tickets left that are not cancelled.', schema: { type: 'string', enum: ['true'] } },
   limit: {
     means: 'The largest number of records on a page.',
     schema: (listing) => ({

@@ -1,13 +1,11 @@
 import type { EventRecord } from '../domain/event.ts'
 import type { DateTime } from '../domain/date-time.ts'
+import { type Link, isTemplated } from '../domain/field.ts'
 import { type FurtherField, FIELD_TYPE_OF } from '../domain/further.ts'
+import { type EventStatus, statusPosition, statusSaid } from '../domain/event-status.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
 import type { Decimal } from '../domain/number.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-
-const STATUSES = ['scheduled', 'cancelled', 'postponed', 'rescheduled'] as const
-
-type EventStatus = (typeof STATUSES)[number]
 
 /** The further fields of an event that have a meaning for feeds (contract §7). */
 export interface EventMeanings {
@@ -23,20 +21,20 @@ const NOTHING: EventMeanings = { description: null, image: null, status: null }
 export function meaningsOf(further: readonly FurtherField[]): (event: EventRecord) => EventMeanings {
   const positionOf = (name: string): number =>
     further.findIndex((field) => field.name === name && FIELD_TYPE_OF[field.type] === 'text')
-  const [description, image, status] = [positionOf('Description'), positionOf('Image'), positionOf('Status')]
+  const [description, image, status] = [positionOf('Description'), positionOf('Image'), statusPosition(further)]
   if (description === -1 && image === -1 && status === -1) return () => NOTHING
   return ({ Further = [] }) => {
     const textAt = (position: number): string | null => {
       const value = Further[position] ?? null
       return typeof value === 'string' ? value : null
     }
-    const word = trimWhiteSpace(textAt(status) ?? '').toLowerCase()
-    return {
-      description: textAt(description),
-      image: textAt(image),
-      status: STATUSES.find((known) => known === word) ?? null,
-    }
+    return { description: textAt(description), image: textAt(image), status: statusSaid(textAt(status) ?? '') }
   }
+}
+
+/** Returns the target of the first link to tickets that needs nothing filled in (contract §6). */
+export function ticketsHref(links: readonly Link[]): string | null {
+  return links.find(({ Rel, Href }) => Rel === 'tickets' && !isTemplated(Href))?.Href ?? null
 }
 
 /** Returns true if a text is neither `null` nor blank. */

@@ -1,9 +1,17 @@
 import type { EventRecord } from '../domain/event.ts'
-import { type Link, isTemplated } from '../domain/field.ts'
+import type { Link } from '../domain/field.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { jsonString } from '../domain/escape.ts'
-import { type EventMeanings, hasCoordinates, isZero, saysSomething, streetOf, wholeDaysOf } from './event-meanings.ts'
+import {
+  type EventMeanings,
+  hasCoordinates,
+  isZero,
+  saysSomething,
+  streetOf,
+  ticketsHref,
+  wholeDaysOf,
+} from './event-meanings.ts'
 import { resolveHref } from './hal-json.ts'
 import { jsonDecimal } from './plain-json.ts'
 
@@ -119,17 +127,17 @@ function offerMembers(
   { Price, TicketCapacity, TicketsAvailable }: EventRecord,
   { hasPrice, currency, links, basePath }: JsonLdSettings,
 ): readonly Member[] {
-  if (!hasPrice) return []
   const availability = TicketsAvailable > 0 ? 'InStock' : 'SoldOut'
-  const tickets = links.find(({ Rel, Href }) => Rel === 'tickets' && !isTemplated(Href)) ?? null
+  // A CRM without prices may count no capacities either.
+  const isCounted = TicketCapacity > 0 || (!hasPrice && TicketsAvailable > 0)
   const offer = typed('Offer', [
-    ['price', text(Price)],
-    ['priceCurrency', text(currency)],
-    ['availability', TicketCapacity > 0 ? text(`${SCHEMA}/${availability}`) : null],
-    ['url', url(tickets && tickets.Href, basePath)],
+    ['price', hasPrice ? text(Price) : null],
+    ['priceCurrency', hasPrice ? text(currency) : null],
+    ['availability', isCounted ? text(`${SCHEMA}/${availability}`) : null],
+    ['url', url(ticketsHref(links), basePath)],
   ])
   return [
     ['offers', offer],
-    ['isAccessibleForFree', isZero(Price) ? 'true' : null],
+    ['isAccessibleForFree', hasPrice && isZero(Price) ? 'true' : null],
   ]
 }

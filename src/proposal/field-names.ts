@@ -125,10 +125,14 @@ export const STATUS_NAMES: readonly string[] = words('status state zustand statu
 /** Words for the states of an event, and what the further field `Status` calls them (contract §7). */
 export const STATES = {
   cancelled: words(
-    'cancelled canceled storniert abgesagt entfallt entfallen annule annulee cancelado cancelada anulado geannuleerd afgelast annullato annullata cancellato',
+    'cancelled canceled calledoff storniert abgesagt entfallt entfallen falltaus ausgefallen annule annulee supprime supprimee cancelado cancelada anulado anulada suspendido suspendida geannuleerd afgelast vervallen vervalt annullato annullata cancellato cancellata soppresso soppressa',
   ),
-  postponed: words('postponed verschoben verlegt reporte reportee aplazado aplazada uitgesteld rinviato rinviata'),
-  rescheduled: words('rescheduled'),
+  postponed: words(
+    'postponed verschoben verlegt vertagt reporte reportee differe differee repousse repoussee aplazado aplazada pospuesto pospuesta uitgesteld verplaatst verzet rinviato rinviata posticipato posticipata',
+  ),
+  rescheduled: words(
+    'rescheduled newdate neuertermin neuesdatum nouvelledate reprogramme reprogrammee nuevafecha reprogramado reprogramada nieuwedatum nuovadata riprogrammato riprogrammata',
+  ),
 }
 
 /** Names of columns that mark cancelled events. */
@@ -145,12 +149,24 @@ export function isOffState(text: string): boolean {
 
 /** The state that a text begins with: `verlegt auf 21.02.`, `Abgesagt!`. */
 export function stateSaid(text: string): keyof typeof STATES | null {
-  const bare = bareName(text)
-  const found = Object.entries(STATES).find(([, all]) => all.some((word) => bare.startsWith(word)))
-  return STATE_NAMES.find((state) => state === found?.[0]) ?? null
+  return stateBegun(text)?.state ?? null
+}
+
+/** As `stateSaid`, with the word that says it, as it is written. */
+export function stateBegun(text: string): { readonly state: keyof typeof STATES; readonly word: string } | null {
+  const said = text.trim()
+  for (const { index } of said.matchAll(/(?<=[\p{L}\p{M}])(?![\p{L}\p{M}])/gu)) {
+    const word = said.slice(0, index)
+    const bare = bareName(word)
+    const state = STATE_NAMES.find((each) => STATES[each].includes(bare))
+    if (state !== undefined) return { state, word }
+    if (bare.length > LONGEST_STATE) return null
+  }
+  return null
 }
 
 const STATE_NAMES = ['cancelled', 'postponed', 'rescheduled'] as const
+const LONGEST_STATE = 20
 
 const GOOD_STATES: ReadonlySet<string> = new Set(
   words(

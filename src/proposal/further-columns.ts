@@ -10,6 +10,7 @@ import {
   isGoodState,
   named,
   namedExactly,
+  stateBegun,
   stateSaid,
   STATUS_NAMES,
 } from './field-names.ts'
@@ -57,19 +58,30 @@ function markOf(text: string): string {
   return isNo(text) || isGoodState(text) ? 'scheduled' : 'cancelled'
 }
 
+const MOST_STATES = 20
+
 /** A column of states, or one that marks what is cancelled. */
 function statusOf(columns: readonly Column[]): { readonly column: Column; readonly line: FurtherProposal } | null {
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
   // A column of states may also say what is postponed.
-  const states = namedExactly(filled, STATUS_NAMES)
-  const hasStates = states?.texts.some(({ text }) => stateSaid(text) !== null) === true
+  const ofStates = namedExactly(filled, STATUS_NAMES)
+  const hasStates = ofStates?.texts.some(({ text }) => stateSaid(text) !== null) === true
   const marked = hasStates ? null : namedExactly(filled, CANCELLED_NAMES)
-  const column = marked ?? (hasStates ? states : null)
-  if (column === null || column.kind !== 'text' || column.texts.length > 20) return null
-  const values = column.texts.flatMap(({ text }) => {
-    const state = marked === null ? stateSaid(text) : markOf(text)
-    return state === null || state === text.trim().toLowerCase() ? [] : [`${quoted(text)}: ${state}`]
-  })
+  const column = marked ?? (hasStates ? ofStates : null)
+  if (column === null || column.kind !== 'text') return null
+  // `Status` reads a value that begins with a word as that word.
+  const states = new Map<string, string | null>()
+  for (const { text } of column.texts) {
+    const begun = marked === null ? stateBegun(text) : null
+    const state = begun?.state ?? (marked !== null ? markOf(text) : isGoodState(text) ? 'scheduled' : null)
+    const word = begun?.word ?? text.trim()
+    const isKnown = [...states.keys()].some((known) => known.toLowerCase() === word.toLowerCase())
+    if (!isKnown) states.set(word, state)
+    if (states.size > MOST_STATES) return null
+  }
+  const values = [...states].flatMap(([word, state]) =>
+    state === null || state === word.toLowerCase() ? [] : [`${quoted(word)}: ${state}`],
+  )
   const name = quoted(column.name)
   const value = values.length === 0 ? name : `{ column: ${name}, values: { ${values.join(', ')} } }`
   const evidence = 'calendars and search engines read it; to show what is cancelled, write active: null'

@@ -6,7 +6,8 @@ import { type EventRecord, EVENTS } from '../domain/event.ts'
 import { FURTHER_TYPES, type FurtherField, type FurtherType, type FurtherValue } from '../domain/further.ts'
 import type { Guid } from '../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
-import { packingOf, readSortKey, readStart, readVenueId, unpackTags } from './packing.ts'
+import { Formatter } from '../formats/format.ts'
+import { eventKind, packingOf, readSortKey, readStart, readVenueId, unpackTags } from './packing.ts'
 import { PackedTexts } from './packed-texts.ts'
 
 const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Guid
@@ -124,6 +125,26 @@ describe('the packing of records', () => {
         expect([key.venue, unpackTags(key.tags)]).toEqual([own.VenueId, own.Tags])
         expect(key.isAvailable).toBe(own.TicketsAvailable > 0)
         expect([readVenueId(packed), readStart(packed)]).toEqual([own.VenueId, begins])
+      }),
+    )
+  })
+
+  it('leaves what is cancelled out of what has tickets, whatever precedes the status', () => {
+    const statuses = fc.constantFrom(null, '', 'scheduled', ' Cancelled ', 'CANCELLED: ill', 'cancelledness')
+    fc.assert(
+      fc.property(declared, fc.boolean(), statuses, ({ fields, own, Further }, isLast, status) => {
+        const all: readonly FurtherField[] = [...fields, { name: 'Status', type: 'text' }, ...(isLast ? [] : fields)]
+        const kind = eventKind(
+          new Formatter({
+            basePath: '/',
+            namespace: 'N',
+            links: { event: [], venue: [] },
+            further: { events: all, venues: [] },
+          }),
+        )
+        const packed = kind.packing.pack({ ...own, Further: [...Further, status, ...(isLast ? [] : Further)] })
+        const isCancelled = /^\s*cancelled(?![a-z])/i.test(status ?? '')
+        expect(kind.packed.sortKeyOf(packed).isAvailable).toBe(own.TicketsAvailable > 0 && !isCancelled)
       }),
     )
   })

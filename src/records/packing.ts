@@ -10,6 +10,7 @@ import {
   LINKS,
 } from '../domain/field.ts'
 import type { Extended, FurtherField, FurtherType, FurtherValue } from '../domain/further.ts'
+import { statusPosition, statusSaid } from '../domain/event-status.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { type Tick, isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import type { ChangeOfRecord } from '../domain/revision.ts'
@@ -223,8 +224,11 @@ function placeIn(venue: string): string {
 /** Where the texts of a packed event begin: those up to the number of its tags, and the first tag. */
 const begins = new Uint32Array(TAGS + 2)
 
-/** Reads the sort key of a packed event and skips its other fields: a list's index does this for each change. */
-export function readSortKey(packed: string): SortKey {
+/**
+ * Reads the sort key of a packed event and skips its other fields: a list's index does this for each change.
+ * @param isOff whether the event is cancelled according to its text from `after` on, which follows its tags
+ */
+export function readSortKey(packed: string, isOff?: (packed: string, after: number) => boolean): SortKey {
   for (let text = 0, at = 0; text <= TAGS + 1; text++, at = afterSeparator(packed, at)) begins[text] = at
   let end = begins[TAGS + 1] ?? 0
   for (let left = end === 0 ? 0 : Number(textAt(packed, TAGS)); left > 0; left--) end = afterSeparator(packed, end)
@@ -235,7 +239,25 @@ export function readSortKey(packed: string): SortKey {
     end: isBefore(start, finish) ? finish : start,
     venue: trusted(textAt(packed, VENUE)),
     tags: packed.slice(begins[TAGS], end === 0 ? packed.length : end - 1),
-    isAvailable: Number(textAt(packed, AVAILABLE)) > 0,
+    isAvailable: Number(textAt(packed, AVAILABLE)) > 0 && isOff?.(packed, end) !== true,
+  }
+}
+
+/** Returns a function that tells cancelled events for `readSortKey`; `undefined` if no further field tells them. */
+function cancelledIn(further: readonly FurtherField[]): Parameters<typeof readSortKey>[1] {
+  const at = statusPosition(further)
+  if (at === -1) return undefined
+  const before = further.slice(0, at).map(({ type }) => type)
+  return (packed, after) => {
+    if (after === 0) return false
+    let begin = after
+    for (const type of before) {
+      const isList = type === 'texts' && !packed.startsWith(NULL + SEPARATOR, begin)
+      let texts = isList ? 1 + Number(packed.slice(begin, packed.indexOf(SEPARATOR, begin))) : 1
+      for (; texts > 0; texts--) begin = afterSeparator(packed, begin)
+    }
+    const end = packed.indexOf(SEPARATOR, begin)
+    return statusSaid(packed.slice(begin, end === -1 ? packed.length : end)) === 'cancelled'
   }
 }
 
@@ -303,10 +325,11 @@ interface Availability {
 }
 
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
+  const isOff = cancelledIn(formatter.further.events)
   return {
     ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
     packed: {
-      sortKeyOf: readSortKey,
+      sortKeyOf: (packed) => readSortKey(packed, isOff),
       startOf: readStart,
       changeBetween: changeOfEvent,
       venueIdOf: readVenueId,

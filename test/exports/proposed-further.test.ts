@@ -30,7 +30,7 @@ describe('init --from proposes what nothing reads as further fields (contract §
     const [first, second, third] = after.stdout.split('\n').filter((line) => line.startsWith('{"Id"'))
     const links = ',"_links":['
     expect(first).toContain(
-      `"Tags":["Oper"],"Status":"geplant","Description":"Eine Oper\\nvon Mozart","Image":"https://www.example.org/figaro.jpg","Regie":"A. Huber","PauseMin":20,"Ubertitel":true,"Links2":"x","Einlass":"2036-07-12T19:00:00+00:00"${links}`,
+      `"Tags":["Oper"],"Status":"scheduled","Description":"Eine Oper\\nvon Mozart","Image":"https://www.example.org/figaro.jpg","Regie":"A. Huber","PauseMin":20,"Ubertitel":true,"Links2":"x","Einlass":"2036-07-12T19:00:00+00:00"${links}`,
     )
     expect(second).toContain('"Status":"cancelled","Description":"Puccini","Image":null')
     expect(third).toContain('"Status":"postponed","Description":null')

@@ -125,6 +125,29 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
     expect(written).toContain('Start: { join: [Date, Heure début] }   # 2 of 2 fit')
   })
 
+  it('writes the words of states in six languages, and no text that merely begins with one', async () => {
+    const texts = [
+      'Abgesagt!',
+      'verlegt auf 21.02.',
+      'verlegt auf 22.02.',
+      'Annulé',
+      'uitgesteld tot mei',
+      'ok',
+      'Nuova data: 3/5',
+    ]
+    const others = ['suspendido', 'called off', 'Verlegerpreis']
+    const rows = [...texts, ...others].map(
+      (text, at) => `${at},Stück ${at},2036-12-1${at} 19:30,2036-12-1${at} 22:00,${text}\n`,
+    )
+    const { text } = await proposed({
+      'Plan.csv': `Nr,Titel,Beginn,Ende,Status\n${rows.join('')}`,
+      'Orte.csv': 'Name,Stadt\nOper,Ulm\n',
+    })
+    expect(text).toContain(
+      '# Status: { column: Status, values: { Abgesagt: cancelled, verlegt: postponed, Annulé: cancelled, uitgesteld: postponed, ok: scheduled, Nuova data: rescheduled, suspendido: cancelled, called off: cancelled } }',
+    )
+  })
+
   it('tells that serving refuses a file with rows that are wider than its header', async () => {
     const rows = EVENTS.replace('1.250;77', '1.250;77;').replace('180;3', '180;3;')
     const { said, text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })

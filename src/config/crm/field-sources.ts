@@ -79,7 +79,7 @@ export function fieldSources(
 }
 
 const SOURCE =
-  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell. `html: true` reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
+  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell; for `Status`, FOUND may also be only the beginning. `html: true` reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
 
 /** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
 function withoutUndeclared(

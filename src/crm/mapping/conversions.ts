@@ -1,6 +1,7 @@
 import type { Expected, ExpectedNumber } from '../../domain/withheld.ts'
 import { type Decimal, ZERO, parseDecimal, parseInt32 } from '../../domain/number.ts'
 import type { Link } from '../../domain/field.ts'
+import { beginsWithWord } from '../../domain/event-status.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, CellFault, DecimalText, isBlank, isList, isObject, plainText, shownText } from '../cells/cell.ts'
 import { parseShallow, writtenList } from '../cells/parse-cell.ts'
@@ -112,12 +113,19 @@ function toLink(cell: Cell): Link | null {
 /** Returns the value of a cell, or why it is not one. */
 export type Convert<Value> = (cell: Cell) => Value | CellFault
 
-/** Returns the conversion of a field's cells to text: of HTML to plain text, and only then by `values`. */
-export function textConversion(source: FieldSource | null, htmlText: HtmlText | undefined): Convert<string | null> {
-  if (source?.kind !== 'column' || source.html !== true) return toText
-  const read = fromHtml(htmlText)
+/**
+ * Returns the conversion of a field's cells to text: of HTML to plain text, and only then by `values`.
+ * @param isStatus whether a text that begins with a value counts as it, and is not translated before
+ */
+export function textConversion(
+  source: FieldSource | null,
+  htmlText: HtmlText | undefined,
+  isStatus = false,
+): Convert<string | null> {
+  if (source?.kind !== 'column' || (source.html !== true && !isStatus)) return toText
+  const read = source.html === true ? fromHtml(htmlText) : toText
   if (source.values === undefined) return read
-  const translate = translation(source.values, false)
+  const translate = isStatus ? beginningTranslation(source.values) : translation(source.values, false)
   return (cell) => {
     const text = typeof cell === 'boolean' ? cell : read(cell)
     return text instanceof CellFault ? text : toText(translate(text))
@@ -149,6 +157,17 @@ export function translation(values: NonNullable<ColumnSource['values']>, toNumbe
     return value === undefined ? cell : value
   }
   return translate
+}
+
+/** As `translation`, of texts that begin with a value: `verlegt auf 21.02.` counts as `verlegt`. The longest one counts. */
+function beginningTranslation(values: NonNullable<ColumnSource['values']>): (cell: Cell) => Cell {
+  const longestFirst = values.toSorted(([left], [right]) => right.length - left.length)
+  return (cell) => {
+    const found = typeof cell === 'boolean' ? String(cell) : shownText(cell)
+    const text = trimWhiteSpace(found ?? '').toLowerCase()
+    const value = longestFirst.find(([from]) => (from === '' ? text === '' : beginsWithWord(text, from)))
+    return value === undefined ? cell : value[1]
+  }
 }
 
 function numberAsCell(text: string | null): Cell {

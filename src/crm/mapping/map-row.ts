@@ -17,13 +17,20 @@ import { type ListSetting, type MappingContext, columnName, mappedColumns } from
 import type { DateNotes } from './dates.ts'
 import { type Reader, type RowAccess, isBlank, showCell } from '../cells/cell.ts'
 import { FieldCoverage } from './field-coverage.ts'
+import {
+  type EventFacts,
+  type NameOf,
+  statusNotes,
+  suspiciousEventCells,
+  suspiciousVenueCells,
+} from './suspicious-cells.ts'
 import { type SuspiciousCell, Suspicions } from './suspicions.ts'
 
 /**
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
  * snapshots of other versions are not used.
  */
-export const RECORDS = 4
+export const RECORDS = 5
 
 /** A kind of record: how it is made from its fields, and which of its values are suspicious. */
 export interface RowKind<Item> {
@@ -36,20 +43,10 @@ export interface RowKind<Item> {
   readonly suspiciousIn: (
     record: Item,
     nameOf: NameOf,
-    times: EventTimes,
+    facts: EventFacts,
     suspicions: Suspicions,
   ) => readonly SuspiciousCell[]
 }
-
-/** The dates of the current row as numbers: comparing their texts would take 0.2 µs. */
-interface EventTimes {
-  /** Whether TicketCapacity has a source. */
-  readonly hasCapacity: boolean
-  readonly start: DateNotes
-  readonly finish: DateNotes
-}
-
-type NameOf = (field: string) => string
 
 const HIDDEN = { what: 'is in a row that the workbook hides, and the row is served', found: 'hidden' } as const
 
@@ -69,7 +66,7 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
 }
 
 /** How the rows of one list become records. Built once, then run for each row. */
-export interface ListMapping<Row, Item> extends EventTimes {
+export interface ListMapping<Row, Item> extends EventFacts {
   readonly readers: Readers<Row, Item>
   /** The readers of all fields but the id, in the order of the table. */
   readonly fields: readonly { readonly name: string; readonly read: Reader<Row, unknown> }[]
@@ -111,7 +108,7 @@ export function listMapping<Row, Item>(
   const byName = Object.entries<Reader<Row, unknown>>(readers)
   const dates = kind.table.fields.filter(({ type }) => type === 'date-time')
   const dateNames = new Set<string>(dates.map(({ name }) => name))
-  const furtherReaders = furtherReadersOf(further, setting, access, context)
+  const furtherReaders = furtherReadersOf(kind.table.list, further, setting, access, context)
   const [start, finish] = [suspicions.datesIn('Start', nameOf('Start')), suspicions.datesIn('Finish', nameOf('Finish'))]
   const letPass = [...letPassBy(active, access), ...letPassBy(showOnWeb, access)]
   return {
@@ -136,6 +133,7 @@ export function listMapping<Row, Item>(
     hasCapacity: (fields.TicketCapacity ?? null) !== null,
     start,
     finish,
+    statusNote: kind.table.list === 'events' ? statusNotes(further, nameOf) : () => null,
     probe: suspicions.probe(
       mappedColumns(setting).map(({ column }) => column),
       access,
@@ -235,50 +233,6 @@ function faultsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: 
 function othersThan(first: RowFault, all: readonly RowFault[]): readonly RowFault[] {
   const known = new Set([faultKey(first.fault, first.column)])
   return all.filter(({ fault, column }) => known.size < known.add(faultKey(fault, column)).size)
-}
-
-const LONGEST_SECONDS = 7 * 86_400
-
-function suspiciousEventCells(
-  record: EventRecord,
-  nameOf: NameOf,
-  { hasCapacity, start, finish }: EventTimes,
-  suspicions: Suspicions,
-): readonly SuspiciousCell[] {
-  const { Start, TicketCapacity, TicketsAvailable, Price } = record
-  const cells: SuspiciousCell[] = []
-  suspicions.seeTimes(start, finish)
-  const lastsSeconds = finish.epochSeconds - start.epochSeconds
-  if (lastsSeconds < 0) cells.push(compared(record, nameOf, 'Finish', 'is before', 'Start'))
-  if (lastsSeconds > LONGEST_SECONDS)
-    cells.push(compared(record, nameOf, 'Finish', 'is more than 7 days after', 'Start'))
-  const farAhead = suspicions.farAhead(start.epochSeconds)
-  if (farAhead !== null) cells.push({ column: nameOf('Start'), what: farAhead, found: Start })
-  if (Price.startsWith('-')) cells.push({ column: nameOf('Price'), what: 'is negative', found: Price })
-  if (hasCapacity && TicketsAvailable > TicketCapacity)
-    cells.push(compared(record, nameOf, 'TicketsAvailable', 'is above', 'TicketCapacity'))
-  return cells
-}
-
-type Compared = 'Start' | 'Finish' | 'TicketCapacity' | 'TicketsAvailable'
-
-function compared(record: EventRecord, nameOf: NameOf, field: Compared, what: string, other: Compared): SuspiciousCell {
-  const found = `${record[field]}, and ${nameOf(other)} ${record[other]}`
-  return { column: nameOf(field), what: `${what} ${nameOf(other)}`, found }
-}
-
-/** Returns impossible coordinates: most likely a decimal point was read as a thousands separator. */
-function suspiciousVenueCells(record: VenueRecord, nameOf: NameOf): readonly SuspiciousCell[] {
-  return (
-    [
-      ['Longitude', 180],
-      ['Latitude', 90],
-    ] as const
-  ).flatMap(([field, most]) =>
-    Math.abs(Number(record[field])) > most
-      ? [{ column: nameOf(field), what: `is not between -${most} and ${most}`, found: String(record[field]) }]
-      : [],
-  )
 }
 
 export function withheldRow(reason: RowFault, id: Guid | null, where: string, version: number): MappedRow<never> {

@@ -305,7 +305,7 @@ it('a further field reads its cell once a row', () => {
   const further = types.map((type, at) => ({ name: `Field${at}`, type }))
   const sources = further.map(({ name }) => [name, column('cell')] as const)
   const setting: ListSetting = { ...events, fields: { ...events.fields, ...Object.fromEntries(sources) }, further }
-  for (const read of furtherReadersOf(further, setting, counting, context)) {
+  for (const read of furtherReadersOf('events', further, setting, counting, context)) {
     reads = 0
     read({ cell: '1' })
     expect(reads).toBe(1)

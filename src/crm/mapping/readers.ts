@@ -42,7 +42,8 @@ import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { writtenList } from '../cells/parse-cell.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
-import { isWebAddress } from '../../domain/field.ts'
+import { type ListName, isWebAddress } from '../../domain/field.ts'
+import { statusPosition } from '../../domain/event-status.ts'
 
 /** A reader for each of the contract's fields of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Row, Item[Name]> }
@@ -67,17 +68,18 @@ export function readersOf<Row, Item>(
 
 /** Returns the readers of the further fields, in the order of their declaration: what is blank is null (contract §7). */
 export function furtherReadersOf<Row>(
+  list: ListName,
   fields: readonly FurtherField[],
   setting: ListSetting,
   access: RowAccess<Row>,
   context: MappingContext,
 ): readonly Reader<Row, FurtherValue>[] {
   const readerOf = readersByType(setting, access, context, true)
-  return fields.map(({ name, type }) =>
-    sourceNamed(setting.fields, name) === null
-      ? () => null
-      : readerOf[type === 'url' ? type : FIELD_TYPE_OF[type]](name),
-  )
+  const status = list === 'events' ? statusPosition(fields) : -1
+  return fields.map(({ name, type }, at) => {
+    if (sourceNamed(setting.fields, name) === null) return () => null
+    return readerOf[at === status ? 'status' : type === 'url' ? type : FIELD_TYPE_OF[type]](name)
+  })
 }
 
 const NO_ADDRESS = 'is not an absolute http or https URL, and is served as it is'
@@ -90,6 +92,7 @@ function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Conve
 interface ReadValues extends RowValues {
   readonly flag: boolean | null
   readonly url: string | null
+  readonly status: string | null
 }
 
 type ReadersByType<Row> = {
@@ -172,6 +175,10 @@ function readersByType<Row>(
           suspicions.suspect(column, NO_ADDRESS, cell)
       })
       return read(name, convert, 'unreadable', toText, { keepsEmpty: true, isText: true, isAddress: true })
+    },
+    status(name) {
+      const use = { keepsEmpty: true, isText: true, translatesLater: true }
+      return read(name, textConversion(sourceOf(name), htmlText, true), 'unreadable', toText, use)
     },
     int32(name) {
       const source = sourceOf(name)

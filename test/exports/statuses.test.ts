@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'bun:test'
+import { runCommand } from '../commands/run-command.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+import { RUNTIMES } from '../support/depth.ts'
+import { serve } from '../support/marquee-process.ts'
+
+const STATUSES = [
+  '',
+  'Abgesagt',
+  'abgesagt!',
+  'verlegt auf 21.02.',
+  'Cancelled (illness)',
+  'verlegte Premiere',
+  'Neu',
+  'neu',
+]
+
+/** Without prices, as many CRMs are. */
+function files(fields: string, statuses: readonly string[] = STATUSES): Readonly<Record<string, string>> {
+  const rows = statuses.map(
+    (status, at) =>
+      `${at + 1},Stück ${at + 1},2036-06-2${at}T19:30Z,2036-06-2${at}T22:00Z,Oper,${at === 0 ? 0 : 9},Oper,"${status}"`,
+  )
+  return {
+    'Spielplan.csv': ['Nr,Titel,Beginn,Ende,Ort,Frei,Sparte,Zustand', ...rows, ''].join('\n'),
+    'Orte.csv': 'Name\nOper\n',
+    'marquee.yaml': `listen: { port: 0 }
+operations: { port: 0 }
+lists: on
+feeds: { calendar: on, jsonLd: on }
+representation: { currency: EUR, further: { events: { Hinweise: texts, Status: text } } }
+crm:
+  kind: files
+  directory: .
+  idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11
+  events:
+    from: Spielplan.csv
+    fields: { Id: Nr, Name: Titel, Start: Beginn, Finish: Ende, VenueId: Ort, TicketsAvailable: Frei, Tags: Sparte, Hinweise: null, Status: ${fields} }
+    showOnWeb: null
+    active: null
+  venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: null }
+`,
+  }
+}
+
+const VALUES = '{ column: Zustand, values: { Abgesagt: cancelled, verlegt: postponed } }'
+const UNKNOWN =
+  'means none of scheduled, cancelled, postponed, rescheduled, and the event counts as scheduled: say in values of Status what it means'
+
+interface Listed {
+  readonly Events: readonly { readonly Id: string; readonly Name: string; readonly Status: string | null }[]
+}
+
+describe.each(RUNTIMES)('the status of an event, read from a file, on %s', (runtime) => {
+  it('check lists the words that mean none of the four, with counts', async () => {
+    using folder = new WorkFolder(files('Zustand'))
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
+    const { suspicious } = JSON.parse(stdout) as { readonly suspicious: readonly Record<string, unknown>[] }
+    const told = suspicious.filter(({ what }) => String(what).includes('means none'))
+    expect(told.map(({ column, what, count }) => `${String(column)} ${String(what)}: ${String(count)}`)).toEqual([
+      `Zustand with the value "Abgesagt" ${UNKNOWN}: 1`,
+      `Zustand with the value "abgesagt!" ${UNKNOWN}: 1`,
+      `Zustand with the value "verlegt auf 21.02." ${UNKNOWN}: 1`,
+      `Zustand with the value "verlegte Premiere" ${UNKNOWN}: 1`,
+      `Zustand with the value "Neu" ${UNKNOWN}: 2`,
+    ])
+  })
+
+  it('a value that begins with a word counts as it, and available=true leaves out what is cancelled', async () => {
+    using folder = new WorkFolder(files(VALUES))
+    const { child, listening } = await serve(runtime, folder.at('marquee.yaml'))
+    try {
+      const get = async (path: string, accept = 'application/json'): Promise<string> =>
+        (await fetch(`${listening.address}api/${path}`, { headers: { Accept: accept } })).text()
+      const list = async (query: string): Promise<Listed> => JSON.parse(await get(`events?${query}`)) as Listed
+      const { Events } = await list('limit=50')
+      expect(Events.map(({ Status }) => Status)).toEqual([
+        '',
+        'cancelled',
+        'cancelled',
+        'postponed',
+        'Cancelled (illness)',
+        'verlegte Premiere',
+        'Neu',
+        'neu',
+      ])
+      expect((await list('available=true')).Events.map(({ Name }) => Name)).toEqual([
+        'Stück 4',
+        'Stück 6',
+        'Stück 7',
+        'Stück 8',
+      ])
+      expect((await list('available=true&tag=oper')).Events.length).toBe(4)
+      expect(JSON.parse(await get('tags?available=true'))).toMatchObject({ Tags: [{ Tag: 'Oper', Count: 4 }] })
+      expect((await get('events.ics?available=true')).match(/BEGIN:VEVENT/g)?.length).toBe(4)
+      expect((await get('events.ics')).match(/STATUS:CANCELLED/g)?.length).toBe(3)
+      const meant = await Promise.all(
+        Events.map(
+          async ({ Id }) => JSON.parse(await get(`events/${Id}`, 'application/ld+json')) as { eventStatus: string },
+        ),
+      )
+      expect(meant.map(({ eventStatus }) => eventStatus.replace('https://schema.org/Event', ''))).toEqual([
+        'Scheduled',
+        'Cancelled',
+        'Cancelled',
+        'Postponed',
+        'Cancelled',
+        'Scheduled',
+        'Scheduled',
+        'Scheduled',
+      ])
+      const log = await child.line((text) => text.includes('means none') && text.includes('Neu'))
+      expect(log).toContain('\\"Neu\\"')
+      const status = await (await fetch(`${listening.operations}status`)).text()
+      expect(status).toContain('means none of scheduled')
+    } finally {
+      await child.stop()
+    }
+  })
+
+  it('has offers with the availability, and no price that nothing reads', async () => {
+    using folder = new WorkFolder(files(VALUES))
+    const { child, listening } = await serve(runtime, folder.at('marquee.yaml'))
+    try {
+      const { Events } = (await (await fetch(`${listening.address}api/events`)).json()) as Listed
+      const offers = await Promise.all(
+        Events.slice(0, 2).map(async ({ Id }) => {
+          const headers = { Accept: 'application/ld+json' }
+          return (await fetch(`${listening.address}api/events/${Id}`, { headers })).json()
+        }),
+      )
+      expect(offers[1]).toMatchObject({ offers: { '@type': 'Offer', availability: 'https://schema.org/InStock' } })
+      for (const event of offers) expect(JSON.stringify(event)).not.toMatch(/price|isAccessibleForFree/)
+    } finally {
+      await child.stop()
+    }
+  })
+})
+
+it('a column of remarks is not listed remark by remark', async () => {
+  using folder = new WorkFolder(
+    files(
+      'Zustand',
+      Array.from({ length: 10 }, (_, at) => `Wort ${at}`),
+    ),
+  )
+  const extra = Array.from(
+    { length: 30 },
+    (_, at) => `9${at},N,2036-07-01T19:30Z,2036-07-01T22:00Z,Oper,9,Oper,Satz ${at}`,
+  )
+  folder.write('Spielplan.csv', `${files('Zustand')['Spielplan.csv']}${extra.join('\n')}\n`)
+  const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+  const { suspicious } = JSON.parse(stdout) as { readonly suspicious: readonly { what: string; count: number }[] }
+  const told = suspicious.filter(({ what }) => what.includes('means none'))
+  expect(told.length).toBe(21)
+  expect(told.at(-1)).toMatchObject({ what: `in other rows ${UNKNOWN}`, count: 15 })
+})
