@@ -126,10 +126,14 @@ describe('a range of times in one cell', () => {
     ])
   })
 
-  it('leaves an event without an end where a time stands alone, and Finish has no whenBlank', async () => {
-    const rows = [{ date: '2027-03-01', time: '19:00' }]
-    const { times } = await read(rows, { start: '{ join: [date, time] }', finish: '{ join: [date, time] }' })
-    expect(times).toEqual(['missing date + time null'])
+  it('ends at its start where a time stands alone, unless whenBlank says when', async () => {
+    const rows = [{ date: '2027-03-01', time: '19:00', end: '2027-03-01 21:30' }]
+    const start = '{ join: [date, time] }'
+    expect((await read(rows, { start, finish: start })).times).toEqual(['2027-03-01T19:00 2027-03-01T19:00'])
+    const finish = '{ join: [date, time], whenBlank: { column: end } }'
+    expect((await read(rows, { start, finish })).times).toEqual(['2027-03-01T19:00 2027-03-01T21:30'])
+    const one = { start: 'end', finish: 'end' }
+    expect((await read(rows, one)).times).toEqual(['2027-03-01T21:30 2027-03-01T21:30'])
   })
 
   it('may be read by a format as a whole', async () => {

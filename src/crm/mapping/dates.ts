@@ -223,7 +223,10 @@ export interface AfterStart<Row> {
   readonly start: DateOrigin<Row>
   /** How long an event without a Finish lasts; `null` if such an event is withheld. */
   readonly lastingMs: LastingSource['lastingMs'] | null
-  /** Whether Start is read from the same columns: a text that says only when the event begins is then no Finish. */
+  /**
+   * Whether Start is read from the same columns, and something else says when the event ends if they do not: a text that
+   * says only when it begins is then no Finish.
+   */
   readonly isShared: boolean
 }
 
@@ -231,9 +234,12 @@ export interface AfterStart<Row> {
 export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: AfterStart<Row>): Reader<Row, DateTime> {
   const missing = missingIn(origin)
   return (row) => {
-    const date = dateIn(origin, row)
+    const read = dateIn(origin, row)
+    if (read instanceof RowFault) return read
+    const isStart = after?.isShared === true && read?.spans === false
+    const date = isStart ? insteadOf(origin, row) : read
     if (date instanceof RowFault) return date
-    if (date !== null && (date.spans || after?.isShared !== true)) {
+    if (date !== null) {
       const begun = origin.isJoined && after !== undefined ? dateIn(after.start, row) : null
       return noted(origin, begun === null || begun instanceof RowFault ? date : onOrAfter(begun.parsed, date), showIn)
     }
@@ -286,7 +292,7 @@ function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
 function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | null {
   const { column, cell: cellOf, wallZone } = origin
   const cell = cellOf(row)
-  if (isBlank(cell)) return origin.instead === null ? null : dateIn(origin.instead, row)
+  if (isBlank(cell)) return insteadOf(origin, row)
   const zone = wallZone(row)
   if (zone instanceof RowFault) return zone
   const written = parseDate(cell, origin)
@@ -294,6 +300,11 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   const isDay = written.kind === 'day'
   const isMidnight = isDay ? written.isInferred === true : null
   return { cell, parsed: meant(written, origin), zone, spans: isDay || written.kind === 'range', isMidnight }
+}
+
+/** Returns the date that is read if the cell is blank. */
+function insteadOf<Row>({ instead }: DateOrigin<Row>, row: Row): FoundDate | RowFault | null {
+  return instead === null ? null : dateIn(instead, row)
 }
 
 /**

@@ -202,9 +202,10 @@ function readersByType<Row>(
       const source = sourceOf(name)
       if (isFurther) return optionalDateReader(dateOf(name), showIn)
       if (name !== 'Finish') return dateReader(dateOf(name), showIn)
-      const [start, columns] = [dateOf('Start'), columnsOf(source)]
-      const isShared = columns.length > 0 && columns.join('\n') === columnsOf(sourceOf('Start')).join('\n')
-      return dateReader(dateOf(name), showIn, { start, lastingMs: lastingOf(source), isShared })
+      const [start, columns, lastingMs] = [dateOf('Start'), columnsOf(source), lastingOf(source)]
+      const hasOther = lastingMs !== null || secondColumn(source) !== null
+      const isShared = hasOther && columns.length > 0 && columns.join('\n') === columnsOf(sourceOf('Start')).join('\n')
+      return dateReader(dateOf(name), showIn, { start, lastingMs, isShared })
     },
     tags(name) {
       const convert = name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags
