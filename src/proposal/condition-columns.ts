@@ -42,7 +42,7 @@ function withFewTexts(columns: readonly Column[], most: number): readonly Column
 function isFlag(column: Column): boolean {
   const varies = column.texts.length > 1 || hasBlank(column)
   const answers = wordsIn(column, isYes).length + wordsIn(column, isNo).length
-  return varies && answers === column.texts.length && !isNamed(column, [...CANCELLED_NAMES, ...ACTIVE_NAMES])
+  return varies && answers === column.texts.length && !isNamed(column, `${CANCELLED_NAMES} ${ACTIVE_NAMES}`)
 }
 
 /** Proposes which rows are active, by a column that marks cancelled rows or active ones, or has a state for each. */

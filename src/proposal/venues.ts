@@ -1,6 +1,15 @@
 import { type Column, countOf } from './column.ts'
 import { activeOf } from './condition-columns.ts'
-import { bareName, EVENT_NAMES, named, namedAnywhere, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
+import {
+  bareName,
+  EVENT_NAMES,
+  hasWord,
+  named,
+  namedAnywhere,
+  namedExactly,
+  TOWN_NAMES,
+  VENUE_NAMES,
+} from './field-names.ts'
 import type { ListProposal } from './events.ts'
 import { furtherColumns } from './further-columns.ts'
 import { type VenueLink, idField, idLine, joinedId } from './id-columns.ts'
@@ -18,7 +27,7 @@ export function venuesOf(table: Table, link: VenueLink | null, doubt: string | n
   const rest = columns.filter((column) => column !== town)
   // The column that events refer to, if it holds names.
   const referredTo = link !== null && link.id.kind === 'text' && !link.id.isGuid ? link.id : null
-  const own = namedExactly(rest, NAME_WORDS) ?? namedAnywhere(rest, ['name'], new Set())
+  const own = namedExactly(rest, NAME_WORDS) ?? namedAnywhere(rest, 'name', new Set())
   const name = own ?? referredTo ?? named(rest, NAME_WORDS)
   const isReferredTo = own === null && name === referredTo
   const nameLine =
@@ -83,7 +92,7 @@ export function placeWithin(table: Table): readonly Column[] {
   )
   const inObject = texts.find(({ name }) => {
     const [object = '', field = '', ...deeper] = name.split('.').map(bareName)
-    return deeper.length === 0 && EVENT_NAMES.VenueId.includes(object) && VENUE_NAMES.Name.includes(field)
+    return deeper.length === 0 && hasWord(EVENT_NAMES.VenueId, object) && hasWord(VENUE_NAMES.Name, field)
   })
   const place = namedExactly(texts, EVENT_NAMES.VenueId) ?? inObject ?? named(texts, EVENT_NAMES.VenueId)
   if (place === null || place.isGuid || isTown(place, table.columns)) return []
