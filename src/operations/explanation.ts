@@ -63,11 +63,15 @@ export async function explainId(asked: string, options: ExplainOptions): Promise
   ])
   const [found, ...also] = (await Promise.all(explained)).filter((explanation) => explanation !== null)
   if (found !== undefined) return also.length === 0 ? found : { ...found, also }
-  const named = guid === null ? await explainName(asked, options) : null
-  if (named !== null) return named
   const [first] = ids
-  if (first === undefined) return explainNoId(asked, options)
-  return notShown(first, null, [idStep(first, asked), notListed(options)])
+  const unlisted =
+    first === undefined
+      ? await explainNoId(asked, options)
+      : notShown(first, null, [idStep(first, asked), notListed(options)])
+  // A row whose id column holds the text is asked for more exactly than records whose names have it.
+  const isFound = first === undefined && unlisted.steps.length > 1
+  if (isFound || guid !== null) return unlisted
+  return (await explainName(asked, options)) ?? unlisted
 }
 
 /** Explains the records whose names have all words of a title, as the dashboard's search finds them. */

@@ -14,13 +14,14 @@ import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell
 import { zoneNamedBy } from '../../domain/zone.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import {
+  type DayColumns,
   type ListSetting,
   type MappingContext,
+  DayColumnSearch,
   columnName,
   mappedColumns,
   sourceNamed,
 } from '../mapping/list-setting.ts'
-import { type DayColumns, DayColumnSearch } from '../mapping/day-columns.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, listMapping, mapRow, rowsOfPlaces } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
