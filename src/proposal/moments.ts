@@ -277,8 +277,9 @@ function formatsLine(starts: readonly Column[], ends: readonly Column[], moments
   return written.length === 0 ? null : { key, value: listed(written), evidence: 'fits the dates' }
 }
 
+/** The list to write as the answer; a comma within a format needs quotes. */
 function listOf(formats: readonly string[]): string {
-  return `[${formats.join(', ')}]`
+  return `[${formats.map((format) => (/[,[\]{}]/.test(format) ? quoted(format) : format)).join(', ')}]`
 }
 
 /** The formats of days, also of such that ISO 8601 would read as midnight. */

@@ -81,6 +81,23 @@ const CASES: readonly Case[] = [
     written: ['Finish: { lasting: day }'],
   },
   {
+    name: 'days alone, with their names (Italian)',
+    files: {
+      eventi: [
+        ['Titolo', 'Data'],
+        ['A', 'ven, 05/06/2037'],
+        ['B', 'sab, 20/06/2037'],
+      ],
+    },
+    answers: { dates: '["ddd, DD/MM/YYYY"]' },
+    asks: ['dates'],
+    events: [
+      { Name: 'A', ...at('2037-06-05', '00:00', '23:59:59') },
+      { Name: 'B', ...at('2037-06-20', '00:00', '23:59:59') },
+    ],
+    written: ['Write ["ddd, DD/MM/YYYY"] if the events are for whole days'],
+  },
+  {
     name: 'first and last days (Spanish)',
     files: {
       eventos: [
