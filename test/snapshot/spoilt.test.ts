@@ -95,7 +95,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     const readWith = (change: (head: Record<string, unknown>) => unknown): Promise<string> =>
       refusalOf(rig, withHead(bytes, change))
     expect(await readWith((head) => head)).toBe('')
-    expect(await readWith((head) => ({ ...head, format: 1 }))).toContain('it is of format 1, and this release reads 3')
+    expect(await readWith((head) => ({ ...head, format: 1 }))).toContain('it is of format 1, and this release reads 4')
     expect(await readWith((head) => ({ ...head, fingerprint: 'aaaaaaaaaaaa' }))).toContain(
       'it belongs to another CRM or mapping',
     )
