@@ -3,7 +3,7 @@
 
 import { EVENTS } from '../domain/event.ts'
 import type { ListName, RecordTable } from '../domain/field.ts'
-import type { FurtherFields } from '../domain/further.ts'
+import { type FurtherFields, FIELD_TYPE_OF } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import { sharesAddress } from './values.ts'
 import { command, moduleKeys } from './crm/own-process.ts'
@@ -209,9 +209,11 @@ export function warningsOf({ crm, freshness, representation }: Configuration): r
   if (crm.kind === 'http') warnings.push(...httpWarnings(crm))
   for (const table of [EVENTS, VENUES]) {
     for (const [index, { href }] of links[table.kind].entries())
-      warnings.push(...misspelt(`representation.links.${table.kind}[${index}].href`, href, namesOf(table, further)))
+      warnings.push(
+        ...misspelt(`representation.links.${table.kind}[${index}].href`, href, filledFields(table, further)),
+      )
   }
-  if (page !== null) warnings.push(...misspelt('representation.page', page, namesOf(EVENTS, further)))
+  if (page !== null) warnings.push(...misspelt('representation.page', page, filledFields(EVENTS, further)))
   return warnings
 }
 
@@ -231,19 +233,33 @@ function httpWarnings(crm: Extract<Configuration['crm'], { kind: 'http' }>): rea
   return warnings
 }
 
-function namesOf({ list, fields }: RecordTable, further: FurtherFields): readonly string[] {
-  return [...fields, ...further[list]].map(({ name }) => name)
+interface FilledField {
+  readonly name: string
+  readonly isText: boolean
 }
 
-function misspelt(key: string, href: string, names: readonly string[]): readonly string[] {
+function filledFields({ list, fields }: RecordTable, further: FurtherFields): readonly FilledField[] {
+  const own = fields.map(({ name, type }) => ({ name, isText: type === 'text' }))
+  return [...own, ...further[list].map(({ name, type }) => ({ name, isText: FIELD_TYPE_OF[type] === 'text' }))]
+}
+
+function misspelt(key: string, href: string, fields: readonly FilledField[]): readonly string[] {
   const warnings: string[] = []
-  for (const [, name = ''] of href.matchAll(/\{(\w+)\}/g)) {
+  const names = fields.map(({ name }) => name)
+  for (const [, name = ''] of href.matchAll(/\{\+?(\w+)\}/g)) {
     const near = names.includes(name) ? null : nearestName(name, names)
     if (near !== null)
       warnings.push(
         `${key} contains a name in braces that is not a field and will not be filled in; did you mean {${near}}?`,
       )
   }
+  const [, plus, first = ''] = /^\{(\+?)(\w+)\}/.exec(href) ?? []
+  if (plus === '' && fields.some(({ name, isText }) => name === first && isText))
+    warnings.push(`${key} begins with {${first}}, whose value is percent-encoded and so no address: write {+${first}}`)
+  if (plus !== undefined && !names.includes(first) && nearestName(first, names) === null)
+    warnings.push(
+      `${key} begins with a name in braces that is not a field: declare it in representation.further, with the type url`,
+    )
   if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push(`${key} has a { without a closing }`)
   return warnings
 }

@@ -154,18 +154,18 @@ const NAMESPACE = /^(?=.{1,200}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 
 const TOKEN = /^[^\s\p{Cc}\p{Cs}]+$/u
 
-const WEB_ADDRESS = /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/u
+const WEB_ADDRESS = /^(?:https?:\/\/[^\s\p{Cc}\p{Cs}]+|\{\+\w+\})$/u
 
 /** Returns true if a text is a URL once the fields in braces are filled in. */
 function isTemplateOfUrl(given: string): boolean {
-  return URL.canParse(given.replaceAll(/\{\w+\}/g, 'x'))
+  return URL.canParse(given.replace(/^\{\+\w+\}/, 'https://x').replaceAll(/\{\+?\w+\}/g, 'x'))
 }
 
 const links = list(
   section({
     rel: text('a link relation without blanks, such as tickets', TOKEN).says('The relation of the link.'),
     href: text('a URL without blanks, such as https://tickets.example.org/{Id}', TOKEN).says(
-      'The target. `{Id}` and other fields are filled in, percent-encoded; a name that is not a field stays and makes the link a template.',
+      'The target. `{Id}` and other fields are filled in, percent-encoded; `{+Tickets}` is a field that holds an address, and the link is left out if that is blank or not absolute; a name that is not a field stays and makes the link a template.',
     ),
     title: text('text', /^/).orNull().default(null).says('The title for people; null for none.'),
   }),

@@ -63,7 +63,9 @@ export const OWN_RELS = { event: ['self', 'venue'], venue: ['self'] } as const
 
 /** Returns the relations that every record of a kind has (contract §2.1). */
 function relsOf(kind: RecordTable['kind'], links: FormatSettings['links']): readonly string[] {
-  return [...new Set([...OWN_RELS[kind], ...links[kind].map(({ rel }) => rel)])]
+  // A link to a field's address is left out where the field is blank.
+  const always = links[kind].filter(({ href }) => !href.includes('{+'))
+  return [...new Set([...OWN_RELS[kind], ...always.map(({ rel }) => rel)])]
 }
 
 const HAL_LINKS: JsonObject = {

@@ -94,6 +94,15 @@ export function isWebAddress(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(trimWhiteSpace(text))
 }
 
+/**
+ * Encodes what an address may not contain, and keeps what means something there: RFC 6570's reserved expansion.
+ *
+ * @example encodeAddress('https://a.example/Großes Haus?x=1') // 'https://a.example/Gro%C3%9Fes%20Haus?x=1'
+ */
+export function encodeAddress(text: string): string {
+  return text.toWellFormed().replace(/%(?![0-9a-f]{2})|[^%\w.~:/?#[\]@!$&'()*+,;=-]/giu, encodeURIComponent)
+}
+
 /** Encodes everything except RFC 3986 §2.3's unreserved characters: `!'()*` in addition to encodeURIComponent. */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(

@@ -1,8 +1,10 @@
 import type { EventRecord } from '../domain/event.ts'
+import { encodeAddress, isWebAddress } from '../domain/field.ts'
 import { NO_FURTHER } from '../domain/further.ts'
 import type { Revision } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { type EventMeanings, meaningsOf } from './event-meanings.ts'
+import { trimWhiteSpace } from '../domain/white-space.ts'
+import { type EventMeanings, meaningsOf, ticketsHref } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
 import { WRITABLE_MS, calendarEvent, calendarOf, placeLines } from './icalendar.ts'
 import { jsonLd } from './json-ld.ts'
@@ -23,11 +25,13 @@ export class FeedFormatter {
   /** An event that starts before the first of these, or ends after the second, epoch ms, has no VEVENT. */
   readonly writableMs: readonly [startMs: number, endMs: number] = WRITABLE_MS
   readonly #settings: FeedSettings
+  readonly #sellsTickets: boolean
   readonly #resources: Resources
   readonly #meaningsOf: (event: EventRecord) => EventMeanings
 
   constructor(settings: FeedSettings) {
     this.#settings = settings
+    this.#sellsTickets = settings.links.event.some(({ rel }) => rel === 'tickets')
     const further = settings.further ?? NO_FURTHER
     this.#resources = new Resources(further)
     this.#meaningsOf = meaningsOf(further.events)
@@ -45,7 +49,13 @@ export class FeedFormatter {
    */
   component(event: EventRecord, place: string, revision: Revision): string | null {
     const { namespace } = this.#settings
-    return calendarEvent(event, { namespace, place, revision, page: this.#pageOf(event), ...this.#meaningsOf(event) })
+    return calendarEvent(event, {
+      namespace,
+      place,
+      revision,
+      page: this.#pageOf(event) ?? this.#ticketsOf(event),
+      ...this.#meaningsOf(event),
+    })
   }
 
   /** Returns a calendar of one event. */
@@ -70,6 +80,16 @@ export class FeedFormatter {
       links: this.#resources.event(event, links.event).links,
       ...this.#meaningsOf(event),
     })
+  }
+
+  /**
+   * Returns where to buy tickets, for a calendar: it has one URL (RFC 5545 §3.8.4.6), and without a page of the event this
+   * is what people look for. A path of this service is no address there.
+   */
+  #ticketsOf(event: EventRecord): string | null {
+    if (event.Links.length === 0 && !this.#sellsTickets) return null
+    const href = ticketsHref(this.#resources.event(event, this.#settings.links.event).links)
+    return href !== null && isWebAddress(href) ? encodeAddress(trimWhiteSpace(href)) : null
   }
 
   #pageOf(event: EventRecord): string | null {

@@ -5,6 +5,8 @@ import {
   type FieldValue,
   type RecordTable,
   type Link,
+  encodeAddress,
+  isWebAddress,
   percentEncode,
   untitled,
 } from '../domain/field.ts'
@@ -15,6 +17,7 @@ import {
   type FurtherValue,
   FIELD_TYPE_OF,
 } from '../domain/further.ts'
+import { trimWhiteSpace } from '../domain/white-space.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
 /** A record as the formats see it: its fields, their values and all its links (contract §2.1). */
@@ -63,7 +66,7 @@ export class Resources {
   }
 
   /** Fills the fields of an event into an address, as in configured links. */
-  fillIn(href: string, event: EventRecord): string {
+  fillIn(href: string, event: EventRecord): string | null {
     return fillInFrom(href, this.#event, event)
   }
 }
@@ -96,7 +99,10 @@ function resourceOf<Name extends string>(
   configured: readonly LinkTemplate[],
 ): Resource {
   for (const further of record.Links) links.push(further)
-  for (const template of configured) links.push(expandLink(template, table, record))
+  for (const { rel, href: template, title } of configured) {
+    const target = fillInFrom(template, table, record)
+    if (target !== null) links.push({ Rel: rel, Href: target, Title: title })
+  }
   const values: WrittenValue[] = []
   for (const field of table.fields) values.push(record[field.name])
   for (let index = 0; index < table.further.length; index++) values.push(record.Further?.[index] ?? null)
@@ -129,37 +135,37 @@ function writtenField(name: string, type: WrittenType): WrittenField {
   }
 }
 
-/** A link that the operator configured. `{Field}` in its href is replaced by each record's value. */
+/** A link that the operator configured. `{Field}` and `{+Field}` in its href are replaced by each record's value. */
 export interface LinkTemplate {
   readonly rel: string
   readonly href: string
   readonly title: string | null
 }
 
-function expandLink<Name extends string>(
-  template: LinkTemplate,
-  table: WrittenTable<Name>,
-  record: Readonly<Record<Name, FieldValue>> & Extended,
-): Link {
-  return { Rel: template.rel, Href: fillInFrom(template.href, table, record), Title: template.title }
-}
-
 /**
- * Returns the address of one record. Each `{Field}` becomes the percent-encoded value, empty for null, with tags joined
- * by commas (RFC 6570 §3.2.2). A name that is not a field stays, as a template for the API's user.
+ * Returns the address of one record (RFC 6570). Each `{Field}` becomes the percent-encoded value, empty for null, with
+ * tags joined by commas (§3.2.2). `{+Field}` is an address or a part of one and keeps its signs (§3.2.3): `null` if it is
+ * blank, or if it begins the address and is not absolute. A name that is not a field stays, as a template for the API's
+ * user.
  */
 function fillInFrom<Name extends string>(
   href: string,
   { fields, further }: WrittenTable<Name>,
   record: Readonly<Record<Name, FieldValue>> & Extended,
-): string {
+): string | null {
   if (!href.includes('{')) return href
-  return href.replace(/\{(\w+)\}/g, (whole, name: string) => {
+  let isWhole = true
+  const filled = href.replace(/\{(\+?)(\w+)\}/g, (whole, plus: string, name: string, at: number) => {
     const field = fields.find((candidate) => candidate.name === name)
-    if (field !== undefined) return encodeValue(record[field.name])
-    const at = further.findIndex((candidate) => candidate.name === name)
-    return at === -1 ? whole : encodeValue(record.Further?.[at] ?? null)
+    const position = field === undefined ? further.findIndex((candidate) => candidate.name === name) : -1
+    if (field === undefined && position === -1) return whole
+    const value = field === undefined ? (record.Further?.[position] ?? null) : record[field.name]
+    if (plus === '') return encodeValue(value)
+    const address = encodeAddress(trimWhiteSpace(String(value ?? '')))
+    isWhole &&= address !== '' && (at > 0 || isWebAddress(address))
+    return address
   })
+  return isWhole ? filled : null
 }
 
 function encodeValue(value: WrittenValue): string {

@@ -23,6 +23,7 @@ import { flagIn, isName } from '../values.ts'
 import {
   type Constant,
   type SourceType,
+  ADDRESS,
   CONSTANTS,
   furtherSourceSchema,
   sourceSchema,
@@ -79,7 +80,7 @@ export function fieldSources(
 }
 
 const SOURCE =
-  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell; for `Status`, FOUND may also be only the beginning. `html: true` reads HTML as the text that people see. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
+  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell; for `Status`, FOUND may also be only the beginning. `html: true` reads HTML as the text that people see. `prefix: https://…/` precedes a value that is no absolute address, percent-encoded. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
 
 /** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
 function withoutUndeclared(
@@ -114,7 +115,7 @@ function idKey(joins: boolean): Key<FieldSource> {
 function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSource> {
   const lasts = name === 'Finish' && type === 'date-time'
   const keys = type === 'date-time' ? ['wallTimeIn'] : []
-  const further = ['values', ...(type === 'text' ? ['html'] : keys)]
+  const further = ['values', ...(type === 'text' ? ['html', 'prefix'] : keys)]
   const constant = CONSTANTS[type]
   const lasting = lasts ? ', or { lasting: 2h30m } or { lasting: day }, counted from Start, also as whenBlank' : ''
   const allowed: Partial<Record<SourceType, string>> = {
@@ -127,6 +128,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
     (node, place) =>
       (lasts ? refuseLasting(node, place) : null) ??
       (constant === undefined ? null : refuseWord(node, place, constant, lasts)) ??
+      (type === 'text' ? refusePrefix(node, place) : null) ??
       valueOf(node) ??
       (lasts ? lastingOf(node) : null) ??
       (type === 'int32' ? subtractOf(node) : joinOf(node, keys, lasts)) ??
@@ -150,6 +152,12 @@ function refuseWord(node: Tree, place: Place, { allowed, pattern }: Constant, la
     return place.in('values', values).in(found, said).refuse(said, `must be ${allowed}, or null for a blank cell`)
   }
   return null
+}
+
+function refusePrefix(node: Tree, place: Place): typeof PROBLEM | null {
+  const said = node.kind === 'map' ? node.entries.get('prefix') : undefined
+  if (said === undefined || isNull(said) || ADDRESS.test(writtenText(said) ?? '')) return null
+  return place.in('prefix', said).refuse(said, 'must be the beginning of an http or https URL')
 }
 
 /** Refuses an invalid duration. An open question is reported elsewhere. */
@@ -194,18 +202,20 @@ function pickedOf(entries: MapTree['entries']): Pick<ColumnSource, 'pick' | 'onl
 }
 
 /** Parses how to convert the texts of a column; `null` if it is invalid. */
-function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' | 'html'> | null {
-  const [said, html] = [entries.get('values'), switchIn(entries.get('html'))]
+function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' | 'html' | 'prefix'> | null {
+  const [said, html, before] = [entries.get('values'), switchIn(entries.get('html')), entries.get('prefix')]
+  const prefix = writtenText(before)?.trim()
   if (html === null) return null
-  const isHtml = html ? { html } : {}
-  if (said === undefined || isNull(said)) return isHtml
+  const isHtml = entries.has('html') ? { html } : {}
+  const rules = prefix === undefined ? isHtml : { ...isHtml, prefix }
+  if (said === undefined || isNull(said)) return rules
   const pairs = said.kind === 'map' ? [...said.entries] : []
   const values = pairs.map(([from, to]) => {
     const value = isNull(to) ? null : scalarOf(to)?.value
     if (value === undefined) return null
     return [trimWhiteSpace(from).toLowerCase(), value === null ? null : String(value)] as const
   })
-  return values.length > 0 && values.every((pair) => pair !== null) ? { ...isHtml, values } : null
+  return values.length > 0 && values.every((pair) => pair !== null) ? { ...rules, values } : null
 }
 
 function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {

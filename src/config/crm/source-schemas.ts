@@ -39,6 +39,9 @@ export const CONSTANTS: Partial<Record<SourceType, Constant>> = {
   'date-time': { allowed: 'a date-time such as 2036-07-12T19:30', pattern: /\d{4}.*\d|^\s*$/ },
 }
 
+/** The beginning of addresses. */
+export const ADDRESS = /^\s*https?:\/\/[^\s/?#]\S*\s*$/
+
 const SWITCH: ValueSchema = { anyOf: [FLAG, REFERENCE, { type: 'null' }] }
 
 /** The schema of the values that replace others. A pattern applies to texts alone. */
@@ -73,7 +76,12 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
   const picked = { pick: orReference({ enum: [...PICKS] }), onlyWhere: CONDITION_SCHEMA }
   const label = labels ? { label: SWITCH } : {}
-  const texts = { values: valuesSchema(constant), ...(type === 'text' ? { html: SWITCH } : {}) }
+  const texts = {
+    values: valuesSchema(constant),
+    ...(type === 'text'
+      ? { html: SWITCH, prefix: orReference({ ...textSchema(ADDRESS), type: ['string', 'null'] }) }
+      : {}),
+  }
   return {
     anyOf: [
       COLUMN,

@@ -20,8 +20,10 @@ export interface ColumnSource {
   readonly label: boolean
   /** What to read instead of certain texts, trimmed and in lower case; `null` stands for a blank cell. */
   readonly values?: readonly (readonly [from: string, to: string | null])[]
-  /** Whether the cells are HTML, of which only the text is read. */
-  readonly html?: true
+  /** Whether the cells are HTML, of which only the text is read; absent if the configuration does not say. */
+  readonly html?: boolean
+  /** What precedes a value that is no absolute address. */
+  readonly prefix?: string
   /** The zone of dates without an offset, if the field names one. */
   readonly wallTimeIn?: WallTimeIn
   /** What is read of several cells that the path finds. */

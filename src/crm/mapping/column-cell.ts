@@ -3,7 +3,7 @@ import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText, sho
 import type { Amount } from './amounts.ts'
 import { translation } from './conversions.ts'
 import { partChecks } from './conditions.ts'
-import { isWebAddress } from '../../domain/field.ts'
+import { encodeAddress, isWebAddress } from '../../domain/field.ts'
 
 /** What a field's type says about the cells of its column. */
 export interface CellUse {
@@ -22,7 +22,7 @@ export interface CellUse {
  * of several cells with `pick`, and blank in rows that `onlyWhere` excludes.
  */
 export function columnCell<Row>(
-  { column, label, values, html, pick, onlyWhere = [] }: ColumnSource,
+  { column, label, values, html, prefix, pick, onlyWhere = [] }: ColumnSource,
   access: RowAccess<Row>,
   { amountsIn, translatesLater = html === true, isText = false, isAddress = false }: CellUse = {},
 ): (row: Row) => Cell {
@@ -31,7 +31,8 @@ export function columnCell<Row>(
   const linked = link === undefined ? plain : linkedCell(plain, link)
   const translate = translatesLater || values === undefined ? null : translation(values, amountsIn !== undefined)
   const cell = translate === null ? linked : (row: Row) => translate(linked(row))
-  const picked = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick, amountsIn)
+  const one = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick, amountsIn)
+  const picked = prefix === undefined ? one : (row: Row) => prefixed(one(row), prefix)
   if (onlyWhere.length === 0) return picked
   const checks = partChecks(onlyWhere, access, 'inactive')
   return (row) => (checks.every((check) => check(row) === null) ? picked(row) : null)
@@ -53,6 +54,13 @@ function pickedFrom(cell: Cell, pick: NonNullable<ColumnSource['pick']>, amounts
     for (const amount of amounts) if (picked === null || (amount.value - picked.value) * sign < 0) picked = amount
   }
   return picked?.cell ?? first
+}
+
+/** Puts a prefix before a text that is neither blank nor an absolute address, with one slash between them. */
+function prefixed(cell: Cell, prefix: string): Cell {
+  const text = isBlank(cell) ? null : shownText(cell)?.trim()
+  if (text === null || text === undefined || /^(?:[a-z][\w+.-]*:)?\/\//i.test(text)) return cell
+  return encodeAddress(prefix.endsWith('/') ? prefix + text.replace(/^\/+/, '') : prefix + text)
 }
 
 function flat(cell: Cell): readonly Cell[] {

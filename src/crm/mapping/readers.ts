@@ -42,7 +42,8 @@ import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { writtenList } from '../cells/parse-cell.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
-import { type ListName, isWebAddress } from '../../domain/field.ts'
+import type { ListName } from '../../domain/field.ts'
+import { textNotes } from './text-notes.ts'
 import { statusPosition } from '../../domain/event-status.ts'
 
 /** A reader for each of the contract's fields of a record. */
@@ -81,8 +82,6 @@ export function furtherReadersOf<Row>(
     return readerOf[at === status ? 'status' : type === 'url' ? type : FIELD_TYPE_OF[type]](name)
   })
 }
-
-const NO_ADDRESS = 'is not an absolute http or https URL, and is served as it is'
 
 /** Converts what is blank to null; an empty text that the CRM distinguishes from null stays empty if `keepsEmpty`. */
 function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Convert<Value | null> {
@@ -157,6 +156,11 @@ function readersByType<Row>(
         suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
+  const textIn = (name: string, isAddress: boolean): Convert<string | null> => {
+    const source = sourceOf(name)
+    const note = textNotes(source, columnName(setting, name), isAddress, suspicions)
+    return seen(textConversion(source, htmlText), note)
+  }
   const currency = texts?.currency ?? []
   const ofNumbers = {
     int32: amountFinder(conversions.int32, currency),
@@ -165,16 +169,12 @@ function readersByType<Row>(
   return {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
     text(name) {
-      const use = { keepsEmpty: true, isText: true, isAddress: name === 'Website' }
-      return read(name, textConversion(sourceOf(name), htmlText), 'unreadable', toText, use)
+      const isAddress = name === 'Website'
+      const use = { keepsEmpty: true, isText: true, isAddress }
+      return read(name, textIn(name, isAddress || (isFurther && name === 'Image')), 'unreadable', toText, use)
     },
     url(name) {
-      const column = columnName(setting, name)
-      const convert = seen(textConversion(sourceOf(name), htmlText), (cell, text) => {
-        if (typeof text === 'string' && !isBlank(text) && !isWebAddress(text))
-          suspicions.suspect(column, NO_ADDRESS, cell)
-      })
-      return read(name, convert, 'unreadable', toText, { keepsEmpty: true, isText: true, isAddress: true })
+      return read(name, textIn(name, true), 'unreadable', toText, { keepsEmpty: true, isText: true, isAddress: true })
     },
     status(name) {
       const use = { keepsEmpty: true, isText: true, translatesLater: true }
