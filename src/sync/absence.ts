@@ -20,28 +20,19 @@ export interface Sighting {
 }
 
 /**
- * Counts the served rows that a complete read did not mention. Rows that another read has seen since it began do not
- * count. If the source lags, fewer rows would be removed than are counted, because rows seen after the source's moment
+ * Yields the served rows that a complete read did not mention. Rows that another read has seen since it began do not
+ * count. If the source lags, fewer rows would be removed than are yielded, because rows seen after the source's moment
  * stay.
- *
- * @param before An earlier read. If given, only rows that it mentioned are counted: the reads disagree about them.
- * @returns `unreadable`: those of the missing rows that are served although their rows became unreadable.
  */
-export function countMissing(
-  list: Pick<RecordList<unknown>, 'shards' | 'kept'>,
+export function* missingRows(
+  { shards }: Pick<RecordList<unknown>, 'shards'>,
   { number, begunAt, audit }: Sighting,
-  before?: Sighting,
-): { readonly missing: number; readonly unreadable: number } {
-  let [missing, unreadable] = [0, 0]
-  for (const shard of list.shards) {
+): Generator<number, void> {
+  for (const shard of shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (!shard.isServed(slot) || shard.isSeen(slot, number, begunAt, audit)) continue
-      if (before !== undefined && !shard.isSeen(slot, before.number, before.begunAt, before.audit)) continue
-      missing++
-      if (list.kept.get(rowOf(shard.number, slot)) !== undefined) unreadable++
+      if (shard.isServed(slot) && !shard.isSeen(slot, number, begunAt, audit)) yield rowOf(shard.number, slot)
     }
   }
-  return { missing, unreadable }
 }
 
 /** Returns the served rows, for the source of a read. */
@@ -55,7 +46,7 @@ export function servedRows<Item>(
       return list.served
     },
     has: (id) => list.serves(id),
-    countMissing: () => countMissing(list, sighting).missing,
+    countMissing: () => missingRows(list, sighting).reduce((count) => count + 1, 0),
     ...times,
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { eventOf, guidOf } from '../../test/model/records.ts'
+import type { DateTime } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
@@ -272,6 +273,96 @@ describe('the shrink guard, if rows became unreadable (architecture: The shrink 
     await refresh(rows(ids.slice(0, count)))
     expect(await refresh(unreadable(ids.slice(0, lost)))).toBe(outcome)
     expect(list.served).toBe(outcome === 'ok' ? count - lost : count)
+  })
+})
+
+describe('events that are over', () => {
+  /** A list of events that last two hours each, and end so long after the beginning. */
+  const programme = async (...endsAfterMs: number[]) => {
+    const played = scene()
+    const beganMs = played.time.peek().wallMs
+    const at = (afterMs: number): DateTime =>
+      `${new Date(beganMs + afterMs).toISOString().slice(0, 19)}+00:00` as DateTime
+    const changes = endsAfterMs.map((afterMs, index) => {
+      const id = guidOf(index + 1)
+      const record = eventOf(id, { Start: at(afterMs - 7_200_000), Finish: at(afterMs) })
+      return { kind: 'record', id, record, version: 1 } as const
+    })
+    await played.refresh(changes)
+    /** Reads all but the first events, in full. */
+    const without = (gone: number): Promise<string> => played.audit(changes.slice(gone))
+    return { ...played, changes, without, at }
+  }
+  const HOUR_MS = 3_600_000
+
+  it('may leave the list all at once: the last event of a view of coming events, and a whole festival', async () => {
+    for (const count of [1, 3, 12]) {
+      const { time, without, list, observed } = await programme(...Array.from({ length: count }, () => HOUR_MS))
+      await time.pass(HOUR_MS + 1000)
+      expect(await without(count)).toBe('ok')
+      expect([list.served, observed.some(({ kind }) => kind === 'shrunk')]).toEqual([0, false])
+    }
+  })
+
+  it('are over once the later of Start and Finish has passed, not before', async () => {
+    const { time, without, list } = await programme(HOUR_MS)
+    await time.pass(HOUR_MS - 1000)
+    expect([await without(1), list.served]).toEqual(['shrunk', 1])
+    await time.pass(1001)
+    expect([await without(1), list.served]).toEqual(['ok', 0])
+    const other = await programme(HOUR_MS)
+    // Its Finish was entered wrongly.
+    const [row] = other.changes
+    if (row === undefined) throw new Error('it has an event')
+    await other.audit([{ ...row, record: { ...row.record, Start: other.at(3 * HOUR_MS) } }])
+    await other.time.pass(2 * HOUR_MS)
+    expect(await other.without(1)).toBe('shrunk')
+  })
+
+  it('hide no loss of others: half of the coming ones, or all, are held back', async () => {
+    const past = Array.from({ length: 8 }, () => HOUR_MS)
+    const coming = [2 * HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS]
+    for (const [gone, outcome] of [
+      [8, 'ok'],
+      [10, 'ok'],
+      [11, 'shrunk'],
+      [12, 'shrunk'],
+    ] as const) {
+      const { time, without, reader, observed } = await programme(...past, ...coming)
+      await time.pass(HOUR_MS + 1000)
+      expect([gone, await without(gone)]).toEqual([gone, outcome])
+      const told = observed.filter(({ kind }) => kind === 'shrunk')
+      if (outcome === 'ok') expect([reader.guard.shrunk, told]).toEqual([null, []])
+      else expect(told).toMatchObject([{ absent: gone - 8, unreadable: 0, records: 4 }])
+    }
+  })
+
+  it('do not count as taken one by one: the last coming event is held back after they have left', async () => {
+    const { time, without, list } = await programme(HOUR_MS, HOUR_MS, HOUR_MS, 2 * HOUR_MS)
+    await time.pass(HOUR_MS + 1000)
+    expect([await without(3), await without(4), list.served]).toEqual(['ok', 'shrunk', 1])
+  })
+
+  it('count as before if their rows became unreadable', async () => {
+    const { time, audit, changes, list } = await programme(HOUR_MS, HOUR_MS, HOUR_MS, HOUR_MS)
+    await time.pass(HOUR_MS + 1000)
+    const of = changes.map(({ id }) => id)
+    expect([await audit(unreadable(of)), list.served]).toEqual(['shrunk', 4])
+    expect([await audit([...unreadable(of.slice(0, 2), 3), ...changes.slice(2)]), list.served]).toEqual(['ok', 2])
+  })
+
+  it('are removed by a read of several moments only if a second one misses them too', async () => {
+    const { time, run, reader, scripts, changes, list } = await programme(...Array.from({ length: 12 }, () => HOUR_MS))
+    await time.pass(HOUR_MS + 1000)
+    const [short, whole] = [[], changes].map((page) => ({ pages: [page], end: { oneMoment: false } }))
+    if (short === undefined || whole === undefined) throw new Error('there are two')
+    for (const [second, served] of [
+      [whole, 12],
+      [short, 0],
+    ] as const) {
+      scripts.push(short)
+      expect([await run(() => reader.audit(), second), list.served]).toEqual(['ok', served])
+    }
   })
 })
 

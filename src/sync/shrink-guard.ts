@@ -1,7 +1,8 @@
 import type { Observe } from '../observe/observation.ts'
-import { type Sighting, countMissing } from './absence.ts'
+import { isBefore } from '../domain/date-time.ts'
+import { type Sighting, missingRows } from './absence.ts'
 import { type Failure, type ReadKind, failureOf } from './port.ts'
-import type { RecordList } from '../records/record-list.ts'
+import { type RecordList, slotOf } from '../records/record-list.ts'
 import { type ListState, type Shrunk, type ShrunkLimits, servedUntil } from './served-list.ts'
 import { type Moment, earlierBy, elapsedMs } from '../time/time.ts'
 
@@ -38,8 +39,17 @@ interface Verdict {
 }
 
 /** The properties of a list that the guard uses. */
-interface GuardedList extends Pick<RecordList<unknown>, 'shards' | 'served' | 'kept' | 'lostCount'> {
-  readonly kind: { readonly name: string }
+interface GuardedList extends Pick<RecordList<unknown>, 'shards' | 'shardAt' | 'served' | 'kept' | 'lostCount'> {
+  readonly kind: Pick<RecordList<unknown>['kind'], 'name' | 'packed'>
+}
+
+/** The rows that a complete read did not mention. */
+interface Missing {
+  readonly rows: number
+  /** Those of events that are over. A list of coming events loses them by and by, so they are no loss. */
+  readonly over: number
+  /** Those that are served although their rows became unreadable. */
+  readonly unreadable: number
 }
 
 /** The rows that a read would remove or withhold. */
@@ -61,7 +71,7 @@ export class ShrinkGuard {
    * rows.
    */
   #unconfirmed: { readonly read: Sighting; readonly endedAt: number } | null = null
-  /** The number of served records at the previous judgement, and whether there were more before. */
+  /** The records served at the previous judgement, absent events that were over excluded, and whether there were more before. */
   #served = 0
   #hadMore = false
   /** When the operator accepted a shorter list, monotonic ms, until a read has proved it; `null` otherwise. */
@@ -96,33 +106,34 @@ export class ShrinkGuard {
   judge(list: GuardedList, read: Judged, circumstances: Circumstances): Verdict {
     const { served, lostCount } = list
     const { name } = list.kind
-    const gone = read.complete ? countMissing(list, read) : { missing: 0, unreadable: 0 }
-    const { missing: absent } = gone
+    const missing = missingIn(list, read, circumstances.now)
+    const absent = missing.rows - missing.over
+    const records = served + lostCount - missing.over
     const unreadableNow = (read.kind === 'full' ? list.kept.size : list.kept.fromRefreshes) - read.resolved
     // The absent rows of a complete read of changes may include rows that an audit found unreadable, so those are
     // subtracted.
-    const leaving = absent + Math.max(0, unreadableNow - gone.unreadable)
+    const leaving = absent + Math.max(0, unreadableNow - missing.unreadable)
     this.#hadMore = served < this.#served || (served === this.#served && this.#hadMore)
-    this.#served = served
+    this.#served = served - missing.over
     // Records that are taken one by one over several reads are believed, the last one too.
     const isLastOfSeveral = leaving === 1 && lostCount === 0 && this.#hadMore
-    const isShort = leaving > 0 && !isLastOfSeveral && isTooMuch(leaving + lostCount, served + lostCount)
+    const isShort = leaving > 0 && !isLastOfSeveral && isTooMuch(leaving + lostCount, records)
     const isHeld = circumstances.shrinkGuardMs !== null && isShort && !this.acceptsShorter
     // If the guard already holds the list, a second read has agreed before.
-    if (!read.oneMoment && isMuch(absent, served) && !(isHeld && this.shrunk !== null)) {
+    if (!read.oneMoment && isMuch(missing.rows, served) && !(isHeld && this.shrunk !== null)) {
       const unconfirmed = this.#unconfirmed
       // A read that began before the other one ended does not count: the same change may have affected both.
       const isSecond = unconfirmed !== null && read.begunAt >= unconfirmed.endedAt
-      if (!isSecond || isMuch(countMissing(list, read, unconfirmed.read).missing, served)) {
+      if (!isSecond || isMuch(countDisputed(list, read, unconfirmed.read), served)) {
         const endedAt = circumstances.now.monotonicMs
         if (isSecond || unconfirmed === null) this.#unconfirmed = { read, endedAt }
-        return { isShort, failure: failureOf('unconfirmed', unconfirmedMessage(name, absent, served, isSecond)) }
+        return { isShort, failure: failureOf('unconfirmed', unconfirmedMessage(name, missing.rows, served, isSecond)) }
       }
     }
     if (read.complete) this.#unconfirmed = null
     if (isHeld) {
-      const unreadable = list.kept.size - read.resolved - gone.unreadable + lostCount
-      const seen = { absent: read.complete ? absent : null, unreadable }
+      const unreadable = list.kept.size - read.resolved - missing.unreadable + lostCount
+      const seen = { absent: read.complete ? absent : null, unreadable, records }
       return { isShort, failure: this.#hold(list, read, seen, circumstances) }
     }
     if (this.#isProof(read)) this.#release(isShort || read.sinceMs >= (this.#acceptedAt ?? read.sinceMs))
@@ -138,19 +149,18 @@ export class ShrinkGuard {
   }
 
   #hold(
-    { kind: { name }, served, kept, lostCount }: GuardedList,
+    { kind: { name }, kept }: GuardedList,
     { kind, complete, begun }: Judged,
-    seen: { readonly absent: number | null; readonly unreadable: number },
+    seen: { readonly absent: number | null; readonly unreadable: number; readonly records: number },
     circumstances: Circumstances,
   ): Failure {
-    const { unreadable } = seen
+    const { unreadable, records } = seen
     const absent = seen.absent ?? this.shrunk?.absent ?? 0
     const since = this.shrunk?.since ?? begun
     const shrunk = { since, absent, unreadable }
     this.shrunk = shrunk
     const proof = kind === 'full' && kept.size > 0 ? 'full' : complete ? 'complete' : 'any'
     if (this.#proof !== 'full' && proof !== 'any') this.#proof = proof
-    const records = served + lostCount
     const faults = kept.faults.ranked()
     const { observe, now, serveOld } = circumstances
     const ageMs = serveOld()
@@ -164,6 +174,25 @@ export class ShrinkGuard {
   #isProof({ kind, complete }: Judged): boolean {
     return this.#proof === 'any' || (complete && (kind === 'full' || this.#proof === 'complete'))
   }
+}
+
+function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing {
+  let [rows, over, unreadable] = [0, 0, 0]
+  if (!read.complete) return { rows, over, unreadable }
+  for (const row of missingRows(list, read)) {
+    rows++
+    const { end } = list.kind.packed.sortKeyOf(list.shardAt(row).read(slotOf(row)))
+    if (isBefore(end, { ms: wallMs, ticks: 0 })) over++
+    if (list.kept.get(row) !== undefined) unreadable++
+  }
+  return { rows, over, unreadable }
+}
+
+/** Counts the rows that a complete read did not mention, though an earlier one did. */
+function countDisputed(list: GuardedList, read: Sighting, before: Sighting): number {
+  const wasSeen = (row: number): boolean =>
+    list.shardAt(row).isSeen(slotOf(row), before.number, before.begunAt, before.audit)
+  return missingRows(list, read).reduce((count, row) => (wasSeen(row) ? count + 1 : count), 0)
 }
 
 /** Losing all records, or more than half of four and more, is probably a fault. */
