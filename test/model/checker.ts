@@ -57,6 +57,7 @@ export class Checker {
 
   /** Checks an answer about one row, or about an event whose venue decides. */
   answer(asked: Asked, ageMs: number, glimpses: readonly Glimpse[]): void {
+    this.#checkHold(asked)
     this.#checkAge(asked, ageMs)
     for (const glimpse of glimpses) {
       if (glimpse.epoch === null) this.counts.notFound++
@@ -116,8 +117,16 @@ export class Checker {
     }
   }
 
+  /** If nothing goes wrong, most events leave the list only because they are over. */
+  #checkHold({ isShrunk }: Asked): void {
+    const { seasonMs, trouble } = this.#setting
+    if (isShrunk && seasonMs > 0 && trouble === 0)
+      this.#fault('the shrink guard holds, though only events that are over have left')
+  }
+
   refuse(asked: Asked, { retryAfterMs, waiting, isAnswerable }: Refusal): void {
     this.counts.refused++
+    this.#checkHold(asked)
     const { waitForMs, waiting: mostWaiting, maxAgeMs, serverLagsMs } = this.#setting
     const unless = this.#unlessReadNow(asked)
     if (isAnswerable()) unless('502 though the data is within the maximum age')

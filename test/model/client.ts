@@ -7,6 +7,7 @@ import type { Asked, Checker } from './checker.ts'
 import { glimpseEvent, glimpseVenue } from './glimpse.ts'
 import type { Host, Running } from './host.ts'
 import { guidOf } from './records.ts'
+import type { Setting } from './setting.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** A caller. Like the public interface, it looks at the data only after admission. */
@@ -15,19 +16,19 @@ export class Client {
   readonly #checker: Checker
   readonly #time: VirtualTime
   readonly #chance: Chance
-  readonly #thinkMs: number
+  readonly #setting: Setting
 
-  constructor(host: Host, checker: Checker, time: VirtualTime, chance: Chance, thinkMs: number) {
+  constructor(host: Host, checker: Checker, time: VirtualTime, chance: Chance, setting: Setting) {
     this.#host = host
     this.#checker = checker
     this.#time = time
     this.#chance = chance
-    this.#thinkMs = thinkMs
+    this.#setting = setting
   }
 
   /** Asks, pauses and asks again, for ever; sometimes a burst, like a page with many pictures. */
   live(): void {
-    this.#time.after(this.#chance.span(this.#thinkMs), () => {
+    this.#time.after(this.#chance.span(this.#setting.thinkMs), () => {
       const burst = this.#chance.happens(0.1) ? 5 : 1
       const { current } = this.#host
       const asked = current === null ? [] : Array.from({ length: burst }, () => this.#ask(current))
@@ -42,16 +43,21 @@ export class Client {
     const { events, venues } = replica
     const roll = this.#chance.next()
     if (roll < 0.4) {
-      const id = guidOf(1 + this.#chance.below(64))
+      const id = this.#anyEvent()
       const asked = this.#arrive([events])
       await this.#admit(running, asked, (ageMs) => this.#checker.answer(asked, ageMs, [glimpseEvent(replica, id)]))
     } else if (roll < 0.6) {
-      const id = guidOf(0x1000 + this.#chance.below(32))
+      const id = guidOf(0x1000 + this.#chance.below(this.#setting.venues + 2))
       const asked = this.#arrive([venues])
       await this.#admit(running, asked, (ageMs) => this.#checker.answer(asked, ageMs, [glimpseVenue(replica, id)]))
     } else {
-      await this.#askEventVenue(running, guidOf(1 + this.#chance.below(64)))
+      await this.#askEventVenue(running, this.#anyEvent())
     }
+  }
+
+  /** Returns the id of an event, sometimes of one that never was. */
+  #anyEvent(): Guid {
+    return guidOf(1 + this.#chance.below(this.#setting.events + 4))
   }
 
   async #askEventVenue(running: Running, id: Guid): Promise<void> {

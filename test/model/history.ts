@@ -1,15 +1,12 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { Chance } from './chance.ts'
-import { guidOf } from './records.ts'
+import { endsWithSeason, guidOf } from './records.ts'
 import type { Setting } from './setting.ts'
 import type { Story } from './story.ts'
 import type { Commit, Table } from './table.ts'
 import { updatedAtOf } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
-
-const EVENTS = 60
-const VENUES = 30
 
 /** The normal life of the CRM: editors, box offices, imports. Each change is a separate commit. */
 export class History {
@@ -30,13 +27,14 @@ export class History {
   }
 
   begin(): void {
-    for (let number = 0; number < VENUES; number++) {
+    for (let number = 0; number < this.#setting.venues; number++) {
       this.#venues.create(guidOf(0x1000 + number), EMPTY_GUID, this.#told(this.#venues))
     }
-    for (let number = 0; number < EVENTS; number++) {
+    for (let number = 0; number < this.#setting.events; number++) {
       this.#events.create(guidOf(number + 1), this.#anyVenue(), this.#told(this.#events))
     }
     this.#next()
+    if (this.#setting.seasonMs > 0) this.#endSeason()
   }
 
   end(): void {
@@ -49,6 +47,20 @@ export class History {
       this.changes++
       this.#happen()
       this.#next()
+    })
+  }
+
+  /** Most events are over: the view of coming events no longer has them, and only their absence shows it. */
+  #endSeason(): void {
+    const { seasonMs, strategy } = this.#setting
+    this.#time.inTheWorld(seasonMs - (this.#time.trueMs % seasonMs), () => {
+      if (!this.#active) return
+      const silent = strategy === 'token-delta'
+      for (const story of this.#events.shown().filter(({ id }) => endsWithSeason(id))) {
+        const commit = { at: this.#time.trueMs, untold: true, lateByMs: 0, silent }
+        this.#events.change(story, { exists: false, shown: false }, commit)
+      }
+      this.#endSeason()
     })
   }
 
@@ -171,7 +183,7 @@ export class History {
 
   #anyVenue(): Guid {
     if (this.#chance.happens(0.1)) return EMPTY_GUID
-    return guidOf(0x1000 + this.#chance.below(VENUES))
+    return guidOf(0x1000 + this.#chance.below(this.#setting.venues))
   }
 
   #pick(stories: readonly Story[]): Story | null {

@@ -116,11 +116,14 @@ export class Misfortune {
     const hasRecovered = (): boolean => (this.#log.completeMs.get(table.name) ?? 0) > table.restoredMs
     // Sometimes so late in a read that the guard would not hold it.
     const cutsLate = this.#chance.happens(0.5)
+    const isShort = this.#rowsOf(table) < MANY
     const isFit = (scan: Scan | null): boolean => {
       const unseen = table.shown().filter(({ id }) => scan !== null && id > scan.after && isUnseen(list, id, scan))
-      // With fewer rows the guard might not hold.
+      // With fewer rows of a long list the guard might not hold, and it lets the last of several rows go.
       const { served } = list.list
-      const isMany = Math.min(table.shown().length, served) >= 24
+      const isMany = isShort
+        ? scan === null && served >= Math.min(2, this.#rowsOf(table))
+        : Math.min(table.shown().length, served) >= 24
       const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
       // An empty process believes the first read, whatever it contains.
       const outlives = list.isLoaded && (this.#setting.restartEveryMs === 0 || this.#host.hasSnapshot)
@@ -129,7 +132,8 @@ export class Misfortune {
     this.#between(table, this.#chance.happens(0.7), isFit, () => {
       const ageMs = list.ageMs(this.#time.peek())
       const shown = table.shown()
-      table.visible = new Set(shown.slice(0, this.#chance.below(4)).map((story) => story.id))
+      const left = isShort ? (list.list.served >= 4 ? this.#chance.below(2) : 0) : this.#chance.below(4)
+      table.visible = new Set(shown.slice(0, left).map((story) => story.id))
       // A process that resumes from the snapshot asks for changes since an earlier time.
       const sinceMs = Math.min(this.#time.trueMs - (ageMs ?? 0), this.#host.snapshotMs(table.name))
       if (this.#setting.strategy === 'token-delta') silence(table, sinceMs)
@@ -228,6 +232,10 @@ export class Misfortune {
         if (table.betweenPages === attempt) later(100)
       })
     later(prefersPages && !snapshot ? 20 * refreshEveryMs : 0)
+  }
+
+  #rowsOf({ name }: Table): number {
+    return this.#setting[name]
   }
 
   #listOf(table: Table): Replica['events'] | Replica['venues'] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { CONNECTOR_MUTANTS } from './connector-mutants.ts'
+import { GUARD_MUTANTS } from './guard-mutants.ts'
 import { MUTANTS } from './mutants.ts'
 import { runModel } from './run-model.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -10,7 +11,11 @@ const STEPS_EACH = 25_000
 
 /** A check that cannot fail proves nothing. Each mutant is the replica with one defect. */
 describe(`the model finds the mutant that (MARQUEE_MUTANT_SEED=${MUTANT_SEED})`, () => {
-  for (const { name, setting, breakIt, onStage, timeFor } of huntedMutants([...MUTANTS, ...CONNECTOR_MUTANTS])) {
+  for (const { name, setting, breakIt, onStage, timeFor } of huntedMutants([
+    ...MUTANTS,
+    ...CONNECTOR_MUTANTS,
+    ...GUARD_MUTANTS,
+  ])) {
     it(
       name,
       async () => {

@@ -44,6 +44,12 @@ export const ID_SCANS_SELDOM = {
   trouble: 0,
 } as const
 
+/** Lists of a theatre with a few rows. Nothing but lost rights takes many of them at once. */
+export const SHORT = { maxAgeMs: 1000, shrinkGuardMs: 60_000 } as const
+
+/** Most events end together, again and again. */
+export const FESTIVAL = { maxAgeMs: 1000, trouble: 0, seasonMs: 20_000, shrinkGuardMs: 60_000 } as const
+
 /** What the methods of a connector make of it. */
 export const CONNECTORS = [
   { strategy: 'full-read', ways: ['full'] },
@@ -95,6 +101,12 @@ export const PLANS: readonly Plan[] = [
       shrinkGuardMs: 60_000,
       restartEveryMs: 10_000,
     }),
+  ]),
+  ...STRATEGIES.flatMap((strategy) => [
+    plan(`${strategy}, short lists`, { strategy, ...SHORT, events: 6, venues: 3 }),
+    plan(`${strategy}, one event in one venue`, { strategy, ...SHORT, events: 1, venues: 1 }),
+    plan(`${strategy}, most events end at once`, { strategy, ...FESTIVAL }),
+    plan(`${strategy}, most events end at once, with trouble`, { strategy, ...FESTIVAL, trouble: 1 }),
   ]),
   plan('token-delta, tickets read separately and seldom', {
     strategy: 'token-delta',

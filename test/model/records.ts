@@ -17,6 +17,17 @@ export function guidOf(number: number): Guid {
   return `${number.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000` as Guid
 }
 
+/** Returns true if the event ends with the season: seven of ten do. */
+export function endsWithSeason(id: Guid): boolean {
+  return Number.parseInt(id.slice(0, 8), 16) % 10 < 7
+}
+
+/** Returns the fields of an event that ends with the season, wall ms; none if it ends later. */
+export function endOfSeason(id: Guid, endMs: number): Partial<EventRecord> {
+  const Finish = new Date(endMs).toISOString().replace('.000Z', '+00:00') as DateTime
+  return endsWithSeason(id) ? { Start: Finish, Finish } : {}
+}
+
 /** Returns an event of which only the given fields matter. */
 export function eventOf(Id: Guid, given: Partial<EventRecord> = {}): EventRecord {
   return {

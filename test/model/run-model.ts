@@ -1,5 +1,6 @@
 import { ListMaker } from '../../src/records/row-records.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
+import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
@@ -18,7 +19,7 @@ import { Misfortune } from './misfortune.ts'
 import type { Parts } from './model-source.ts'
 import { ownConnector } from './own-connector.ts'
 import { ReadLog } from './read-log.ts'
-import { eventOf, formatter, venueOf } from './records.ts'
+import { endOfSeason, eventOf, formatter, venueOf } from './records.ts'
 import type { Setting } from './setting.ts'
 import { Table } from './table.ts'
 import { timeDelta } from './time-delta.ts'
@@ -82,14 +83,18 @@ export async function runModel({
   const versionOf: Parts<unknown>['versionOf'] = (state) =>
     setting.strategy === 'time-delta' ? state.updatedAtS : Number.NaN
   const shared = { setting, log, time, versionOf }
+  const { wallMs } = time.peek()
+  const { seasonMs } = setting
+  const timesAt = (id: Guid, atMs: number): Partial<EventRecord> =>
+    seasonMs === 0 ? {} : endOfSeason(id, wallMs + (Math.floor(atMs / seasonMs) + 1) * seasonMs)
   const crmOf = (): Crm => ({
     events: sourceFor<EventRecord>({
       ...shared,
       table: tables.events,
       exchange: exchanges.events,
       chance: chance.fork(),
-      recordOf: (id, { epoch, sold, venue }) =>
-        eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue }),
+      recordOf: (id, { at, epoch, sold, venue }) =>
+        eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue, ...timesAt(id, at) }),
     }),
     venues: sourceFor<VenueRecord>({
       ...shared,
@@ -124,7 +129,7 @@ export async function runModel({
   const history = new History(tables.events, tables.venues, setting, time, chance.fork())
   const misfortune = new Misfortune(setting, weather, Object.values(tables), host, log, time, chance.fork())
   for (let index = 0; index < setting.clients; index++) {
-    new Client(host, checker, time, chance.fork(), setting.thinkMs).live()
+    new Client(host, checker, time, chance.fork(), setting).live()
   }
   history.begin()
   misfortune.begin()

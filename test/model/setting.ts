@@ -29,6 +29,11 @@ export interface Setting {
   readonly waiting: number
   readonly waitForMs: number
   readonly clients: number
+  /** The number of rows of each list. */
+  readonly events: number
+  readonly venues: number
+  /** How often most events end, all at once, and leave the CRM's view without a report; 0 for never. */
+  readonly seasonMs: number
   /** The pause between two requests of a client. */
   readonly thinkMs: number
   /** The mean time between two changes in the CRM. */
@@ -69,6 +74,9 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     waiting: 1000,
     waitForMs: 15_000,
     clients: 6,
+    events: 60,
+    venues: 30,
+    seasonMs: 0,
     thinkMs: refreshEveryMs / 3,
     changeEveryMs: refreshEveryMs / 3,
     snapshot: false,

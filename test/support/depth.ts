@@ -42,6 +42,8 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'removes by absence after half a read',
   'lets an older page win',
   'ignores the shrink guard',
+  'believes the loss of a short list',
+  'holds back events that are over',
   'shows events before their venues',
   'answers 404 for the venue of an event that could not wait for it',
   'serves its snapshot before a read has confirmed it',
