@@ -167,6 +167,25 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect(applier.ignored).toBe(0)
   })
 
+  it('removes what its id scan then names with the same version: the row may have been hidden within a second', () => {
+    const ended = (...pages: readonly Change<EventRecord>[]): string => {
+      const { apply, shown, read, clock } = scene()
+      apply(10, 20, [record('shown', 1, 183)])
+      const applier = read({ begunAt: 25, postponeRemovals: true })
+      pages.forEach((change, pass) => {
+        clock.ms = 30 + 10 * pass
+        applier.apply({ ...pageOf(25 + 10 * pass, [change]), pass })
+      })
+      applier.removePostponed()
+      return shown()
+    }
+    const unchanged: Change<EventRecord> = { kind: 'unchanged', id }
+    expect(ended({ ...withheld, version: 183 }, unchanged)).toBe('none')
+    // It was hidden later, and shows its earlier row again.
+    expect(ended({ ...withheld, version: 184 }, unchanged)).toBe('shown 1')
+    expect(ended(deleted, unchanged)).toBe('shown 1')
+  })
+
   it.each([false, true])(
     'lets the later of two pages of one request win, whether it changes or deletes a row (removals postponed: %p)',
     (postponeRemovals) => {

@@ -12,6 +12,7 @@ import {
   type Released,
   type RowChange,
   NO_PAGE,
+  bringBack,
   hasId,
   isOlder,
   momentsOf,
@@ -68,8 +69,7 @@ export class PageApplier<Item> {
     this.#page = momentsOf(page, this.#context.now(), this.#page)
     page.changes.forEach((change, index) => {
       const { changed } = this
-      // The later row of an id wins over an earlier deletion.
-      if (change.id !== null && this.#context.repeatedId === 'serves-later') this.#postponed.delete(change.id)
+      if (this.#context.repeatedId === 'serves-later') bringBack(change, this.#postponed, this.#context.list)
       const where = (): string => page.whereIs(index)
       if (page.onlyIfBelieved === true) this.#reserve(change, where)
       else this.#applyChange(change, where)
@@ -306,7 +306,7 @@ export class PageApplier<Item> {
       this.#see(held, now)
       list.setVersion(held, version)
     }
-    if (list.isServed(row)) this.#remove(id, withhold, isMeant(withheld))
+    if (list.isServed(row)) this.#remove(id, withhold, { isHiding: isMeant(withheld), version })
     else withhold()
   }
 
@@ -367,11 +367,11 @@ export class PageApplier<Item> {
       }
       tombstones.bury(id, page.now)
     }
-    this.#remove(id, remove)
+    this.#remove(id, remove, { isHiding: false, version: Number.NaN })
   }
 
-  #remove(id: Guid, remove: () => void, isHiding = false): void {
-    if (this.#context.postponeRemovals) this.#postponed.set(id, { remove, isHiding, updatedAtMs: Number.NaN })
+  #remove(id: Guid, remove: () => void, of: Pick<Postponed, 'isHiding' | 'version'>): void {
+    if (this.#context.postponeRemovals) this.#postponed.set(id, { remove, ...of, updatedAtMs: Number.NaN })
     else remove()
   }
 

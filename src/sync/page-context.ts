@@ -75,7 +75,20 @@ export interface Postponed {
   readonly remove: () => void
   /** Whether the CRM withholds the row on purpose. */
   readonly isHiding: boolean
+  /** The version of the withheld row; `NaN` if the row was deleted. */
+  readonly version: number
   updatedAtMs: number
+}
+
+/** Cancels the removal of an id that a later row has. */
+export function bringBack(
+  { kind, id }: Change<unknown>,
+  postponed: Map<Guid | null, Postponed>,
+  list: Pick<RecordList<unknown>, 'version'>,
+): void {
+  // An id scan compares only versions: it may mean the withheld row, if that has the held version.
+  const mayBeHidden = kind === 'unchanged' && postponed.get(id)?.version === list.version(id)
+  if (!mayBeHidden) postponed.delete(id)
 }
 
 /** A change that waits until its read is believed. */
