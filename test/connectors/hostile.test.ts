@@ -155,7 +155,8 @@ describe.each(RUNTIMES)('a hostile connector, on %s', (runtime) => {
     const pid = service.childPid
     await Bun.sleep(5000)
     expect(service.childPid).toBe(pid)
-    expect(service.log).toContain('waits for 120 s')
+    // A read in the middle of a list waits; one that has no answer yet fails, and is begun again after the pause.
+    expect(service.log).toMatch(/asks for fewer requests \(429\): try again in 120 s|waits for 120 s: /)
     isThrottled = false
   })
 
