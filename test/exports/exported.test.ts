@@ -390,17 +390,15 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     )
   })
 
-  it.each([
-    ['csv', `Nr,Titel,Begin,Ende\n7,Figaro,${DAY.replace(';', ',')}\n`],
-    ['ndjson', '{"Nr":7,"Titel":"Figaro","Begin":"2036-06-21 19:30","Ende":null}\n'],
-    ['json', '[{"Nr":7,"Titel":"Figaro","Begin":"2036-06-21 19:30","Ende":null}]'],
-  ])('says which named column a %s lacks, and which is near', async (format, text) => {
-    write(`Spielplan.${format}`, text)
-    const crm = await read(EVENTS.replace('csv', format))
-    expect(crm.failures[0]?.failure).toMatchObject({
+  it('says which named column a CSV file lacks, and which is near; JSON may leave out what is blank', async () => {
+    write('Spielplan.csv', `Nr,Titel,Begin,Ende\n7,Figaro,${DAY.replace(';', ',')}\n`)
+    expect((await read(EVENTS)).failures[0]?.failure).toMatchObject({
       kind: 'misconfigured',
-      message: `Spielplan.${format} has no column "Beginn" (crm.events.fields.Start; did you mean "Begin"?); it has "Nr", "Titel", "Ende", "Begin"`,
+      message:
+        'Spielplan.csv has no column "Beginn" (crm.events.fields.Start; did you mean "Begin"?); it has "Nr", "Titel", "Ende", "Begin"',
     })
+    write('Spielplan.ndjson', '{"Nr":7,"Titel":"Figaro","Begin":"2036-06-21 19:30","Ende":null}\n')
+    expect((await read(EVENTS.replace('csv', 'ndjson'))).failures).toEqual([])
   })
 
   it('knows a row again by numbers and names, and only where the mapping is the same', async () => {
