@@ -2,6 +2,7 @@ import type { Column } from './column.ts'
 import type { TableContent } from './read-rows.ts'
 import {
   ACTIVE_NAMES,
+  bareName,
   CANCELLED_NAMES,
   EVENT_NAMES,
   HIDDEN_NAMES,
@@ -16,7 +17,7 @@ import { isNo, isYes } from '../domain/flag-words.ts'
 import { howMany } from '../domain/printable.ts'
 
 export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Line {
-  const few = withFewTexts(columns, 4)
+  const few = withFewTexts(columns, 4).filter(({ texts }) => !texts.some(({ text }) => /^https?:/.test(text)))
   const hidden = few.find((one) => !taken.has(one) && isNamed(one, HIDDEN_NAMES))
   const notHidden = hidden === undefined ? null : unmarkedLine('showOnWeb', hidden, true)
   if (hidden !== undefined && notHidden !== null) {
@@ -29,7 +30,8 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
     taken.add(column)
     return oneOfLine('showOnWeb', column, yes)
   }
-  const held = column === null ? few.filter((one) => !taken.has(one) && isFlag(one)) : [column]
+  const meant = column ?? hidden
+  const held = meant === undefined ? few.filter((one) => !taken.has(one) && isFlag(one)) : [meant]
   const question = 'Which events are for the web? Write { COLUMN: [VALUE] }, or null for all.'
   return { key: 'showOnWeb', value: OPEN, evidence: [question, ...held.map((one) => `${heldBy(one)}.`)].join(' ') }
 }
@@ -50,7 +52,8 @@ export function activeOf({ columns, rows, examined }: TableContent, taken: Set<C
   const few = withFewTexts(columns, 8)
   const cancelled = named(few, CANCELLED_NAMES, taken)
   const active = named(few, ACTIVE_NAMES, taken)
-  const column = cancelled ?? active ?? named(few, STATUS_NAMES, taken)
+  const states = few.find((one) => !taken.has(one) && /stat(?:us|ut)$/.test(bareName(one.name)))
+  const column = cancelled ?? active ?? named(few, STATUS_NAMES, taken) ?? states ?? null
   if (column === null) {
     const evidence = `no column marks ${list === 'event' ? 'events' : 'venues'} as inactive`
     return { key: 'active', value: 'null', evidence }

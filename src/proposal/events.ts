@@ -16,11 +16,11 @@ import {
 } from './field-names.ts'
 import { type FurtherProposal, furtherColumns } from './further-columns.ts'
 import { type VenueLink, idField, idLine, joinedId, venueIdOf } from './id-columns.ts'
-import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf } from './line.ts'
+import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf, textSource } from './line.ts'
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
-import { isFree, isNumber, isPriceText, isSoldOut } from './written-numbers.ts'
+import { currenciesIn, isFree, isNumber, isPriceText, isSoldOut } from './written-numbers.ts'
 
 /** What is proposed for a list. */
 export interface ListProposal {
@@ -48,11 +48,13 @@ export type VenuePlace =
 
 type EventField = Exclude<keyof typeof EVENT_NAMES, 'Sold' | 'ShowOnWeb'>
 
+/** What pages take for no limit (docs/crm/README.md). */
+const NO_LIMIT = "{ value: '2147483647' }: there is no limit"
+
 const QUESTIONS = {
   Name: 'Which column is the title? Name it here, or write null for none',
-  TicketCapacity: 'Which column is the total number of tickets? Name it here, or write null: every event then has 0',
-  TicketsAvailable:
-    'Which column is the number of tickets left? Name it here, or write null: all events are then sold out',
+  TicketCapacity: `Which column is the total number of tickets? Name it here, or write null: every event then has 0; or ${NO_LIMIT}`,
+  TicketsAvailable: `Which column is the number of tickets left? Name it here, or write null: all events are then sold out; or ${NO_LIMIT}`,
   Price: 'Which column is the price? Name it here, or write null: every price is then 0',
 }
 
@@ -80,7 +82,7 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   const texts = filled.filter(({ kind }) => kind === 'text')
   const name = find('Name', texts)
   if (name === null) ask('Name')
-  else fields.push(lineOf('Name', name, byName(name)))
+  else fields.push({ key: 'Name', value: textSource(name), evidence: byName(name) })
   if (within.length > 0) {
     fields.push({ key: 'VenueId', value: sourceOf(within), evidence: `the venues are made of it; ${placesIn(within)}` })
   } else if (link !== null || venuesAreKnown) {
@@ -91,7 +93,8 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   const numbers = filled.filter((column) => column.kind === 'number')
   const capacity = find('TicketCapacity', numbers)
   if (capacity !== null) fields.push(lineOf('TicketCapacity', capacity, fits(capacity)))
-  const left = filled.filter((column) => readsAs(column, isSoldOut) !== null)
+  // A currency makes prices of tickets of a column that is called so.
+  const left = filled.filter((column) => readsAs(column, isSoldOut) !== null && !hasCurrency(column))
   const available = find('TicketsAvailable', left) ?? mixedTickets(left, taken)
   const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
   if (available !== null) {
@@ -241,7 +244,7 @@ function soldOutOf(columns: readonly Column[], taken: Set<Column>, capacity: Col
 /** Whether a column's values fit tags: not the types of programs, names of days, addresses or descriptions. */
 function mayBeTags({ name, texts }: Column): boolean {
   const isMachine = /(?:^|\.)(?:[@$]|__)/.test(name)
-  const isSame = texts.length === 1 && isNamed({ name }, WEAK_TAGS)
+  const isSame = texts.length === 1 && isNamed({ name: name.replace(/^.*\./, '') }, WEAK_TAGS)
   return (
     !isMachine &&
     !isSame &&
@@ -250,13 +253,14 @@ function mayBeTags({ name, texts }: Column): boolean {
   )
 }
 
+function hasCurrency({ texts }: Column): boolean {
+  return texts.some(({ text }) => /\d/.test(text) && currenciesIn(text).length > 0)
+}
+
 /** Mentions the column that has the field's name but unsuitable contents. */
 function meantFor(field: EventField, columns: readonly Column[], taken: ReadonlySet<Column>): string {
-  const column = named(
-    columns.filter(({ filled }) => filled > 0),
-    EVENT_NAMES[field],
-    taken,
-  )
+  const filled = columns.filter((column) => column.filled > 0 && !taken.has(column))
+  const column = named(filled, EVENT_NAMES[field]) ?? (field === 'Price' ? filled.find(hasCurrency) : null) ?? null
   return column === null ? '' : ` Is it ${column.name} (${example(column)}${whyNot(column)})?`
 }
 

@@ -84,9 +84,14 @@ export function isGoodState(text: string): boolean {
 
 /** Normalizes a name for comparison: removes case, accents, blanks and signs; `#` and `Nº` are a number. */
 export function bareName(name: string): string {
-  return withoutAccents(name.replaceAll('#', 'nr'))
+  return withoutAccents(withoutWrapper(name).replaceAll('#', 'nr'))
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
+}
+
+/** The name without what GeoJSON, JSON:API, Airtable and Drupal put before the name of every column. */
+export function withoutWrapper(name: string): string {
+  return name.replace(/^(?:(?:properties|attributes|fields)\.|field_)/, '')
 }
 
 function withoutAccents(text: string): string {
@@ -179,24 +184,31 @@ export type MomentRole = 'start' | 'finish' | 'date' | 'other' | null
 
 /** Matches names of other dates: doors, deadlines, sales, and a CRM's own dates of rows, in six languages. */
 const OTHERS =
-  /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|cancel|storn|absage|dauer|duree|duration|duracion|durata|duur/
+  /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|erinner|remind|rappel|recordatorio|aviso|herinner|promemoria|cancel|storn|absage|dauer|duree|duration|duracion|durata|duur/
 
 export function momentRole(name: string): MomentRole {
   const bare = bareName(name)
-  const parts = name
+  const all = withoutWrapper(name)
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .split(/[^\p{L}\p{N}]+/u)
     .map(bareName)
-    .filter((part) => !hasWord(known.between, part))
+  const parts = all.filter((part) => !hasWord(known.between, part))
+  const last = all.length > 1 ? (all.at(-1) ?? '') : ''
   if (hasWord(known.dates, bare)) return 'date'
   if (hasWord(EVENT_NAMES.Finish, bare)) return 'finish'
   if (hasWord(EVENT_NAMES.Start, bare)) return 'start'
   if (OTHERS.test(bare)) return 'other'
-  if (parts.some((part) => hasWord(EVENT_NAMES.Finish, part))) return 'finish'
+  // `date_from`, `Datum von`, `Fecha hasta`.
+  if (parts.some((part) => hasWord(EVENT_NAMES.Finish, part)) || isBound(last, EVENT_NAMES.Finish)) return 'finish'
+  if (isBound(last, EVENT_NAMES.Start)) return 'start'
   if (parts.some((part) => !hasWord(known.dates, part) && hasWord(EVENT_NAMES.Start, part))) return 'start'
   if (ENDING.test(bare)) return 'finish'
   if (BEGINNING.test(bare)) return 'start'
   return parts.some((part) => hasWord(known.dates, part)) ? 'date' : null
+}
+
+function isBound(last: string, names: Names): boolean {
+  return hasWord(known.between, last) && hasWord(names, last)
 }
 
 // Match compound words: Enddatum, Veranstaltungsende, Startdatum.

@@ -14,7 +14,7 @@ import {
   stateSaid,
   STATUS_NAMES,
 } from './field-names.ts'
-import { type Line, canBeNamed, example, quoted } from './line.ts'
+import { type Line, canBeNamed, example, quoted, textSource } from './line.ts'
 
 /** A further field that a column could be. The proposal writes it as a comment: publishing is a decision. */
 export interface FurtherProposal extends Line {
@@ -44,11 +44,7 @@ export function furtherColumns(
     if (column === status?.column) continue
     const key = meant.get(column) ?? freeName(list, column.name, used)
     used.add(key.toLowerCase())
-    const isHtml = column.texts.some(({ text }) =>
-      /<(?:p|br|div|b|i|strong|em|ul|ol|li|a|span|h\d)\b[^<]*>/i.test(text),
-    )
-    const value = isHtml ? `{ column: ${quoted(column.name)}, html: true }` : quoted(column.name)
-    lines.push({ key, type: isHtml ? 'text' : typeOf(column), value, evidence: example(column) })
+    lines.push({ key, type: typeOf(column), value: textSource(column), evidence: example(column) })
   }
   return lines
 }

@@ -82,7 +82,7 @@ export function idLine(id: IdColumns, columns: readonly Column[], isCalledId: bo
   const facts = `${howMany(filled, 'different value')}${blank}${isGuid ? ', all GUIDs' : ''}; ${example(first)}`
   if (isCalledId) return lineOf('Id', first, facts)
   const parts = id.map(({ name }) => name).join(', ')
-  const effect = `no column is a number of its own; an event whose ${parts} changes gets another address`
+  const effect = `no column is a number of its own${candidatesAmong(columns)}; an event whose ${parts} changes gets another address`
   return { key: 'Id', value: sourceOf(id), evidence: `${facts}; ${effect}` }
 }
 

@@ -15,6 +15,14 @@ export function example({ texts }: { readonly texts: readonly { readonly text: s
   return `e.g. ${(texts[0]?.text ?? 'nothing').slice(0, 40)}`
 }
 
+/** The source of a text: HTML becomes the text that people see. */
+export function textSource(column: { readonly name: string } & Parameters<typeof example>[0]): string {
+  const isHtml = column.texts.some(({ text }) =>
+    /<(?:p|br|div|b|i|strong|em|ul|ol|li|a|span|h\d)\b[^<]*>|&(?:[a-z]{2,8}|#\d{2,5});/i.test(text),
+  )
+  return isHtml ? sourceOf([column], 'html: true') : quoted(column.name)
+}
+
 export function byName(column: Parameters<typeof example>[0]): string {
   return `by its name; ${example(column)}`
 }

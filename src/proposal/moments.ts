@@ -4,7 +4,7 @@ import { openZone } from '../domain/zone.ts'
 import { type Column, type CountedText, countedTexts, countOf, isMost } from './column.ts'
 import { ALL_DAY_NAMES, isNamed, momentRole } from './field-names.ts'
 import { type Line, counted, example, listed, OPEN, quoted, sourceOf } from './line.ts'
-import { type Formats, dayWithTime, formatsOf, hasRange, secondsIn } from './written-dates.ts'
+import { type Formats, dayAlone, dayWithTime, formatsOf, hasRange, secondsIn } from './written-dates.ts'
 
 export interface Dates {
   readonly lines: readonly Line[]
@@ -29,7 +29,13 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
   const zone = zoneOf(free, starts)
   const allDay = starts.length === 2 ? allDayOf(free, starts) : null
   for (const column of [...starts, ...ends, zone, allDay]) if (column !== null) taken.add(column)
-  const moments = [textsOf(starts, allDay !== null), textsOf(ends, allDay !== null)].flat()
+  // A day among times has no time that is known: its row is withheld, unless it is marked.
+  const begun = textsOf(starts, allDay !== null)
+  const isTimed = allDay === null && starts.some(({ kind }) => kind === 'date-time')
+  const moments = [
+    ...(isTimed ? begun.filter(({ text }) => dayAlone(text) === null) : begun),
+    ...(ends === starts ? [] : textsOf(ends, allDay !== null)),
+  ]
   const more = zone === null ? [] : [`wallTimeIn: { column: ${quoted(zone.name)} }`]
   const facts = zone === null ? '' : `; ${zone.name} names the zone of each row`
   const start = {
@@ -37,7 +43,7 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
     value: sourceOf(starts, ...more),
     evidence: `${evidenceOf(starts, allDay !== null)}${facts}`,
   }
-  const isDays = starts.every(({ kind }) => kind !== 'time' && kind !== 'date-time')
+  const isDays = starts.every((one) => one.kind === 'date' || (one.kind === 'worded-date' && !hasClock(one)))
   const rest = all.filter((column) => !starts.includes(column))
   const finish = finishLine({ starts, ends, more, isDays, rest, hasAllDay: allDay !== null })
   return { lines: [start, finish], formats: formatsLine(starts, ends, moments), starts }
@@ -81,7 +87,7 @@ function endsOf(starts: readonly Column[], all: readonly Column[]): readonly Col
   const lastDays = of('date', ...(day?.kind === 'worded-date' ? (['worded-date'] as const) : []))
   const lastTimes = of('time')
   const ends = [...(lastDays.length === 0 && day !== undefined && time !== undefined ? [day] : lastDays), ...lastTimes]
-  const hasRanges = isMost(rangesIn(starts), starts[0]?.filled ?? 0)
+  const hasRanges = rangesIn(starts) > 0
   if (time === undefined || lastTimes.length === 0) {
     const moments = [...of('date-time'), ...lastDays].filter(
       (column) => column.kind === 'worded-date' || isAfter(starts, [column]),
@@ -90,6 +96,10 @@ function endsOf(starts: readonly Column[], all: readonly Column[]): readonly Col
   }
   // An earlier time on the same day is on the next day.
   return ends.length === 2 && lastTimes.length === 1 && (ends[0] === day || isAfter(starts, ends)) ? ends : []
+}
+
+function hasClock({ texts }: Column): boolean {
+  return texts.some(({ text }) => /\d:\d|\d ?[ap]m/i.test(text))
 }
 
 function rangesIn(columns: readonly Column[]): number {
@@ -151,10 +161,11 @@ interface End {
 
 function finishLine({ starts, ends, more, isDays, hasAllDay, rest }: End): Line {
   const key = 'Finish'
-  if (ends.length === 0 && isDays && !rest.some(({ name }) => momentRole(name) === 'finish')) {
+  const others = rest.filter(({ name }) => momentRole(name) !== 'other')
+  if (ends.length === 0 && isDays && others.length === 0) {
     return { key, value: '{ lasting: day }', evidence: 'the starts are days, and no column is the end' }
   }
-  if (ends.length === 0) return openFinish(rest)
+  if (ends.length === 0) return openFinish(others)
   const known = countOf(textsOf(ends, hasAllDay), (text) => ends !== starts || hasRange(text))
   const blank = countOf(textsOf(starts, hasAllDay), () => true) - known
   if (blank <= 0) return { key, value: sourceOf(ends, ...more), evidence: evidenceOf(ends, hasAllDay) }
@@ -182,15 +193,11 @@ function openStart(columns: readonly Column[]): Line {
 }
 
 function openFinish(columns: readonly Column[]): Line {
-  const unclear =
+  const evidence =
     columns.length === 0
-      ? 'No column is the end of events'
-      : `It is unclear which column is the end of events${among(columns)}`
-  return {
-    key: 'Finish',
-    value: `{ lasting: ${OPEN} }`,
-    evidence: `${unclear}. How long do events last? For example 2h30m.`,
-  }
+      ? 'No column is the end of events. How long do events last? For example 2h30m.'
+      : `It is unclear which column is the end of events${among(columns)}. Name it instead of { … }, or how long events last, for example 2h30m.`
+  return { key: 'Finish', value: `{ lasting: ${OPEN} }`, evidence }
 }
 
 function among(columns: readonly Column[]): string {
@@ -253,9 +260,7 @@ function formatsLine(starts: readonly Column[], ends: readonly Column[], moments
   const key = 'dates'
   const worded = starts.find(({ kind }) => kind === 'worded-date')
   if (worded !== undefined) {
-    const [day, format] = worded.texts.some(({ text }) => /\d:\d|\d ?[ap]m/i.test(text))
-      ? ['2027-03-05 19:30', 'YYYY-MM-DD hh:mm']
-      : ['2027-03-05', 'YYYY-MM-DD']
+    const [day, format] = hasClock(worded) ? ['2027-03-05 19:30', 'YYYY-MM-DD hh:mm'] : ['2027-03-05', 'YYYY-MM-DD']
     const evidence = `${worded.name} has the month in words (${example(worded)}), which Marquee cannot read. Write such dates as ${day} in the file, and [${format}] here.`
     return { key, value: OPEN, evidence }
   }

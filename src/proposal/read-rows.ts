@@ -20,6 +20,8 @@ export interface TableContent {
   readonly examined: number | null
   /** A sentence on CSV rows with more or fewer cells than the header; `null` if all rows have as many. */
   readonly ragged: string | null
+  /** The first values of columns that have no name in the header row, and so are not read. */
+  readonly unnamed: readonly string[]
 }
 
 const CHUNK_BYTES = 64 * 1024
@@ -188,6 +190,7 @@ class SheetRows {
   #lastNamed = -1
   readonly #isCsv: boolean
   readonly #ragged: string[] = []
+  readonly #unnamed = new Map<number, string>()
 
   constructor(isCsv: boolean) {
     this.#isCsv = isCsv
@@ -208,7 +211,7 @@ class SheetRows {
     const width = howMany(this.#width, 'cell')
     const ragged =
       count === 0 ? null : `${some.join(', ')}${others}, and the header row ${width}; Marquee refuses such a file`
-    return { ...this.#tally.content(this.#headerRow), ragged }
+    return { ...this.#tally.content(this.#headerRow), ragged, unnamed: [...this.#unnamed.values()] }
   }
 
   #findHeader(): void {
@@ -243,8 +246,10 @@ class SheetRows {
     if (this.#width >= WIDE && cells.length === 1) return
     for (const [index, cell] of cells) {
       const name = names.get(index)
-      const text = name === undefined ? null : textIn(cell)
-      if (name !== undefined && text !== null) this.#tally.add(name, text, typeof cell === 'string')
+      const text = textIn(cell)
+      if (text === null) continue
+      if (name !== undefined) this.#tally.add(name, text, typeof cell === 'string')
+      else if (!this.#unnamed.has(index)) this.#unnamed.set(index, text)
     }
     this.#tally.endRow()
   }
@@ -285,7 +290,7 @@ class TableTally {
   content(headerRow: number): TableContent {
     const columns = Array.from(this.#columns.values(), (column) => column.column(this.#examined))
     const isCut = this.#hasMoreNames || this.#rows > this.#examined
-    return { headerRow, columns, rows: this.#rows, examined: isCut ? this.#examined : null, ragged: null }
+    return { headerRow, columns, rows: this.#rows, examined: isCut ? this.#examined : null, ragged: null, unnamed: [] }
   }
 
   #columnOf(name: string): ColumnCells | null {

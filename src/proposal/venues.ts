@@ -9,11 +9,12 @@ import {
   namedExactly,
   TOWN_NAMES,
   VENUE_NAMES,
+  withoutWrapper,
 } from './field-names.ts'
 import type { ListProposal } from './events.ts'
 import { furtherColumns } from './further-columns.ts'
 import { type VenueLink, idField, idLine, joinedId } from './id-columns.ts'
-import { type Line, byName, counted, lineOf, OPEN, sourceOf } from './line.ts'
+import { type Line, byName, counted, lineOf, OPEN, sourceOf, textSource } from './line.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
 
@@ -33,7 +34,11 @@ export function venuesOf(table: Table, link: VenueLink | null, doubt: string | n
   const nameLine =
     name === null
       ? { key: 'Name', value: OPEN, evidence: 'Which column is the name? Name it here, or write null for none.' }
-      : lineOf('Name', name, isReferredTo ? 'events refer to their venue by it' : byName(name))
+      : {
+          key: 'Name',
+          value: textSource(name),
+          evidence: isReferredTo ? 'events refer to their venue by it' : byName(name),
+        }
   const taken = new Set(name === null ? [] : [name])
   const { lines, coordinates } = addressOf(columns, town, taken)
   const city = town ?? named(columns, VENUE_NAMES.AddressCity)
@@ -56,11 +61,12 @@ export function venuesOf(table: Table, link: VenueLink | null, doubt: string | n
 export function venuesWithin(table: Table, place: readonly Column[]): ListProposal {
   const taken = new Set(place)
   const [name, city = null] = place
-  const object = name?.name.includes('.') === true ? name.name.replace(/[^.]*$/, '') : null
+  const own = withoutWrapper(name?.name ?? '')
+  const object = own.includes('.') ? name?.name.replace(/[^.]*$/, '') : undefined
   // Other columns may be the event's own, such as its website, unless their names say otherwise.
   const columns = table.columns.filter((column) => {
-    const isVenues = object === null ? bareName(column.name).startsWith('venue') : column.name.startsWith(object)
-    return column.filled > 0 && (isVenues || (object === null && isAddress(column)))
+    const isVenues = object === undefined ? bareName(column.name).startsWith('venue') : column.name.startsWith(object)
+    return column.filled > 0 && (isVenues || (object === undefined && isAddress(column)))
   })
   const { lines, coordinates } = addressOf(columns, city ?? townBeside(table.columns, name), taken)
   return {
@@ -74,7 +80,7 @@ export function venuesWithin(table: Table, place: readonly Column[]): ListPropos
         value: sourceOf(place),
         evidence: 'each place of the events once; a place that is renamed gets another address',
       },
-      ...(name === undefined ? [] : [lineOf('Name', name, byName(name))]),
+      ...(name === undefined ? [] : [{ key: 'Name', value: textSource(name), evidence: byName(name) }]),
       ...lines,
     ],
     // The rows of events that are not shown name no venues.
@@ -91,7 +97,7 @@ export function placeWithin(table: Table): readonly Column[] {
     ({ kind, filled, texts: all }) => kind === 'text' && filled > 0 && all.every(({ text }) => text.length < 120),
   )
   const inObject = texts.find(({ name }) => {
-    const [object = '', field = '', ...deeper] = name.split('.').map(bareName)
+    const [object = '', field = '', ...deeper] = withoutWrapper(name).split('.').map(bareName)
     return deeper.length === 0 && hasWord(EVENT_NAMES.VenueId, object) && hasWord(VENUE_NAMES.Name, field)
   })
   const place = namedExactly(texts, EVENT_NAMES.VenueId) ?? inObject ?? named(texts, EVENT_NAMES.VenueId)

@@ -56,7 +56,9 @@ export function writeProposal(tables: readonly Table[], { cwd, idNamespace }: Pr
     missing.push('timeZone is not set: dates without an offset are read as UTC')
   if (events === undefined) missing.push('events: no file has dates, which events need')
   if (venues === undefined)
-    missing.push('venues: no file of venues was given. For an empty list, create venues.csv with the one line Id,Name.')
+    missing.push(
+      'venues: no file of venues was given. For an empty list, create venues.csv with the one line Id,Name. If a column is the place, see "The place in the event’s row" in docs/files-as-exported.md.',
+    )
   const lines = [
     '  kind: files',
     ...(needsDirectory ? [`  directory: ${quoted(relative(cwd, directory) || '.')}`] : []),
@@ -174,7 +176,7 @@ function unusedTable(table: Table, lists: readonly ListProposal[]): string {
 
 /** Describes the columns that the proposal does not read, with the likely reason, and what was not examined. */
 function leftOutOf(
-  { title, columns, examined, ragged, delimiter }: Table,
+  { title, columns, examined, ragged, unnamed, headerRow, delimiter }: Table,
   lists: readonly ListProposal[],
 ): readonly string[] {
   if (lists.length === 0) return []
@@ -183,6 +185,11 @@ function leftOutOf(
     .map((column) => `${column.name} (${valuesIn(column)}${example(column)}${whyNot(column)})`)
   return [
     ...(unread.length === 0 ? [] : [`${title}: not used: ${unread.join(', ')}`]),
+    ...(unnamed.length === 0
+      ? []
+      : [
+          `${title}: ${howMany(unnamed.length, 'column')} without a name in row ${headerRow} ${unnamed.length === 1 ? 'is' : 'are'} not read (${unnamed.slice(0, 3).join('; ')}); write all names into that row`,
+        ]),
     ...(ragged === null
       ? []
       : [`${title}: ${ragged}: enclose a cell that contains ${JSON.stringify(delimiter)} in double quotes`]),

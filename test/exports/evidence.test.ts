@@ -215,6 +215,166 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'ranges in a few rows, whose ends are no question of how long events last (Spanish)',
+    files: {
+      agenda: [
+        ['Evento', 'Fecha', 'Hora'],
+        ['A', '2037-04-12', '20:00 h'],
+        ['B', '2037-04-13', 'de 11 a 12:30'],
+        ['C', '2037-04-14', '17:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-04-12', '20:00', '22:00') },
+      { Name: 'B', ...at('2037-04-13', '11:00', '12:30') },
+      { Name: 'C', ...at('2037-04-14', '17:00', '19:00') },
+    ],
+  },
+  {
+    name: 'days and ranges among moments in one column, of which a day has no time (German)',
+    files: {
+      Termine: [
+        ['Titel', 'Zeitraum'],
+        ['A', '12.05.2037, 19:00 - 21:30 Uhr'],
+        ['B', '15.05.2037'],
+        ['C', '17.05.2037, 11:00'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-05-12', '19:00', '21:30') },
+      { Name: 'C', ...at('2037-05-17', '11:00', '13:00') },
+    ],
+  },
+  {
+    name: 'a column of days whose name says nothing, which may be the end (Swedish)',
+    files: {
+      evenemang: [
+        ['Title', 'Datum', 'Slutdatum'],
+        ['A', '2037-04-03', '2037-04-05'],
+      ],
+    },
+    answers: { dates: '[YYYY-MM-DD]', Finish: '2h' },
+    asks: ['dates'],
+    events: [{ Name: 'A' }],
+    written: ['unclear which column is the end of events (Slutdatum). Name it instead of { … }'],
+    unwritten: ['lasting: day'],
+  },
+  {
+    name: 'first and last days that end with from and to, and a time',
+    files: {
+      events: [
+        ['headline', 'date_from', 'date_to', 'time'],
+        ['A', '2037-03-05T00:00:00.000Z', '2037-03-07T00:00:00.000Z', '10:00'],
+      ],
+    },
+    events: [{ Name: 'A', ...at('2037-03-05', '10:00', '23:59:59') }],
+    written: ['Finish: date_to'],
+  },
+  {
+    name: "Outlook's calendar (German), and not its reminders",
+    files: {
+      Kalender: [
+        ['Betreff', 'Beginnt am', 'Beginnt um', 'Endet am', 'Endet um', 'Erinnerung am', 'Erinnerung um', 'Privat'],
+        ['A', '3.5.2037', '19:00:00', '3.5.2037', '21:30:00', '3.5.2037', '18:45:00', 'Aus'],
+        ['B', '12.6.2037', '20:00:00', '13.6.2037', '01:00:00', '12.6.2037', '19:45:00', 'Ein'],
+      ],
+    },
+    events: [
+      { Name: 'A', ...at('2037-05-03', '19:00', '21:30') },
+      { Name: 'B', ...at('2037-06-12', '20:00', '01:00') },
+    ],
+    written: ['Privat contains Aus, Ein.'],
+  },
+  {
+    name: "Outlook's calendar (French, Spanish and Dutch names)",
+    formats: ['csv'],
+    files: {
+      agenda: [
+        ['Objet', 'Début le', 'Début à', 'Fin le', 'Fin à', 'Rappel le', 'Rappel à'],
+        ['A', '13/05/2037', '19:00:00', '13/05/2037', '21:30:00', '13/05/2037', '18:45:00'],
+      ],
+    },
+    events: [{ Name: 'A', ...at('2037-05-13', '19:00', '21:30') }],
+  },
+  {
+    name: 'columns within an object of every row, as GeoJSON has them',
+    formats: ['csv', 'json'],
+    files: {
+      events: [
+        [
+          'type',
+          'geometry.type',
+          'properties.id',
+          'properties.name',
+          'properties.start',
+          'properties.end',
+          'properties.place',
+          'properties.description',
+        ],
+        ['Feature', 'Point', '7', 'A', '2037-06-05 19:00', '2037-06-05 21:00', 'Square', 'All are welcome'],
+        ['Feature', 'Point', '8', 'B', '2037-06-06 19:00', '2037-06-06 21:00', 'Hall', 'Bring chairs'],
+      ],
+    },
+    events: [
+      { Name: 'A', place: 'Square', Tags: [], ...at('2037-06-05', '19:00', '21:00') },
+      { Name: 'B', place: 'Hall', Tags: [] },
+    ],
+    venues: [
+      { Name: 'Hall', Description: null },
+      { Name: 'Square', Description: null },
+    ],
+    written: ['Id: "properties.id"'],
+    unwritten: ['Tags:'],
+  },
+  {
+    name: 'titles and places in HTML, under the names of Drupal',
+    files: {
+      events: [
+        ['nid', 'title', 'field_date', 'field_end', 'field_location'],
+        ['101', 'Soir&eacute;e', '2037-05-01T18:00:00', '2037-05-01T20:00:00', '<a href="/n/5">Town Hall</a>'],
+      ],
+    },
+    events: [{ Name: 'Soirée', place: 'Town Hall', ...at('2037-05-01', '18:00', '20:00') }],
+  },
+  {
+    name: 'prices in a column called tickets, which are not the tickets left',
+    files: {
+      shows: [
+        ['Show', 'Starts', 'Tickets'],
+        ['A', '2037-04-10 20:00', 'Sold Out'],
+        ['B', '2037-04-11 20:00', '$25'],
+        ['C', '2037-04-12 20:00', '$30'],
+      ],
+    },
+    events: [{ Name: 'A' }, { Name: 'B', TicketsAvailable: 0 }, { Name: 'C' }],
+    written: ['every price is then 0. Is it Tickets (e.g. Sold Out)?', "{ value: '2147483647' }: there is no limit"],
+  },
+  {
+    name: 'no limit of tickets, as an answer',
+    files: {
+      events: [
+        ['title', 'start'],
+        ['A', '2037-04-10 20:00'],
+      ],
+    },
+    answers: { TicketCapacity: "{ value: '2147483647' }", TicketsAvailable: "{ value: '2147483647' }" },
+    events: [{ Name: 'A', TicketCapacity: 2147483647, TicketsAvailable: 2147483647 }],
+  },
+  ...['eventStatus', 'Event Status', 'post_status', 'Veranstaltungsstatus', 'Statut'].map((name): Case => ({
+    name: `a column of states under the name ${name}, which is asked about`,
+    files: {
+      events: [
+        ['title', 'start', 'Event Website', name],
+        ['A', '2037-04-10 20:00', 'https://a.example/', 'https://schema.org/EventScheduled'],
+        ['B', '2037-04-11 20:00', '', 'https://schema.org/EventCancelled'],
+      ],
+    },
+    answers: { active: `{ ${name}: { not: ['https://schema.org/EventCancelled'] } }` },
+    asks: ['active'],
+    events: [{ Name: 'A' }],
+    unwritten: ['Event Website contains'],
+  })),
+  {
     name: 'a single time among ranges, which has no end (Spanish)',
     files: {
       agenda: [

@@ -153,7 +153,10 @@ export class DayColumnSearch {
   through<Row>(access: RowAccess<Row>): (row: Row) => void {
     const [start, finish] = (['Start', 'Finish'] as const).map((name) => {
       const source = sourceNamed(this.#setting.fields, name)
-      const cell = source?.kind === 'column' ? columnCell(source, access) : (): Cell => null
+      // Of a day and a time, the day tells enough.
+      const [day = null] = source?.kind === 'join' ? source.columns : []
+      const dayCell = day === null ? (): Cell => null : access.cell(day)
+      const cell = source?.kind === 'column' ? columnCell(source, access) : dayCell
       return { name, cell, rules: name === 'Finish' ? finishRules(this.#rules) : this.#rules }
     })
     if (start === undefined || finish === undefined) return () => {}
@@ -183,7 +186,8 @@ function kindOf(cell: Cell, rules: DateRules): 'midnight' | 'time' | null {
 function lastsUntilMidnight([start, finish]: readonly [Cell, Cell], rules: DateRules): boolean {
   if (typeof start !== 'string' || typeof finish !== 'string') return true
   const [begins, ends] = [rules.parse(start), rules.parse(finish)]
-  if (begins?.kind !== 'wall' || ends?.kind !== 'wall') return begins === null || ends === null
+  if (begins === null || ends === null) return true
+  if (begins.kind === 'instant' || ends.kind !== 'wall') return false
   const seconds = ends.wall.seconds - begins.wall.seconds
-  return seconds > 0 && seconds < DAY_SECONDS
+  return seconds > 0 && seconds <= DAY_SECONDS
 }
