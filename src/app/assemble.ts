@@ -9,7 +9,7 @@ import { ListMaker } from '../records/row-records.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace, howMany } from '../domain/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import type { Crm, Failure, Diagnosis } from '../sync/port.ts'
+import type { Crm, Failure } from '../sync/port.ts'
 import { Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
@@ -252,7 +252,6 @@ export async function readCrm(
   const isRead = reads.events.ok && reads.venues.ok
   const examined = isRead ? await steps.watch(Promise.resolve(marquee.crm.examine?.()), 'examining the CRM') : undefined
   const failures: { list: ListName; failure: Failure }[] = []
-  const diagnoses = new Map<ListName, Diagnosis>()
   for (const list of ['events', 'venues'] as const) {
     const attempt = reads[list]
     if (attempt.ok) {
@@ -260,17 +259,14 @@ export async function readCrm(
       continue
     }
     failures.push({ list, failure: attempt.failure })
-    const diagnosis = attempt.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
-    if (diagnosis) diagnoses.set(list, diagnosis)
   }
   const conformed = failures.length === 0 ? marquee.crm.conform?.(isThorough) : undefined
   const findings = (await steps.watch(Promise.resolve(conformed), 'examining the connector')) ?? []
   await marquee.crm.close()
   const warnings = [...(examined?.warnings ?? []), ...(examined?.problems ?? []).map(({ message }) => message)]
-  // The readings say how the lists were read, the findings what is wrong with the connector itself, and the diagnoses
-  // what broken lists were most likely meant to contain.
+  // The readings say how the lists were read, the findings what is wrong with the connector itself.
   const readings = marquee.crm.readings ?? []
-  return { marquee, lists, readings, findings, failures, observations, warnings, diagnoses }
+  return { marquee, lists, readings, findings, failures, observations, warnings }
 }
 
 /** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */

@@ -6,7 +6,6 @@ import { columnsRead } from '../crm/files/list-file.ts'
 import { textFound, withheldWords } from '../faults/fault-words.ts'
 import type { ListName } from '../domain/field.ts'
 import type { ServedLists } from '../sync/served-list.ts'
-import type { Diagnosis } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from '../app/assemble.ts'
@@ -52,7 +51,7 @@ export const NOTHING_READ = {
 }
 
 export function reportOf(
-  { lists, marquee: { suspicions }, failures, observations, diagnoses }: CrmRead,
+  { lists, marquee: { suspicions }, failures, observations }: CrmRead,
   configuration: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
@@ -63,16 +62,14 @@ export function reportOf(
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
   )
-  // Includes the faults in rows of a list that could not be read, so that one round shows everything.
-  const meant = held.map(({ kind, list, rows }) => ({ kind, rows: [...rows, ...meantRows(diagnoses.get(list))] }))
-  const rows = meant.flatMap((each) => each.rows)
-  const ignoredOf = ignoredColumns(observations, diagnoses)
+  const rows = held.flatMap((each) => each.rows)
+  const ignoredOf = ignoredColumns(observations)
   const wallCounts = [...suspicions.events.wallDates.values(), ...suspicions.venues.wallDates.values()]
   const datesWithoutOffset = wallCounts.reduce((sum, count) => sum + count, 0)
   const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
   const nothing = nothingServed(lists)
   const mistakes = rows.filter((row) => !isOnPurpose(row.withheld)).length
-  const groups = meant
+  const groups = held
     .flatMap((each) => faultGroups(each.kind, each.rows, textKeyFor))
     // Mistakes first, regardless of the list.
     .toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
@@ -108,10 +105,7 @@ export function reportOf(
     withheld,
     ignored: [...new Set([...ignoredOf.values()].flat())],
     warnings,
-    problems: failures.flatMap(({ list, failure }) => {
-      const told = diagnoses.get(list)?.problems ?? []
-      return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
-    }),
+    problems: failures.map(({ list, failure }) => `the ${list} could not be read: ${failure.message}`),
     fields: LISTS.filter(([, list]) => isRead(list)).flatMap(([kind, list]) =>
       suspicions[list].fields.map((found) => ({ kind, ...found })),
     ),
@@ -128,10 +122,6 @@ const LISTS = [
 
 // Compares numbers in texts as numbers: line 9 before line 10.
 const BY_PLACE = new Intl.Collator('en', { numeric: true })
-
-function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
-  return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
-}
 
 function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
   return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
@@ -175,13 +165,10 @@ function wallDates(
   }))
 }
 
-function ignoredColumns(
-  observations: readonly Observation[],
-  diagnoses: CrmRead['diagnoses'],
-): ReadonlyMap<ListName, readonly string[]> {
+function ignoredColumns(observations: readonly Observation[]): ReadonlyMap<ListName, readonly string[]> {
   const both = LISTS.map(([, list]) => {
     const seen = observations.flatMap((one) => (one.kind === 'columns-ignored' && one.list === list ? one.columns : []))
-    return [list, [...seen, ...(diagnoses.get(list)?.ignored ?? [])]] as const
+    return [list, seen] as const
   })
   return new Map(both.filter(([, columns]) => columns.length > 0))
 }

@@ -1,7 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { pipeline } from 'node:stream/promises'
-import { CsvError, parse } from 'csv-parse'
-import { type SheetsFound, notCsv, readWholeSheet, wholeJsonParser } from '../crm/files/whole-file.ts'
+import { type SheetsFound, readWholeCsv, readWholeSheet, wholeJsonParser } from '../crm/files/whole-file.ts'
 import { LARGEST_ROW_BYTES } from '../crm/kit/crm-limits.ts'
 import { type Cell, type CellObject, isBlank, isList, isObject, shownText } from '../crm/cells/cell.ts'
 import { parseCell } from '../crm/cells/parse-cell.ts'
@@ -38,37 +36,18 @@ function* textOf(bytes: Buffer, decoder: TextDecoder): Generator<string> {
  * Reads a CSV file, or explains why it cannot be read, as the rest of a sentence that begins with the file's name.
  * @param hasOwnLine whether the first line names the delimiter
  */
-export async function csvTable(
+export function csvTable(
   bytes: Buffer,
   decoder: TextDecoder,
   delimiter: string,
   hasOwnLine: boolean,
-): Promise<TableContent | string> {
+): TableContent | string {
   const sheet = new SheetRows(true)
-  let row = 0
-  let rowLine = 1
-  const parser = parse({
-    delimiter,
-    from_line: hasOwnLine ? 2 : 1,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: false,
-    max_record_size: LARGEST_ROW_BYTES,
-    on_record(cells: readonly string[], { lines }) {
-      rowLine = lines + 1
-      // Excel's guard of a text that looks like a number, as reading drops it.
-      const texts = cells.map((cell) => cell.replace(/^="([^]*)"$/, '$1'))
-      sheet.add([...texts.entries()], cells.length, ++row)
-      return null
-    },
+  let row = hasOwnLine ? -1 : 0
+  const problem = readWholeCsv(textOf(bytes, decoder), delimiter, (cells) => {
+    if (++row > 0) sheet.add([...cells.entries()], cells.length, row)
   })
-  try {
-    await pipeline(textOf(bytes, decoder), parser.resume())
-    return sheet.end()
-  } catch (cause) {
-    if (!(cause instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause })
-    return notCsv(cause.code, rowLine)
-  }
+  return problem ?? sheet.end()
 }
 
 /** Reads a list of a JSON file, or explains why it cannot be read. @param path `null` if the file is the list */

@@ -78,7 +78,7 @@ async function lookAtPart(path: string, file: string, part: string | null): Prom
   const head = decoder.decode(bytes.subarray(0, HEAD_BYTES))
   const said = /^"?sep=([,;\t|])"?[ \t]*\r?\n/i.exec(head)
   const delimiter = said?.[1] ?? delimiterOf(head)
-  const rows = await csvTable(bytes, decoder, delimiter, said !== null)
+  const rows = csvTable(bytes, decoder, delimiter, said !== null)
   return typeof rows === 'string' ? rows : [{ ...about, encoding, delimiter, ...rows }]
 }
 

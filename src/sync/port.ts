@@ -19,11 +19,6 @@ export interface Crm {
   /** Checks, before the first read, whether the CRM has what the configuration names. */
   examine?(): Promise<Examination>
   /**
-   * Returns all faults of a list that was refused as broken, for the person who corrects it; `null` if the failure's
-   * message says everything.
-   */
-  diagnose?(list: ListName): Promise<Diagnosis | null>
-  /**
    * Checks for `check` whether a connector does what it promises: with five requests, or thoroughly. Only connectors
    * that use the kit's interface have this method.
    */
@@ -37,13 +32,6 @@ export interface Crm {
   readonly readings?: readonly ListReading[]
   /** Closes connections and files. Running reads end as failures. */
   close(): Promise<void>
-}
-
-/** The most likely intended contents of a broken list. Marquee does not serve them. */
-export interface Diagnosis<Item = unknown> {
-  readonly problems: readonly string[]
-  readonly changes: readonly Change<Item>[]
-  readonly ignored: readonly string[]
 }
 
 /** How a list is read, and the result of its last full read. */

@@ -61,18 +61,20 @@ export class Mutex {
   }
 }
 
-/** Work between two pauses, in ms. A request that arrives meanwhile waits this long at most. */
 const SLICE_MS = 10
 
 /** Returns a pause in which requests are answered, or null if the slice is not over yet. */
 export type Rest = () => Promise<unknown> | null
 
-/** Divides long work into slices; the first one begins now. */
-export function inSlices(): Rest {
+/**
+ * Divides long work into slices; the first one begins now.
+ * @param sliceMs the work between two pauses: a request that arrives meanwhile waits this long at most
+ */
+export function inSlices(sliceMs: number = SLICE_MS): Rest {
   let begunMs = performance.now()
   const rest = async (): Promise<void> => {
     await yieldToEventLoop()
     begunMs = performance.now()
   }
-  return () => (performance.now() - begunMs < SLICE_MS ? null : rest())
+  return () => (performance.now() - begunMs < sliceMs ? null : rest())
 }

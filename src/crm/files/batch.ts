@@ -1,9 +1,7 @@
 import { type Change, type Page, PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
-import type { Guid } from '../../domain/guid.ts'
 import { tooLargeRow } from '../mapping/map-row.ts'
 import type { FoundFile } from './found-file.ts'
-import type { Extent } from './half-written.ts'
 
 /** The row size assumed at least when memory is reserved: the first rows may be much smaller than the rest. */
 const ROW_BYTES = 400
@@ -19,12 +17,8 @@ export class FileBatch<Item> {
   readBytes = 0
   /** The length of the texts in a sheet's cells, including texts that are stored once for many cells. */
   textBytes = 0
-  /** Whether the current row is in a last line without a line end. */
+  /** Whether the last line of a text has no end so far. */
   isCut = false
-  /** Whether a quote is open that began in an earlier line than the last. */
-  isOpen = false
-  readonly extent: Extent
-  #cut: { readonly change: Change<Item>; readonly line: number } | null = null
   readonly #begunAt: Moment
   readonly #isFirst: boolean
   #before = 0
@@ -35,8 +29,7 @@ export class FileBatch<Item> {
   #skipped = 0
 
   /** @param isFirst whether the list is read for the first time, so memory for its rows should be reserved */
-  constructor(found: FileBatch<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
-    this.extent = extent
+  constructor(found: FileBatch<Item>['found'], begunAt: Moment, isFirst = false) {
     this.found = found
     this.#begunAt = begunAt
     this.#isFirst = isFirst
@@ -61,55 +54,23 @@ export class FileBatch<Item> {
     return this.skip()
   }
 
-  /** Whether the current row may be incomplete, so it is left out. The row served under its id stays. */
-  get isLeftOut(): boolean {
-    return this.isCut && this.extent === 'whole-lines'
-  }
-
-  /** Notes that the last line has no line end. Returns whether to take its row. */
-  cut(isOpen = false): boolean {
-    this.isCut = true
-    this.isOpen = isOpen
-    return !this.isLeftOut
-  }
-
   add(change: Change<Item>, line: number): void {
-    if (this.isCut) this.#cut = { change, line }
-    else this.#push(change, line)
+    this.#numbers.push(this.count + this.#skipped)
+    this.#changes.push(change)
+    this.#lines.push(line)
   }
 
   /** Returns the rows that are known only at the end of the file. */
   atEnd: () => readonly Change<Item>[] = () => []
 
   end(): readonly Page<Item>[] {
-    for (const change of this.atEnd()) this.#push(change, 0)
+    for (const change of this.atEnd()) this.add(change, 0)
     return this.take(PAGE_ROWS)
   }
 
   addTooLarge(line: number): null {
     this.add(tooLargeRow(null, this.whereNext(line), Number.NaN), line)
     return null
-  }
-
-  #push(change: Change<Item>, line: number): void {
-    this.#numbers.push(this.count + this.#skipped)
-    this.#changes.push(change)
-    this.#lines.push(line)
-  }
-
-  /** Leaves a row out. @param id the row's id; null if it is unknown */
-  leaveOut(id: Guid | null, line: number): null {
-    if (id !== null) this.#push({ kind: 'unchanged', id }, line)
-    return null
-  }
-
-  takeCut(): Page<Item> | null {
-    if (this.#cut === null) return null
-    const { change, line } = this.#cut
-    this.#cut = null
-    this.#push(change, line)
-    const [page] = this.take(1)
-    return page === undefined ? null : { ...page, onlyIfBelieved: true }
   }
 
   /** Returns all collected rows in pages of at most `limit` rows. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { type CsvRow, type RowCells, CsvParser } from './csv-parser.ts'
+import { type RowCells, CsvParser } from './csv-parser.ts'
+import type { CsvRow } from './csv-rows.ts'
 import type { BrokenSyntax } from './row-parser.ts'
 
 interface Outcome {
@@ -22,14 +23,14 @@ async function run(text: string, size = 1000): Promise<Outcome> {
       return null
     }
   })
-  const bytes = Buffer.from(text)
-  for (let from = 0; from < bytes.length; from += size) {
-    const piece = Buffer.from(bytes.subarray(from, from + size))
-    const fault = await parser.feed(piece)
+  const characters = [...text]
+  for (let from = 0; from < characters.length; from += size) {
+    const piece = Buffer.from(characters.slice(from, from + size).join(''))
+    const fault = parser.feed(piece)
     piece.fill('?')
     if (fault !== null) return { header, rows, lines, fault }
   }
-  const fault = await parser.finish()
+  const fault = parser.finish()
   return { header, rows, lines, fault }
 }
 

@@ -261,6 +261,25 @@ describe('the files CRM: what fails a read', () => {
     },
   )
 
+  it('reads characters wherever its chunks of 64 KB are cut, after one byte order mark', async () => {
+    for (let shift = 0; shift < 4; shift++) {
+      const names = ['a'.repeat(64 * 1024 - 100 + shift), '😀é'.repeat(40_000)]
+      const rows = names.map((name, index) => `${id(index + 1)},2036-07-12T19:30Z,2036-07-12T23:00Z,yes,${name}`)
+      write('events.csv', `\ufeffId,Start,Finish,ShowOnWeb,Name\n${rows.join('\n')}\n`)
+      const { changes } = await read(crm.events)
+      const found = changes.map((change) => (change.kind === 'record' ? change.record.Name : change.kind))
+      expect(found).toEqual(names)
+    }
+  })
+
+  it.each([70_000, 200_000])('finds the line of a byte that is no UTF-8 after %d others', async (count) => {
+    const lines = '\n'.repeat(100) + 'é'.repeat(count / 2) + '\n'
+    write('events.ndjson', Buffer.concat([Buffer.from(lines), Buffer.of(0xe9, 0x0a)]))
+    expect(failureOf((await read(crm.events)).outcome)?.[1]).toStartWith('events.ndjson, line 102: the bytes are not')
+    write('events.ndjson', Buffer.concat([Buffer.from(lines), Buffer.of(0xe2, 0x82)]))
+    expect(failureOf((await read(crm.events)).outcome)?.[1]).toStartWith('events.ndjson, line 102: the bytes are not')
+  })
+
   it.each(['events.json', 'events.ndjson', 'events.csv'])('names what %s is that is no UTF-8', async (name) => {
     const text =
       { 'events.json': '[{"Id":"é"}]', 'events.ndjson': '{"Id":"é"}\n', 'events.csv': 'Id,Name\n1,é\n' }[name] ?? ''

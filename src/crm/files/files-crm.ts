@@ -50,11 +50,6 @@ export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
         warnings: warnings.filter((warning) => warning !== null),
       }
     },
-    async diagnose(list) {
-      if (webFileOf(settings, list) !== null) return null
-      const { diagnose } = await import('./diagnose.ts')
-      return list === 'events' ? diagnose(directory, events) : diagnose(directory, venues)
-    },
     async close() {
       closed = true
       webFiles?.close()

@@ -1,6 +1,6 @@
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type ItemMargin, ItemLines, itemMargin } from './item-lines.ts'
-import { type BrokenSyntax, type OnCut, type RowParser, type TakeRow, type Taken, CarriedRow } from './row-parser.ts'
+import { type BrokenSyntax, type RowParser, type TakeRow, type Taken, CarriedRow } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
 
@@ -307,10 +307,8 @@ export class NdjsonParser implements RowParser {
     return null
   }
 
-  finish(onCut?: OnCut): Taken {
-    const isTaken = this.#carried.length > 0 || this.#isEmpty ? (onCut?.() ?? true) : true
-    // A file without a complete line does not count as an empty list.
-    if (this.#isEmpty || (!isTaken && this.#line === 1)) {
+  finish(): Taken {
+    if (this.#isEmpty) {
       return { line: 1, problem: 'the file is empty; an empty list is one blank line' }
     }
     return this.#carried.end(NOTHING, 0, 0, this.#line)

@@ -96,9 +96,9 @@ describe('a line that was read before', () => {
 const NR = columnSource('Nr')
 const SHOW_NR: FieldSource = { kind: 'join', columns: ['Show', 'Nr'], whenBlank: null }
 
-describe('a last line without an end, which may be cut short', () => {
-  /** Reads the line as the cut end of a file. Returns the ids whose records stay unchanged. */
-  function kept(line: string, Id: FieldSource): readonly (Guid | null)[] {
+describe('a line that is torn', () => {
+  /** Returns the ids of the rows that are withheld for the line. */
+  function withheld(line: string, Id: FieldSource): readonly (Guid | null)[] {
     const blocks = {
       block: { from: { file: 'events.ndjson', sheet: null }, rows: null, fields: { Id }, texts: {} },
       texts: null,
@@ -106,20 +106,18 @@ describe('a last line without an end, which may be cut short', () => {
     const settings = { events: blocks, venues: { block: null, texts: null }, idNamespace: NAMESPACE, timeZone: utc }
     const list = listFile(EVENT_ROWS, settings, { showIn: utc, suspicions: new Suspicions(), further: [] })
     const found = { name: 'events.ndjson', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 } as const
-    const rows = new FileBatch<EventRecord>(found, { monotonicMs: 0, wallMs: 0 }, false, 'whole-lines')
-    const { onRow: take } = jsonLines(list, rows, new IgnoredColumns(list.columns), {
+    const rows = new FileBatch<EventRecord>(found, { monotonicMs: 0, wallMs: 0 })
+    const { onTorn: take } = jsonLines(list, rows, new IgnoredColumns(list.columns), {
       size: 0,
       version: () => Number.NaN,
     })
-    rows.cut()
     const bytes = Buffer.from(line)
-    expect(take(bytes, 0, bytes.length, 1)).toBeNull()
-    return rows.take(10).flatMap(({ changes }) => changes.map(({ kind, id }) => (kind === 'unchanged' ? id : null)))
+    expect(take(bytes, 0, bytes.length, 1, { line: 1, problem: '' })).toBeNull()
+    return rows.take(10).flatMap(({ changes }) => changes.map(({ id }) => id))
   }
 
   it.each([
     ['{"Nr":"a7","Name":"Ga', NR, 'a7'],
-    ['{"Nr":"a7"}', NR, 'a7'],
     ['{"Nr":"a7"', NR, 'a7'],
     [`{"Nr":"a7","Name":"${'a, '.repeat(20)}`, NR, 'a7'],
     [`{"Nr":"a7","Tags":[${'"x",'.repeat(20)}`, NR, 'a7'],
@@ -129,9 +127,8 @@ describe('a last line without an end, which may be cut short', () => {
     ['{"meta":{"Nr":"a7","x":1},"Name"', columnSource('meta.Nr'), 'a7'],
     ['{"Nr":"b","meta":{"old":{},"Nr":"a7","x', columnSource('meta.Nr'), 'a7'],
     ['{"Nr":7,"Show":"A","Name":"Ga', SHOW_NR, 'A 7'],
-    ['{"Show":"A"}', SHOW_NR, 'A'],
-  ] as const)('keeps what is served under its id: %s', (line, source, text) => {
-    expect(kept(line, source)).toEqual([namedIds(NAMESPACE, 'events.ndjson/')(text)])
+  ] as const)('is withheld under its id: %s', (line, source, text) => {
+    expect(withheld(line, source)).toEqual([namedIds(NAMESPACE, 'events.ndjson/')(text)])
   })
 
   it.each([
@@ -145,8 +142,8 @@ describe('a last line without an end, which may be cut short', () => {
     ['{"Name":"Gala"}}}', NR],
     ['', NR],
     ['["Nr"', NR],
-  ] as const)('keeps nothing if its id is not complete: %s', (line, source) => {
-    expect(kept(line, source)).toEqual([])
+  ] as const)('has no id if that is not complete: %s', (line, source) => {
+    expect(withheld(line, source)).toEqual([null])
   })
 })
 

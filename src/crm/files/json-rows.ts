@@ -72,7 +72,6 @@ export function jsonLines<Item>(
     return null
   }
   const onRow: TakeRow = (bytes, from, to, line) => {
-    if (rows.isLeftOut) return rows.leaveOut(idOfCut(bytes.toString('utf8', from, to), line), line)
     if (to - from > LARGEST_ROW_BYTES) return rows.addTooLarge(line)
     const digest = digestOf(bytes, from, to, seed)
     const idText = idTextIn(bytes, from, to)

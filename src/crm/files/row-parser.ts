@@ -3,7 +3,7 @@ import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import type { FileBatch } from './batch.ts'
 import type { OpenFile } from './found-file.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
-import type { Pace } from './pace.ts'
+import type { Rest } from '../../time/waiting.ts'
 
 /** What a reader of a file gets, whatever the format. */
 export interface FileReading<Item> {
@@ -15,23 +15,19 @@ export interface FileReading<Item> {
   /** The most bytes that a workbook's parts may unpack to. */
   readonly limitBytes: number
   readonly isGivenUp: () => boolean
-  readonly pace: Pace
+  readonly rest: Rest
 }
 
 /** Splits the bytes of a file into rows and passes them on. All bytes are complete UTF-8 characters. */
 export interface RowParser {
-  feed(bytes: Buffer): Taken | Promise<Taken>
-  /** Passes on the rest; calls `onCut` before a row whose line has no line end. */
-  finish(onCut?: OnCut): Taken | Promise<Taken>
+  feed(bytes: Buffer): Taken
+  /** Passes on the rest. */
+  finish(): Taken
+  /** Whether the bytes so far end within quotes. */
+  readonly endsWithin?: boolean
   /** The number of skipped rows of blank cells. */
   readonly blankRows?: number
 }
-
-/**
- * Called for a last line without a line end; returns whether to take its row.
- * @param openSince the line of a quote that is still open
- */
-export type OnCut = (openSince?: number) => boolean
 
 /** `null` on success. */
 export type Taken = BrokenSyntax | null

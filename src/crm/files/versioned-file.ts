@@ -9,7 +9,6 @@ import {
   type PageStream,
   type ReadOutcome,
   type ReadRequest,
-  type ServedRows,
   cursorOf,
   failed,
   failureOf,
@@ -21,10 +20,9 @@ import { FileBatch } from './batch.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
-import { Pace } from './pace.ts'
 import { readListFile } from './read-list-file.ts'
 import type { BrokenSyntax } from './row-parser.ts'
-import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import { type Rest, TIMED_OUT, inSlices, withTimeout } from '../../time/waiting.ts'
 import { howMany, spanText } from '../../domain/printable.ts'
 
 export interface VersionedFileSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'> {
@@ -58,6 +56,8 @@ export interface StillThere {
 /** The most text in the cells, and the most rows, of a list that is applied only after a complete read. */
 const HELD_BACK_BYTES = 64 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
+/** The work between two pauses for requests. */
+const SLICE_MS = 2
 const NO_VERSION = (): number => Number.NaN
 
 /**
@@ -131,7 +131,8 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   }
 
   /**
-   * Reads a version in full. If the list was read from it before, every row is mapped again.
+   * Reads a version in full. If the list was read from it before, every row is mapped again. A file that may be
+   * half-written changes nothing: if its rows are too many to hold back, it is read again once it is believed.
    * @param whatIsThere called at the end of the file; returns `null` if it no longer has the bytes of this version
    * @returns the outcome; `changed` if the file changed meanwhile and nothing was applied
    */
@@ -146,53 +147,60 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const { signal, served = null } = request
     const readAtMs = time.now().monotonicMs
     this.#halfWritten.saw(id, found.inode, readAtMs)
-    const waiting = this.#halfWritten.stillWaiting(name, served, readAtMs)
+    const isSure = this.#halfWritten.isSure(format, served, readAtMs)
+    const waiting = isSure ? null : this.#halfWritten.waiting(name, readAtMs)
     if (waiting !== null) return { ok: false, failure: waiting }
     const isKnown = id === request.cursor
     const isMapped = isKnown || list.isMadeOfEvents
     const held = isMapped ? { size: request.held.size, version: NO_VERSION } : request.held
-    const extent = this.#halfWritten.extentOf(format, served, readAtMs)
-    const rows = new FileBatch<Item>(found, begunAt, held.size === 0, extent)
+    const rows = new FileBatch<Item>(found, begunAt, held.size === 0)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9, requestTimeoutMs: everyMs } = limits
-    const pace = new Pace(held.size === 0)
-    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, pace })
+    const slice = inSlices(SLICE_MS)
+    let slices = 0
+    const rest = (): ReturnType<Rest> => {
+      const resting = slice()
+      if (resting !== null) slices++
+      return resting
+    }
+    const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, rest })
     const pages: Page<Item>[] = []
-    let shown = false
+    const seen = new Set<Guid>()
+    let isHeldBack = true
     let toldAtMs = readAtMs
-    let next = yield* this.#awaited(reading.next(), version, pace, signal)
-    for (; next.done !== true; next = yield* this.#awaited(reading.next(), version, pace, signal)) {
-      pages.push(next.value)
-      if (version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS) {
-        const nowMs = time.now().monotonicMs
-        if (nowMs - toldAtMs < everyMs) continue
-        toldAtMs = nowMs
+    const awaited = (): AsyncGenerator<Page<never>, IteratorResult<Page<Item>, BrokenSyntax | null>, void> =>
+      this.#awaited(reading.next(), version, () => slices, signal)
+    let next = yield* awaited()
+    for (; next.done !== true; next = yield* awaited()) {
+      const page = next.value
+      if (!isSure) for (const { id: row } of page.changes) if (row !== null && served?.has(row) === true) seen.add(row)
+      isHeldBack &&= version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS
+      if (isHeldBack || isSure) pages.push(page)
+      else pages.length = 0
+      if (isSure && !isHeldBack) yield* oneByOne(pages)
+      else if (time.now().monotonicMs - toldAtMs >= everyMs) {
+        toldAtMs = time.now().monotonicMs
         yield heartbeat(begunAt)
-        continue
       }
-      shown = true
-      yield* oneByOne(pages)
     }
     const fault = next.value
     if (fault === null) pages.push(...rows.end())
     if (isGivenUp()) return failed('unreachable', `the read of ${name} was stopped`)
     const there = await whatIsThere(fault)
-    if (there === null) return shown ? changedWhileRead(name) : 'changed'
-    if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
-      const isList = fault === null && !rows.isOpen
-      const missing = shown ? served.countMissing() : served.count - (await countServed(pages, served))
-      const failure = this.#halfWritten.doubtAbout(name, { isCut: rows.isCut, isList, missing }, served, readAtMs)
-      if (failure !== null) return { ok: false, failure }
+    if (there === null) return isSure && !isHeldBack ? changedWhileRead(name) : 'changed'
+    if (!isSure && served !== null && (fault === null || rows.isCut)) {
+      this.#halfWritten.doubt(rows.isCut, served.count - seen.size, served)
+      const doubt = this.#halfWritten.waiting(name, readAtMs)
+      if (doubt !== null) return { ok: false, failure: doubt }
+      if (!isHeldBack) return yield* this.readVersion(version, request, whatIsThere)
     }
     if (fault === null) this.#columns = columns.all
     const failure = failureIn(list, rows, columns, fault)
     this.#refused = failure !== null && there.isSettled ? { id, failure } : null
     if (failure !== null) return { ok: false, failure }
     yield* oneByOne(pages)
-    const cut = rows.takeCut()
-    if (cut !== null) yield cut
-    this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - readAtMs)
+    this.#halfWritten.believe()
     this.#hasMappedAll ||= isMapped || held.size === 0
     this.#tell(name, columns.names, rows)
     // JSON names its columns in each row, and may leave out what is blank.
@@ -200,8 +208,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     if (lacking !== null && lacking !== this.#lacked)
       this.#settings.observe({ kind: 'crm-noticed', message: `${lacking}; what is missing is blank` })
     this.#lacked = lacking
-    const namesVersion = there.isSettled && !rows.isLeftOut
-    return endOf(cursorOf(namesVersion ? id : `${id}${UNSETTLED}`), there.asOf, true)
+    return endOf(cursorOf(there.isSettled ? id : `${id}${UNSETTLED}`), there.asOf, true)
   }
 
   /**
@@ -212,16 +219,16 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   async *#awaited<Next>(
     pending: Promise<Next>,
     { begunAt }: FileVersion,
-    pace: Pace,
+    slices: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<Page<never>, Next, void> {
     const { time, limits } = this.#settings
     for (;;) {
-      const before = pace.slices
+      const before = slices()
       const next = await withTimeout(time, limits.requestTimeoutMs, pending, signal)
       if (next !== TIMED_OUT) return next
       if (signal.aborted) return pending
-      if (pace.slices > before) yield heartbeat(begunAt)
+      if (slices() > before) yield heartbeat(begunAt)
     }
   }
 
@@ -257,7 +264,7 @@ function failureIn<Item>(
 
 /**
  * Ends a cursor that never equals a version of the file, so the file is read again even if it does not change. Used if
- * a change might go unnoticed, or if the last line was left out.
+ * a change might go unnoticed.
  */
 const UNSETTLED = ':unsettled'
 
@@ -274,16 +281,6 @@ async function* oneByOne<Item>(pages: Page<Item>[]): PageStream<Item, void> {
     yield page
     await setImmediate()
   }
-}
-
-/** Counts the served records in these pages; yields to requests in between. */
-async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRows): Promise<number> {
-  const ids = new Set<Guid>()
-  for (const { changes } of pages) {
-    for (const { id } of changes) if (id !== null && served.has(id)) ids.add(id)
-    await setImmediate()
-  }
-  return ids.size
 }
 
 /** Explains that a file is older than crm.maxFileAge, or of unknown age: an export has stopped. `null` if it is not. */

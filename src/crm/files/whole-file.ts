@@ -11,10 +11,10 @@ import { Download } from './download.ts'
 import { PLENTY } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
 import { type FileFormat, DISGUISES, contentOf, formatOf } from './content.ts'
-import { type RowCells, csvProblem } from './csv-parser.ts'
+import type { RowCells } from './csv-parser.ts'
+import { type CsvRow, CsvRows } from './csv-rows.ts'
 import { openFile } from './found-file.ts'
 import { jsonParser } from './wrapped-list.ts'
-import { Pace } from './pace.ts'
 import type { TakeRow } from './row-parser.ts'
 
 const TIMEOUT_MS = 30_000
@@ -59,9 +59,16 @@ export function formatFound(path: string, bytes: Buffer): { readonly format: Fil
   return !isText || format === null || format === 'xlsx' ? `is ${DISGUISES[content]}` : { format }
 }
 
-/** Explains an error of the CSV parser as a read does. @param code of a `CsvError` */
-export function notCsv(code: string, line: number): string {
-  return `is not CSV: line ${line}: ${csvProblem(code)}`
+/** Passes on the rows of a CSV file. Returns why it cannot be read, as the end of a sentence; `null` if it was. */
+export function readWholeCsv(texts: Iterable<string>, delimiter: string, add: (cells: CsvRow) => void): string | null {
+  const rows = new CsvRows(delimiter, ({ cells }) => {
+    add(cells)
+    return null
+  })
+  let fault = null
+  for (const text of texts) fault ??= rows.feed(text)
+  fault ??= rows.finish()
+  return fault === null ? null : `is not CSV: line ${fault.line}: ${fault.problem}`
 }
 
 /**
@@ -114,7 +121,7 @@ export async function readWholeSheet(
         return take
       },
       isGivenUp: () => false,
-      pace: new Pace(),
+      rest: () => null,
     })
     for (;;) {
       const next = await pages.next()

@@ -238,16 +238,16 @@ function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string):
   throw new Unreadable(lacking, { lacking })
 }
 
-/** How many bytes to parse between two looks at the pace. */
+/** How many bytes to parse between two looks at the clock. */
 const SLICE_BYTES = 4 * 1024
 
-/** Feeds a part of the workbook to its parser, with pauses for requests. */
+/** Feeds a part of the workbook to its parser, with pauses for requests. Yields whether a pause follows. */
 async function* fed(
   zip: ZipFile,
   entry: Entry,
   parser: PartParser,
-  { isGivenUp, pace }: Pick<SheetReading<unknown>, 'isGivenUp' | 'pace'>,
-): AsyncGenerator<void> {
+  { isGivenUp, rest }: Pick<SheetReading<unknown>, 'isGivenUp' | 'rest'>,
+): AsyncGenerator<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const stream = await zip.openReadStreamPromise(entry)
   const chunks: AsyncIterable<Buffer> = stream
@@ -259,8 +259,9 @@ async function* fed(
       for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
         const slice = chunk.subarray(from, from + SLICE_BYTES)
         parser.feed(decoder.decode(slice, { stream: true }), slice.length)
-        yield
-        if (pace.isOver) await pace.rest()
+        const resting = rest()
+        yield resting !== null
+        await resting
       }
     }
     if (sum !== entry.crc32)
@@ -290,7 +291,7 @@ type Links = ReadonlyMap<number, ReadonlyMap<number, string>>
 /** Reads the links of columns. Needs a pass over the whole sheet, which lists them after its rows. */
 async function linksOf<Item>(
   { zip, sheet, targets }: WorkbookParts,
-  { limitBytes, isGivenUp, pace }: SheetReading<Item>,
+  { limitBytes, isGivenUp, rest }: SheetReading<Item>,
   columns: readonly number[],
 ): Promise<Links> {
   const links = new Map(columns.map((column) => [column, new Map<number, string>()]))
@@ -298,12 +299,12 @@ async function linksOf<Item>(
   let waiting: LinkedRows[] = []
   let count = 0
   const parser = linksParser(targets, columns, (found) => void waiting.push(found))
-  for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
+  for await (const _ of fed(zip, sheet, parser, { isGivenUp, rest })) {
     for (const { column, first, last, address } of waiting) {
       for (let row = first; row <= last; row++) {
         links.get(column)?.set(row, address)
         if (++count * LINK_BYTES > limitBytes) throw tooMuch('its links take', limitBytes)
-        if (count % SOME_LINKS === 0 && pace.isOver) await pace.rest()
+        if (count % SOME_LINKS === 0) await rest()
       }
     }
     waiting = []
@@ -315,14 +316,14 @@ async function* readRows<Item>(
   parts: WorkbookParts,
   reading: SheetReading<Item>,
 ): PageStream<Item, BrokenSyntax | null> {
-  const { linkColumns, headerRow, limitBytes, rows, onHeader, isGivenUp, pace } = reading
+  const { linkColumns, headerRow, limitBytes, rows, onHeader, isGivenUp, rest } = reading
   let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null
   // Blank rows are absent from the file, or have only blank cells; the gaps between row numbers count both.
   let above = (headerRow ?? 1) - 1
   let linked: Links = new Map()
   const parser = sheetParser(parts, (found) => void waiting.push(found))
-  for await (const _ of fed(parts.zip, parts.sheet, parser, { isGivenUp, pace })) {
+  for await (const isOver of fed(parts.zip, parts.sheet, parser, { isGivenUp, rest })) {
     const taken = waiting
     waiting = []
     for (const { cells, row, isHidden, links, shown, bytes } of taken) {
@@ -352,7 +353,7 @@ async function* readRows<Item>(
         : onRow(cells, row, { isHidden, linkAt, shownAt: (column) => shown?.[column]?.() ?? null })
       if (fault !== null) return fault
     }
-    if (pace.isOver) yield* rows.take(PAGE_ROWS)
+    if (isOver) yield* rows.take(PAGE_ROWS)
   }
   return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
 }
