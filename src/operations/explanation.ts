@@ -15,7 +15,7 @@ import { recordsNamed } from './record-search.ts'
 
 /** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */
 interface Step {
-  readonly step: 'id' | 'listed' | 'mapped' | 'active' | 'shown' | 'venue' | 'held' | 'current' | 'answered'
+  readonly step: 'id' | 'title' | 'listed' | 'mapped' | 'active' | 'shown' | 'venue' | 'held' | 'current' | 'answered'
   readonly ok: boolean
   readonly detail: string
 }
@@ -81,7 +81,7 @@ async function explainName(asked: string, options: ExplainOptions): Promise<Expl
   const { total, records } = await recordsNamed(lists, asked, now, signal)
   const which = total > records.length ? `, of which the first ${records.length} are explained` : ''
   const detail = `The title ${JSON.stringify(asked)} is in the names of ${howMany(total, 'record')}${which}.`
-  const step: Step = { step: 'id', ok: true, detail }
+  const step: Step = { step: 'title', ok: true, detail }
   const explained = records.map(async ({ list, id, name, where, reason }) => {
     const guid = id === null ? null : parseGuid(id)
     if (guid !== null && list === 'events') return explainIn(lists.events, guid, guid, options)

@@ -343,6 +343,12 @@ describe('events that are over', () => {
     expect([await without(3), await without(4), list.served]).toEqual(['ok', 'shrunk', 1])
   })
 
+  it('count as before if they were over for more than a month: that was no list of coming events', async () => {
+    const { time, without, list } = await programme(HOUR_MS, HOUR_MS)
+    await time.pass(HOUR_MS + 33 * 24 * HOUR_MS)
+    expect([await without(2), list.served]).toEqual(['shrunk', 2])
+  })
+
   it('count as before if their rows became unreadable', async () => {
     const { time, audit, changes, list } = await programme(HOUR_MS, HOUR_MS, HOUR_MS, HOUR_MS)
     await time.pass(HOUR_MS + 1000)

@@ -46,7 +46,7 @@ interface GuardedList extends Pick<RecordList<unknown>, 'shards' | 'shardAt' | '
 /** The rows that a complete read did not mention. */
 interface Missing {
   readonly rows: number
-  /** Those of events that are over. A list of coming events loses them by and by, so they are no loss. */
+  /** Those of events that ended lately. A list of coming events loses them by and by, so they are no loss. */
   readonly over: number
   /** Those that are served although their rows became unreadable. */
   readonly unreadable: number
@@ -176,13 +176,17 @@ export class ShrinkGuard {
   }
 }
 
+/** A list that had events for longer than this after their end is no list of coming events. */
+const LATELY_MS = 32 * 86_400_000
+
 function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing {
   let [rows, over, unreadable] = [0, 0, 0]
   if (!read.complete) return { rows, over, unreadable }
   for (const row of missingRows(list, read)) {
     rows++
     const { end } = list.kind.packed.sortKeyOf(list.shardAt(row).read(slotOf(row)))
-    if (isBefore(end, { ms: wallMs, ticks: 0 })) over++
+    const isOver = isBefore(end, { ms: wallMs, ticks: 0 })
+    if (isOver && !isBefore(end, { ms: wallMs - LATELY_MS, ticks: 0 })) over++
     if (list.kept.get(row) !== undefined) unreadable++
   }
   return { rows, over, unreadable }

@@ -1,4 +1,4 @@
-import { deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { Socket } from 'node:net'
 import type { RawAnswer } from './raw-front.ts'
 
@@ -68,6 +68,8 @@ export const ODD: Answers = {
   'no type at all': headed(''),
   'a byte order mark': made((body) => answer(`\uFEFF${body.toString()}`)),
   'identity by name': headed('content-encoding: identity\r\n'),
+  'br in name only': packed((body) => body, 'br'),
+  'aws-chunked in name only': headed('content-encoding: aws-chunked\r\n'),
   GZIP: packed((body) => gzipSync(body), 'GZIP'),
   'x-gzip': packed((body) => gzipSync(body), 'x-gzip'),
   'no length, then the end': ending(under('HTTP/1.1 200 OK\r\n\r\n')),
@@ -118,7 +120,7 @@ export const WRONG_FRAMES: Answers = {
   'gzip twice': packed((body) => gzipSync(gzipSync(body)), 'gzip, gzip'),
   'gzip unsaid': made((body) => answer(gzipSync(body))),
   'deflate unasked': packed((body) => deflateSync(body), 'deflate'),
-  'br in name only': packed((body) => body, 'br'),
+  'br unasked': packed((body) => brotliCompressSync(body), 'br'),
   'a small answer that unpacks to 100 MB': packed(() => BOMB),
   'a length too short': made(
     (body) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length - 5}\r\n\r\n${body.toString()}`,

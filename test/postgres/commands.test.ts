@@ -208,7 +208,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
         tickets_available, start, finish, price, tags, active, show_on_web, updated_at FROM crm.public_events;
       CREATE VIEW crm.whole_venues AS SELECT id, name, 'Street' AS address_street1, NULL AS address_street2, NULL AS "address_street3",
         'Leeds' AS address_city, 'LS1' AS address_postal_code, NULL AS address_state, NULL::text AS address_country, -1.5 AS longitude,
-        53.8 AS latitude, '1' AS telephone, nullif(name, name) AS description, 'x' AS website, active, updated_at FROM crm.public_venues;
+        53.8 AS latitude, '1' AS telephone, nullif(name, name) AS description, 'https://hall.example' AS website, active, updated_at FROM crm.public_venues;
       GRANT SELECT ON crm.whole_events, crm.whole_venues TO marquee`)
       const crm = { events: { from: 'crm.whole_events' }, venues: { from: 'crm.whole_venues' } }
       const suspicious = [{ kind: 'venue', column: 'description', what: 'exists, but is blank in every row', count: 1 }]

@@ -58,7 +58,7 @@ async function look(text) {
 
 /** Whether no row has this id, or this text in its id column. */
 function isUnknown({ kind, steps }) {
-  return kind === null && (steps.length === 1 || steps[0].ok)
+  return steps[0].step === 'title' || (kind === null && (steps.length === 1 || steps[0].ok))
 }
 
 function showFound({ total, records }) {
