@@ -280,18 +280,23 @@ describe('what a server answers instead of a list', () => {
       { status: 302, headers: { location: 'file:///a.csv' } },
       'broken: HOST redirects to file:, an address without https',
     ],
-  ])('%s; it is asked again after 10 s', async (_, reply, sentence) => {
-    const server = await serve(() => reply)
-    const rig = await rigOf(`"${server.origin}/a.csv?sig=secret-word"`)
-    const { failure } = await readWeb(rig.crm.events)
-    expect(failure.replaceAll(new URL(server.origin).host, 'HOST')).toBe(sentence)
-    rig.aheadMs = 9000
-    expect((await readWeb(rig.crm.events)).failure).toBe(failure)
-    expect(server.seen.length).toBe(1)
-    rig.aheadMs = 11_000
-    await readWeb(rig.crm.events)
-    expect(server.seen.length).toBe(2)
-  })
+  ])(
+    '%s; it is asked again after 5 s, or 10 s if it was a file, and the failure says when',
+    async (_, reply, sentence) => {
+      const server = await serve(() => reply)
+      const rig = await rigOf(`"${server.origin}/a.csv?sig=secret-word"`)
+      const { failure, outcome } = await readWeb(rig.crm.events)
+      expect(failure.replaceAll(new URL(server.origin).host, 'HOST')).toBe(sentence)
+      const isFile = String(reply.body ?? '').includes(',')
+      expect(outcome).toMatchObject({ failure: { retryAfterMs: isFile ? null : 5000 } })
+      rig.aheadMs = isFile ? 9000 : 4000
+      expect((await readWeb(rig.crm.events)).failure).toBe(failure)
+      expect(server.seen.length).toBe(1)
+      rig.aheadMs = isFile ? 11_000 : 5500
+      await readWeb(rig.crm.events)
+      expect(server.seen.length).toBe(2)
+    },
+  )
 
   it('a pause: neither list is asked until it is over', async () => {
     const server = await serve(() => ({ status: 429, headers: { 'retry-after': '20' } }))

@@ -43,6 +43,8 @@ export interface WebCopy {
 
 /** The shortest interval between two downloads from a server that does not answer with 304. */
 const LEAST_INTERVAL_MS = 10_000
+/** The shortest interval between two requests if the server answers with something other than the file. */
+const FAILED_INTERVAL_MS = 5000
 const DEFAULT_WAIT_MS = 10_000
 const SETTLING_MS = 2000
 const MOST_BYTES = 256 * 1024 * 1024
@@ -95,24 +97,22 @@ export class Download {
     if ('reply' in got && isRefusal(got.reply.status) && (await this.#refreshSecrets())) {
       got = await this.#follow(validators, signal)
     }
-    if (!('reply' in got)) {
-      // The server did answer, so it is not asked again at once.
-      if (got.kind === 'broken' || got.kind === 'too-large')
-        this.#answered = { at: now, failure: got, forMs: LEAST_INTERVAL_MS }
-      return got
-    }
+    // A server that did not answer is asked again whenever the next read begins.
+    if (!('reply' in got)) return got.kind === 'broken' || got.kind === 'too-large' ? this.#keepFailure(got, now) : got
     if (got.reply.status === 304 && known !== null) {
       this.#answered = null
       return (this.#copy = { ...known, askedAt: got.begunAt, writtenAtMs: this.#writtenAtMs(got.reply, known) })
     }
     const taken = await this.#take(got, known)
-    const failure = 'cursor' in taken ? null : taken
-    this.#answered = {
-      at: got.begunAt,
-      failure,
-      forMs: 'cursor' in taken ? this.#intervalAfter(taken) : LEAST_INTERVAL_MS,
-    }
+    if (!('cursor' in taken)) return this.#keepFailure(taken, got.begunAt)
+    this.#answered = { at: got.begunAt, failure: null, forMs: this.#intervalAfter(taken) }
     return taken
+  }
+
+  /** Keeps a failure for a while instead of asking the server again, and lets it say for how long. */
+  #keepFailure(failure: Failure, at: Moment): Failure {
+    this.#answered = { at, failure, forMs: FAILED_INTERVAL_MS }
+    return { ...failure, retryAfterMs: failure.retryAfterMs ?? FAILED_INTERVAL_MS }
   }
 
   /** How long a version is not downloaded again. A server that answers with 304 may be asked at each refresh. */
