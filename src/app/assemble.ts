@@ -180,7 +180,7 @@ async function assembleWith<R extends Reading>(
 }
 
 function crmLimitsOf({ freshness: { maxAgeMs, fullReadEveryMs }, limits: { memoryBytes }, crm }: Configuration) {
-  const usualMs = maxAgeMs === 0 ? Infinity : maxAgeMs / 3
+  const usualMs = maxAgeMs === 0 ? Infinity : Math.ceil(maxAgeMs / 3)
   const requestTimeoutMs = crm.requestTimeoutMs ?? Math.min(usualMs, REQUEST_TIMEOUT_CEILING_MS)
   return { maxAgeMs, fullReadEveryMs, memoryBytes, requestTimeoutMs }
 }
