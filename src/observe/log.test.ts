@@ -131,7 +131,7 @@ describe('an outage in the log', () => {
     ])
   })
 
-  it('has one end and one count, for all kinds of failed reads', () => {
+  it('has one beginning, one end and one count, for all kinds of failed reads', () => {
     const { log, lines } = aLog(true)
     log.begin()
     for (const kind of ['changes', 'full', 'changes', 'full'] as const) {
@@ -142,11 +142,19 @@ describe('an outage in the log', () => {
     log.write(readEnded({}))
     expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
       'warn   the events could not be read (unreachable): the CRM did not answer',
-      'warn   the events could not be read (unreachable): the CRM did not answer',
       'info   the events are read again, after 4 failed reads in 0 s',
       'warn   the events could not be read (unreachable): the CRM did not answer',
       'info   the events are read again, after 1 failed read in 0 s',
     ])
+  })
+
+  it('adds what to do about a mistake to what was found, whatever that ends with', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    for (const message of ['there is no table crm.e', 'there is no table crm.e; did you mean crm.v?'])
+      log.write(readEnded({ outcome: 'misconfigured', message }))
+    const ends = lines.map((line) => /crm\..*?[.?] Marquee tries again/.exec(line)?.[0])
+    expect(ends).toEqual(['crm.e. Marquee tries again', 'crm.e; did you mean crm.v? Marquee tries again'])
   })
 
   it('ends when changes are read again, although full reads in their place failed too; an audit must succeed itself', () => {

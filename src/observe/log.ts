@@ -77,7 +77,7 @@ const PROVES: Readonly<Record<ReadReport['kind'], readonly Failing[]>> = {
 }
 
 /**
- * Keeps a long outage from filling the log. The same failure of the same kind of read is logged once, then every ten
+ * Keeps a long outage from filling the log. The same failure of a list is logged once, then every ten
  * minutes; the end of all failures of a list is logged once. Waiting for a file is logged once, too.
  */
 class Repetition {
@@ -125,8 +125,10 @@ class Repetition {
     trouble.failures++
     const said = trouble.said.get(kind)
     if (said?.message !== message) {
-      trouble.said.set(kind, { message, atMs: nowMs })
-      return line
+      // A restart reads changes, and then in full: both fail in the same way.
+      const before = trouble.said.values().find((other) => other.message === message)
+      trouble.said.set(kind, before ?? { message, atMs: nowMs })
+      return before === undefined ? line : null
     }
     if (nowMs - said.atMs < SAY_AGAIN_MS || line === null) return null
     said.atMs = nowMs
@@ -302,7 +304,7 @@ function countText({ column, fault, count }: WithheldCount): string {
 
 /** A proxy answers like this while the CRM restarts, so only a person can tell a mistake from an outage. */
 const MISCONFIGURED =
-  '. Marquee tries again; if this lasts, correct the CRM or the configuration: `./marquee check` says what is missing'
+  ' Marquee tries again; if this lasts, correct the CRM or the configuration: `./marquee check` says what is missing'
 
 function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
@@ -312,7 +314,8 @@ function readLine(read: ReadReport): LogLine | null {
     return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
   }
   if (read.message !== null) {
-    const todo = outcome === 'misconfigured' ? MISCONFIGURED : ''
+    const end = read.message.endsWith('?') ? '' : '.'
+    const todo = outcome === 'misconfigured' ? `${end}${MISCONFIGURED}` : ''
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}${todo}`, fields }
   }
   const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
