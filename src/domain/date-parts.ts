@@ -15,7 +15,11 @@ const ZERO_DAY =
 const CLOCK_WITH_OFFSET =
   /^(\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?)\s?(?:Z|\+\d\d(?::?\d\d)?|(?<=:\d\d:.*)-\d\d(?::?\d\d)?)$/
 /** Matches a range that would be an offset after a day: `12:00-13:00`. */
-const RANGE = /^(\d{1,2}:\d\d)-(\d{1,2}(?::\d\d)?)$/
+const RANGE = /^(\d{1,2}:\d\d)\s?-(\d{1,2}(?::\d\d)?)$/
+/** Matches a day and what may be a range or an offset. */
+const RANGE_OR_OFFSET = /^(\d{4}-\d\d-\d\d \d\d:\d\d)-(\d\d(?::\d\d)?)$/
+/** Matches an offset that is apart. In one with a minus, the hours are few enough for it to be no range. */
+const OFFSET_APART = /\s+(?:\+\d\d|-(?:0\d|1[0-2])):?\d\d$/
 
 /** Returns the time of day in a text beside a day, without the day and the offset that are no part of it. */
 export function timePart(text: string): string {
@@ -24,6 +28,23 @@ export function timePart(text: string): string {
 }
 
 const CLOCK_LENGTH = '19:30'.length
+
+/**
+ * Returns a date as ISO 8601 writes it, if only blanks are wrong: an offset may be apart, and `2027-03-01 10:00-12:00` is
+ * a range, as no clock is 12 hours behind UTC. A range that does not run forward is an offset, and so is what follows
+ * midnight.
+ */
+export function spacedDate(text: string): string {
+  const bare = text.trim()
+  const [, from, to = ''] = RANGE_OR_OFFSET.exec(bare) ?? []
+  if (from !== undefined) return to > from.slice(-CLOCK_LENGTH) && !from.endsWith('00:00') ? `${from} - ${to}` : bare
+  return hasOffsetApart(bare) ? bare.replace(/\s+(?=\S+$)/, '') : bare
+}
+
+/** Whether a text ends with an offset after a blank, as .NET and SQL Server write it. */
+export function hasOffsetApart(text: string): boolean {
+  return OFFSET_APART.test(text)
+}
 
 const DAY_SECONDS = 86_400
 /** 1899-12-30 and 31, 1900-01-01 and 1904-01-01, in days from 1970. */

@@ -86,6 +86,8 @@ describe('the times of a day', () => {
     'midnight',
     'bis 20 Uhr',
     '19:30 - offen',
+    '9-5',
+    '11:30 – 1:30',
     '',
   ])('are not in %j', (text) => {
     expect(read(text)).toBeNull()

@@ -35,7 +35,8 @@ interface Side {
 /**
  * Parses a time of day in a usual spelling (`19h`, `19.30 Uhr`, `7:30 p.m.`), or a range of two (`7–9 PM`, `10p-2a`,
  * `18:30 bis 20:00`, `from 7 to 9 pm`, `de 10 a 13`). A side without AM or PM takes the other's if the range then runs
- * forward, and else the opposite. A lone number is a time only within a range. `null` for any other text.
+ * forward, and else the opposite; without either, `9-5` is no range. A lone number is a time only within a range. `null`
+ * for any other text.
  */
 export function parseDayTimes(text: string): DayTimes | null {
   const bare = text.trim()
@@ -45,7 +46,10 @@ export function parseDayTimes(text: string): DayTimes | null {
   const [first, last] = [sideOf(match.slice(1, 9), true), sideOf(match.slice(9, 17), false)]
   if (first === 'wrong' || last === 'wrong' || first === null) return null
   if (last === null) return first.isSure ? { from: first.seconds, to: null } : null
-  return { from: onClockOf(first, last, true), to: onClockOf(last, first, false) }
+  const [from, to] = [onClockOf(first, last, true), onClockOf(last, first, false)]
+  // From 9 to 5 is a working day to some, and a night to others.
+  const isOpen = to < from && first.half === null && last.half === null
+  return isOpen ? null : { from, to }
 }
 
 /** Splits a text into what may be the two sides of a range; `null` if it has no sign or word between them. */

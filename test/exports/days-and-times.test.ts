@@ -112,6 +112,11 @@ describe('a range of times in one cell', () => {
       { when: '2027-03-02, 22-2 Uhr' },
       { when: '2027-03-03T19:00' },
       { when: '2027-03-04 7 PM' },
+      { when: '2027-03-05T7 PM' },
+      { when: '2027-03-06 10:00-12:00' },
+      { when: '2027-03-07 19:30:00.0000000 -05:00' },
+      { when: '2027-03-08 7:30 PM -05:00' },
+      { when: '2027-03-09 9-5' },
     ]
     const { times } = await read(rows, {
       start: 'when',
@@ -122,7 +127,12 @@ describe('a range of times in one cell', () => {
       '2027-03-01T19:00 2027-03-01T21:00',
       '2027-03-02T22:00 2027-03-03T02:00',
       '2027-03-03T19:00 2027-03-03T23:59:59',
-      'unreadable when "2027-03-04 7 PM"',
+      '2027-03-04T19:00 2027-03-04T23:59:59',
+      'unreadable when "2027-03-05T7 PM"',
+      '2027-03-06T10:00 2027-03-06T12:00',
+      '2027-03-08T01:30 2027-03-08T23:59:59',
+      'unreadable when "2027-03-08 7:30 PM -05:00"',
+      'unreadable when "2027-03-09 9-5"',
     ])
   })
 
@@ -259,6 +269,24 @@ describe('a column that is at midnight in every row', () => {
       '2027-06-05T21:00 2027-06-06T23:59:59',
       '2027-06-07T10:00 2027-06-07T23:59:59',
     ])
+  })
+
+  it.each(FORMATS)('is one of times if instants end at the midnight after their start, in %s', async (format) => {
+    const rows = [
+      { from: '2027-06-01T19:00:00+02:00', to: '2027-06-02T00:00:00+02:00' },
+      { from: '2027-12-01T19:00:00+01:00', to: '2027-12-02T00:00:00+01:00' },
+    ]
+    const { times } = await read(rows, { start: 'from', finish: 'to', format })
+    expect(times).toEqual(['2027-06-01T19:00 2027-06-02T00:00', '2027-12-01T19:00 2027-12-02T00:00'])
+  })
+
+  it.each(FORMATS)('is one of times if a row has one that no format describes, in %s', async (format) => {
+    const rows = [
+      { from: '2027-06-01 19:00', to: '2027-06-03 00:00' },
+      { from: '2027-06-02 19:00', to: '2027-06-02 9.30 p.m.' },
+    ]
+    const { times } = await read(rows, { start: 'from', finish: 'to', format })
+    expect(times).toEqual(['2027-06-01T19:00 2027-06-03T00:00', '2027-06-02T19:00 2027-06-02T21:30'])
   })
 
   it('lasts the day of its start, if the configuration says so', async () => {

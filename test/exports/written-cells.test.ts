@@ -109,6 +109,40 @@ describe.each(FORMATS)('values of any field, in %s', (format) => {
     ).toEqual([0, 16, null])
   })
 
+  it('must not stand for blank cells, which whenBlank does', async () => {
+    const source = "{ column: Cell, values: { ' ': 0 } }"
+    expect(await read(format, { source, cells: [''] })).toEqual([
+      'replaces blank cells; write whenBlank beside it for these',
+    ])
+  })
+
+  it('are those of each column that is joined or subtracted', async () => {
+    const joined = '{ join: [Cell, From], values: { neu: Alt } }'
+    expect(await read(format, { source: joined, field: 'Name', cells: ['Alt', 'Neu'] })).toEqual([
+      'Alt 2036-07-12 19:30',
+      'Alt 2036-07-12 19:30',
+    ])
+    const rest = `{ subtract: [Cell, Nr], values: { open: 20, none: null, ${idAt(0)}: 8, ${idAt(1)}: 3 } }`
+    expect(await read(format, { source: rest, field: 'TicketsAvailable', cells: ['Open', 'none'] })).toEqual([12, 0])
+    const date =
+      "{ join: [Cell, To], values: { heute: 2036-07-12, '2036-07-12 22:00': 23-24 Uhr, TBA: null }, whenBlank: { lasting: 1h } }"
+    expect(await read(format, { source: date, field: 'Finish', cells: ['Heute', 'TBA'] })).toEqual([
+      '2036-07-13T00:00:00+01:00',
+      '2036-07-12T20:30:00+01:00',
+    ])
+  })
+
+  it('are those of ids, so that a row with another id stays the same record', async () => {
+    const source = `{ column: Nr, values: { ${idAt(0)}: ${idAt(7)} } }`
+    using folder = new WorkFolder({ 'x.json': JSON.stringify([{ Nr: idAt(0), Ort: 'Halle' }]) })
+    const text = `crm: { kind: files, directory: ., events: { from: x.json, rows: none }, venues: { from: x.json, fields: { Id: ${source}, Name: Ort } } }`
+    const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+    const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+    const { lists } = await readCrm(loaded.configuration)
+    expect(lists.venues.list.get(idAt(7) as never)?.Name).toBe('Halle')
+  })
+
   it('must be numbers where the field is one', async () => {
     const source = '{ column: Cell, values: { Free: nothing } }'
     expect(await read(format, { source, cells: ['1'] })).toEqual(['must be a number, or null for a blank cell'])
@@ -169,8 +203,17 @@ describe.each(FORMATS)('tags written as a list, in %s', (format) => {
     ' ["a, b", 7, null] ',
     `["L'été", 'x;y']`,
     "['Rock\\'n\\'Roll',]".replaceAll('\\\\', '\\'),
+    String.raw`['Caf\xe9', 'Kom\u00f6die\n', '\U0001F3AD', 'a\\b']`,
   ]
-  const expected = [['music', 'family'], ['Rock', 'Indie/Folk'], [], ['a, b', '7'], ["L'été", 'x;y'], ["Rock'n'Roll"]]
+  const expected = [
+    ['music', 'family'],
+    ['Rock', 'Indie/Folk'],
+    [],
+    ['a, b', '7'],
+    ["L'été", 'x;y'],
+    ["Rock'n'Roll"],
+    ['Café', 'Komödie\n', '🎭', 'a\\b'],
+  ]
 
   it.each(['', "tags: [';']", "tags: ['/', ',']"])('are that list, with texts { %s }', async (texts) => {
     expect(await read(format, { field: 'Tags', source: 'Cell', cells, texts })).toEqual(expected)
@@ -180,6 +223,31 @@ describe.each(FORMATS)('tags written as a list, in %s', (format) => {
     const asked = { field: 'Genres', further: 'Genres: texts', source: 'Cell', cells, texts: "tags: ['/', ',']" }
     expect(await read(format, asked)).toEqual(expected)
   })
+
+  it.each([`['a'`, '{Rock,Pop}', "('a', 'b')", "[u'a', 'b']", '[“a”]', '[a b]', "['a']['b']"])(
+    'are suspicious if they only look like one: %s',
+    async (cell) => {
+      const rows = JSON.stringify([
+        { Nr: idAt(0), Cell: cell },
+        { Nr: idAt(1), Cell: '[1] Rock' },
+      ])
+      using folder = new WorkFolder({
+        'x.json': rows,
+        'x.csv': `Nr,Cell\n${idAt(0)},"${cell}"\n${idAt(1)},[1] Rock\n`,
+        'v.json': '[]',
+      })
+      const text = `crm: { kind: files, directory: ., events: { from: x.${format}, showOnWeb: null, fields: { Id: Nr, Tags: Cell, Start: { value: 2036-07-12T10:00 }, Finish: { lasting: 1h } } }, venues: { from: v.json } }`
+      const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+      const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+      const { lists, marquee } = await readCrm(loaded.configuration)
+      expect(lists.events.list.get(idAt(0) as never)?.Tags).toEqual([cell])
+      const found = marquee.suspicions.events.list(() => true).filter(({ column }) => column === 'Cell')
+      expect(found.map(({ what, count }) => `${what} (${count})`)).toEqual([
+        'looks like a list, but is none in JSON or Python, and is served as text (1)',
+      ])
+    },
+  )
 
   it('are split as before if they are no list', async () => {
     const asked = {
@@ -209,6 +277,12 @@ describe.each(FORMATS)('the lowest amount in a text, in %s', (format) => {
     ['Erwachsene 20 €, Kinder (bis 14 Jahre) 10,50 €', '10.50'],
     ['TBD', 'unreadable "TBD"'],
     ['12,3,4 oder 5', 'unreadable "12,3,4 oder 5"'],
+    ['12 € + 2 € Gebühr', '12'],
+    ['ab 18 € zzgl. 1,50 € VVK-Gebühr', '18'],
+    ['12€50 / 8€', '8'],
+    ['de 9€50 à 12€50', '9.50'],
+    ['frei ab 18 Jahren', 'unreadable "frei ab 18 Jahren"'],
+    ['10 % Rabatt', 'unreadable "10 % Rabatt"'],
   ])('%s', async (cell, price) => {
     expect(await read(format, { source, cells: [cell], texts: german })).toEqual([price])
   })
@@ -218,6 +292,9 @@ describe.each(FORMATS)('the lowest amount in a text, in %s', (format) => {
     ['from £18.50', '18.50'],
     ['£1,250 to £2,000', '1250'],
     ['doors 7:30, £9', '9'],
+    ['under 12: ¥500', '500'],
+    ['£10 plus £1 booking fee', '10'],
+    ['50p', 'unreadable "50p"'],
   ])('%s', async (cell, price) => {
     expect(await read(format, { source, cells: [cell], texts: "decimal: '.', currency: [$, £]" })).toEqual([price])
   })

@@ -80,7 +80,7 @@ export function fieldSources(
 }
 
 const SOURCE =
-  'The source of the field; null drops it. A column, except that of `Id`, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell; for `Status`, FOUND may also be only the beginning. `html: true` reads HTML as the text that people see. `prefix: https://…/` precedes a value that is no absolute address, percent-encoded. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
+  'The source of the field; null drops it. A column, and each that is joined or subtracted, may also have `values: { FOUND: VALUE }`, which replaces values, in any case, and each tag; null stands for a blank cell; for `Status`, FOUND may also be only the beginning. `html: true` reads HTML as the text that people see. `prefix: https://…/` precedes a value that is no absolute address, percent-encoded. A path that finds several cells, such as `tickets.*.price`, may have `pick`: `first`, `least`, `greatest`, `sum` or `count`; `least` also finds the lowest amount in a text such as `ab 18,00 €`, `greatest` the highest. `onlyWhere: { COLUMN: [VALUE] }` reads the column only in such rows; in others its cell is blank. `whenBlank` of a date may be another column, in its own zone.'
 
 /** Reports fields that nothing declares, unless a known one was most likely meant, and returns the others. */
 function withoutUndeclared(
@@ -105,10 +105,13 @@ const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
 
 function idKey(joins: boolean): Key<FieldSource> {
-  return wholeKey(joins ? `a column, or ${JOIN}` : 'a column', idSchema(joins), (node) => {
+  return wholeKey(joins ? `a column, or ${JOIN}` : 'a column', idSchema(joins), (node, place) => {
     if (node.kind !== 'map') return columnOf(node, [], false)
-    const joined = joins ? joinOf(node, [], false) : null
-    return joined?.whenBlank === null ? joined : null
+    if (!joins) return null
+    const isPlain = onlyEntries(node, ['column', 'join', 'values']) !== null
+    return (
+      refuseBlankFound(node, place) ?? (isPlain ? (joinOf(node, [], false) ?? columnOf(node, ['values'], false)) : null)
+    )
   })
 }
 
@@ -127,6 +130,7 @@ function fieldKey(name: string, type: SourceType, labels: boolean): Key<FieldSou
     sourceSchema({ type, labels, lasts }),
     (node, place) =>
       (lasts ? refuseLasting(node, place) : null) ??
+      refuseBlankFound(node, place) ??
       (constant === undefined ? null : refuseWord(node, place, constant, lasts)) ??
       (type === 'text' ? refusePrefix(node, place) : null) ??
       valueOf(node) ??
@@ -146,7 +150,8 @@ function refuseWord(node: Tree, place: Place, { allowed, pattern }: Constant, la
     return place.in(key, said).refuse(said, `must be ${allowed}${lasts ? ', or { lasting: 2h30m }' : ''}`)
   }
   const values = node.entries.get('values')
-  for (const [found, said] of values?.kind === 'map' ? values.entries : []) {
+  // Of joined columns, a value is only a part of the constant.
+  for (const [found, said] of values?.kind === 'map' && !node.entries.has('join') ? values.entries : []) {
     const written = String(scalarOf(said)?.value ?? '')
     if (written.trim() === '?' || pattern.test(written)) continue
     return place.in('values', values).in(found, said).refuse(said, `must be ${allowed}, or null for a blank cell`)
@@ -158,6 +163,13 @@ function refusePrefix(node: Tree, place: Place): typeof PROBLEM | null {
   const said = node.kind === 'map' ? node.entries.get('prefix') : undefined
   if (said === undefined || isNull(said) || ADDRESS.test(writtenText(said) ?? '')) return null
   return place.in('prefix', said).refuse(said, 'must be the beginning of an http or https URL')
+}
+
+/** Refuses a value for blank cells: in some files they are empty texts, in others there is none. */
+function refuseBlankFound(node: Tree, place: Place): typeof PROBLEM | null {
+  const values = node.kind === 'map' ? node.entries.get('values') : undefined
+  if (values?.kind !== 'map' || ![...values.entries.keys()].some((found) => trimWhiteSpace(found) === '')) return null
+  return place.in('values', values).report('replaces blank cells; write whenBlank beside it for these')
 }
 
 /** Refuses an invalid duration. An open question is reported elsewhere. */
@@ -219,10 +231,12 @@ function textRulesOf(entries: MapTree['entries']): Pick<ColumnSource, 'values' |
 }
 
 function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {
-  const entries = onlyEntries(node, ['join', 'whenBlank', ...further])
+  const entries = onlyEntries(node, ['join', 'whenBlank', 'values', ...further])
   const columns = columnsIn(entries?.get('join'))
-  const rest = entries === null || columns === null ? null : besidesOf(entries, lasts, further.includes('wallTimeIn'))
-  return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
+  if (entries === null || columns === null) return null
+  const rest = besidesOf(entries, lasts, further.includes('wallTimeIn'))
+  const texts = textRulesOf(entries)
+  return rest === null || texts === null ? null : { kind: 'join', columns, ...rest, ...texts }
 }
 
 /** Parses the keys allowed next to columns; `null` if they are invalid. */
@@ -246,11 +260,13 @@ function valueOf(node: Tree): ValueSource | null {
 }
 
 function subtractOf(node: Tree): SubtractSource | null {
-  const entries = onlyEntries(node, ['subtract', 'whenBlank'])
+  const entries = onlyEntries(node, ['subtract', 'whenBlank', 'values'])
   const columns = columnsIn(entries?.get('subtract'))
-  const rest = entries === null || columns === null ? null : besidesOf(entries, false, false)
-  if (columns === null || rest === null) return null
-  return { kind: 'subtract', columns, ...(typeof rest.whenBlank === 'string' ? { whenBlank: rest.whenBlank } : {}) }
+  if (entries === null || columns === null) return null
+  const [rest, texts] = [besidesOf(entries, false, false), textRulesOf(entries)]
+  if (rest === null || texts === null) return null
+  const blank = typeof rest.whenBlank === 'string' ? { whenBlank: rest.whenBlank } : {}
+  return { kind: 'subtract', columns, ...blank, ...texts }
 }
 
 /** Parses `day` or a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */

@@ -53,7 +53,10 @@ function valuesSchema(constant: Constant | undefined): ValueSchema {
 
 /** The schema of an id's source. */
 export function idSchema(joins: boolean): ValueSchema {
-  return joins ? { anyOf: [COLUMN, mappingOf({ join: COLUMNS }, ['join'])] } : COLUMN
+  const values = { values: valuesSchema(undefined) }
+  const column = { column: orReference(textSchema(NAME)) }
+  const others = [mappingOf({ join: COLUMNS, ...values }, ['join']), mappingOf({ ...column, ...values }, ['column'])]
+  return joins ? { anyOf: [COLUMN, ...others] } : COLUMN
 }
 
 /** The types of fields, further ones included, as far as their sources differ. */
@@ -88,8 +91,8 @@ export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
       mappingOf({ column: orReference(textSchema(NAME)), ...label, ...texts, ...rest, ...picked }, ['column']),
       mappingOf({ value }, ['value']),
       type === 'int32'
-        ? mappingOf({ subtract: COLUMNS, whenBlank }, ['subtract'])
-        : mappingOf({ join: COLUMNS, ...rest }, ['join']),
+        ? mappingOf({ subtract: COLUMNS, whenBlank, values: valuesSchema(constant) }, ['subtract'])
+        : mappingOf({ join: COLUMNS, ...rest, values: valuesSchema(undefined) }, ['join']),
       ...(lasts ? [LASTING] : []),
     ],
   }

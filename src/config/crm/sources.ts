@@ -18,7 +18,7 @@ export interface ColumnSource {
   readonly whenBlank: string | LastingSource | ColumnSource | null
   /** Whether to read the labels that people see instead of the CRM's codes. */
   readonly label: boolean
-  /** What to read instead of certain texts, trimmed and in lower case; `null` stands for a blank cell. */
+  /** What to read instead of certain texts of a cell, trimmed and in lower case; `null` stands for a blank cell. */
   readonly values?: readonly (readonly [from: string, to: string | null])[]
   /** Whether the cells are HTML, of which only the text is read; absent if the configuration does not say. */
   readonly html?: boolean
@@ -43,7 +43,7 @@ export interface ValueSource {
 }
 
 /** The first column minus all others, at least 0. */
-export interface SubtractSource {
+export interface SubtractSource extends Pick<ColumnSource, 'values'> {
   readonly kind: 'subtract'
   readonly columns: readonly string[]
   /** The number to read if the first column is blank. */
@@ -51,7 +51,7 @@ export interface SubtractSource {
 }
 
 /** Several columns, joined with blanks. */
-export interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> {
+export interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'values' | 'wallTimeIn'> {
   readonly kind: 'join'
   readonly columns: readonly string[]
 }
@@ -77,6 +77,11 @@ export function columnSource(column: string): ColumnSource {
 export function columnsOf(source: FieldSource | null | undefined): readonly string[] {
   if (source?.kind === 'column') return [source.column]
   return source?.kind === 'join' || source?.kind === 'subtract' ? source.columns : []
+}
+
+/** The columns that a joined value or a difference is made of. */
+export function joinedColumns({ columns, values }: JoinSource | SubtractSource): readonly ColumnSource[] {
+  return columns.map((column) => ({ ...columnSource(column), ...(values === undefined ? {} : { values }) }))
 }
 
 /** The sources of fields. An absent field keeps the stock mapping; null drops it. */

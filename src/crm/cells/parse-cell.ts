@@ -147,8 +147,24 @@ function pythonList(inner: string): readonly Cell[] | null {
     const match = ITEM.exec(inner)
     if (match === null) return inner.slice(at).trim() === '' ? items : null
     const [whole, single, double, bare] = match
-    items.push(bare === 'None' ? null : (bare ?? (single ?? double ?? '').replaceAll(/\\([^])/g, '$1')))
+    items.push(bare === 'None' ? null : (bare ?? unescaped(single ?? double ?? '')))
     at += whole.length
   }
   return items
+}
+
+/** Matches an escape of Python's: a code of 2, 4 or 8 hexadecimal digits, or one letter or sign. */
+const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([^]))/g
+const ESCAPED_SIGNS: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+function unescaped(text: string): string {
+  return text.replaceAll(ESCAPE, (_, two?: string, four?: string, eight?: string, sign?: string) => {
+    const code = Number.parseInt(two ?? four ?? eight ?? '', 16)
+    if (sign !== undefined) return ESCAPED_SIGNS.get(sign) ?? sign
+    return code > 0x10_ff_ff ? '\ufffd' : String.fromCodePoint(code)
+  })
 }

@@ -1,5 +1,5 @@
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, CellFault } from '../cells/cell.ts'
+import { type Cell, CellFault, DecimalText } from '../cells/cell.ts'
 import type { Convert } from './conversions.ts'
 
 /** A number in a cell, and the text that it is read from. */
@@ -20,10 +20,23 @@ const NO_CENTS = /^[.,] ?[-–—]{1,2}(?!\d)/
 /** Matches what may follow a number of a series that ends with a currency: `10/8 EUR`, `10 bis 20 €`. */
 const IN_SERIES = /^\s*(?:$|[-–—/|,;()&]|(?:bis|to|à|a|al|tot|und|and|et|y|e|en|oder|or|ou|o|of)(?![\p{L}\d]))/u
 
+/** Matches a word after a number, or the sign of a percentage. */
+const WORD = /^\s*[\p{L}%]/u
+
+/** Matches what stands before an amount that is paid in addition: `12 € + 2 € Gebühr`. */
+const IN_ADDITION = /(?:\+|(?<!\p{L})(?:plus|zzgl\.?|zuzüglich|más|più))$/iu
+
+/** Matches cents behind the currency: `12€50`. */
+const CENTS = /^\d\d(?!\d)/
+
+const CURRENCY = /^\p{Sc}|\p{Sc}$/u
+
 /**
- * Returns a function that finds the amounts in a cell: its number, else each number in its text. If any number stands
- * next to a currency, a number that a word follows is not an amount: `ab 6 Jahren: 12 €`.
+ * Returns a function that finds the amounts in a cell: its number, else each number in its text. A number before a word
+ * is no amount, unless a currency stands beside it: `ab 6 Jahren: 12 €`. If there is a currency, numbers without one are
+ * amounts only in a series that ends with it.
  * @param toNumber reads a number as the field does
+ * @param currency marks besides the signs of currencies
  */
 export function amountFinder(
   toNumber: Convert<number | string>,
@@ -33,24 +46,40 @@ export function amountFinder(
     const number = toNumber(cell)
     return number instanceof CellFault ? null : { cell, value: Number(number) }
   }
+  const markBefore = (text: string): string =>
+    currency.find((mark) => text.endsWith(mark)) ?? CURRENCY.exec(text.slice(-1))?.[0] ?? ''
+  const markAfter = (text: string): string =>
+    currency.find((mark) => text.startsWith(mark)) ?? CURRENCY.exec(text.slice(0, 1))?.[0] ?? ''
   return (cell) => {
     const whole = amountOf(cell)
     if (whole !== null) return [whole]
     if (typeof cell !== 'string' || cell.length > LONGEST) return []
+    let isCents = false
     const found = Array.from(cell.matchAll(DIGITS), ({ 0: digits, index }) => {
       const after = cell.slice(index + digits.length)
       const end = NO_CENTS.exec(after)?.[0] ?? ''
       const rest = after.slice(end.length)
-      const before = trimWhiteSpace(cell.slice(0, index))
-      const isMarked = currency.some((mark) => before.endsWith(mark) || trimWhiteSpace(rest).startsWith(mark))
-      return { digits, isSure: isMarked || end !== '', isInSeries: IN_SERIES.test(rest) }
+      const [before, behind] = [trimWhiteSpace(cell.slice(0, index)), trimWhiteSpace(rest)]
+      const [first, last] = [markBefore(before), markAfter(behind)]
+      const cents = last === '' ? undefined : CENTS.exec(rest.slice(last.length))?.[0]
+      const hasCents = rest.startsWith(last) && cents !== undefined && /^\d+$/.test(digits)
+      const isAmount = !digits.includes(':') && !isCents
+      isCents = hasCents
+      return {
+        number: hasCents ? new DecimalText(`${digits}.${cents}`) : digits,
+        // Digits with a colon are a time.
+        isAmount: isAmount && !IN_ADDITION.test(trimWhiteSpace(before.slice(0, before.length - first.length))),
+        isSure: first !== '' || last !== '' || end !== '',
+        isInSeries: IN_SERIES.test(rest),
+        isBeforeWord: WORD.test(rest),
+      }
     })
     const hasSure = found.some(({ isSure }) => isSure)
-    // Digits with a colon are a time.
     const meant = found.filter(
-      ({ digits, isSure, isInSeries }) => !digits.includes(':') && (!hasSure || isSure || isInSeries),
+      ({ isAmount, isSure, isInSeries, isBeforeWord }) =>
+        isAmount && (isSure || isInSeries || !(hasSure || isBeforeWord)),
     )
-    const amounts = meant.map(({ digits }) => amountOf(digits))
+    const amounts = meant.map(({ number }) => amountOf(number))
     // A number that cannot be read may be the lowest.
     return amounts.every((amount) => amount !== null) ? amounts : []
   }

@@ -93,7 +93,7 @@ function sumOf(cells: readonly Cell[]): Cell {
 }
 
 /** Returns a reader of a column's cell as people see it. */
-export function seenCell<Row>(column: string, access: RowAccess<Row>): (row: Row) => Cell {
+function seenCell<Row>(column: string, access: RowAccess<Row>): (row: Row) => Cell {
   return access.shown?.(column) ?? access.cell(column)
 }
 

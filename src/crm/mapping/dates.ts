@@ -5,7 +5,7 @@ import { parseDayTimes, sidesOf } from '../../domain/time-range.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
-import { isTimeAlone } from '../../domain/date-parts.ts'
+import { hasOffsetApart, isTimeAlone, spacedDate } from '../../domain/date-parts.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
@@ -23,35 +23,42 @@ type WrittenDate =
 export interface DateRules {
   readonly expected: Expected
   readonly parse: (text: string) => WrittenDate | null
-  readonly formats: readonly DateFormat[]
 }
 
-const ISO: DateRules = { expected: { kind: 'date-time', formats: [] }, parse: parseDateTimeText, formats: [] }
-
-/** Returns rules that try the formats of days first, then ISO 8601, then the other formats. */
+/** Returns rules that try the formats of days first, then ISO 8601, then the other formats, then usual times of day. */
 export function dateRules(formats: readonly DateFormat[]): DateRules {
-  if (formats.length === 0) return ISO
   const days = formats.filter(({ hasTime }) => !hasTime)
   const times = formats.filter(({ hasTime }) => hasTime)
+  const asWritten: DateRules['parse'] = (text) => {
+    for (const format of days) {
+      const wall = parseByFormat(text, format)
+      if (wall !== null) return { kind: 'day', wall }
+    }
+    const parsed = isoDate(text)
+    if (parsed !== null) return parsed
+    for (const format of times) {
+      const wall = parseByFormat(text, format)
+      if (wall !== null) return { kind: 'wall', wall }
+    }
+    return null
+  }
   return {
     expected: { kind: 'date-time', formats: formats.map((format) => format.written) },
-    formats,
-    parse(text) {
-      for (const format of days) {
-        const wall = parseByFormat(text, format)
-        if (wall !== null) return { kind: 'day', wall }
-      }
-      const parsed = parseDateTimeText(text)
-      if (parsed !== null) return parsed
-      for (const format of times) {
-        const wall = parseByFormat(text, format)
-        if (wall !== null) return { kind: 'wall', wall }
-      }
-      return null
-    },
+    parse: (text) => asWritten(text) ?? parseTimesOfDay(text, formats, asWritten),
   }
 }
 
+const HYPHEN = 0x2d
+
+function isoDate(text: string): DateTimeText | null {
+  const parsed = parseDateTimeText(text)
+  // An offset directly after the minutes may be the end of a range.
+  if (parsed !== null && (parsed.kind === 'wall' || text.charCodeAt(MINUTE_LENGTH) !== HYPHEN)) return parsed
+  const spaced = spacedDate(text)
+  return spaced === text ? parsed : parseDateTimeText(spaced)
+}
+
+const MINUTE_LENGTH = '2027-03-01 10:00'.length
 const ISO_DAY = parseDateFormat('YYYY-MM-DD')
 
 /** Returns the rules of a Finish, of which an ISO day alone is a day too. */
@@ -82,19 +89,18 @@ export function dayRules(rules: DateRules): DateRules {
 
 const OFFSET = /\s*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/
 
-/**
- * Reads a day, and after it a range of times, or a time that no format describes. A time alone is read only beside a
- * column of days: in one column, a format says how times are written.
- */
-function parseTimesOfDay(text: string, { formats, parse }: DateRules, isJoined: boolean): WrittenDate | null {
+/** Reads a day in some format, and after it a time that no format describes, or a range of such. */
+function parseTimesOfDay(text: string, formats: readonly DateFormat[], parse: DateRules['parse']): WrittenDate | null {
   for (const format of [ISO_DAY, ...formats]) {
     const found = typeof format === 'string' ? null : parseDayBefore(text, format)
     if (found === null) continue
     const { wall, rest } = found
+    if (hasOffsetApart(rest)) return null
     const at = (seconds: number): Wall => ({ seconds: wall.seconds + seconds, ticks: 0 })
     const times = parseDayTimes(rest.replace(AFTER_DAY, ''))
     if (times !== null && times.to !== null) return { kind: 'range', wall: at(times.from), until: at(times.to) }
-    if (times !== null) return isJoined ? { kind: 'wall', wall: at(times.from) } : null
+    // After a T, ISO 8601 alone says what a time is.
+    if (times !== null) return rest.startsWith('T') ? null : { kind: 'wall', wall: at(times.from) }
     const day = text.slice(0, text.length - rest.length)
     const [from, to] = (sidesOf(rest) ?? []).map((side) => parse(`${day} ${side}`))
     if (from?.kind === 'wall' && to?.kind === 'wall') return { kind: 'range', wall: from.wall, until: to.wall }
@@ -128,16 +134,17 @@ function parseDate(cell: Cell, reading: Reading): WrittenDate | CellFault {
     const parsed = parseDate(cell.text, reading)
     return parsed instanceof CellFault ? new CellFault(parsed.expected, cell) : later(parsed, cell.days)
   }
-  const { rules, hasZone, isJoined } = reading
+  const { rules, hasZone } = reading
   if (typeof cell !== 'string') return new CellFault(rules.expected, cell)
-  const parsed = rules.parse(cell) ?? parseTimesOfDay(cell, rules, isJoined)
+  const parsed = rules.parse(cell)
   if (parsed === null || isTimeAlone(secondsOf(parsed))) return new CellFault(rules.expected, cell)
   if (parsed.kind !== 'instant' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
   const { epochSeconds: seconds, ticks } = parsed.instant
   return { kind: 'wall', wall: { seconds, ticks } }
 }
 
-function secondsOf(written: WrittenDate): number {
+/** Returns the seconds of a date: on its own clock, or from 1970 for an instant. */
+export function secondsOf(written: WrittenDate): number {
   return written.kind === 'instant' ? written.instant.epochSeconds : written.wall.seconds
 }
 

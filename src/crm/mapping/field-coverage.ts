@@ -145,8 +145,7 @@ function writtenAs(source: FieldSource): string {
       : `${source.lastingMs / 60_000} minutes after Start`
   }
   const columns = columnsOf(source).join(source.kind === 'subtract' ? ' − ' : ' + ')
-  const values = source.kind === 'column' ? (source.values ?? []) : []
-  const pairs = values.map(([from, to]) => `${from} = ${to ?? 'blank'}`)
+  const pairs = (source.values ?? []).map(([from, to]) => `${from} = ${to ?? 'blank'}`)
   return pairs.length === 0 ? columns : `${columns} (${pairs.join(', ')})`
 }
 

@@ -14,7 +14,7 @@ import type { Zone } from '../../domain/zone.ts'
 import { type Cell, type RowAccess, isBlank } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 import type { FlagColumn } from './conditions.ts'
-import { type DateRules, dateRules, finishRules } from './dates.ts'
+import { type DateRules, dateRules, finishRules, secondsOf } from './dates.ts'
 import type { HtmlText } from './html-text.ts'
 import type { Suspicions } from './suspicions.ts'
 
@@ -187,7 +187,7 @@ function lastsUntilMidnight([start, finish]: readonly [Cell, Cell], rules: DateR
   if (typeof start !== 'string' || typeof finish !== 'string') return true
   const [begins, ends] = [rules.parse(start), rules.parse(finish)]
   if (begins === null || ends === null) return true
-  if (begins.kind === 'instant' || ends.kind !== 'wall') return false
-  const seconds = ends.wall.seconds - begins.wall.seconds
-  return seconds > 0 && seconds <= DAY_SECONDS
+  const seconds = secondsOf(ends) - secondsOf(begins)
+  const areAlike = (begins.kind === 'instant') === (ends.kind === 'instant')
+  return ends.kind !== 'day' && areAlike && seconds > 0 && seconds <= DAY_SECONDS
 }

@@ -4,6 +4,7 @@ import {
   type LastingSource,
   type SubtractSource,
   columnsOf,
+  joinedColumns,
   secondColumn,
 } from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
@@ -37,7 +38,7 @@ import {
 } from './conversions.ts'
 import { type DateOrigin, dateReader, dayRules, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
 import { dayPart, timePart } from '../../domain/date-parts.ts'
-import { type CellUse, columnCell, seenCell } from './column-cell.ts'
+import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { writtenList } from '../cells/parse-cell.ts'
@@ -82,6 +83,10 @@ export function furtherReadersOf<Row>(
     return readerOf[at === status ? 'status' : type === 'url' ? type : FIELD_TYPE_OF[type]](name)
   })
 }
+
+const NO_LIST = 'looks like a list, but is none in JSON or Python, and is served as text'
+/** Matches a text in brackets or braces, and one that begins with a bracket and a quote. */
+const LIKE_LIST = /^\s*(?:\[[^\]]*\]\s*$|\{[^}]*\}\s*$|[[({]\s*[a-z]?["'“])/i
 
 /** Converts what is blank to null; an empty text that the CRM distinguishes from null stays empty if `keepsEmpty`. */
 function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Convert<Value | null> {
@@ -147,13 +152,14 @@ function readersByType<Row>(
     written === null
       ? conversions.int32
       : seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell, texts?.decimal ?? '.'))
-  const tagsIn = (column: string): Conversions['tags'] => {
-    const separators = texts?.tags ?? [';']
-    if (lists !== 'text' || separators.includes(',')) return conversions.tags
+  const tagsIn = (name: string): Conversions['tags'] => {
+    const [column, separators] = [columnName(setting, name), texts?.tags ?? [';']]
     const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
+    const mayLackSeparator = name === 'Tags' && lists === 'text' && !separators.includes(',')
     return seen(conversions.tags, (cell, tags) => {
-      if (typeof cell === 'string' && !(tags instanceof CellFault) && writtenList(cell) === null)
-        suspicions.seeTags(column, cell, tags.length, separator)
+      if (typeof cell !== 'string' || tags instanceof CellFault || writtenList(cell) !== null) return
+      if (LIKE_LIST.test(cell)) suspicions.suspect(column, NO_LIST, cell)
+      else if (mayLackSeparator) suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
   const textIn = (name: string, isAddress: boolean): Convert<string | null> => {
@@ -208,8 +214,7 @@ function readersByType<Row>(
       return dateReader(dateOf(name), showIn, { start, lastingMs, isShared })
     },
     tags(name) {
-      const convert = name === 'Tags' ? tagsIn(columnName(setting, name)) : conversions.tags
-      const translated = translatedTags(convert, sourceOf(name))
+      const translated = translatedTags(tagsIn(name), sourceOf(name))
       return read(name, translated, 'unreadable', conversions.tags, { translatesLater: true })
     },
     flag: (name) => read(name, conversions.flag),
@@ -249,10 +254,8 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    const cellOf = (one: string): ((row: Row) => Cell) =>
-      use.isText === true ? seenCell(one, access) : access.cell(one)
-    const joining = blank === 'any' ? OF_DATE : OF_TEXT
-    const cell = joinedCell(source.columns.map(cellOf), joining, isBlankByOne)
+    const cells = joinedColumns(source).map((part) => columnCell(part, access, { isText: use.isText === true }))
+    const cell = joinedCell(cells, blank === 'any' ? OF_DATE : OF_TEXT, isBlankByOne)
     return { column, cell, ...constant }
   }
   return { column, cell: columnCell(source, access, use), ...constant }
@@ -360,12 +363,16 @@ const MAX_INT32 = 2_147_483_647
  * @param isFurther whether it is null if the first cell is blank: what is left of an unknown number is unknown
  */
 function differenceReader<Row>(
-  { columns, whenBlank }: SubtractSource,
+  source: SubtractSource,
   access: RowAccess<Row>,
   int32In: (column: string) => Conversions['int32'],
   isFurther: boolean,
 ): Reader<Row, number | null> {
-  const parts = columns.map((column) => ({ column, cellOf: access.cell(column), toNumber: int32In(column) }))
+  const { whenBlank } = source
+  const parts = joinedColumns(source).map((part) => {
+    const { column } = part
+    return { column, cellOf: columnCell(part, access), toNumber: int32In(column) }
+  })
   const constant = whenBlank === undefined ? null : toInt32(whenBlank)
   // The configuration refuses a constant that is no number.
   const instead = constant instanceof CellFault ? null : constant
