@@ -12,6 +12,7 @@ export const {
   further: FURTHER_NAMES,
   /** May mean the venue or its town. */
   towns: TOWN_NAMES,
+  months: MONTH_NAMES,
   people: PEOPLE_NAMES,
   hidden: HIDDEN_NAMES,
   soldOut: SOLD_OUT_NAMES,
@@ -91,7 +92,7 @@ export function bareName(name: string): string {
 
 /** The name without what GeoJSON, JSON:API, Airtable and Drupal put before the name of every column. */
 export function withoutWrapper(name: string): string {
-  return name.replace(/^(?:(?:properties|attributes|fields)\.|field_)/, '')
+  return name.replace(/^(?:(?:properties|attributes|fields)\.)?(?:field_)?/, '')
 }
 
 function withoutAccents(text: string): string {
@@ -184,7 +185,7 @@ export type MomentRole = 'start' | 'finish' | 'date' | 'other' | null
 
 /** Matches names of other dates: doors, deadlines, sales, and a CRM's own dates of rows, in six languages. */
 const OTHERS =
-  /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|erinner|remind|rappel|recordatorio|aviso|herinner|promemoria|cancel|storn|absage|dauer|duree|duration|duracion|durata|duur/
+  /^post|einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|(?<!w)anderung|aender|aktualis|actuali[sz]|aggiorn|bijgewerkt|mise?ajour|erfass|hinzugefugt|saisi|ajoute|added|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|erinner|remind|rappel|recordatorio|aviso|herinner|promemoria|cancel|storn|absage|dauer|duree|duration|duracion|durata|duur/
 
 export function momentRole(name: string): MomentRole {
   const bare = bareName(name)

@@ -53,7 +53,7 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
 function isUnfit({ name, kind, filled, texts }: Column): boolean {
   const role = momentRole(name)
   if (kind !== 'text' || filled === 0 || role === null || role === 'other') return false
-  return role !== 'date' || texts.some(({ text }) => /\d/.test(text))
+  return role === 'date' ? texts.some(({ text }) => /\d/.test(text)) : !texts.every(({ text }) => isZone(text))
 }
 
 /** The columns of the start: a date-time, a day and a time, or a day; `null` if that is a question. */

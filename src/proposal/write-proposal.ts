@@ -142,11 +142,9 @@ function propose(tables: readonly Table[], cwd: string): readonly ListProposal[]
 function choiceOf(rivals: readonly Table[], cwd: string): string | null {
   const [first, ...others] = rivals
   if (first === undefined) return null
-  const all = rivals
-    .map((table) => `${nameOf(table, dirname(table.path))} (${howMany(table.rows, 'row')})`)
-    .join(' or ')
+  const all = rivals.map(({ title, rows }) => `${title} (${howMany(rows, 'row')})`).join(' or ')
   const again = others.map((table) => `'${argumentOf(table, cwd)}'`).join(' or ')
-  return `Which is the list of events: ${all}? Write it here. The lines below are for the first. For the other, run init again with --replace --from ${again}.`
+  return `Which is the list of events: ${all}? For the first, write ${nameOf(first, dirname(first.path))} here: the lines below are for it. For the other, run init again with --replace --from ${again}.`
 }
 
 function doubtOf([table]: readonly Table[]): string | null {

@@ -1,3 +1,4 @@
+import { bareName, hasWord, MONTH_NAMES } from './field-names.ts'
 import { daysFromCivil } from '../domain/civil.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isDayName } from '../domain/day-names.ts'
@@ -77,15 +78,13 @@ export function hasRange(text: string): boolean {
   return day !== null && (timesAfter(day)?.to ?? null) !== null
 }
 
-const MONTH = String.raw`(?:jan|jän|feb|fév|fev|mar|mär|maa|mrt|apr|avr|abr|mai|may|maj|mei|mag|jun|jui|giu|jul|lug|aug|aoû|ago|sep|set|o[kct]t|nov|de[czs]|déc|dic|gen|ene)\p{L}{0,7}\.?`
-const WORDED = new RegExp(
-  String.raw`^(?:\p{L}+\.?,?\s+)?(?:\d{1,2}(?:\.|st|nd|rd|th|er|º|°)?\s*(?:de\s+)?${MONTH}|${MONTH}\s+\d{1,2}(?:st|nd|rd|th)?)(?:,?\s*(?:de\s+)?\d{2,4})?(?!\p{L})`,
-  'iu',
-)
+const WORDED =
+  /^(?:\p{L}+\.?,?\s+)?(?:\d{1,2}(?:\.|st|nd|rd|th|er|º|°)?\s*(?:de\s+)?(\p{L}{3,10})|(\p{L}{3,10})\.?\s+\d{1,2}(?!\d))/iu
 
 /** Whether a text begins with a day whose month is a word, which no format reads: `March 5, 2027`. */
 export function isWordedDay(text: string): boolean {
-  return WORDED.test(text.trim())
+  const [, after, before = ''] = WORDED.exec(text.trim()) ?? []
+  return hasWord(MONTH_NAMES, bareName(after ?? before))
 }
 
 /** The formats of texts that ISO 8601 does not read. */

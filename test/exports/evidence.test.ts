@@ -375,6 +375,69 @@ const CASES: readonly Case[] = [
     unwritten: ['Event Website contains'],
   })),
   {
+    name: 'posts of WordPress, whose date is not the event’s',
+    files: {
+      posts: [
+        [
+          'ID',
+          'post_title',
+          'post_date',
+          'post_status',
+          'event_start_date',
+          'event_start_time',
+          'event_end_date',
+          'event_end_time',
+        ],
+        ['91', 'A', '2036-11-01 10:00:00', 'publish', '2037-02-03', '19:00:00', '2037-02-03', '23:00:00'],
+        ['93', 'B', '2036-11-02 10:00:00', 'draft', '2037-02-05', '10:00:00', '2037-02-07', '18:00:00'],
+      ],
+    },
+    answers: { active: '{ post_status: [publish] }' },
+    asks: ['active'],
+    events: [{ Name: 'A', ...at('2037-02-03', '19:00', '23:00') }],
+  },
+  {
+    name: 'addresses that begin as a month does, which are no dates',
+    files: {
+      events: [
+        ['title', 'begin', 'location', 'address line', 'end'],
+        ['A', '1810000000000', 'Hall', '1 Main', '1810003600000'],
+        ['B', '1810100000000', 'Barn', '2 Market Street', '1810103600000'],
+        ['C', '1810200000000', 'Inn', '3 Decker Avenue', '1810203600000'],
+      ],
+    },
+    asks: ['Start'],
+    events: [],
+    unwritten: ['month in words'],
+  },
+  {
+    name: 'columns without a name in the header row, which are told',
+    formats: ['csv', 'xlsx'],
+    files: {
+      Spielplan: [
+        ['Stück', 'Beginn', '', 'Spielstätte', ''],
+        ['A', '2037-01-09 19:30', 'ab 12', 'Haus', '120'],
+        ['B', '2037-01-10 19:30', 'ab 14', 'Haus', '80'],
+      ],
+    },
+    events: [{ Name: 'A' }, { Name: 'B' }],
+    written: ['2 columns without a name in row 1 are not read (ab 12; 120); write all names into that row'],
+  },
+  {
+    name: 'moments whose month is a word, which are no days (English)',
+    files: {
+      events: [
+        ['Name', 'Date'],
+        ['A', 'March 3, 2037 7:00 PM'],
+        ['B', 'March 12, 2037'],
+      ],
+    },
+    answers: { dates: '[YYYY-MM-DD hh:mm]' },
+    asks: ['dates'],
+    events: [],
+    unwritten: ['lasting: day'],
+  },
+  {
     name: 'a single time among ranges, which has no end (Spanish)',
     files: {
       agenda: [

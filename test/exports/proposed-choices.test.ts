@@ -109,7 +109,9 @@ describe('what init proposes among several columns', () => {
     const { text, said } = await proposed(header + rows.join(''), header + rows.join(''))
     expect(text).toContain('Name: Veranstaltung   # by its name')
     expect(text).toContain('Start: Wann   # 4 of 4 fit')
-    expect(said).toContain('from: Which is the list of events: "e.csv" (4 rows) or "v.csv" (4 rows)? Write it here.')
+    expect(said).toContain(
+      'from: Which is the list of events: e.csv (4 rows) or v.csv (4 rows)? For the first, write "e.csv" here',
+    )
     await expectRefused('crm.events.from')
   })
 

@@ -54,7 +54,13 @@ describe('the right table (issue: files as people have them)', () => {
   })
 
   it.each([
-    ['two files', { 'spring.csv': csv(EVENTS), 'autumn.csv': csv(EVENTS) }, '"spring.csv"', "'autumn.csv'"],
+    [
+      'two files',
+      { 'spring.csv': csv(EVENTS), 'autumn.csv': csv(EVENTS) },
+      'spring.csv',
+      '"spring.csv"',
+      "'autumn.csv'",
+    ],
     [
       'two sheets',
       {
@@ -63,14 +69,22 @@ describe('the right table (issue: files as people have them)', () => {
           { name: 'Zwei', rows: EVENTS },
         ]),
       },
+      'Plan.xlsx, sheet "Eins"',
       '"Plan.xlsx"',
       "'Plan.xlsx#Zwei'",
     ],
-    ['two lists of a JSON file', { 'all.json': json({ one: EVENTS, two: EVENTS }) }, '"all.json"', "'all.json#two'"],
-  ])('is asked for by name where two may be meant: %s', async (_, files, first, again) => {
+    [
+      'two lists of a JSON file',
+      { 'all.json': json({ one: EVENTS, two: EVENTS }) },
+      'all.json, list "one"',
+      '"all.json"',
+      "'all.json#two'",
+    ],
+  ])('is asked for by name where two may be meant: %s', async (_, files, title, first, again) => {
     const { asked, said, events } = await served(files, { answers: { from: first } })
     expect(asked).toContain('from')
-    expect(said).toContain(`from: Which is the list of events: ${first} (6 rows) or `)
+    expect(said).toContain(`from: Which is the list of events: ${title} (6 rows) or `)
+    expect(said).toContain(`For the first, write ${first} here`)
     expect(said).toContain(`run init again with --replace --from ${again}.`)
     expect(said).not.toMatch(NEITHER)
     expect(events).toHaveLength(6)
