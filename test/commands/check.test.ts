@@ -385,12 +385,12 @@ crm:
     expect([events, withheld, warnings]).toEqual([1, [], ['events.csv: 3 blank rows are skipped']])
     using other = lists(`sep=,\n${HEADER}\n${row(1, GOOD)}`)
     expect((await runCommand(['check'], { cwd: other.path })).stderr).toContain(
-      'line 1 is above the header row, which is line 2; delete everything above it',
+      'events.csv, line 1: no column has a name that Marquee knows',
     )
     using titled = lists(`Season${blank}${HEADER}\n${row(1, GOOD)}`)
     const { stderr, status } = await runCommand(['check'], { cwd: titled.path })
     expect(status).toBe(1)
-    expect(stderr).toContain('line 1 is above the header row, which is line 2')
+    expect(stderr).toContain('put the header row first, without a title above it, or set crm.texts.headerRow')
   })
 
   it('names the field that a renamed column was most likely meant for, and the known ones', async () => {

@@ -74,8 +74,8 @@ it('a list that was put right is read within refreshEvery, however long the back
   marquee.reading.replica.start()
   const { events } = marquee.reading.replica
   while (events.refresh.failures < 6) await events.refresh.attempt()
-  // The next try, which has 0 to 30 s to come, must not be what is seen.
-  while (events.refresh.nextTryInMs < 8000) await events.refresh.attempt()
+  // The next try, which has 0 to 5 s to come, must not be what is seen.
+  while (events.refresh.nextTryInMs < 3000) await events.refresh.attempt()
   const latest = performance.now() + events.refresh.nextTryInMs
   directory.write('events', '[]')
   await eventually(
