@@ -26,10 +26,10 @@ const venues = new RecordList(venueKind(new Formatter(settings)))
 const zone = openZone('UTC')
 if (zone === null) throw new Error('UTC is not a zone')
 const venueIds = Array.from({ length: Math.max(2, Math.floor(count / 30)) }, guid)
-for (const id of venueIds) venues.serve(venues.insert(id), venues.kind.packing.pack(venue(id)))
+for (const id of venueIds) venues.serve(venues.insert(id), venue(id))
 for (let index = 0; index < count; index++) {
   const event = record(index)
-  events.serve(events.insert(event.Id), events.kind.packing.pack(event))
+  events.serve(events.insert(event.Id), event)
 }
 const first = soonest()
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -66,8 +66,8 @@ const coldMs = await written(CALENDARS, newFeeds)
 const medianTurnMs = longest.toSorted((left, right) => left - right)[CALENDARS / 2] ?? Number.NaN
 const changedMs = await written(CALENDARS, () => {
   const row = events.find(first.Id)
-  const before = events.kind.packing.unpack(first.Id, events.packed(first.Id) ?? '')
-  events.serve(row, events.kind.packing.pack({ ...before, TicketsAvailable: before.TicketsAvailable + 1 }))
+  const before = events.get(first.Id) ?? first
+  events.serve(row ?? events.insert(first.Id), { ...before, TicketsAvailable: before.TicketsAvailable + 1 })
   return feeds
 })
 const readyMs = await written(CALENDARS, () => feeds)
@@ -95,7 +95,7 @@ async function written(calendars: number, next: () => Feeds): Promise<number> {
 function soonest(): EventRecord {
   let found: EventRecord | null = null
   for (const row of events.rows()) {
-    const event = events.get(events.idOf(row))
+    const event = events.read(row)
     if (event === null || event.Start < shown(NOW)) continue
     if (found === null || event.Start < found.Start) found = event
   }

@@ -1,5 +1,5 @@
 /** A program: `EVENTS`. Measures what pages of a list of this size cost in this process, and prints a line of JSON. */
-import { keepIndex } from '../../src/order/list-index.ts'
+import { dropIndex, keepIndex } from '../../src/order/list-index.ts'
 import type { DateTime } from '../../src/domain/date-time.ts'
 import { parseDecimal, ZERO } from '../../src/domain/number.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
@@ -27,7 +27,7 @@ const list = new RecordList(eventKind(formatter))
 const venueList = new RecordList(venueKind(formatter))
 const pages = new ListPages(list, formatter, venueList)
 const venues = Array.from({ length: Math.max(2, Math.floor(events / 30)) }, guid)
-for (const each of venues) venueList.serve(venueList.insert(each), venueList.kind.packing.pack(venue(each)))
+for (const each of venues) venueList.serve(venueList.insert(each), venue(each))
 const records = Array.from({ length: events }, (_, index) => record(guid(), index))
 for (const each of records) write(each)
 const before = list.sizeBytes
@@ -70,7 +70,8 @@ const includedPageMs = cpuMs(1000, () => {
 })
 const coldWithVenues = [...walk(1800, query('from=0001-01-01&include=venue'))]
 at = 0
-for (const each of [list, venueList]) each.forgetBodies()
+list.ready.clear()
+venueList.ready.clear()
 const coldIncludedPageMs = cpuMs(coldWithVenues.length - 1, () =>
   pages.page(coldWithVenues[at++] ?? withVenues, 'hal-json', NOW),
 )
@@ -89,7 +90,7 @@ const longestMs = Math.max(
 )
 
 const onMs = secondOfChangesMs()
-list.order = null
+dropIndex(list)
 const offMs = secondOfChangesMs()
 await keepIndex(list, () => new Promise((resolve) => setImmediate(resolve)))
 for (let round = 0; round < 3; round++) {
@@ -135,7 +136,7 @@ function withoutIndex(): number {
 
 function write(each: EventRecord): void {
   const row = list.find(each.Id)
-  list.serve(row === -1 ? list.insert(each.Id) : row, list.kind.packing.pack(each))
+  list.serve(row ?? list.insert(each.Id), each)
 }
 
 function record(Id: EventRecord['Id'], number: number): EventRecord {

@@ -1,4 +1,4 @@
-import { keepIndex } from '../order/list-index.ts'
+import { dropIndex, keepIndex } from '../order/list-index.ts'
 import { randomBytes } from 'node:crypto'
 import { type ClusterSettings, isLoopbackStore, mayBeStore } from '../config/configuration.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -124,8 +124,8 @@ export class ClusterMember implements Reading {
     for (const made of this.#made) {
       const list = made.deref()
       if (list === undefined) continue
-      if (formatChanged) list.forgetBodies()
-      if (!keepsIndexes) list.order = null
+      if (formatChanged) list.ready.clear()
+      if (!keepsIndexes) dropIndex(list)
       else if (list.order === null) void keepIndex(list, this.#options.pause)
     }
     this.#cluster.member.own?.replica.applySettings(false)

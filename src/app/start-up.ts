@@ -95,7 +95,7 @@ function standingOf({ reading }: Marquee, toldBy: string): { readonly isGood: bo
 
 function firstId({ reading }: Marquee): string | null {
   const { list } = reading.lists().events
-  for (const row of list.rows()) if (list.isServed(row)) return list.idOf(row)
+  for (const row of list.rows()) if (row.isServed) return row.id
   return null
 }
 

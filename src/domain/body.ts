@@ -12,24 +12,16 @@ export function bodyOf(text: string): Body {
   return NOT_ASCII.test(text) ? encoder.encode(text) : text
 }
 
-/** Returns a copy if the memory of the given body may be overwritten. */
-export function ownBody(body: Body): Body {
-  return typeof body === 'string' ? body : new Uint8Array(body)
-}
-
 export function textOf(body: Body): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body)
 }
 
 const NOT_ASCII = /[^\u0000-\u007f]/
 
-/**
- * The length of an entity tag: 64 bits in hexadecimal, and quotes. 64 bits suffice because a tag is only compared with
- * other versions of the same resource.
- */
-export const ETAG_LENGTH = 18
+/** 64 bits suffice, because a tag is only compared with other versions of the same resource. */
+const ETAG_DIGITS = 16
 
 /** Returns the strong entity tag of a body (RFC 9110 §8.8.3), computed from its bytes alone (contract §1.3). */
 export function etagOf(body: Body): string {
-  return `"${sha1(body).slice(0, ETAG_LENGTH - 2)}"`
+  return `"${sha1(body).slice(0, ETAG_DIGITS)}"`
 }

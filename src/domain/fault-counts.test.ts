@@ -26,13 +26,13 @@ it('counts the faults of a list while rows appear, change, are served and disapp
         const id = guidOf(number)
         const found = list.find(id)
         if (what === 'remove') {
-          if (found !== -1) list.remove(found)
+          if (found !== null) list.remove(found)
           model.delete(number)
           continue
         }
-        const row = found === -1 ? list.insert(id) : found
+        const row = found ?? list.insert(id)
         if (what === 'serve') {
-          list.serve(row, list.kind.packing.pack(eventOf(id)))
+          list.serve(row, eventOf(id))
           model.delete(number)
         } else {
           list.withhold(row, what)

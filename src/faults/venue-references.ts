@@ -20,14 +20,14 @@ const MOST_COMPARED = 2000
 export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise<readonly Suspicion[]> {
   const { events, venues } = lists
   const known = texts.events.venueTexts
-  const isHeld = (venue: Guid): boolean => venues.list.inspect(venue) !== null
+  const isHeld = (venue: Guid): boolean => venues.list.find(venue) !== null
   if (!events.isLoaded || !venues.isLoaded) return []
   if (venues.list.size === 0) return venueless(lists, known)
   const unmatched = new Map([...known].flatMap(([venue]) => (isHeld(venue) ? [] : [[venue, 0]])))
   // Usually all match, and no row needs to be looked at.
   if (unmatched.size === 0) return []
   await events.list.someServed((packed) => {
-    const venue = events.list.kind.packed.venueIdOf(packed)
+    const venue = events.list.kind.venueIdOf(packed)
     const count = unmatched.get(venue)
     if (count !== undefined) unmatched.set(venue, count + 1)
     return false
@@ -52,10 +52,10 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
 
 /** The events that name a venue, if there are no venues at all; empty if no event names one. */
 async function venueless({ events }: ServedLists, known: IdTexts): Promise<readonly Suspicion[]> {
-  const { packed } = events.list.kind
+  const { venueIdOf } = events.list.kind
   let count = 0
-  await events.list.someServed((bytes) => {
-    if (packed.venueIdOf(bytes) !== EMPTY_GUID) count++
+  await events.list.someServed((packed) => {
+    if (venueIdOf(packed) !== EMPTY_GUID) count++
     return false
   }, yieldToEventLoop)
   if (count === 0) return []
@@ -95,9 +95,9 @@ export function withheldVenues({ events, venues }: ServedLists, texts: Texts): s
   let count = 0
   let first: { readonly event: Guid; readonly venue: Guid } | null = null
   for (const row of events.list.rows()) {
-    const event = events.list.idOf(row)
-    const venue = events.list.get(event)?.VenueId ?? EMPTY_GUID
-    if (venue === EMPTY_GUID || venues.list.inspect(venue)?.served !== false) continue
+    const { id: event, packed } = row
+    const venue = packed === null ? EMPTY_GUID : events.list.kind.venueIdOf(packed)
+    if (venue === EMPTY_GUID || venues.list.find(venue)?.isServed !== false) continue
     count++
     if (first === null || event < first.event) first = { event, venue }
   }
@@ -105,7 +105,7 @@ export function withheldVenues({ events, venues }: ServedLists, texts: Texts): s
   const { event, venue } = first
   const text = texts.events.venueTexts.get(venue)?.text ?? venue
   const place = texts.events.venueTexts.get(venue)?.rows.get(event) ?? event
-  const where = venues.list.inspect(venue)?.withheld?.where ?? ''
+  const where = venues.list.find(venue)?.withheld?.where ?? ''
   const fact = `venue ${JSON.stringify(text)} (${where}), which is not served`
   if (count === 1) return `event ${event} (${place}) refers to ${fact}: its /venue answers 404`
   return `${howMany(count, 'event')} refer to venues that are not served, so their /venue answers 404; the first is ${event} (${place}), which refers to ${fact}`

@@ -1,4 +1,4 @@
-import { type Body, ownBody } from '../domain/body.ts'
+import type { Body } from '../domain/body.ts'
 import type { RouteLabel } from '../observe/observation.ts'
 import { COMMON, ERROR_MAX_AGE_S, METHODS } from '../contract/endpoints.ts'
 import { type FeedType, type MediaType, contentTypeOf } from '../formats/media-types.ts'
@@ -42,10 +42,7 @@ export class HeaderFields {
   }
 }
 
-/**
- * An answer. For HEAD, `body` is the body of the GET, which gives the runtime its length (RFC 9110 §9.3.2). An answer
- * that is not sent before the next await needs `withOwnBody`.
- */
+/** An answer. For HEAD, `body` is the body of the GET, which gives the runtime its length (RFC 9110 §9.3.2). */
 export interface Answer {
   readonly status: number
   /** All header fields except the ETag. */
@@ -53,11 +50,6 @@ export interface Answer {
   /** Empty if the answer has no ETag. */
   readonly etag: string
   readonly body: Body | null
-}
-
-/** Returns an answer whose body is safe from being overwritten while it waits. */
-export function withOwnBody(answer: Answer): Answer {
-  return answer.body === null ? answer : { ...answer, body: ownBody(answer.body) }
 }
 
 /**

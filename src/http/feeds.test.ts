@@ -72,7 +72,7 @@ describe('the calendar of many events', () => {
       const id = guidOf((++changes % 9) + 1)
       const row = events.find(id)
       const event = eventOf(id, { Name: String(changes).repeat(MEGABYTE).slice(0, MEGABYTE) })
-      events.serve(row === -1 ? events.insert(id) : row, events.kind.packing.pack(event))
+      events.serve(row ?? events.insert(id), event)
       const asked = feeds.read(`/api/events.ics${query}`)
       if (typeof asked === 'string') throw new Error(asked)
       return feeds.calendar(asked, { nowMs: Date.UTC(2026, 10, 22), monotonicMs, ageMs })

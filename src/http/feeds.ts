@@ -194,9 +194,9 @@ export class Feeds {
     // All records are read at once, so that the calendar shows one state. Unpacking takes longer, and is done in
     // slices.
     const events = rows.map((row) => {
-      const [id, packed] = [list.idOf(row), list.read(row)]
-      const place = placeOf(list.kind.packed.venueIdOf(packed))
-      return { id, packed, place: place.lines, revision: revisionOf(list.revisionOf(id), place.revision, nowMs) }
+      const { id, packed, key } = row
+      const place = placeOf(key?.venue ?? EMPTY_GUID)
+      return { id, packed: packed ?? '', place: place.lines, revision: revisionOf(row.revision, place.revision, nowMs) }
     })
     const components: string[] = []
     let bytes = 0
@@ -229,7 +229,7 @@ export class Feeds {
     return (id) => {
       const known = places.get(id)
       if (known !== undefined) return known
-      const packed = id === EMPTY_GUID ? null : list.packed(id)
+      const packed = id === EMPTY_GUID ? null : (list.find(id)?.packed ?? null)
       const make = (text: string): string => this.#formatter.place(list.kind.packing.unpack(id, text))
       const lines = packed === null ? '' : (this.#places.of(id, packed, '', () => make(packed)) ?? '')
       const place = { lines, revision: this.#placeRevision(id) }

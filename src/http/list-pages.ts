@@ -7,6 +7,7 @@ import type { Shape } from '../formats/media-types.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
 import { countTags, scan } from '../order/list-scan.ts'
 import type { RecordList } from '../records/record-list.ts'
+import type { HeldRow } from '../records/held-row.ts'
 import { type ListQuery, writePosition, queryWithAfter, readListQuery, queryOf } from './list-query.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -26,15 +27,11 @@ export class ListPages<Item> {
   readonly venues: RecordList<VenueRecord> | null
   readonly #formatter: Formatter
   readonly #ready: ReadyPages
-  readonly #records: JoinedBodies
-  readonly #included: JoinedBodies
 
   constructor(list: RecordList<Item>, formatter: Formatter, venues: RecordList<VenueRecord> | null = null) {
     this.list = list
     this.venues = venues
     this.#formatter = formatter
-    this.#records = new JoinedBodies(formatter)
-    this.#included = new JoinedBodies(formatter)
     this.#ready = new ReadyPages(list.ready)
     list.ready.makeRoomForPages()
   }
@@ -77,21 +74,22 @@ export class ListPages<Item> {
     const { name } = this.list.kind
     const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     const venues = query.includesVenues ? this.venues : null
-    this.#join(rows, shape, venues)
-    const { count } = this.#records
-    const last = rows[count - 1]
-    const after =
-      last === undefined || (!hasMore && count === rows.length) ? null : writePosition(name, index.positionOf(last))
+    const { records, included } = this.#bodiesOf(rows, shape, venues)
+    const count = records.length
+    const last = hasMore || count < rows.length ? rows[count - 1] : undefined
+    const start = last?.key?.start
+    const after = last === undefined || start === undefined ? null : writePosition(name, { start, id: last.id })
     const path = `~/${name}`
     const next = after === null ? null : hrefOf(path, query.named, after)
     const self = hrefOf(path, query.named, query.afterGiven)
-    const outline = { list: name, self, next, isEmpty: count === 0, venues: venues && this.#included.count }
+    const outline = { list: name, self, next, isEmpty: count === 0, venues: venues && included.length }
     const frame = this.#formatter.frame(outline, shape)
+    const joined = (bodies: readonly Body[]): Buffer => joinedBodies(bodies, this.#formatter.recordFrame(shape))
     const body = Buffer.concat([
       Buffer.from(frame.before),
-      this.#records.bytes,
+      joined(records),
       Buffer.from(frame.middle),
-      this.#included.bytes,
+      joined(included),
       Buffer.from(frame.after),
     ])
     return {
@@ -103,29 +101,27 @@ export class ListPages<Item> {
     }
   }
 
-  /** Joins the bodies of rows, up to the size limit, and those of their served venues, each once. */
-  #join(rows: readonly number[], shape: Shape, venues: RecordList<VenueRecord> | null): void {
-    const records = this.#records
-    const included = this.#included
-    records.start(shape)
-    included.start(shape)
-    const seen = new Set<Guid>()
+  /** Returns the bodies of rows, up to the size limit, and those of their served venues, each once. */
+  #bodiesOf(rows: readonly HeldRow[], shape: Shape, venues: RecordList<VenueRecord> | null) {
+    const records: Body[] = []
+    const included: Body[] = []
+    const seen = new Set<Guid>([EMPTY_GUID])
+    let length = 0
     for (const row of rows) {
-      if (records.length + included.length > LARGEST_PAGE_BYTES) break
-      const body = this.list.bodyAt(row, shape)
-      if (body === null) throw new Error('a listed row is not served')
-      // Copied at once, because the next body may overwrite it.
-      records.add(body)
-      if (venues !== null) this.#include(venues, this.list.kind.packed.venueIdOf(this.list.read(row)), seen, shape)
+      if (length > LARGEST_PAGE_BYTES) break
+      const record = this.list.bodyOf(row, shape)
+      if (record === null || row.key === null) throw new Error('a listed row is not served')
+      records.push(record.body)
+      length += record.body.length
+      const { venue } = row.key
+      if (venues === null || seen.has(venue)) continue
+      seen.add(venue)
+      const body = venues.represent(venue, shape)?.body
+      if (body === undefined) continue
+      included.push(body)
+      length += body.length
     }
-  }
-
-  #include(venues: RecordList<VenueRecord>, id: Guid, seen: Set<Guid>, shape: Shape): void {
-    if (id === EMPTY_GUID || seen.has(id)) return
-    seen.add(id)
-    const row = venues.find(id)
-    const body = row === -1 ? null : venues.bodyAt(row, shape, id)
-    if (body !== null) this.#included.add(body)
+    return { records, included }
   }
 }
 
@@ -144,53 +140,15 @@ function hrefOf(path: string, named: string, after: string | null): string {
   return query === '' ? path : `${path}?${query}`
 }
 
-const LEAST_BYTES = 64 * 1024
-
-/** The bodies of a page's records, one after another (contract §4.2). The memory is reused for the next page. */
-class JoinedBodies {
-  count = 0
-  length = 0
-  readonly #formatter: Formatter
-  #shape: Shape = 'json'
-  #buffer: Buffer = Buffer.alloc(0)
-
-  constructor(formatter: Formatter) {
-    this.#formatter = formatter
-  }
-
-  /** Begins a new page; the bytes of the previous one are no longer valid. */
-  start(shape: Shape): void {
-    this.#shape = shape
-    this.count = 0
-    this.length = 0
-  }
-
-  add(body: Body): void {
-    const { between, skip } = this.#formatter.recordFrame(this.#shape)
-    this.#reserve(this.length + between.length + body.length)
-    if (this.count > 0) this.length += this.#buffer.write(between, this.length, 'latin1')
-    this.length += copyBody(body, skip, this.#buffer, this.length)
-    this.count++
-  }
-
-  /** Valid until the next `start`. */
-  get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.length)
-  }
-
-  #reserve(bytes: number): void {
-    if (bytes <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, bytes * 2))
-    this.#buffer.copy(larger)
-    this.#buffer = larger
-  }
-}
-
-/** Copies a body without its first bytes, and returns the number of bytes copied. */
-function copyBody(body: Body, skip: number, into: Buffer, at: number): number {
-  if (typeof body === 'string') return into.write(skip === 0 ? body : body.slice(skip), at, 'latin1')
-  into.set(skip === 0 ? body : body.subarray(skip), at)
-  return body.length - skip
+/** Joins the bodies of a page's records (contract §4.2). */
+function joinedBodies(bodies: readonly Body[], { between, skip }: ReturnType<Formatter['recordFrame']>): Buffer {
+  const texts = bodies.flatMap((body) => (typeof body === 'string' ? [skip === 0 ? body : body.slice(skip)] : []))
+  if (texts.length === bodies.length) return Buffer.from(texts.join(between), 'latin1')
+  const parts = bodies.flatMap((body) => [
+    Buffer.from(between, 'latin1'),
+    typeof body === 'string' ? Buffer.from(body.slice(skip), 'latin1') : body.subarray(skip),
+  ])
+  return Buffer.concat(parts.slice(1))
 }
 
 /** Serves `/api/events`, `/api/venues` and `/api/tags` if lists are on (contract §4). */

@@ -6,18 +6,16 @@ import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Zone } from '../domain/zone.ts'
-import { bodyOf } from '../domain/body.ts'
+import { type Body, bodyOf } from '../domain/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import { type FeedType, type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, EitherList, ServedList, ServedLists } from '../sync/served-list.ts'
-import type { Representation } from '../records/record-list.ts'
 import type { Moment, Time } from '../time/time.ts'
 import {
   type Answer,
   type Call,
   type RequestWatch,
   traceIdOf,
-  withOwnBody,
   withoutAccept,
   HeaderBuilder,
   matchesNone,
@@ -304,12 +302,7 @@ export class Service {
       const lists = served()
       return names.map((name) => lists[name])
     }, arrived)
-    if (admission.ok) {
-      const given = answer(served(), admission.ageMs, arrived)
-      // All requests that waited for the same read are answered before the first is sent.
-      return given instanceof Promise ? given : withOwnBody(given)
-    }
-    return this.#unavailable(call, admission.retryAfterMs)
+    return admission.ok ? answer(served(), admission.ageMs, arrived) : this.#unavailable(call, admission.retryAfterMs)
   }
 
   #unavailable(call: Call, retryAfterMs: number): Answer {
@@ -338,7 +331,12 @@ export class Service {
     return this.#found(call, mediaType, representation, ageMs)
   }
 
-  #found(call: Call, mediaType: MediaType | FeedType, { etag, body }: Representation, ageMs: number): Answer {
+  #found(
+    call: Call,
+    mediaType: MediaType | FeedType,
+    { etag, body }: Pick<Answer, 'etag'> & { readonly body: Body },
+    ageMs: number,
+  ): Answer {
     if (this.#isUnchanged(call, etag)) return { status: 304, fields: this.#headers.unchanged(ageMs), etag, body: null }
     return { status: 200, fields: this.#headers.record(mediaType, ageMs), etag, body }
   }

@@ -12,7 +12,7 @@ const [EVENT, VENUE] = [guidOf(1), guidOf(2)]
 function scene() {
   const time = new VirtualTime(1)
   const lists = new ListMaker(formatter).make()
-  lists.events.serve(lists.events.insert(EVENT), lists.events.kind.packing.pack(eventOf(EVENT, { VenueId: VENUE })))
+  lists.events.serve(lists.events.insert(EVENT), eventOf(EVENT, { VenueId: VENUE }))
   const served = { events: new FakeList(time, lists.events), venues: new FakeList(time, lists.venues) }
   const limits = { waiting: 10, waitForMs: 10_000 }
   const service = new Service({
@@ -33,7 +33,7 @@ function scene() {
 
 it('an answer from both lists waits for them no longer than limits.waitFor in all', async () => {
   const { time, lists, served, answer } = scene()
-  lists.venues.serve(lists.venues.insert(VENUE), lists.venues.kind.packing.pack(venueOf(VENUE, 'A')))
+  lists.venues.serve(lists.venues.insert(VENUE), venueOf(VENUE, 'A'))
   const statuses: number[] = []
   const ask = (): void =>
     void Promise.resolve(answer(`/api/events/${EVENT}/venue`)).then(({ status }: Answer) => statuses.push(status))

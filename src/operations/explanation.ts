@@ -9,8 +9,7 @@ import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../domain/body.ts'
 import { howMany } from '../domain/printable.ts'
-import type { PackedRows } from '../records/packed-withheld.ts'
-import type { HeldRow } from '../records/record-list.ts'
+import type { HeldRow, UnidentifiedRows } from '../records/held-row.ts'
 import { recordsNamed } from './record-search.ts'
 
 /** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */
@@ -115,7 +114,7 @@ async function explainNoId(asked: string, options: ExplainOptions): Promise<Expl
   for (const { list } of [options.lists.events, options.lists.venues]) {
     for (const found of [quoted, asked]) {
       const isIt = ({ withheld }: WithheldRow): boolean => withheld.fault === 'no-id' && withheld.found === found
-      for (const { withheld } of await rowsHolding(list.unidentified, found, isIt, options)) {
+      for (const { withheld } of await rowsThat(list.unidentified, isIt, options)) {
         const { reason, remedy } = withheldWords(withheld)
         steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
       }
@@ -124,20 +123,17 @@ async function explainNoId(asked: string, options: ExplainOptions): Promise<Expl
   return notShown(asked, null, steps.slice(0, MOST_ROWS + 1))
 }
 
-/** Finds the first rows that hold a text and match, in slices between which requests run. */
-async function rowsHolding(
-  unidentified: PackedRows,
-  text: string,
+/** Finds the first rows that match, in slices between which requests run. */
+async function rowsThat(
+  unidentified: UnidentifiedRows,
   isIt: (row: WithheldRow) => boolean,
   { signal }: ExplainOptions,
 ): Promise<readonly WithheldRow[]> {
   const found: WithheldRow[] = []
   const rest = inSlices()
-  for (const rows of unidentified.holding(text)) {
-    for (const row of rows) {
-      if (isIt(row)) found.push(row)
-      if (found.length === MOST_ROWS) return found
-    }
+  for (const row of unidentified) {
+    if (isIt(row)) found.push(row)
+    if (found.length === MOST_ROWS) return found
     const pause = rest()
     if (pause !== null) await pause
     if (signal?.aborted === true) break
@@ -173,10 +169,10 @@ async function explainIn<Item>(
   asked: string,
   options: ExplainOptions,
 ): Promise<Explanation | null> {
-  if (from.list.inspect(id) === null) return null
+  if (from.list.find(id) === null) return null
   const twins = await twinSteps(from.list.unidentified, id, options)
   // The row may have changed during the search.
-  const row = from.list.inspect(id)
+  const row = from.list.find(id)
   if (row === null) return null
   const kind = kindOf(from)
   // A read without changes mentions no row, but confirms that the row still exists.
@@ -200,8 +196,8 @@ function kindOf<Item>({ list }: ServedList<Item>): ExplainedKind {
 }
 
 /** Describes the withheld rows with the same id, since the admin may have meant one of them. */
-async function twinSteps(unidentified: PackedRows, id: Guid, options: ExplainOptions): Promise<readonly Step[]> {
-  const twins = await rowsHolding(unidentified, id, (row) => row.id === id, options)
+async function twinSteps(unidentified: UnidentifiedRows, id: Guid, options: ExplainOptions): Promise<readonly Step[]> {
+  const twins = await rowsThat(unidentified, (row) => row.id === id, options)
   return twins.map(({ withheld: { where } }) => {
     const detail = `A second row (${where}) has the same id and is left out: remove one of the two, or give one of them another id.`
     return { step: 'listed', ok: false, detail }
@@ -256,7 +252,7 @@ function explainHeld<Item>(
   const steps: readonly Step[] = [
     ...before,
     { step: 'active', ok: true, detail: visible },
-    mappedStep(kind, row.kept, remark),
+    mappedStep(kind, from.list.kept.get(row)?.withheld ?? null, remark),
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held this version for ${agoText(heldMs)}.` },
     { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
@@ -278,10 +274,10 @@ function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions):
   if (venue === EMPTY_GUID) {
     return { step: 'venue', ok: true, detail: 'No venue is assigned, so its /venue answers 404.' }
   }
-  const row = lists.venues.list.inspect(venue)
+  const row = lists.venues.list.find(venue)
   const text = venueText(venue)
   const named = text === null || text === venue ? venue : `${JSON.stringify(text)} (${venue})`
-  if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${named} is on the web too.` }
+  if (row?.isServed === true) return { step: 'venue', ok: true, detail: `Its venue ${named} is on the web too.` }
   const why = row === null ? "is not in the CRM's list of venues" : 'is not on the web: explain its id to learn why'
   return { step: 'venue', ok: false, detail: `Its venue ${named} ${why}. The event is shown without it.` }
 }

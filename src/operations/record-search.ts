@@ -1,7 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { ServedList, ServedLists } from '../sync/served-list.ts'
-import { slotOf } from '../records/record-list.ts'
 import type { Moment } from '../time/time.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
 import { type RowFault, type WithheldFault, type WithheldRow, isOnPurpose, FAULTS } from '../domain/withheld.ts'
@@ -48,7 +47,7 @@ async function find(lists: ServedLists, now: Moment, signal: AbortSignal, isIt: 
     if (records.length > 2 * MOST_SHOWN) records = first(records)
   }
   const findIn = async <Item extends { readonly Name: string | null }>(told: ServedList<Item>): Promise<void> => {
-    const { name: of, packing } = told.list.kind
+    const { name: of } = told.list.kind
     await scanRows(isIt === null ? [] : told.list.withheldRows(), signal, ({ id, withheld }) => {
       const { name = '', where } = withheld
       if (isIt?.(name) !== true) return
@@ -57,11 +56,10 @@ async function find(lists: ServedLists, now: Moment, signal: AbortSignal, isIt: 
     })
     const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, told.loadedAtMs) : Number.NEGATIVE_INFINITY
     await scanRows(told.list.rows(), signal, (row) => {
-      const shard = told.list.shardAt(row)
-      const updatedAt = shard.updatedAt[slotOf(row)] ?? 0
-      if (!told.list.isServed(row) || updatedAt <= since) return
-      const id = told.list.idOf(row)
-      const name = packing.unpack(id, shard.read(slotOf(row))).Name ?? ''
+      const { id, updatedAt } = row
+      const record = updatedAt <= since ? null : told.list.read(row)
+      if (record === null) return
+      const name = record.Name ?? ''
       if (isIt?.(name) === false) return
       const { start, venue } = placeOfEvent(lists, of, id)
       const changedAgoMs = Math.max(0, now.monotonicMs - updatedAt)

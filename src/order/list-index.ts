@@ -1,25 +1,19 @@
 // The order of the lists. In: each write of a list's records. Out: the rows of a query, by start, venue and tag.
 
-import { type Guid, GuidTable, hashWords, readGuidWords } from '../domain/guid.ts'
+import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/date-time.ts'
-import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import { type RecordList, type RowOrder, rowOf, slotOf } from '../records/record-list.ts'
-import { TagSets } from './tag-sets.ts'
+import { BLOCK_ROWS, IndexBlock } from './index-block.ts'
+import type { RecordList, RowOrder } from '../records/record-list.ts'
+import type { HeldRow } from '../records/held-row.ts'
+import { Shared, TagSets } from './tag-sets.ts'
 
-/** The number of bits of a slot within its shard. */
-const SLOT_BITS = 24
 /** The longest slice of building an index, and the number of rows between two looks at the clock. */
 const TURN_MS = 5
 const ROWS_A_LOOK = 32
-/** Two neighbouring blocks are merged if together they have no more entries. */
-const MERGED_ENTRIES = BLOCK_ENTRIES / 2
-
-type PackedReader = RecordList<unknown>['kind']['packed']
-type SortKey = ReturnType<PackedReader['sortKeyOf']>
-
-interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'shardAt' | 'idOf' | 'read' | 'order'> {
-  readonly kind: { readonly packed: PackedReader }
-}
+/** Two neighbouring blocks are merged if together they have no more rows. */
+const MERGED_ROWS = BLOCK_ROWS / 2
+/** An estimate of the memory of a row's key, bytes. */
+const KEY_BYTES = 150
 
 /** Returns the index of a list; `null` if it has none. */
 export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListIndex | null {
@@ -28,9 +22,15 @@ export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListInde
 
 /** Creates an index for a list. Resolves when all rows are in it. */
 export async function keepIndex(list: Indexable, pause: () => Promise<void>): Promise<void> {
+  dropIndex(list)
   const index = new ListIndex(list)
   list.order = index
   await index.build(pause, () => list.order !== index)
+}
+
+export function dropIndex(list: Pick<RecordList<unknown>, 'order'>): void {
+  indexOf(list)?.clear()
+  list.order = null
 }
 
 /** The position of a row in the order of its list. */
@@ -39,32 +39,28 @@ export interface ListPosition {
   readonly id: Guid
 }
 
+type Indexable = Pick<RecordList<unknown>, 'shards' | 'keyOf' | 'order'>
+
 /**
- * The served rows of a list in their order, Start, then Id (contract §4.1). The properties that queries filter by are
- * columns of numbers, so a query reads only the rows it returns. Each write of the list updates the index at once.
+ * The served rows of a list in their order, Start, then Id (contract §4.1), in blocks. What queries filter by is at
+ * each row, and counted in each block, so that a query skips most blocks. Each write of the list updates the index at
+ * once.
  */
 export class ListIndex implements RowOrder {
   readonly blocks: IndexBlock[] = []
-  readonly tags: TagSets
-  readonly venues: VenueNumbers = new VenueNumbers()
   /** Whether all rows are in the index. */
   isWhole = false
-  /** While the index is being built, the rows whose turn is before this one are in it. */
-  #reached = 0
+  #count = 0
+  readonly #tags = new TagSets()
+  readonly #venues = new Shared<Guid>()
   readonly #list: Indexable
-  readonly #packed: PackedReader
-  readonly #words = new Uint32Array(4)
-  readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, row: 0, venue: 0, tagCode: 0 }
 
   constructor(list: Indexable) {
-    const { packed } = list.kind
     this.#list = list
-    this.#packed = packed
-    this.tags = new TagSets(packed.tagsOf)
   }
 
   get sizeBytes(): number {
-    let bytes = this.tags.sizeBytes + this.venues.sizeBytes
+    let bytes = this.#tags.sizeBytes + this.#count * KEY_BYTES
     for (const block of this.blocks) bytes += block.sizeBytes
     return bytes
   }
@@ -72,158 +68,101 @@ export class ListIndex implements RowOrder {
   /** Adds the existing rows, in slices of a few milliseconds. Stops early if the index is no longer wanted. */
   async build(pause: () => Promise<void>, isUnwanted: () => boolean): Promise<void> {
     let turnEndsAt = performance.now() + TURN_MS
-    const { shards } = this.#list
-    for (const shard of shards) {
-      for (let slot = 0; slot < shard.slots; slot++) {
-        if (slot % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) {
+    let looked = 0
+    for (const shard of this.#list.shards) {
+      for (const row of shard.values()) {
+        if (++looked % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) {
           await pause()
           if (isUnwanted()) return
           turnEndsAt = performance.now() + TURN_MS
         }
-        const row = rowOf(shard.number, slot)
-        this.#reached = this.#turnOf(row) + 1
-        if (shard.isServed(slot)) this.follow(row, null, shard.read(slot))
+        // A row that was written meanwhile is in the index already.
+        if (row.key === null) this.follow(row)
       }
-      this.#reached = this.#turnOf(rowOf(shard.number, 0)) + 2 ** SLOT_BITS
     }
     this.isWhole = true
   }
 
-  /** A served row was written. `before` is its previous packed record; `null` if it was not served. */
-  follow(row: number, before: string | null, packed: string): void {
-    if (!this.#isReached(row)) return
-    const entry = this.#entry
-    const place = this.#packed.sortKeyOf(packed)
-    entry.startMs = place.start.ms
-    entry.startTicks = place.start.ticks
-    entry.endMs = place.end.ms
-    entry.row = row
-    entry.venue = this.venues.hold(place.venue)
-    entry.tagCode = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
-    if (before !== null) {
-      const start = this.#packed.startOf(before)
-      const [block, at] = this.#find(row, start)
-      this.#release(block, at)
-      if (start.ms === entry.startMs && start.ticks === entry.startTicks) return block.replace(at, entry)
-      this.#remove(block, at)
-    }
-    this.#insert(row, place)
+  clear(): void {
+    for (const { rows } of this.blocks) for (const row of rows) row.key = null
+    this.blocks.length = 0
   }
 
-  /** A row is no longer served. */
-  forget(row: number, before: string): void {
-    if (!this.#isReached(row)) return
-    const [block, at] = this.#find(row, this.#packed.startOf(before))
-    this.#release(block, at)
-    this.#remove(block, at)
-  }
-
-  /** Returns the block, and the offset in it, of the first entry at or after a position. */
-  seek(start: Tick, words: Uint32Array): readonly [index: number, at: number] {
-    const { blocks } = this
-    const index = firstNot(blocks.length, (middle) => {
-      const block = blocks[middle]
-      return block !== undefined && this.#compare(block, block.count - 1, start, words) < 0
-    })
-    const block = blocks[index]
-    if (block === undefined) return [index, 0]
-    return [index, firstNot(block.count, (at) => this.#compare(block, at, start, words) < 0)]
-  }
-
-  /** Returns true if the entry is exactly at this position. */
-  isAt(index: number, at: number, start: Tick, words: Uint32Array): boolean {
+  follow(row: HeldRow): void {
+    this.forget(row)
+    const key = this.#list.keyOf(row)
+    if (key === null) return
+    const { start, end, venue, isAvailable } = key
+    const tags = this.#tags.hold(key.tags)
+    row.key = { start, end, venue: this.#venues.hold(venue, () => venue), tags, isAvailable }
+    this.#count++
+    const [index, at] = this.seek(start, row.id)
     const block = this.blocks[index]
-    return block !== undefined && at < block.count && this.#compare(block, at, start, words) === 0
+    if (block === undefined) this.#append(row)
+    else {
+      block.insert(at, row)
+      if (block.rows.length === BLOCK_ROWS) this.blocks.splice(index, 1, ...block.halves())
+    }
+  }
+
+  forget(row: HeldRow): void {
+    if (row.key === null) return
+    const [index, at] = this.seek(row.key.start, row.id)
+    const block = this.blocks[index]
+    if (block === undefined || block.rows[at] !== row) throw new Error('a served row is not listed')
+    block.remove(at)
+    this.#tags.release(row.key.tags)
+    this.#venues.release(row.key.venue)
+    row.key = null
+    this.#count--
+    this.#mergeAt(index, block)
+  }
+
+  /** Returns the block, and the offset in it, of the first row at or after a position. */
+  seek(start: Tick, id: Guid): readonly [index: number, at: number] {
+    const { blocks } = this
+    const index = firstNot(blocks.length, (middle) => compare(blocks[middle]?.rows.at(-1), start, id) < 0)
+    const rows = blocks[index]?.rows ?? []
+    return [index, firstNot(rows.length, (at) => compare(rows[at], start, id) < 0)]
   }
 
   /** Returns the number of rows that end at or after `nowMs`, epoch ms. */
   countFrom(nowMs: number): number {
     let count = 0
-    for (const { ends, count: entries } of this.blocks) {
-      for (let at = 0; at < entries; at++) if ((ends[at] ?? 0) >= nowMs) count++
+    for (const { keys, earliestEndMs, latestEndMs } of this.blocks) {
+      if (earliestEndMs >= nowMs) count += keys.length
+      else if (latestEndMs >= nowMs) for (const { end } of keys) if (end.ms >= nowMs) count++
     }
     return count
   }
 
-  endOf(row: number): Tick {
-    return this.#packed.sortKeyOf(this.#list.read(row)).end
+  /** Adds a row after all others. A list that arrives in order fills its blocks completely. */
+  #append(row: HeldRow): void {
+    const last = this.blocks.at(-1)
+    if (last !== undefined && last.rows.length < BLOCK_ROWS - 1) last.insert(last.rows.length, row)
+    else this.blocks.push(new IndexBlock([row]))
   }
 
-  positionOf(row: number): ListPosition {
-    return { start: this.#packed.startOf(this.#list.read(row)), id: this.#list.idOf(row) }
-  }
-
-  /** Returns how many entries of a block start before a moment. */
-  startingBefore(block: IndexBlock, { ms, ticks }: Tick): number {
-    const { count, starts } = block
-    if ((starts[count - 1] ?? 0) < ms) return count
-    return firstNot(count, (at) => {
-      const startMs = starts[at] ?? 0
-      return startMs < ms || (startMs === ms && (block.ticks[at] ?? 0) < ticks)
-    })
-  }
-
-  #isReached(row: number): boolean {
-    return this.isWhole || this.#turnOf(row) < this.#reached
-  }
-
-  /** Returns a row's turn: rows are added shard by shard, in the order in which they lie in memory. */
-  #turnOf(row: number): number {
-    return this.#list.shardAt(row).number * 2 ** SLOT_BITS + slotOf(row)
-  }
-
-  #find(row: number, start: Tick): readonly [IndexBlock, number] {
-    this.#list.shardAt(row).ids.readWords(slotOf(row), this.#words)
-    const [index, at] = this.seek(start, this.#words)
-    const block = this.blocks[index]
-    if (block === undefined || block.rows[at] !== row) throw new Error('a served row is not listed')
-    return [block, at]
-  }
-
-  #insert(row: number, { start }: SortKey): void {
-    this.#list.shardAt(row).ids.readWords(slotOf(row), this.#words)
-    const [index, at] = this.seek(start, this.#words)
-    const block = this.blocks[index]
-    if (block !== undefined) {
-      block.insert(at, this.#entry)
-      if (block.count === BLOCK_ENTRIES) this.blocks.splice(index + 1, 0, block.split())
+  #mergeAt(index: number, block: IndexBlock): void {
+    const { length } = block.rows
+    if (length >= MERGED_ROWS / 2) return
+    if (length === 0) {
+      this.blocks.splice(index, 1)
       return
     }
-    // After all other entries: a list that arrives in order fills its blocks completely.
-    let last = this.blocks.at(-1)
-    if (last === undefined || last.count >= BLOCK_ENTRIES - 1) this.blocks.push((last = new IndexBlock(this.tags)))
-    last.insert(last.count, this.#entry)
+    const left = (this.blocks[index - 1]?.rows.length ?? BLOCK_ROWS) + length <= MERGED_ROWS ? index - 1 : index
+    const [into, from] = [this.blocks[left], this.blocks[left + 1]]
+    if (into === undefined || from === undefined || into.rows.length + from.rows.length > MERGED_ROWS) return
+    this.blocks.splice(left, 2, new IndexBlock([...into.rows, ...from.rows]))
   }
+}
 
-  #remove(block: IndexBlock, at: number): void {
-    block.remove(at)
-    if (block.count >= MERGED_ENTRIES / 2) return
-    const index = this.blocks.indexOf(block)
-    const before = this.blocks[index - 1]
-    const after = this.blocks[index + 1]
-    if (block.count === 0) this.blocks.splice(index, 1)
-    else if (after !== undefined && block.count + after.count <= MERGED_ENTRIES) {
-      block.append(after)
-      this.blocks.splice(index + 1, 1)
-    } else if (before !== undefined && before.count + block.count <= MERGED_ENTRIES) {
-      before.append(block)
-      this.blocks.splice(index, 1)
-    }
-  }
-
-  #release(block: IndexBlock, at: number): void {
-    this.venues.release(block.venues[at] ?? 0)
-    this.tags.release((block.tagCodes[at] ?? 0) >>> 1)
-  }
-
-  #compare(block: IndexBlock, at: number, { ms, ticks }: Tick, words: Uint32Array): number {
-    const startMs = block.starts[at] ?? 0
-    if (startMs !== ms) return startMs < ms ? -1 : 1
-    const startTicks = block.ticks[at] ?? 0
-    if (startTicks !== ticks) return startTicks < ticks ? -1 : 1
-    const row = block.rows[at] ?? 0
-    return this.#list.shardAt(row).ids.compare(slotOf(row), words)
-  }
+function compare(row: HeldRow | undefined, start: Tick, id: Guid): number {
+  if (row === undefined || row.key === null) throw new Error('a listed row has no key')
+  const { ms, ticks } = row.key.start
+  if (ms !== start.ms) return ms - start.ms
+  if (ticks !== start.ticks) return ticks - start.ticks
+  return row.id === id ? 0 : row.id < id ? -1 : 1
 }
 
 /** Returns the first number below `count` that is not before something, by halving; `count` if there is none. */
@@ -236,48 +175,4 @@ function firstNot(count: number, isBefore: (number: number) => boolean): number 
     else high = middle
   }
   return low
-}
-
-/** Numbers for the venues that events refer to, each while an event refers to it. */
-class VenueNumbers {
-  readonly #table = new GuidTable()
-  #uses = new Uint32Array(0)
-  readonly #words = new Uint32Array(4)
-
-  get sizeBytes(): number {
-    return this.#table.sizeBytes + this.#uses.byteLength
-  }
-
-  /** One more than the highest number. */
-  get count(): number {
-    return this.#table.slots
-  }
-
-  /** Returns the number of a venue; -1 if no event refers to it. */
-  find(id: Guid): number {
-    readGuidWords(id, this.#words)
-    return this.#table.find(this.#words, hashWords(this.#words, 0))
-  }
-
-  /** Returns the number of a venue, and keeps it in use until `release`. */
-  hold(id: Guid): number {
-    let number = this.find(id)
-    if (number === -1) {
-      number = this.#table.insert(this.#words, hashWords(this.#words, 0))
-      if (number >= this.#uses.length) {
-        const uses = new Uint32Array(this.#table.capacity)
-        uses.set(this.#uses)
-        this.#uses = uses
-      }
-      this.#uses[number] = 0
-    }
-    this.#uses[number] = (this.#uses[number] ?? 0) + 1
-    return number
-  }
-
-  release(number: number): void {
-    const left = (this.#uses[number] ?? 0) - 1
-    this.#uses[number] = left
-    if (left === 0) this.#table.remove(number)
-  }
 }

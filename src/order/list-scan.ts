@@ -1,8 +1,9 @@
-import { type Guid, readGuidWords } from '../domain/guid.ts'
+import type { Guid } from '../domain/guid.ts'
 import { type Tick, isBefore } from '../domain/date-time.ts'
-import { type IndexBlock, ANY, bitOf } from './index-block.ts'
+import type { HeldRow, RowKey, TagSet } from '../records/held-row.ts'
+import type { IndexBlock } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
-import type { CountedTag, FittingTagCodes } from './tag-sets.ts'
+import { type CountedTag, foldTag, tally } from './tag-sets.ts'
 
 /** A query of a list (contract §4.1). */
 export interface Wanted {
@@ -23,45 +24,24 @@ export interface Wanted {
 }
 
 export interface Scanned {
-  /** The rows' numbers, in order. */
-  readonly rows: readonly number[]
+  /** The rows, in order. */
+  readonly rows: readonly HeldRow[]
   /** Further rows follow the page. */
   readonly hasMore: boolean
   /** The earliest end, in ms, among these rows and the following one. The answer is valid until then. */
   readonly goodUntilMs: number
 }
 
-const ALWAYS = [-Infinity, Infinity] as const
-const NOTHING: Scanned = { rows: [], hasMore: false, goodUntilMs: Infinity }
-
-/** Returns the rows of one page. Scans columns of numbers, skips events that are over, and reads hardly any record. */
+/** Returns the rows of one page. */
 export function scan(index: ListIndex, wanted: Wanted): Scanned {
-  const { from, to, after, limit, within = ALWAYS } = wanted
-  const filter = filterOf(index, wanted)
-  if (filter === null) return NOTHING
-  const rows: number[] = []
+  const rows: HeldRow[] = []
   let goodUntilMs = Infinity
-  let [number, first] = after === null ? [0, 0] : placeAfter(index, after)
-  for (; rows.length <= limit; number++, first = 0) {
-    const block = index.blocks[number]
-    if (block === undefined) break
-    const until = to === null ? block.count : index.startingBefore(block, to)
-    const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
-    if (isOpen) filter.settle?.(block.tagCodes, first, until)
-    for (let at = isOpen ? nextFit(block, first, until, filter) : until; at < until && rows.length <= limit;) {
-      const row = block.rows[at] ?? 0
-      const endMs = block.ends[at] ?? 0
-      const isWithin = (block.starts[at] ?? 0) >= within[0] && endMs <= within[1]
-      // Ends are rounded down to milliseconds. If `from` falls within that millisecond, the record decides.
-      if (isWithin && (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(row), from))) {
-        rows.push(row)
-        goodUntilMs = Math.min(goodUntilMs, endMs)
-      }
-      at = nextFit(block, at + 1, until, filter)
-    }
-    if (until < block.count) break
+  for (const [row, { end }] of fitting(index, wanted)) {
+    rows.push(row)
+    goodUntilMs = Math.min(goodUntilMs, end.ms)
+    if (rows.length > wanted.limit) break
   }
-  const hasMore = rows.length > limit
+  const hasMore = rows.length > wanted.limit
   if (hasMore) rows.pop()
   return { rows, hasMore, goodUntilMs }
 }
@@ -73,105 +53,83 @@ interface TagCounts {
   readonly goodUntilMs: number
 }
 
-/** Returns how many rows have each tag, the most frequent ones first. Scans columns of numbers, and reads no record. */
+/** Returns how many rows have each tag, the most frequent ones first. */
 export function countTags(index: ListIndex, wanted: Omit<Wanted, 'tags' | 'after'>): TagCounts {
-  const { from, to, limit } = wanted
-  const filter = filterOf(index, { ...wanted, tags: [], after: null })
-  if (filter === null) return { tags: [], goodUntilMs: Infinity }
-  const rows = new Uint32Array(index.tags.count)
+  const rows = new Map<TagSet, number>()
   let goodUntilMs = Infinity
-  for (const block of index.blocks) {
-    const until = to === null ? block.count : index.startingBefore(block, to)
-    const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
-    for (
-      let at = isOpen ? nextFit(block, 0, until, filter) : until;
-      at < until;
-      at = nextFit(block, at + 1, until, filter)
-    ) {
-      const endMs = block.ends[at] ?? 0
-      if (from.ticks === 0 || endMs !== from.ms || !isBefore(index.endOf(block.rows[at] ?? 0), from)) {
-        const set = (block.tagCodes[at] ?? 0) >>> 1
-        rows[set] = (rows[set] ?? 0) + 1
-        goodUntilMs = Math.min(goodUntilMs, endMs)
-      }
-    }
-    if (until < block.count) break
+  for (const [, { tags, end }] of fitting(index, { ...wanted, tags: [], after: null })) {
+    rows.set(tags, (rows.get(tags) ?? 0) + 1)
+    goodUntilMs = Math.min(goodUntilMs, end.ms)
   }
-  return { tags: index.tags.tally(rows, limit), goodUntilMs }
+  return { tags: tally(rows, wanted.limit), goodUntilMs }
 }
 
-interface Filter {
-  readonly fromMs: number
-  /** 1 for each tag code that matches; `null` if all do. */
-  readonly tagCodes: FittingTagCodes['fits'] | null
-  readonly settle: FittingTagCodes['settle']
-  readonly venues: Uint8Array | null
-  /** A block without any of these bits has no matching entry; `null` if the bits are not checked. */
-  readonly any: readonly number[] | null
+/** Yields the rows of a query in order, each with its key. Skips blocks in which no row can fit. */
+function* fitting(index: ListIndex, wanted: Wanted): Generator<readonly [HeldRow, RowKey], void> {
+  const { from, to, after } = wanted
+  const filter = filterOf(wanted)
+  let [number, at] = after === null ? [0, 0] : placeAfter(index, after)
+  for (; ; number++, at = 0) {
+    const block = index.blocks[number]
+    if (block === undefined) return
+    const { rows, keys } = block
+    const [first] = keys
+    if (to !== null && first !== undefined && !isBefore(first.start, to)) return
+    if (block.latestEndMs < from.ms || !filter.mayFit(block)) continue
+    for (at = nextFit(keys, at, filter); at < keys.length; at = nextFit(keys, at + 1, filter)) {
+      const [row, key] = [rows[at], keys[at]]
+      if (row === undefined || key === undefined || (to !== null && !isBefore(key.start, to))) return
+      yield [row, key]
+    }
+  }
 }
 
-/** `null` if nothing can match. */
-function filterOf(index: ListIndex, { from, venues, tags, available }: Wanted): Filter | null {
-  const tagCodes = tags.length === 0 && !available ? null : index.tags.matching(tags, available)
-  if (tagCodes === null && (tags.length > 0 || available)) return null
-  const numbers = venues.map((id) => index.venues.find(id)).filter((number) => number !== -1)
-  if (numbers.length === 0 && venues.length > 0) return null
-  const words = tags.length === 0 ? [ANY] : index.tags.wordsOf(tags)
+interface Filter extends Pick<Wanted, 'from' | 'available'> {
+  /** `null` for all. */
+  readonly places: ReadonlySet<string> | null
+  readonly words: ReadonlySet<string> | null
+  readonly earliestMs: number
+  readonly latestMs: number
+  mayFit(block: IndexBlock): boolean
+}
+
+function filterOf({ from, venues, tags, available, within: [earliestMs, latestMs] = ALWAYS }: Wanted): Filter {
+  const words: ReadonlySet<string> | null = tags.length === 0 ? null : new Set(tags.map(foldTag))
+  const places: ReadonlySet<string> | null = venues.length === 0 ? null : new Set(venues)
   return {
-    fromMs: from.ms,
-    tagCodes: tagCodes?.fits ?? null,
-    settle: tagCodes?.settle ?? null,
-    venues: numbers.length === 0 ? null : flagged(numbers, index.venues.count),
-    any: bitsOf(numbers.length === 0 ? [ANY] : numbers, words, available),
+    from,
+    available,
+    places,
+    words,
+    earliestMs,
+    latestMs,
+    mayFit: (block) =>
+      (places === null || block.venues.hasAny(places)) && (words === null || block.words.hasAny(words)),
   }
 }
 
-/**
- * Returns the first matching entry from `at` on; `until` if there is none. Venues and tags are combined without a
- * branch for each, because the processor could predict neither.
- */
-function nextFit(block: IndexBlock, at: number, until: number, filter: Filter): number {
-  const { ends, tagCodes, venues } = block
-  const { fromMs, tagCodes: fits, venues: there } = filter
-  if (fits === null && there === null) {
-    while (at < until && (ends[at] ?? 0) < fromMs) at++
-  } else if (there === null && fits !== null) {
-    while (at < until && (fits[tagCodes[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
-  } else if (fits === null && there !== null) {
-    while (at < until && (there[venues[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
-  } else if (fits !== null && there !== null) {
-    while (at < until) {
-      const fit = (fits[tagCodes[at] ?? 0] ?? 0) & (there[venues[at] ?? 0] ?? 0)
-      if (fit === 1 && (ends[at] ?? 0) >= fromMs) break
-      at++
-    }
+/** Returns the first row from `at` on that fits; the number of rows if there is none. A loop of its own runs faster. */
+function nextFit(keys: readonly RowKey[], at: number, filter: Filter): number {
+  const { from, places, words, available, earliestMs, latestMs } = filter
+  for (; at < keys.length; at++) {
+    const key = keys[at]
+    if (key === undefined || (available && !key.isAvailable)) continue
+    if (places !== null && !places.has(key.venue)) continue
+    if (words !== null && !hasAny(key.tags, words)) continue
+    if (!isBefore(key.end, from) && key.start.ms >= earliestMs && key.end.ms <= latestMs) return at
   }
   return at
 }
 
-/** The most bits to check. With more, nearly every block would have one of them. */
-const MOST_BITS = 256
-
-/**
- * Returns the bits of each wanted venue with each wanted tag. A block with a matching entry has at least one of them.
- */
-function bitsOf(venues: readonly number[], words: readonly number[], available: boolean): readonly number[] | null {
-  if (venues.length * words.length > MOST_BITS) return null
-  return venues.flatMap((venue) => words.map((word) => bitOf(venue, word, available)))
+function hasAny({ words: own }: TagSet, words: ReadonlySet<string>): boolean {
+  for (let at = 0; at < own.length; at++) if (words.has(own[at] ?? '')) return true
+  return false
 }
 
-/** Returns a flag for each number below `count`: 1 for these. */
-function flagged(numbers: readonly number[], count: number): Uint8Array {
-  const flags = new Uint8Array(count)
-  for (const number of numbers) flags[number] = 1
-  return flags
-}
-
-const words = new Uint32Array(4)
+const ALWAYS = [-Infinity, Infinity] as const
 
 function placeAfter(index: ListIndex, { start, id }: ListPosition): readonly [number, number] {
-  readGuidWords(id, words)
-  const [block, at] = index.seek(start, words)
+  const [block, at] = index.seek(start, id)
   // The position's own row, if it still exists, was on the previous page.
-  return index.isAt(block, at, start, words) ? [block, at + 1] : [block, at]
+  return index.blocks[block]?.rows[at]?.id === id ? [block, at + 1] : [block, at]
 }

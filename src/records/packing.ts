@@ -18,7 +18,7 @@ import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 
-/** Packs one kind of record as a single text: `unpack(id, pack(record))` equals the record. */
+/** Packs one kind of record as a single well-formed text: `unpack(id, pack(record))` equals the record. */
 export interface Packing<Item> {
   pack(record: Item): string
   unpack(id: Guid, packed: string): Item
@@ -67,7 +67,8 @@ export function packingOf<Item extends Packable<Item>>(
       for (const { name } of own) pack(record[name], texts)
       for (let index = 0; index < others.length; index++) pack(record.Further?.[index] ?? null, texts)
       for (const { Rel, Href, Title } of record.Links) texts.push(packText(Rel), packText(Href), packText(Title))
-      return texts.join(SEPARATOR)
+      // A lone surrogate becomes U+FFFD in every format (contract §3.2).
+      return texts.join(SEPARATOR).toWellFormed()
     },
     unpack(id, packed) {
       const texts = new Texts(packed)
@@ -156,206 +157,92 @@ class Texts {
 }
 
 /** The position of a row in its list, and the values that queries filter by. */
-interface SortKey {
+export interface SortKey {
   readonly start: Tick
   /** The later of Start and Finish, with full precision (contract §4.1). */
   readonly end: Tick
   readonly venue: Guid
-  /** The tags in packed form, for `unpackTags`. Equal texts are equal tags. */
-  readonly tags: string
+  readonly tags: readonly string[]
   readonly isAvailable: boolean
 }
 
-const VENUE = textsBefore('VenueId')
-const AVAILABLE = textsBefore('TicketsAvailable')
-const START = textsBefore('Start')
-const FINISH = textsBefore('Finish')
-const TAGS = textsBefore('Tags')
-
-/** Returns how many texts precede a field's own in any packed event. */
-function textsBefore(name: keyof EventRecord): number {
-  const before = EVENTS.fields.slice(
-    0,
-    EVENTS.fields.findIndex((field) => field.name === name),
-  )
-  if (before.some(({ type }) => type === 'tags'))
-    throw new Error(`${name} does not follow the same number of texts in each event`)
-  return before.filter((field) => field.name !== 'Id').length
+/** @param statusAt where the further field is that says whether the event is cancelled; -1 if there is none */
+function keyOfEvent(
+  { Start, Finish, VenueId, Tags, TicketsAvailable, Further }: EventRecord,
+  statusAt: number,
+): SortKey {
+  const start = tickOfDateTime(Start)
+  const finish = tickOfDateTime(Finish)
+  const end = isBefore(start, finish) ? finish : start
+  const status = Further?.[statusAt]
+  const isOff = typeof status === 'string' && statusSaid(status) === 'cancelled'
+  return { start, end, venue: VenueId, tags: Tags, isAvailable: TicketsAvailable > 0 && !isOff }
 }
 
-const CAPACITY = textsBefore('TicketCapacity')
-const PRICE = textsBefore('Price')
-
-/** Returns what a change of an event means for calendars, which show neither tickets nor prices. */
-function changeOfEvent(before: string, after: string): ChangeOfRecord {
-  const [was, is] = [seenParts(before), seenParts(after)]
-  if (was.venue !== is.venue || was.times !== is.times) return 'time-or-place'
-  return was.others === is.others ? 'unseen' : 'text'
-}
-
-function seenParts(packed: string): Readonly<Record<'venue' | 'times' | 'others', string>> {
-  const starts = startsOf(packed, TAGS)
-  const between = (from: number, to: number): string => packed.slice(starts[from], starts[to])
-  return {
-    venue: between(VENUE, VENUE + 1),
-    times: between(START, FINISH + 1),
-    others: between(0, VENUE) + between(VENUE + 1, CAPACITY) + between(PRICE + 1, TAGS) + packed.slice(starts[TAGS]),
-  }
-}
-
-/** Returns where the first texts of a packed record begin. */
-function startsOf(packed: string, most: number): readonly number[] {
-  const starts = [0]
-  while (starts.length <= most) starts.push(afterSeparator(packed, starts.at(-1) ?? 0))
-  return starts
-}
-
-/** How many texts of a packed venue calendars show: its name, its address and its coordinates. */
-const SHOWN_OF_VENUE = VENUES.fields.filter(({ name }) => name !== 'Id').findIndex(({ name }) => name === 'Telephone')
-
-function changeOfVenue(before: string, after: string): ChangeOfRecord {
-  return placeIn(before) === placeIn(after) ? 'unseen' : 'time-or-place'
-}
-
-function placeIn(venue: string): string {
-  return venue.slice(0, startsOf(venue, SHOWN_OF_VENUE)[SHOWN_OF_VENUE])
-}
-
-/** Where the texts of a packed event begin: those up to the number of its tags, and the first tag. */
-const begins = new Uint32Array(TAGS + 2)
-
-/**
- * Reads the sort key of a packed event and skips its other fields: a list's index does this for each change.
- * @param isOff whether the event is cancelled according to its text from `after` on, which follows its tags
- */
-export function readSortKey(packed: string, isOff?: (packed: string, after: number) => boolean): SortKey {
-  for (let text = 0, at = 0; text <= TAGS + 1; text++, at = afterSeparator(packed, at)) begins[text] = at
-  let end = begins[TAGS + 1] ?? 0
-  for (let left = end === 0 ? 0 : Number(textAt(packed, TAGS)); left > 0; left--) end = afterSeparator(packed, end)
-  const start = tickOfDateTime(trusted(textAt(packed, START)))
-  const finish = tickOfDateTime(trusted(textAt(packed, FINISH)))
-  return {
-    start,
-    end: isBefore(start, finish) ? finish : start,
-    venue: trusted(textAt(packed, VENUE)),
-    tags: packed.slice(begins[TAGS], end === 0 ? packed.length : end - 1),
-    isAvailable: Number(textAt(packed, AVAILABLE)) > 0 && isOff?.(packed, end) !== true,
-  }
-}
-
-/** Returns a function that tells cancelled events for `readSortKey`; `undefined` if no further field tells them. */
-function cancelledIn(further: readonly FurtherField[]): Parameters<typeof readSortKey>[1] {
-  const at = statusPosition(further)
-  if (at === -1) return undefined
-  const before = further.slice(0, at).map(({ type }) => type)
-  return (packed, after) => {
-    if (after === 0) return false
-    let begin = after
-    for (const type of before) {
-      const isList = type === 'texts' && !packed.startsWith(NULL + SEPARATOR, begin)
-      let texts = isList ? 1 + Number(packed.slice(begin, packed.indexOf(SEPARATOR, begin))) : 1
-      for (; texts > 0; texts--) begin = afterSeparator(packed, begin)
-    }
-    const end = packed.indexOf(SEPARATOR, begin)
-    return statusSaid(packed.slice(begin, end === -1 ? packed.length : end)) === 'cancelled'
-  }
-}
-
-export function readVenueId(packed: string): Guid {
-  return trusted(textAfter(packed, VENUE))
-}
-
-export function readStart(packed: string): Tick {
-  return tickOfDateTime(trusted(textAfter(packed, START)))
-}
-
-export function unpackTags(packed: string): readonly string[] {
-  return new Texts(packed).list()
-}
-
-function textAt(packed: string, text: number): string {
-  return packed.slice(begins[text], (begins[text + 1] ?? 0) - 1)
-}
-
-/** Returns the text after `count` others, which is not the last one. */
-function textAfter(packed: string, count: number): string {
-  let at = 0
-  for (let left = count; left > 0; left--) at = afterSeparator(packed, at)
-  return packed.slice(at, packed.indexOf(SEPARATOR, at))
-}
-
-/** Returns the position after the next separator; 0 if there is none. */
-function afterSeparator(packed: string, from: number): number {
-  return packed.indexOf(SEPARATOR, from) + 1
-}
+const ALWAYS: Tick = { ms: 0, ticks: 0 }
+const NEVER: Tick = { ms: Infinity, ticks: 0 }
+/** Venues are ordered by id alone and never end. */
+const VENUE_KEY: SortKey = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: [], isAvailable: false }
 
 /** The properties of a list that depend on its kind of record. */
 export interface ListKind<Item> {
   readonly name: ListName
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
-  /** Reads parts of a packed record without unpacking it. */
-  readonly packed: PackedReader
+  readonly sortKeyOf: (item: Item) => SortKey
+  /** Returns the id of the venue of a packed event; the empty GUID if there is none. Does not unpack the record. */
+  readonly venueIdOf: (packed: string) => Guid
   /** Returns `details` with the availability of another record; unchanged if the kind has no availability. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
   /** Returns true if `text` is a valid packed record. */
   readonly isPacked: (id: Guid, text: string) => boolean
   /** Returns the names of the fields in which two packed records differ. */
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
+  /** Returns what a change of these fields means for calendars. */
+  readonly changeOf: (fields: readonly string[]) => ChangeOfRecord
 }
-
-interface PackedReader {
-  readonly sortKeyOf: (packed: string) => SortKey
-  readonly startOf: (packed: string) => Tick
-  readonly changeBetween: (before: string, after: string) => ChangeOfRecord
-  /** Returns the id of the event's venue; the empty GUID if there is none. */
-  readonly venueIdOf: (packed: string) => Guid
-  /** Returns the tags of a sort key. */
-  readonly tagsOf: (tags: string) => readonly string[]
-}
-
-const ALWAYS: Tick = { ms: 0, ticks: 0 }
-const NEVER: Tick = { ms: Infinity, ticks: 0 }
-/** Venues are ordered by id alone and never end. */
-const VENUE_KEY: SortKey = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: '0', isAvailable: false }
 
 interface Availability {
   readonly TicketCapacity: number
   readonly TicketsAvailable: number
 }
 
+const VENUE_AT = EVENTS.fields.filter(({ name }) => name !== 'Id').findIndex(({ name }) => name === 'VenueId')
+
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
-  const isOff = cancelledIn(formatter.further.events)
+  const statusAt = statusPosition(formatter.further.events)
   return {
     ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
-    packed: {
-      sortKeyOf: (packed) => readSortKey(packed, isOff),
-      startOf: readStart,
-      changeBetween: changeOfEvent,
-      venueIdOf: readVenueId,
-      tagsOf: unpackTags,
-    },
     format: (event, shape) => formatter.event(event, shape),
+    sortKeyOf: (event) => keyOfEvent(event, statusAt),
+    venueIdOf: (packed) => trusted(packed.split(SEPARATOR, VENUE_AT + 1)[VENUE_AT]),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
       TicketCapacity,
       TicketsAvailable,
     }),
+    changeOf: (fields) => {
+      if (fields.some((name) => MOVES.has(name))) return 'time-or-place'
+      return fields.every((name) => UNSEEN.has(name)) ? 'unseen' : 'text'
+    },
   }
 }
+
+const MOVES: ReadonlySet<string> = new Set(['VenueId', 'Start', 'Finish'])
+/** Calendars show neither tickets nor prices. */
+const UNSEEN: ReadonlySet<string> = new Set(['TicketCapacity', 'TicketsAvailable', 'Price'])
+const PLACE: ReadonlySet<string> = new Set(
+  VENUES.fields.map(({ name }) => name).filter((name) => /^(?:Name|Address.*|Longitude|Latitude)$/.test(name)),
+)
 
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
     ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
-    packed: {
-      sortKeyOf: () => VENUE_KEY,
-      startOf: () => ALWAYS,
-      changeBetween: changeOfVenue,
-      venueIdOf: () => EMPTY_GUID,
-      tagsOf: unpackTags,
-    },
     format: (venue, shape) => formatter.venue(venue, shape),
+    sortKeyOf: () => VENUE_KEY,
+    venueIdOf: () => EMPTY_GUID,
     withAvailability: (details) => details,
+    changeOf: (fields) => (fields.some((name) => PLACE.has(name)) ? 'time-or-place' : 'unseen'),
   }
 }
 
@@ -379,7 +266,7 @@ function nameAndPacking<Item extends Packable<Item>>(
       const own = [...table.fields, LINKS].map(({ name }) => ({ name, was: left[name], is: right[name] }))
       const others = further.map(({ name }, at) => ({ name, was: left.Further?.[at], is: right.Further?.[at] }))
       return [...own, ...others].flatMap(({ name, was, is }) =>
-        JSON.stringify(was) === JSON.stringify(is) ? [] : [name],
+        was === is || JSON.stringify(was) === JSON.stringify(is) ? [] : [name],
       )
     },
   }

@@ -7,12 +7,11 @@ import { type Revision, joined } from '../domain/revision.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { type Withheld, FAULTS } from '../domain/withheld.ts'
-import { EMPTY_WORDS, resized } from './packed-texts.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
-import { RecordList, slotOf } from './record-list.ts'
-import { SERVED } from './shard.ts'
+import { RecordList } from './record-list.ts'
+import type { HeldRow } from './held-row.ts'
 import type { WriteListener } from './write-listener.ts'
 
 /**
@@ -57,14 +56,12 @@ export class ListMaker {
   }
 }
 
-export function rowRecordOf(list: RecordLists[ListName], row: number, isVersionAlone = false): RowRecord {
-  const shard = list.shardAt(row)
-  const slot = slotOf(row)
-  const [id, version, revision] = [shard.guid(slot), shard.version[slot] ?? Number.NaN, shard.revisionAt(slot)]
-  if (isVersionAlone) return { list: list.kind.name, says: 'version', id, version, revision, text: '' }
-  const isServed = shard.state[slot] === SERVED
-  const text = isServed ? shard.read(slot) : withheldText(shard.withheldAt(slot))
-  return { list: list.kind.name, says: isServed ? 'served' : 'withheld', id, version, revision, text }
+export function rowRecordOf(list: RecordLists[ListName], row: HeldRow, isVersionAlone = false): RowRecord {
+  const { id, version, revision, packed, withheld } = row
+  const what = { list: list.kind.name, id, version, revision }
+  if (isVersionAlone) return { ...what, says: 'version', text: '' }
+  if (packed !== null) return { ...what, says: 'served', text: packed }
+  return { ...what, says: 'withheld', text: withheldText(withheld) }
 }
 
 /** Omits the value found: it may be confidential and stays in the process that read it. */
@@ -105,22 +102,20 @@ export function applyRowRecord(
     case 'served':
     case 'withheld': {
       const withheld = says === 'served' ? null : withheldOf(text)
-      const row = held === -1 ? list.insert(id) : held
-      const changed = withheld === null ? list.serve(row, text) : list.withhold(row, withheld)
+      const row = held ?? list.insert(id)
+      const changed = withheld === null ? list.servePacked(row, text, revision) : list.withhold(row, withheld)
       list.setVersion(row, version)
-      const shard = list.shardAt(row)
-      const slot = slotOf(row)
-      shard.setRevision(slot, revision)
-      if (changed) shard.updatedAt[slot] = nowMs
-      shard.seenAt[slot] = shard.detailsAt[slot] = shard.availabilityAt[slot] = Number.NEGATIVE_INFINITY
+      row.revision = revision
+      if (changed) row.updatedAt = nowMs
+      row.seenAt = row.detailsAt = row.availabilityAt = Number.NEGATIVE_INFINITY
       return
     }
     case 'removed':
-      if (held !== -1) list.remove(held)
+      if (held !== null) list.remove(held)
       list.lastRemoval = joined(list.lastRemoval, revision)
       return
     case 'version':
-      if (held !== -1) list.setVersion(held, version)
+      if (held !== null) list.setVersion(held, version)
       return
     default:
       unreachable(says)
@@ -176,18 +171,8 @@ export class RowRecordWriter {
   }
 }
 
-interface RowHead {
-  readonly list: ListName
-  readonly says: RowRecord['says']
-  readonly version: number
-  readonly revision: Revision
-  /** Where the text begins and ends in the bytes. */
-  readonly from: number
-  readonly to: number
-}
-
-/** Parses all of row records but the texts, and leaves the words of the id in `words`. */
-function* rowHeads(bytes: Buffer): Generator<RowHead, void> {
+/** Parses row records. Throws a sentence if the bytes are not complete row records. */
+export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
   for (let at = 0; at < bytes.length;) {
     if (bytes.length - at < TEXT_AT) throw new Error(`the row record at byte ${at} is cut short`)
     const kind = (bytes[at] ?? 0) - 1
@@ -199,28 +184,16 @@ function* rowHeads(bytes: Buffer): Generator<RowHead, void> {
     const from = at + TEXT_AT
     const to = from + bytes.readUInt32BE(at + LENGTH_AT)
     if (to > bytes.length) throw new Error(`the row record at byte ${at} is longer than the remaining bytes`)
-    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, version, revision, from, to }
+    const text = bytes.toString('utf8', from, to)
+    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, id: guidText(words, 0), version, revision, text }
     at = to
   }
 }
 
-/** Parses row records. Throws a sentence if the bytes are not complete row records. */
-export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
-  for (const head of rowHeads(bytes)) yield rowRecordAt(bytes, head)
-}
-
-function rowRecordAt(bytes: Buffer, { list, says, version, revision, from, to }: RowHead): RowRecord {
-  return { list, says, id: guidText(words, 0), version, revision, text: bytes.toString('utf8', from, to) }
-}
-
 /** Applies row records one by one, with a step after each. Throws as `readRowRecords` does. */
 export function* applyRowRecords(lists: RecordLists, bytes: Buffer, nowMs: number): Generator<void, void> {
-  for (const head of rowHeads(bytes)) {
-    const { list, says, version, revision, from, to } = head
-    // A text for each row would be most of the garbage, and a third of the time, of loading a snapshot.
-    const isNew =
-      says === 'served' && lists[list].insertServed(words, version, revision, nowMs, bytes.subarray(from, to))
-    if (!isNew) applyRowRecord(lists, rowRecordAt(bytes, head), nowMs)
+  for (const record of readRowRecords(bytes)) {
+    applyRowRecord(lists, record, nowMs)
     yield
   }
 }
@@ -228,19 +201,15 @@ export function* applyRowRecords(lists: RecordLists, bytes: Buffer, nowMs: numbe
 /** Which rows to take: served ones and version changes, withheld and removed ones, or all. */
 type RowFilter = 'shown' | 'gone' | 'all'
 
-/** The bitmaps have words of 2⁵ bits. */
-const WORD_BITS = 5
-
 /**
  * The rows of a list that were written or removed since they were last taken. A set, not a queue: a row that changed
- * ten times is taken once, and the bitmaps of a million rows take a quarter of a megabyte.
+ * ten times is taken once.
  */
 export class DirtyRows implements WriteListener {
   readonly #list: RecordLists[ListName]
-  /** Bitmaps by row: rows that were written, and rows of which only the version changed. No row is in both. */
-  #written: Uint32Array = EMPTY_WORDS
-  #versions: Uint32Array = EMPTY_WORDS
-  #marked = 0
+  /** Rows that were written, and rows of which only the version changed. No row is in both. */
+  readonly #written = new Set<HeldRow>()
+  readonly #versions = new Set<HeldRow>()
   readonly #removed = new Set<Guid>()
   /** Called when the set stops being empty. */
   onDirty: (() => void) | null = null
@@ -258,27 +227,25 @@ export class DirtyRows implements WriteListener {
 
   /** The number of row records that `take` would yield, at most. */
   get size(): number {
-    return this.#marked + this.#removed.size
+    return this.#written.size + this.#versions.size + this.#removed.size
   }
 
-  note(row: number): void {
-    this.#add(row)
+  note(row: HeldRow): void {
+    this.#versions.delete(row)
+    this.#written.add(row)
     this.#notify()
   }
 
-  noteVersion(row: number): void {
-    const word = this.#wordOf(row)
-    const bit = 1 << row
-    if ((((this.#written[word] ?? 0) | (this.#versions[word] ?? 0)) & bit) !== 0) return
-    this.#marked++
-    this.#versions[word] = (this.#versions[word] ?? 0) | bit
+  noteVersion(row: HeldRow): void {
+    if (this.#written.has(row)) return
+    this.#versions.add(row)
     this.#notify()
   }
 
-  noteRemoval(row: number, id: Guid): void {
-    const word = this.#wordOf(row)
-    this.#discard(word, 1 << row)
-    this.#removed.add(id)
+  noteRemoval(row: HeldRow): void {
+    this.#written.delete(row)
+    this.#versions.delete(row)
+    this.#removed.add(row.id)
     this.#notify()
   }
 
@@ -289,76 +256,39 @@ export class DirtyRows implements WriteListener {
   /** Returns a row to the set, because what was taken of it did not arrive. */
   putBack(id: Guid): void {
     const row = this.#list.find(id)
-    if (row === -1) this.#removed.add(id)
-    else this.#add(row)
+    if (row === null) this.#removed.add(id)
+    else {
+      this.#versions.delete(row)
+      this.#written.add(row)
+    }
   }
 
   clear(): void {
-    this.#written.fill(0)
-    this.#versions.fill(0)
-    this.#marked = 0
-    this.#removed.clear()
+    for (const rows of [this.#written, this.#versions, this.#removed]) rows.clear()
   }
 
   /** Yields at most `max` row records with the rows' present contents, and removes them from the set. */
   *take(max: number, which: RowFilter = 'all'): Generator<RowRecord, void> {
     let left = max
-    for (let word = 0; word < this.#written.length && left > 0; word++) {
-      let bits = (this.#written[word] ?? 0) | (this.#versions[word] ?? 0)
-      while (bits !== 0 && left > 0) {
-        const bit = bits & -bits
-        bits ^= bit
-        const row = (word << WORD_BITS) | (31 - Math.clz32(bit))
-        const isWritten = ((this.#written[word] ?? 0) & bit) !== 0
-        if (which !== 'all' && this.#isShown(row, isWritten) !== (which === 'shown')) continue
-        if (!this.#discard(word, bit)) continue
+    for (const rows of [this.#written, this.#versions]) {
+      for (const row of rows) {
+        if (left === 0) return
+        const isShown = row.isServed || rows === this.#versions
+        if (which !== 'all' && isShown !== (which === 'shown')) continue
+        rows.delete(row)
         left--
-        yield rowRecordOf(this.#list, row, !isWritten)
+        yield rowRecordOf(this.#list, row, rows === this.#versions)
       }
     }
     if (which === 'shown') return
     for (const id of this.#removed) {
       if (left === 0) return
       this.#removed.delete(id)
-      // If the id is held again, its row is in the bitmaps or was taken already.
-      if (this.#list.find(id) !== -1) continue
+      // If the id is held again, its row is in the other sets or was taken already.
+      if (this.#list.find(id) !== null) continue
       left--
       const { lastRemoval: revision } = this.#list
       yield { list: this.#list.kind.name, says: 'removed', id, version: Number.NaN, revision, text: '' }
     }
-  }
-
-  #isShown(row: number, isWritten: boolean): boolean {
-    return !isWritten || this.#list.shardAt(row).state[slotOf(row)] === SERVED
-  }
-
-  #add(row: number): void {
-    const word = this.#wordOf(row)
-    const bit = 1 << row
-    if (((this.#written[word] ?? 0) & bit) !== 0) return
-    this.#discard(word, bit)
-    this.#marked++
-    this.#written[word] = (this.#written[word] ?? 0) | bit
-  }
-
-  /** Removes a row from the bitmaps. Returns true if it was there. */
-  #discard(word: number, bit: number): boolean {
-    const written = this.#written[word] ?? 0
-    const versions = this.#versions[word] ?? 0
-    if (((written | versions) & bit) === 0) return false
-    this.#marked--
-    this.#written[word] = written & ~bit
-    this.#versions[word] = versions & ~bit
-    return true
-  }
-
-  /** Returns the word of a row in the bitmaps, which grow if necessary. */
-  #wordOf(row: number): number {
-    const word = row >>> WORD_BITS
-    if (word < this.#written.length) return word
-    const length = Math.max(word + 1, this.#written.length * 2, 64)
-    this.#written = resized(this.#written, new Uint32Array(length))
-    this.#versions = resized(this.#versions, new Uint32Array(length))
-    return word
   }
 }

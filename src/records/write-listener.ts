@@ -1,11 +1,11 @@
-import type { Guid } from '../domain/guid.ts'
+import type { HeldRow } from './held-row.ts'
 
 /** Receives each write of a list. */
 export interface WriteListener {
   /** The row was written. */
-  note(row: number): void
+  note(row: HeldRow): void
   /** Called when a row gets another version, even if its record stays the same. */
-  noteVersion(row: number): void
-  /** The row is about to be removed, and its number with it. */
-  noteRemoval(row: number, id: Guid): void
+  noteVersion(row: HeldRow): void
+  /** The row was removed. */
+  noteRemoval(row: HeldRow): void
 }

@@ -13,7 +13,6 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     if (isOther) bun.timeout(request, idleS)
     const call = new BunCall(request)
     const given = answer(call)
-    // Synchronous, because the body may be overwritten at the next await. A Response copies it.
     if (!(given instanceof Promise)) return respond(call, given, ending.held !== null)
     // Bun treats a connection whose answer is pending as idle and would close it.
     bun.timeout(request, 0)

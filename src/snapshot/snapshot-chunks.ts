@@ -90,11 +90,6 @@ const TURN_MS = 5
 const ROWS_A_LOOK = 32
 const CHUNK_BYTES = 1024 * 1024
 const MOST_CHUNK_BYTES = 8 * 1024 * 1024
-/**
- * The smallest size of a row. It limits the memory reserved for rows, so that a manifest cannot claim more than
- * `limits.memory`.
- */
-const LEAST_ROW_BYTES = 64
 
 /** Packed row records of both lists. */
 export interface SnapshotChunk {
@@ -257,11 +252,6 @@ export async function loadChunks(
   { memoryBytes, nowMs, pause }: LoadOptions,
   get: (index: number, sum: ChunkSum) => Promise<Buffer>,
 ): Promise<void> {
-  for (const name of LISTS) {
-    const { served, withheld } = manifest.lists[name]
-    const rows = Math.min(memoryBytes / LEAST_ROW_BYTES, sizeOf(manifest).rows, served + withheld)
-    for (const _ of lists[name].roomFor(rows)) await pause()
-  }
   for (const [index, sum] of manifest.chunks.entries()) {
     const chunk = { body: await get(index, sum), rows: sum.rows }
     if (sumOf(chunk).sha256 !== sum.sha256) throw new SnapshotFault(`the checksum of its chunk ${index} is wrong`)

@@ -1,14 +1,11 @@
 import type { Guid } from '../domain/guid.ts'
 import { type ListSource, type ReadEnd, type ReadKind, type ServedRows, REPEATED } from './port.ts'
-import { type RecordList, rowOf } from '../records/record-list.ts'
+import type { RecordList } from '../records/record-list.ts'
+import type { HeldRow } from '../records/held-row.ts'
 
 /** Yields the served ids that a complete read, begun at `since` (monotonic ms), did not mention. */
 export function* absentIds<Item>(list: RecordList<Item>, since: number): Generator<Guid, void> {
-  for (const shard of list.shards) {
-    for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.isServed(slot) && (shard.seenAt[slot] ?? 0) < since) yield shard.guid(slot)
-    }
-  }
+  for (const row of list.rows()) if (row.isServed && row.seenAt < since) yield row.id
 }
 
 /** A read. The `seenAt` of a row that it mentioned is at least `number`, which is the number of its first pass. */
@@ -25,13 +22,11 @@ export interface Sighting {
  * stay.
  */
 export function* missingRows(
-  { shards }: Pick<RecordList<unknown>, 'shards'>,
+  list: Pick<RecordList<unknown>, 'rows'>,
   { number, begunAt, audit }: Sighting,
-): Generator<number, void> {
-  for (const shard of shards) {
-    for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.isServed(slot) && !shard.isSeen(slot, number, begunAt, audit)) yield rowOf(shard.number, slot)
-    }
+): Generator<HeldRow, void> {
+  for (const row of list.rows()) {
+    if (row.isServed && !row.isSeen(number, begunAt, audit)) yield row
   }
 }
 
@@ -53,12 +48,8 @@ export function servedRows<Item>(
 
 /** Returns true if a read of the availability, begun at `since`, left out a served row. */
 export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number): boolean {
-  return list.shards.some((shard) => {
-    for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.isServed(slot) && (shard.availabilityAt[slot] ?? 0) < since) return true
-    }
-    return false
-  })
+  for (const row of list.rows()) if (row.isServed && row.availabilityAt < since) return true
+  return false
 }
 
 /** The number of rows looked at between two pauses. A row that is removed counts as many. */
@@ -66,8 +57,7 @@ const ROWS_A_TURN = 100_000
 const ROWS_A_REMOVAL = 100
 
 /**
- * Removes the rows that a complete read, begun at `since`, did not mention, and gives back the room of many. Pauses
- * between shards. Returns their number.
+ * Removes the rows that a complete read, begun at `since`, did not mention. Pauses between shards. Returns their number.
  */
 export async function removeAbsent<Item>(
   list: RecordList<Item>,
@@ -77,15 +67,14 @@ export async function removeAbsent<Item>(
 ): Promise<number> {
   let removed = 0
   let sincePause = 0
-  for (const [index, shard] of list.shards.entries()) {
-    for (let slot = 0; slot < shard.slots; slot++) {
-      if (!shard.isHeld(slot) || (shard.seenAt[slot] ?? 0) >= since) continue
-      list.remove(rowOf(index, slot), wallS)
+  for (const shard of list.shards) {
+    sincePause += shard.size
+    for (const row of shard.values()) {
+      if (row.seenAt >= since) continue
+      list.remove(row, wallS)
       removed++
       sincePause += ROWS_A_REMOVAL
     }
-    sincePause += shard.slots
-    shard.trim()
     if (sincePause > ROWS_A_TURN) {
       sincePause = 0
       await pause()
@@ -100,11 +89,8 @@ export async function removeAbsent<Item>(
  * comparison must read them.
  */
 export function forgetVersions<Item>(list: RecordList<Item>, since: number): void {
-  for (const shard of list.shards) {
-    for (let slot = 0; slot < shard.slots; slot++) {
-      if (!shard.isHeld(slot) || (shard.detailsAt[slot] ?? 0) >= since || shard.version[slot] === REPEATED) continue
-      list.setVersion(rowOf(shard.number, slot), Number.NaN)
-    }
+  for (const row of list.rows()) {
+    if (row.detailsAt < since && row.version !== REPEATED) list.setVersion(row, Number.NaN)
   }
 }
 

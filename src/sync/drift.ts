@@ -1,16 +1,12 @@
 import { WHOLE_ROW } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import { type RecordList, slotOf } from '../records/record-list.ts'
+import type { RecordList } from '../records/record-list.ts'
+import type { HeldRow } from '../records/held-row.ts'
 
 const SUSPECTS_CEILING = 100_000
 
-/**
- * The difference between the held row and the audit's row. `before` and `after` are packed records; `null` if not
- * served.
- */
+/** What the audit read instead of the held row: the packed record, or `null` if it is not to be served. */
 interface Difference {
-  readonly id: Guid
-  readonly before: string | null
   readonly after: string | null
   readonly version: number
   /** When the audit read the row, monotonic ms. */
@@ -37,15 +33,13 @@ export class Drift {
   }
 
   /** Records that an audit found a row different from the held one. */
-  note<Item>(list: RecordList<Item>, row: number, { id, before, after, version, at }: Difference): void {
-    const shard = list.shardAt(row)
-    const slot = slotOf(row)
-    const isNew = shard.detailsAt[slot] === Number.NEGATIVE_INFINITY
-    const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
-    const heldVersion = shard.version[slot] ?? Number.NaN
-    if (Number.isNaN(heldVersion) || isNew) this.suspect(id, columns, at)
+  note<Item>(kind: RecordList<Item>['kind'], row: HeldRow, { after, version, at }: Difference): void {
+    const { id, packed: before } = row
+    const isNew = row.detailsAt === Number.NEGATIVE_INFINITY
+    const columns = before === null || after === null ? [WHOLE_ROW] : kind.differences(id, before, after)
+    if (Number.isNaN(row.version) || isNew) this.suspect(id, columns, at)
     // The row changed without a new version, so no read of changes can ever name it.
-    else if (heldVersion === version) this.suspect(id, columns, Number.NEGATIVE_INFINITY)
+    else if (row.version === version) this.suspect(id, columns, Number.NEGATIVE_INFINITY)
   }
 
   /** Clears the suspicion: a read of changes named the row after all. */

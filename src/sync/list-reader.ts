@@ -391,7 +391,7 @@ export class ListReader<Item> {
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
     if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
-    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== -1)
+    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== null)
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
     return true

@@ -59,7 +59,7 @@ function scene() {
     const held = list.get(id)
     return held === null ? 'none' : `${held.Name} ${held.TicketsAvailable}`
   }
-  const isHeld = (held: Guid): boolean => list.find(held) !== -1
+  const isHeld = (held: Guid): boolean => list.find(held) !== null
   return { list, tombstones, drift, isHeld, clock, read, apply, shown }
 }
 
@@ -363,7 +363,7 @@ describe('a duplicate id of which neither row is served (surface: The other CRMs
     const { list, shown, full } = moments()
     const applier = full(record('a'), record('b'))
     expect(shown()).toBe('none')
-    expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
+    expect(list.find(id)).toMatchObject({ isServed: false, withheld: { ...fault, where: 'row 2' } })
     expect([...applier.unidentified]).toMatchObject([{ id, withheld: fault }])
     expect(list.version(id)).toBe(REPEATED)
   })
@@ -401,7 +401,7 @@ describe('a duplicate id of which neither row is served (surface: The other CRMs
     expect(shown()).toBe('none')
     const applier = whole('full', [[record('d')]])
     expect(shown()).toBe('none')
-    expect(list.inspect(id)?.withheld).toMatchObject(fault)
+    expect(list.find(id)?.withheld).toMatchObject(fault)
     applier.release()
     expect(shown()).toBe('d 1')
     changed(record('e'))
@@ -461,7 +461,7 @@ describe('a duplicate id of which neither row is served (surface: The other CRMs
         let expected = 'none'
         let isRepeated = false
         for (const { isFull, names } of reads) {
-          const isHeld = list.inspect(id) !== null
+          const isHeld = list.find(id) !== null
           const rows = names.map((name) => (name === '=' ? unchanged : record(name)))
           if (isFull) full(...rows)
           else changed(...rows)

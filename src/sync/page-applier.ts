@@ -2,9 +2,8 @@ import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RepeatedRow, type Withheld, isMeant, isOnPurpose, rowRepeated } from '../domain/withheld.ts'
 import type { Sighting } from './absence.ts'
-import { PackedRows, unpackWithheld } from '../records/packed-withheld.ts'
+import { type HeldRow, UnidentifiedRows } from '../records/held-row.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
-import { slotOf } from '../records/record-list.ts'
 import {
   type PageApplierContext,
   type PageMoments,
@@ -33,14 +32,14 @@ export class PageApplier<Item> {
   readonly sighting: Sighting
   readonly #context: PageApplierContext<Item>
   /** Withheld rows without an id of their own. */
-  readonly unidentified: PackedRows = new PackedRows()
+  readonly unidentified: UnidentifiedRows = new UnidentifiedRows()
   readonly #postponed = new Map<Guid, Postponed>()
   /** Ids that were withheld as duplicates and that this full read has met once so far. */
   readonly #released = new Map<Guid, Released<Item>>()
   /** Rows to be written only once the read is believed. */
   readonly #reserved: Released<Item>[] = []
   readonly #changeTimes: number[] = []
-  readonly #inserted: number[] = []
+  readonly #inserted: HeldRow[] = []
   #pass = 0
   #passNumber: number
   /** The moments of the page that is being applied. */
@@ -55,15 +54,14 @@ export class PageApplier<Item> {
   /** The ids that are still served, but only until `removePostponed` is called or the read is believed. */
   get leavingIds(): readonly Guid[] {
     const { list } = this.#context
-    const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
+    const unreadable = [...this.unreadableRows()].map(({ id }) => id)
     return [...this.#postponed.keys().filter((id) => list.serves(id)), ...unreadable]
   }
 
   apply(page: Page<Item>): void {
     this.lagMs = Math.max(this.lagMs, page.sourceLagMs)
     this.rows += page.changes.length
-    const { pass = 0, rowsInAll } = page
-    if (rowsInAll !== undefined) this.#context.list.reserve(rowsInAll)
+    const { pass = 0 } = page
     if (pass !== this.#pass) this.#passNumber = this.#context.nextNumber()
     this.#pass = pass
     this.#page = momentsOf(page, this.#context.now(), this.#page)
@@ -93,16 +91,14 @@ export class PageApplier<Item> {
   async takeBack(pause: () => Promise<void>): Promise<void> {
     const { list, audit } = this.#context
     for (const [index, row] of this.#inserted.toReversed().entries()) {
-      const { seenIn, auditedIn } = list.shardAt(row)
+      const { seenIn, auditedIn } = row
       const [own, others] = audit ? [auditedIn, seenIn] : [seenIn, auditedIn]
-      // Another read may have removed the row, and used its number again. Or it has seen the row too: its cursor is
-      // past it.
-      const isOwn = (own[slotOf(row)] ?? 0) >= this.sighting.number && others[slotOf(row)] === 0
+      // Another read may have seen the row too: its cursor is past it.
+      const isOwn = own >= this.sighting.number && others === 0
       if (isOwn && list.isHeld(row)) list.remove(row)
       if (index % 1000 === 0) await pause()
     }
     this.#inserted.length = 0
-    for (const shard of list.shards) shard.trim()
   }
 
   /** Returns the CRM's times of the changes made here since the last call, wall ms; `NaN` if unknown. */
@@ -115,13 +111,13 @@ export class PageApplier<Item> {
     for (const { change, page } of this.#released.values()) {
       this.#page = page
       const row = this.#context.list.find(change.id)
-      if (row !== -1) this.#write(row, change)
+      if (row !== null) this.#write(row, change)
     }
     this.#released.clear()
     for (const { change, page } of this.#reserved.splice(0)) {
       this.#page = page
       const row = this.#context.list.find(change.id)
-      this.#write(row === -1 ? this.#insert(change.id) : row, change)
+      this.#write(row ?? this.#insert(change.id), change)
     }
     this.removePostponed()
   }
@@ -129,13 +125,13 @@ export class PageApplier<Item> {
   /** Marks a row as seen; `release` will write it. */
   #reserve(change: Change<Item>, where: () => string): void {
     const isRow = change.kind === 'record' || change.kind === 'withheld'
-    const row = isRow && hasId(change) ? this.#context.list.find(change.id) : -1
-    if (!isRow || !hasId(change) || (row !== -1 && !this.#meetsFirst(row))) {
+    const row = isRow && hasId(change) ? this.#context.list.find(change.id) : null
+    if (!isRow || !hasId(change) || (row !== null && !this.#meetsFirst(row))) {
       // A row without an id, or with an id met before, is never written as a record.
       this.#applyChange(change, where)
       return
     }
-    if (row !== -1) this.#see(row)
+    if (row !== null) this.#see(row)
     this.#reserved.push({ change, page: this.#page })
   }
 
@@ -150,7 +146,7 @@ export class PageApplier<Item> {
           return
         }
         const row = this.#rowFor(change, where)
-        if (row !== -1) this.#write(row, change)
+        if (row !== null) this.#write(row, change)
         return
       }
       case 'deleted':
@@ -158,8 +154,8 @@ export class PageApplier<Item> {
         return
       case 'unchanged': {
         const row = list.find(change.id)
-        if (row === -1) this.ignored++
-        else if (this.#meetsFirst(row) || repeatedId === 'serves-later' || this.#unhide(row, change.id)) this.#see(row)
+        if (row === null) this.ignored++
+        else if (this.#meetsFirst(row) || repeatedId === 'serves-later' || this.#unhide(row)) this.#see(row)
         else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
         else this.unidentified.add(change.id, rowRepeated(change, idColumn, where()))
         return
@@ -172,44 +168,42 @@ export class PageApplier<Item> {
     }
   }
 
-  /** Returns the row to write the change to; -1 if it must not be written, or not yet. */
-  #rowFor(change: RowChange<Item>, where: () => string): number {
+  /** Returns the row to write the change to; `null` if it must not be written, or not yet. */
+  #rowFor(change: RowChange<Item>, where: () => string): HeldRow | null {
     const { list, tombstones, kind, repeatedId, idColumn } = this.#context
     const { id } = change
     const row = list.find(id)
-    if (row === -1) {
+    if (row === null) {
       if (isOlder(this.#page, tombstones.absentSince(id))) {
         this.ignored++
-        return -1
+        return null
       }
       tombstones.forget(id)
       return this.#insert(id)
     }
     if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
       const hidden = change.kind === 'withheld' && isMeant(change.withheld) ? change.withheld : null
-      if (hidden !== null || !this.#unhide(row, id)) {
+      if (hidden !== null || !this.#unhide(row)) {
         if (kind === 'full') this.unidentified.add(id, hidden ?? rowRepeated(change, idColumn, where()))
         if (hidden === null && repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
-        return -1
+        return null
       }
     }
     if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
     this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, page: this.#page })
-    return -1
+    return null
   }
 
   /** Returns true if all rows of the id met so far are withheld on purpose: they give way to another one. */
-  #unhide(row: number, id: Guid): boolean {
-    const { list } = this.#context
-    const released = this.#released.get(id)?.change
+  #unhide(row: HeldRow): boolean {
+    const released = this.#released.get(row.id)?.change
     if (released !== undefined) return released.kind === 'withheld' && isMeant(released.withheld)
-    if (this.#postponed.get(id)?.isHiding === true) return this.#postponed.delete(id)
-    const shard = list.shardAt(row)
-    return !list.isServed(row) && shard.read(slotOf(row)) !== '' && !shard.isMistake(slotOf(row))
+    if (this.#postponed.get(row.id)?.isHiding === true) return this.#postponed.delete(row.id)
+    return row.withheld !== null && !row.isMistake
   }
 
-  #insert(id: Guid): number {
+  #insert(id: Guid): HeldRow {
     const row = this.#context.list.insert(id)
     this.#inserted.push(row)
     this.#meetsFirst(row)
@@ -217,64 +211,56 @@ export class PageApplier<Item> {
     return row
   }
 
-  #write(row: number, change: RowChange<Item>): void {
-    if (change.kind === 'record') this.#serve(row, change.id, change.record, change.version)
-    else this.#withhold(row, change.id, change.withheld, change.version)
+  #write(row: HeldRow, change: RowChange<Item>): void {
+    if (change.kind === 'record') this.#serve(row, change.record, change.version)
+    else this.#withhold(row, change.withheld, change.version)
   }
 
   /** Returns true if this pass meets the row for the first time. */
-  #meetsFirst(row: number): boolean {
-    const shard = this.#context.list.shardAt(row)
-    const slot = slotOf(row)
-    const numbers = this.#context.audit ? shard.auditedIn : shard.seenIn
-    if (numbers[slot] === this.#passNumber) return false
-    numbers[slot] = this.#passNumber
+  #meetsFirst(row: HeldRow): boolean {
+    const number = this.#context.audit ? 'auditedIn' : 'seenIn'
+    if (row[number] === this.#passNumber) return false
+    row[number] = this.#passNumber
     return true
   }
 
   /** Records when the row was seen. The time only moves forward, because sources may lag differently. */
-  #see(row: number, now: number = this.#page.now): void {
-    const shard = this.#context.list.shardAt(row)
-    const slot = slotOf(row)
-    shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, now)
+  #see(row: HeldRow, now: number = this.#page.now): void {
+    row.seenAt = Math.max(row.seenAt, now)
   }
 
-  #serve(row: number, id: Guid, record: Item, version: number): void {
+  #serve(row: HeldRow, record: Item, version: number): void {
     const { list } = this.#context
-    const shard = list.shardAt(row)
-    const slot = slotOf(row)
     this.#see(row)
     const { packing, withAvailability } = list.kind
-    const isServed = list.isServed(row)
+    const { id, packed: before } = row
     const detailsAreOlder = isOlder(this.#page, list.knownAt(row))
-    const availabilityIsOlder = isOlder(this.#page, shard.availabilityAt[slot] ?? 0)
+    const availabilityIsOlder = isOlder(this.#page, row.availabilityAt)
     if (detailsAreOlder) this.ignored++
-    if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
-    const before = isServed ? shard.read(slot) : null
+    if (detailsAreOlder && (availabilityIsOlder || before === null)) return
     let merged = record
     if (before !== null && detailsAreOlder) merged = withAvailability(packing.unpack(id, before), record)
     else if (before !== null && availabilityIsOlder) merged = withAvailability(record, packing.unpack(id, before))
     const packed = packing.pack(merged)
-    this.#noteDrift(row, id, before, packed, version)
-    if (list.serve(row, packed, this.#context.wallS)) this.#changedNow(row)
+    this.#noteDrift(row, packed, version)
+    if (list.servePacked(row, packed, this.#context.wallS)) this.#changedNow(row)
     if (!detailsAreOlder) {
       list.kept.drop(row)
-      shard.detailsAt[slot] = this.#page.now
+      row.detailsAt = this.#page.now
       list.setVersion(row, version)
     }
-    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#page.now
+    if (!availabilityIsOlder) row.availabilityAt = this.#page.now
   }
 
   /** Withholds an id that several rows have, regardless of how new the held data is. */
-  #withholdRepeated(row: number, change: RepeatedRow, where: string): void {
-    const { id } = change
-    this.#released.delete(id)
+  #withholdRepeated(row: HeldRow, change: RepeatedRow, where: string): void {
+    this.#released.delete(change.id)
     this.#see(row)
     const withheld = rowRepeated(change, this.#context.idColumn, where)
-    this.#withhold(row, id, withheld, REPEATED, { ...this.#page, readAt: Number.POSITIVE_INFINITY })
+    this.#withhold(row, withheld, REPEATED, { ...this.#page, readAt: Number.POSITIVE_INFINITY })
   }
 
-  #withhold(row: number, id: Guid, withheld: Withheld, version: number, page = this.#page): void {
+  #withhold(row: HeldRow, withheld: Withheld, version: number, page = this.#page): void {
     const { list, audit, keepsFaults } = this.#context
     if (isOlder(page, list.knownAt(row))) {
       this.#see(row)
@@ -283,35 +269,32 @@ export class PageApplier<Item> {
     }
     const { now } = page
     // The row is not marked as seen: if the read fails, an audit must still be able to remove it.
-    if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
+    if (keepsFaults && row.isServed && !isMeant(withheld)) {
       list.kept.keep(row, withheld, { version, at: now, audit })
       return
     }
     const withhold = (): void => {
-      // Looked up again, because the row may have moved while the removal was postponed.
-      const held = list.find(id)
-      const shard = list.shardAt(held)
-      const slot = slotOf(held)
-      if (held === -1 || isOlder(page, shard.detailsAt[slot] ?? 0)) {
+      // Looked up again, because the row may have been removed while this was postponed.
+      const held = list.find(row.id)
+      if (held === null || isOlder(page, held.detailsAt)) {
         this.ignored++
         return
       }
-      const isServed = list.isServed(held)
-      const isNew = isServed || shard.read(slot) === ''
-      if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld, 1)
-      this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
-      if (isServed) this.#changedNow(held)
+      const isNew = held.withheld === null
+      if (isNew || (!isOnPurpose(withheld) && !held.isMistake)) this.#context.newlyWithheld.add(withheld, 1)
+      this.#noteDrift(held, null, version)
+      if (held.isServed) this.#changedNow(held)
       list.withhold(held, withheld, this.#context.wallS)
-      shard.detailsAt[slot] = shard.availabilityAt[slot] = now
+      held.detailsAt = held.availabilityAt = now
       this.#see(held, now)
       list.setVersion(held, version)
     }
-    if (list.isServed(row)) this.#remove(id, withhold, { isHiding: isMeant(withheld), version })
+    if (row.isServed) this.#remove(row.id, withhold, { isHiding: isMeant(withheld), version })
     else withhold()
   }
 
   /** Yields the unreadable served rows that this read judges: a full read all, others those found by refreshes. */
-  *unreadableRows(): Generator<number, void> {
+  *unreadableRows(): Generator<HeldRow, void> {
     const { list, kind } = this.#context
     if (kind !== 'full' && list.kept.fromRefreshes === 0) return
     for (const [row, { audit }] of list.kept.entries()) if (kind === 'full' || !audit) yield row
@@ -321,7 +304,8 @@ export class PageApplier<Item> {
   get resolved(): number {
     const { list } = this.#context
     const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')
-    return readable.filter(({ change: { id } }) => list.kept.get(list.find(id)) !== undefined).length
+    const isKept = (row: HeldRow | null): boolean => row !== null && list.kept.get(row) !== undefined
+    return readable.filter(({ change: { id } }) => isKept(list.find(id))).length
   }
 
   /** The read is believed: withholds served rows that became unreadable. Pauses every 1000 rows. */
@@ -333,21 +317,18 @@ export class PageApplier<Item> {
     }
   }
 
-  #withdraw(row: number): void {
+  #withdraw(row: HeldRow): void {
     const { list, newlyWithheld } = this.#context
     const fault = list.kept.get(row)
     if (fault === undefined) return
-    const { packed, version, at } = fault
-    const withheld = unpackWithheld(packed)
-    const shard = list.shardAt(row)
-    const slot = slotOf(row)
+    const { withheld, version, at } = fault
     newlyWithheld.add(withheld, 1)
     this.#page = { ...this.#page, now: at }
-    this.#noteDrift(row, list.idOf(row), shard.read(slot), null, version)
+    this.#noteDrift(row, null, version)
     this.#changedNow(row)
     list.withhold(row, withheld, this.#context.wallS)
     list.lost.add(row)
-    shard.detailsAt[slot] = shard.availabilityAt[slot] = at
+    row.detailsAt = row.availabilityAt = at
     this.#see(row, at)
     list.setVersion(row, version)
   }
@@ -357,11 +338,11 @@ export class PageApplier<Item> {
     const page = this.#page
     const remove = (): void => {
       const row = list.find(id)
-      if (row !== -1 && isOlder(page, list.knownAt(row))) {
+      if (row !== null && isOlder(page, list.knownAt(row))) {
         this.ignored++
         return
       }
-      if (row !== -1) {
+      if (row !== null) {
         list.remove(row, this.#context.wallS)
         this.changed++
       }
@@ -377,24 +358,22 @@ export class PageApplier<Item> {
 
   #updateAvailability(id: Guid, TicketCapacity: number, TicketsAvailable: number): void {
     const { list } = this.#context
-    const { packing, withAvailability } = list.kind
+    const { withAvailability } = list.kind
     const row = list.find(id)
-    const shard = list.shardAt(row)
-    const slot = slotOf(row)
-    if (!list.isServed(row) || isOlder(this.#page, shard.availabilityAt[slot] ?? 0)) return
-    const held = packing.unpack(id, shard.read(slot))
-    const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
-    if (list.serve(row, packed, this.#context.wallS)) this.#changedNow(row)
-    shard.availabilityAt[slot] = this.#page.now
+    const held = row === null ? null : list.read(row)
+    if (row === null || held === null || isOlder(this.#page, row.availabilityAt)) return
+    const changed = withAvailability(held, { TicketCapacity, TicketsAvailable })
+    if (list.serve(row, changed, this.#context.wallS)) this.#changedNow(row)
+    row.availabilityAt = this.#page.now
   }
 
-  #changedNow(row: number): void {
-    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#page.now
+  #changedNow(row: HeldRow): void {
+    row.updatedAt = this.#page.now
     this.changed++
   }
 
-  #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
+  #noteDrift(row: HeldRow, after: string | null, version: number): void {
     const { audit, drift, list } = this.#context
-    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#page.now })
+    if (audit && row.packed !== after) drift.note(list.kind, row, { after, version, at: this.#page.now })
   }
 }

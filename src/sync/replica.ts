@@ -1,7 +1,7 @@
 // The data of the CRM in memory, kept up to date. A ListReplica polls one list; its ListReader reads pages (port.ts); a
 // PageApplier applies each page to the RecordList, which holds the rows in shards. Begin with port.ts.
 
-import { keepIndex } from '../order/list-index.ts'
+import { dropIndex, keepIndex } from '../order/list-index.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
@@ -120,8 +120,8 @@ export class Replica {
   }
 
   dropIndexes(): void {
-    this.events.list.order = null
-    this.venues.list.order = null
+    dropIndex(this.events.list)
+    dropIndex(this.venues.list)
   }
 
   start(): void {
@@ -132,7 +132,7 @@ export class Replica {
   /** Applies changed settings. `formatChanged`: the bodies made so far are outdated. */
   applySettings(formatChanged: boolean): void {
     for (const replica of [this.events, this.venues]) {
-      if (formatChanged) replica.list.forgetBodies()
+      if (formatChanged) replica.list.ready.clear()
       replica.hasten()
     }
   }
@@ -201,7 +201,7 @@ export class Replica {
   async #referredOf(venues: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
     const { list } = this.events
     const referred = new Set<Guid>()
-    const { venueIdOf } = list.kind.packed
+    const { venueIdOf } = list.kind
     await list.someServed((packed) => {
       const venue = venueIdOf(packed)
       if (venues.has(venue)) referred.add(venue)

@@ -8,7 +8,6 @@ import { type SnapshotList, servedUntil, untilOf } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 import type { Attempt } from './poller.ts'
-import { slotOf } from '../records/record-list.ts'
 import { DirtyRows } from '../records/row-records.ts'
 import type { Cursor, ListSource } from './port.ts'
 import { type Changes, type Script, DOWN, readerScene } from '../../test/support/reader-scene.ts'
@@ -86,8 +85,8 @@ describe('a read of several moments that misses many rows', () => {
     const { list } = scene()
     for (const [index, id] of ids.entries()) {
       const row = list.insert(id)
-      list.serve(row, list.kind.packing.pack(eventOf(id)))
-      if (index < 70) list.shardAt(row).seenAt[slotOf(row)] = Infinity
+      list.serve(row, eventOf(id))
+      if (index < 70) row.seenAt = Infinity
     }
     const guard = new ShrinkGuard()
     const judged = (number: number, begunAt: number, endedAt: number): string => {
@@ -377,7 +376,7 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
     const after = scene()
     for (const id of of) {
       const row = after.list.insert(id)
-      after.list.serve(row, after.list.kind.packing.pack(eventOf(id, { Name: 'A' })))
+      after.list.serve(row, eventOf(id, { Name: 'A' }))
     }
     await after.time.pass(200_000)
     after.reader.resume(snapshot, writtenAt)

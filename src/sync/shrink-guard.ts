@@ -2,7 +2,8 @@ import type { Observe } from '../observe/observation.ts'
 import { isBefore } from '../domain/date-time.ts'
 import { type Sighting, missingRows } from './absence.ts'
 import { type Failure, type ReadKind, failureOf } from './port.ts'
-import { type RecordList, slotOf } from '../records/record-list.ts'
+import type { RecordList } from '../records/record-list.ts'
+import type { HeldRow } from '../records/held-row.ts'
 import { type ListState, type Shrunk, type ShrunkLimits, servedUntil } from './served-list.ts'
 import { type Moment, earlierBy, elapsedMs } from '../time/time.ts'
 
@@ -39,8 +40,8 @@ interface Verdict {
 }
 
 /** The properties of a list that the guard uses. */
-interface GuardedList extends Pick<RecordList<unknown>, 'shards' | 'shardAt' | 'served' | 'kept' | 'lostCount'> {
-  readonly kind: Pick<RecordList<unknown>['kind'], 'name' | 'packed'>
+interface GuardedList extends Pick<RecordList<unknown>, 'rows' | 'keyOf' | 'served' | 'kept' | 'lostCount'> {
+  readonly kind: Pick<RecordList<unknown>['kind'], 'name'>
 }
 
 /** The rows that a complete read did not mention. */
@@ -184,8 +185,8 @@ function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing
   if (!read.complete) return { rows, over, unreadable }
   for (const row of missingRows(list, read)) {
     rows++
-    const { end } = list.kind.packed.sortKeyOf(list.shardAt(row).read(slotOf(row)))
-    const isOver = isBefore(end, { ms: wallMs, ticks: 0 })
+    const end = list.keyOf(row)?.end ?? null
+    const isOver = end !== null && isBefore(end, { ms: wallMs, ticks: 0 })
     if (isOver && !isBefore(end, { ms: wallMs - LATELY_MS, ticks: 0 })) over++
     if (list.kept.get(row) !== undefined) unreadable++
   }
@@ -194,8 +195,7 @@ function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing
 
 /** Counts the rows that a complete read did not mention, though an earlier one did. */
 function countDisputed(list: GuardedList, read: Sighting, before: Sighting): number {
-  const wasSeen = (row: number): boolean =>
-    list.shardAt(row).isSeen(slotOf(row), before.number, before.begunAt, before.audit)
+  const wasSeen = (row: HeldRow): boolean => row.isSeen(before.number, before.begunAt, before.audit)
   return missingRows(list, read).reduce((count, row) => (wasSeen(row) ? count + 1 : count), 0)
 }
 

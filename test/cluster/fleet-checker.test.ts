@@ -70,7 +70,7 @@ describe('the check of an event and its venue', () => {
     expect(look(served)).toEqual([])
     go()
     const row = lists.venues.find(VENUE)
-    lists.venues.remove(row)
+    if (row !== null) lists.venues.remove(row)
     expect(look(served)).toEqual([expect.stringContaining('(went)')])
   })
 

@@ -182,7 +182,7 @@ export class FleetChecker {
       const [one, other] = [from.served[name].list, to.served[name].list]
       if (one.size !== other.size) this.fault(`${one.size} ${name} are read, ${other.size} are followed`)
       for (const row of one.rows()) {
-        const id = one.idOf(row)
+        const { id } = row
         const isSameRow = JSON.stringify(one.get(id)) === JSON.stringify(other.get(id))
         if (!isSameRow || !Object.is(one.version(id), other.version(id)))
           this.fault(`${name} ${id} is followed as another`)

@@ -198,7 +198,9 @@ async function snapshotIsAhead(seed: number): Promise<readonly string[]> {
   leader.slowness = 350
   for (const venue of tables.venues.shown()) tables.venues.change(venue, {}, told(time.trueMs))
   tables.venues.create(guidOf(0x1000 + VENUES), EMPTY_GUID, told(time.trueMs))
-  const event = tables.events.shown().at(-1)
+  // The leader writes it last.
+  const { id: last } = [...leader.cluster.served.events.list.rows()].at(-1) ?? {}
+  const event = tables.events.shown().find(({ id }) => id === last)
   if (event === undefined) throw new Error('there are no events')
   tables.events.change(event, { venue: guidOf(0x1000 + VENUES) }, told(time.trueMs))
   await fleet.pass(MAX_AGE_MS)

@@ -40,7 +40,7 @@ async function served(text: string, ...answers: readonly string[]): Promise<read
   const { lists, failures } = await readCrm(loaded.configuration)
   expect(failures).toEqual([])
   const { list } = lists.events
-  return Array.from(list.rows(), (row) => list.get(list.idOf(row)))
+  return Array.from(list.rows(), (row) => list.read(row))
     .filter((event) => event !== null && event !== undefined)
     .toSorted((left, right) => (left.Start < right.Start ? -1 : 1))
 }

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
-import type { Guid } from '../../src/domain/guid.ts'
+import type { RecordList } from '../../src/records/record-list.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { workbook } from '../support/workbook-file.ts'
@@ -78,14 +78,6 @@ export async function served(
   return { asked, text, said: stdout, events, venues }
 }
 
-interface Records<Row, Item> {
-  rows(): Iterable<Row>
-  idOf(row: Row): Guid
-  get(id: Guid): Item | null | undefined
-}
-
-function recordsOf<Row, Item>(list: Records<Row, Item>): readonly Item[] {
-  return Array.from(list.rows(), (row) => list.get(list.idOf(row))).filter(
-    (item) => item !== null && item !== undefined,
-  )
+function recordsOf<Item>(list: RecordList<Item>): readonly Item[] {
+  return Array.from(list.rows(), (row) => list.read(row)).filter((item) => item !== null)
 }

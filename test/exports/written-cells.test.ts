@@ -187,7 +187,7 @@ crm:
       const loaded = await loadConfiguration({ path: folder.at('m.yaml'), text, env: {}, readFile })
       if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
       const { list } = (await readCrm(loaded.configuration)).lists.events
-      const served = Array.from(list.rows(), (row) => (list.isServed(row) ? list.get(list.idOf(row))?.Name : null))
+      const served = Array.from(list.rows(), (row) => list.read(row)?.Name ?? null)
       expect(served).toEqual(['shown'])
       const faults = [...list.withheldRows(), ...list.unidentified].map(({ withheld }) => withheld.fault)
       expect(faults.filter((fault) => fault === 'duplicate-id')).toEqual([])

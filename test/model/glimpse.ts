@@ -1,6 +1,6 @@
 import { indexOf } from '../../src/order/list-index.ts'
 import { type DateTime, tickOfDateTime } from '../../src/domain/date-time.ts'
-import { type Guid, EMPTY_GUID, readGuidWords } from '../../src/domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { RecordList } from '../../src/records/record-list.ts'
 import type { Replica } from '../../src/sync/replica.ts'
 
@@ -18,18 +18,15 @@ function agreesWithList<Item>(list: RecordList<Item>, id: Guid, startOf: (record
   const index = indexOf(list)
   if (index === null) return
   let listed = 0
-  for (const block of index.blocks) listed += block.count
+  for (const block of index.blocks) listed += block.rows.length
   if (listed !== list.served) throw new Error(`${listed} ${list.kind.name} are listed, and ${list.served} are served`)
   const record = list.get(id)
   if (record === null) return
-  readGuidWords(id, words)
   const start = startOf(record)
   const tick = start === null ? { ms: 0, ticks: 0 } : tickOfDateTime(start)
-  const [number, at] = index.seek(tick, words)
-  if (!index.isAt(number, at, tick, words)) throw new Error(`${id} is served, and not listed where it belongs`)
+  const [number, at] = index.seek(tick, id)
+  if (index.blocks[number]?.rows[at]?.id !== id) throw new Error(`${id} is served, and not listed where it belongs`)
 }
-
-const words = new Uint32Array(4)
 
 export function glimpseEvent({ events }: Replica, id: Guid): Glimpse {
   agreesWithList(events.list, id, ({ Start }) => Start)

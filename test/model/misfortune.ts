@@ -272,8 +272,8 @@ export class Misfortune {
 
 /** Returns true if the row is served and will be missing from the read unless the read names it later. */
 function isUnseen({ list }: Replica['events'] | Replica['venues'], id: Guid, { begunMs, named }: Scan): boolean {
-  const row = list.inspect(id)
-  return row?.served === true && row.seenAt < begunMs && !named.has(id)
+  const row = list.find(id)
+  return row?.isServed === true && row.seenAt < begunMs && !named.has(id)
 }
 
 /** Changes of hidden rows that a token would have reported are never reported. */

@@ -229,8 +229,7 @@ export class Rig {
   get held(): unknown {
     return [this.replica.events, this.replica.venues].map(({ list }) => {
       const rows = Array.from(list.rows(), (row) => {
-        const id = list.idOf(row)
-        const { served, withheld } = list.inspect(id) ?? {}
+        const { id, isServed: served, withheld } = row
         return [
           id,
           [served, list.get(id), withheld?.fault, withheld?.column, withheld?.where, list.version(id)],

@@ -84,7 +84,7 @@ describe('a snapshot in a file', () => {
       change.once = null
       for (let number = 1; number <= 900; number++) {
         const record = eventOf(guidOf(number), { Name: `${number} ${large}` })
-        list.serve(list.find(record.Id), list.kind.packing.pack(record))
+        list.serve(list.find(record.Id) ?? list.insert(record.Id), record)
       }
     }
     rig.aheadMs += 400_000

@@ -167,7 +167,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
       onPause() {
         giveUp.abort()
         const { events } = rig.replica.lists
-        if (events.find(guidOf(1)) === -1) events.serve(events.insert(guidOf(1)), 'read since')
+        if (events.find(guidOf(1)) === null) events.servePacked(events.insert(guidOf(1)), 'read since')
       },
     })
     const read = rig.file.read(rig.replica.lists, { monotonicMs: 0, wallMs: Date.now() }, giveUp.signal)
