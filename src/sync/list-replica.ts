@@ -81,7 +81,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     // Several requests may wait for the same reason, and not until the same millisecond.
     const isNew = this.#pause === null || untilMs > this.#pause.untilMs + SHORT_PAUSE_MS
     if (!isNew) return
-    this.#pause = { untilMs, message: `${why}; the read continues after that` }
+    this.#pause = { untilMs, message: `${why}; the read continues after the pause` }
     this.#options.observe({ kind: 'read-paused', list: this.list.kind.name, why, forMs, untilMs: wallMs + forMs })
     this.help()
   }
