@@ -144,7 +144,9 @@ export class ClusterMember implements Reading {
     const refusedNonces = member.publisher?.nonces.strange ?? 0
     const resyncs = member.resync.counts
     const cluster = { status, outbox, refusedNonces, epochs, resyncs, entries, bytes }
-    return { snapshot: status.snapshot, cluster }
+    const { own } = member
+    const keeper = own === null ? undefined : this.#keepers.get(own.replica)
+    return { snapshot: status.snapshot, snapshotError: keeper?.failure ?? null, cluster }
   }
 
   #status(): ClusterStatus {

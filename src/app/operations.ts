@@ -7,6 +7,7 @@ import { systemTime } from '../time/time.ts'
 import type { Listener } from '../runtime/listener.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Marquee } from './assemble.ts'
+import type { OverWatch } from './over-watch.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
@@ -18,6 +19,7 @@ export interface Running {
   readonly marquee: Marquee
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
+  readonly over: OverWatch
   /** The address of the public listener, without the base path; empty until it listens. */
   address: string
   stopping: boolean
@@ -40,7 +42,7 @@ export async function openOperations(
   { droppedLines = () => 0 }: CommandContext,
   listenFetch: Runtime['listenFetch'],
 ): Promise<Listener> {
-  const { marquee, telemetry, watched } = running
+  const { marquee, telemetry, watched, over } = running
   const { reading, admissions, crm } = marquee
   const { requests, reads, history } = telemetry
   const answers = operationsOf({
@@ -57,6 +59,7 @@ export async function openOperations(
     reads,
     history,
     watched,
+    allOverSinceMs: () => over.overSinceMs,
     time: systemTime,
     waiting: () => admissions.waiting,
     readyBodies: () => marquee.listMaker.ready.count,

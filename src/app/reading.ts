@@ -110,7 +110,8 @@ export class DirectReading implements Reading {
   }
 
   status(): ReadingStatus {
-    return { snapshot: this.#keeper?.onDisk() ?? null, cluster: null }
+    const keeper = this.#keeper
+    return { snapshot: keeper?.onDisk() ?? null, snapshotError: keeper?.failure ?? null, cluster: null }
   }
 
   untilRead(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import type { Observe } from '../observe/observation.ts'
 import { systemTime } from '../time/time.ts'
-import { withTimeout } from '../time/waiting.ts'
+import { withTimeout, yieldToEventLoop } from '../time/waiting.ts'
 import { type Listener, type PublicListener, addressOf } from '../runtime/listener.ts'
 import { type Runtime, loadRuntime } from '../runtime/runtime.ts'
 import { assemble } from './assemble.ts'
@@ -12,6 +12,7 @@ import { type ConfigurationOptions, readConfiguration } from '../config/read-con
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { type Watched, OutageWatch } from './outage-watch.ts'
+import { OverWatch } from './over-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { type Supervisor, supervisorOf } from './supervisor.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
@@ -71,12 +72,14 @@ async function run(
   const marquee = await assemble(configuration, systemTime, observe, { watch: watchOf(telemetry), reserve, suspicions })
   const { reading } = marquee
   const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
+  const over = new OverWatch(reading.lists, telemetry.observe, systemTime, yieldToEventLoop)
   const running: Running = {
     configuration,
     from,
     marquee,
     telemetry,
     watched,
+    over,
     address: '',
     stopping: started.isStopping,
     refused: null,
@@ -87,6 +90,7 @@ async function run(
   observers.push(
     (observation) => watched.note(observation, reading.lists()),
     (observation) => outages.note(observation),
+    (observation) => over.note(observation),
   )
   const firstReads = Promise.withResolvers<void>()
   const operations = operationsSide(running, firstReads.promise, runtime.listenFetch, context)
@@ -100,7 +104,7 @@ async function run(
   }
   const listener = publicSide(running, runtime.listen, context)
   // The operations listener stops last, so that it can be asked until the end.
-  const parts: readonly Part[] = [operations, reads, listener, outages]
+  const parts: readonly Part[] = [operations, reads, listener, outages, over]
   for (const part of parts) {
     if (isStopping()) break
     started.parts.push(part)
@@ -126,7 +130,7 @@ async function run(
   telemetry.log.begin()
   started.supervisor.ready()
   takeSignals(running, context, observe, hungUp, stop)
-  return ended.finally(() => outages.stop())
+  return ended.finally(() => void stopAll([outages, over]))
 }
 
 function watchOf(telemetry: Telemetry): RequestWatch {

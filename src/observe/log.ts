@@ -222,6 +222,10 @@ function logLine(seen: Observation): LogLine | null {
       const fact = `${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
       return line('warn', `suspicious in the ${list}: ${fact}`, { ...facts, column })
     }
+    case 'all-over': {
+      const fact = seen.count === 1 ? 'the only event is over' : `all ${howMany(seen.count, 'event')} are over`
+      return line('warn', `${fact}: the last one ended at ${seen.since}. Check the export, and this machine's clock`)
+    }
     case 'wall-times': {
       const fact = `${seen.count} dates of the ${seen.list} have no offset and are read as ${seen.zone}`
       if (seen.isSet) return line('info', fact)
@@ -243,8 +247,11 @@ function logLine(seen: Observation): LogLine | null {
       return line('info', `a snapshot of ${size}, for the next start`, fields)
     }
     case 'snapshot-not-written': {
-      const result = 'Without a snapshot, the next start reads the lists in full'
-      return line('warn', `the snapshot cannot be written: ${seen.reason}. ${result}`)
+      const { reason, keptAgeMs } = seen
+      const kept = keptAgeMs === null ? null : Math.round(keptAgeMs)
+      const result = kept === null ? 'reads the lists in full' : `continues from the one that is ${seconds(kept)} s old`
+      const fields = { reason, keptAgeMs: kept }
+      return line('warn', `the snapshot cannot be written: ${reason}. The next start ${result}`, fields)
     }
     case 'cluster-changed':
       return clusterLine(seen.what, seen.detail)

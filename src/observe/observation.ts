@@ -65,6 +65,8 @@ export type Observation =
       readonly count: number
       readonly where: string | null
     }
+  /** All served events are over. `since`: when the last one ended, ISO 8601. */
+  | { readonly kind: 'all-over'; readonly count: number; readonly since: string }
   /** Dates without an offset were read in this zone. `isSet`: the operator configured the zone. */
   | {
       readonly kind: 'wall-times'
@@ -84,7 +86,8 @@ export type Observation =
    */
   | { readonly kind: 'snapshot-ignored'; readonly reason: string }
   | { readonly kind: 'snapshot-written'; readonly rows: number; readonly bytes: number; readonly durationMs: number }
-  | { readonly kind: 'snapshot-not-written'; readonly reason: string }
+  /** `keptAgeMs`: the age of the snapshot that a start would continue from; `null` if there is none. */
+  | { readonly kind: 'snapshot-not-written'; readonly reason: string; readonly keptAgeMs: number | null }
   /** The role of this instance in the cluster, or the state of the cluster's store, has changed. */
   | { readonly kind: 'cluster-changed'; readonly what: ClusterChange; readonly detail: string | null }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }

@@ -24,7 +24,7 @@ import type { Time } from '../time/time.ts'
 /** A running service, as this listener sees it. */
 export interface OperationsSource
   extends
-    Omit<MetricsOptions, 'isReady' | 'snapshot' | 'cluster'>,
+    Omit<MetricsOptions, 'isReady' | 'snapshot' | 'snapshotError' | 'cluster'>,
     Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText'>,
     Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
   readonly settings: () => RefreshSettings
@@ -42,6 +42,7 @@ export function operationsOf(source: OperationsSource) {
     ...source,
     isReady: isReadyNow,
     snapshot: () => reading().snapshot,
+    snapshotError: () => reading().snapshotError,
     cluster: () => reading().cluster,
   })
   const queue = new SearchQueue()
@@ -65,7 +66,7 @@ export function operationsOf(source: OperationsSource) {
       return Math.max(1, ...silent.map(({ nextTryInMs }) => Math.ceil(nextTryInMs / 1000)))
     },
     status(): Status {
-      const { snapshot, cluster } = reading()
+      const { snapshot, snapshotError, cluster } = reading()
       return statusOf({
         ...source,
         ...state(),
@@ -75,6 +76,7 @@ export function operationsOf(source: OperationsSource) {
         startedAt,
         waiting: source.waiting(),
         snapshot,
+        snapshotError,
         readyBodies: source.readyBodies(),
         cluster: cluster?.status ?? null,
         ignoredColumns: (list) => history.ignoredColumns(list),

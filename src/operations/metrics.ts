@@ -76,6 +76,8 @@ export interface MetricsOptions {
   readonly readyBodies: () => ReadyBodiesCount
   /** Returns the current snapshot; `null` if there is none. */
   readonly snapshot: () => SnapshotStanding | null
+  readonly snapshotError: () => string | null
+  readonly allOverSinceMs: () => number | null
   /** Returns the cluster's counts; `null` without a cluster. */
   readonly cluster: () => ClusterCounts | null
   /** Returns the number of log lines that could not be written. */
@@ -146,7 +148,7 @@ function ifThere<Subject>(find: () => Subject | null) {
 }
 
 /** Returns the snapshot's metrics, without samples if there is no snapshot. */
-function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
+function snapshotMetrics({ snapshot, snapshotError }: MetricsOptions): readonly Metric[] {
   const of = ifThere(snapshot)
   return [
     gauge(
@@ -158,6 +160,9 @@ function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
       'marquee_snapshot_age_seconds',
       'Time since the snapshot was written, by the wall clock.',
       of(({ ageMs }) => ageMs / 1000),
+    ),
+    gauge('marquee_snapshot_failing', '1 while the snapshot file cannot be written.', () =>
+      snapshotError() === null ? 0 : 1,
     ),
   ]
 }
@@ -181,7 +186,7 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
 }
 
 /** Returns the size and the age of each list. */
-function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
+function listMetrics({ served, time, allOverSinceMs }: MetricsOptions): readonly Metric[] {
   const both = (): readonly EitherList[] => {
     const { events, venues } = served()
     return [events, venues]
@@ -202,6 +207,9 @@ function listMetrics({ served, time }: MetricsOptions): readonly Metric[] {
         sampleOf(told, told.list.served, { state: 'served' }),
         sampleOf(told, told.list.withheldInAll, { state: 'withheld' }),
       ]),
+    ),
+    gauge('marquee_events_all_over', '1 while events are served and all of them are over.', () =>
+      allOverSinceMs() === null ? 0 : 1,
     ),
     gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () =>
       both().flatMap((told) =>

@@ -66,6 +66,8 @@ export interface ClusterCounts {
 export interface ReadingStatus {
   /** The current snapshot; `null` if there is none. */
   readonly snapshot: SnapshotStanding | null
+  /** Why the snapshot file could not be written, as the rest of a sentence; `null` if it could. */
+  readonly snapshotError: string | null
   /** `null` without a cluster. */
   readonly cluster: ClusterCounts | null
 }
@@ -85,6 +87,7 @@ export interface StatusOptions {
   readonly page: string | null
   readonly waiting: number
   readonly snapshot: SnapshotStanding | null
+  readonly snapshotError: string | null
   readonly readyBodies: ReadyBodiesCount
   readonly cluster: ClusterStatus | null
   /** The operator's own programs that read the CRM. */
@@ -93,6 +96,8 @@ export interface StatusOptions {
   readonly settings: RefreshSettings
   readonly lists: ServedLists
   readonly now: Moment
+  /** Returns when the last event ended, wall ms, if all events are over; else `null`. */
+  readonly allOverSinceMs: () => number | null
   /** Whether `lists` is on. The calendars alone need the same index. */
   readonly hasLists: boolean
   readonly ignoredColumns: (list: string) => readonly string[]
@@ -122,15 +127,18 @@ export type Status = ReturnType<typeof statusOf>
 /** Creates the answer of `/status`: whether the service is ready, and the state of each list. */
 export function statusOf(options: StatusOptions) {
   const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies } = options
-  const { page, cluster, refused, connector, watched } = options
+  const { page, cluster, refused, connector, watched, snapshotError } = options
   return {
     ready: !stopping && isReady(lists, settings, now),
     stopping,
     version,
     timeZoneData: ZONE_DATA_VERSION,
     startedAt,
+    // The clock of this machine, for comparison with others.
+    now: isoTime(now.wallMs),
     waiting,
     snapshot,
+    snapshotError,
     readyBodies,
     ...(page === null ? {} : { page }),
     ...(cluster === null ? {} : { cluster }),
@@ -156,14 +164,18 @@ export function mayAnswer(list: EitherList, settings: RefreshSettings, now: Mome
   return settings.refreshEveryMs > settings.maxAgeMs && !list.isFailing
 }
 
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
 function wholeMs(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms)
 }
 
 function shrunkStatus(shrunk: Shrunk, ageMs: number | null, settings: RefreshSettings, now: Moment) {
   const { absent, unreadable } = shrunk
-  const since = new Date(untilOf(shrunk, 0, now)).toISOString()
-  const until = ageMs === null ? null : new Date(servedUntil(shrunk, ageMs, settings, now)).toISOString()
+  const since = isoTime(untilOf(shrunk, 0, now))
+  const until = ageMs === null ? null : isoTime(servedUntil(shrunk, ageMs, settings, now))
   return { since, until, absent, unreadable }
 }
 
@@ -174,8 +186,9 @@ function isMissed(list: ListName, { found }: StatusOptions['watched']): boolean 
 
 function listStatus(
   told: EitherList,
-  { now, settings, ignoredColumns, watched, hasOwnAvailability, hasLists }: StatusOptions,
+  { now, settings, ignoredColumns, watched, hasOwnAvailability, hasLists, allOverSinceMs }: StatusOptions,
 ) {
+  const overSinceMs = allOverSinceMs()
   const { list, freshness, drift, shrunk, isLoaded } = told
   const index = hasLists ? indexOf(list) : null
   const withheld = list.withheldInAll
@@ -184,6 +197,8 @@ function listStatus(
     served: list.served,
     // The number of events in `/api/events`, if lists are on.
     ...(list.kind.name === 'events' && index !== null ? { notYetOver: index.countFrom(now.wallMs) } : {}),
+    // When the last event ended, if all events are over; else null. Venues have no end.
+    ...(list.kind.name === 'events' ? { allOverSince: overSinceMs === null ? null : isoTime(overSinceMs) } : {}),
     withheld,
     withheldByReason: countWithheld(list),
     // The same by column. A row with several faults counts in several groups.

@@ -72,6 +72,11 @@ export class SnapshotKeeper {
     return { rows, bytes, ageMs: Math.max(0, this.#settings.time.now().wallMs - writtenAtMs) }
   }
 
+  /** Why the last snapshot could not be written, as the rest of a sentence; `null` if it was written. */
+  get failure(): string | null {
+    return this.#failure
+  }
+
   /** Fills the lists from the snapshot, if it can be used. The CRM must not be read before this ends. */
   async load(): Promise<void> {
     const { replica, observe, time } = this.#settings
@@ -185,7 +190,8 @@ export class SnapshotKeeper {
       if (isNews) observe({ kind: 'snapshot-written', rows, bytes, durationMs: this.#tookMs })
     } catch (cause) {
       const reason = reasonOf(cause)
-      if (reason !== this.#failure) observe({ kind: 'snapshot-not-written', reason })
+      const keptAgeMs = this.onDisk()?.ageMs ?? null
+      if (reason !== this.#failure) observe({ kind: 'snapshot-not-written', reason, keptAgeMs })
       this.#failure = reason
       // The next snapshot has all rows. Until then the removed ids would take more and more memory.
       for (const one of this.#dirtyRows) one.clear()

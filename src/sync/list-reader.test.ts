@@ -83,11 +83,14 @@ describe('ListReader (architecture: The port to a CRM)', () => {
   })
 
   it('takes back the rows of a read that was too large, so that later reads are not too large as well', async () => {
-    const limit = { isExceeded: (): boolean => false }
-    const { refresh, audit, list } = scene({}, { isTooLarge: () => limit.isExceeded() })
+    const limit = { bytes: Infinity }
+    const { refresh, audit, list } = scene(
+      {},
+      { memory: () => ({ takenBytes: list.sizeBytes, limitBytes: limit.bytes }) },
+    )
     await refresh({ pages: [rows(ids)] })
     const mostBytes = list.sizeBytes * 2
-    limit.isExceeded = () => list.sizeBytes > mostBytes
+    limit.bytes = mostBytes
     const many = Array.from({ length: 40_000 }, (_, index) => guidOf(index + 1))
     for (const read of [refresh, audit]) {
       const attempt = await read({ pages: [rows(many.slice(0, 20_000), 'B'), rows(many.slice(20_000), 'B')] })
@@ -96,6 +99,25 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     }
     expect(await refresh({ pages: [rows(ids, 'C'), [gone(guidOf(1))]] })).toEqual({ ok: true })
     expect([list.served, list.get(guidOf(2))?.Name]).toEqual([29, 'C'])
+  })
+
+  it('says what a list that is too large needs and may take, and that the previous one is kept if there is one', async () => {
+    const limit = { bytes: 3_000_000 }
+    const { refresh, list } = scene({}, { memory: () => ({ takenBytes: list.sizeBytes, limitBytes: limit.bytes }) })
+    const many = Array.from({ length: 40_000 }, (_, index) => guidOf(index + 1))
+    const said = async (rowsInAll?: number): Promise<string> => {
+      const attempt = await refresh({
+        pages: [rows(many.slice(0, 20_000)), rows(many.slice(20_000))],
+        ...(rowsInAll === undefined ? {} : { rowsInAll }),
+      })
+      return attempt.ok ? 'ok' : attempt.failure.message
+    }
+    const soFar =
+      /^the lists need more than [\d.]+ MB \(after [24]0,000 rows of the events\), and limits.memory is 3 MB: raise it$/
+    expect(await said()).toMatch(soFar)
+    expect(await said(40_000)).toMatch(/^the lists need about [\d.]+ MB, and limits.memory is 3 MB: raise it$/)
+    await refresh({ pages: [rows(ids)] })
+    expect(await said()).toMatch(/: raise it; the previous list is kept$/)
   })
 
   it('believes the first list that it reads to the end, whatever a read that failed half-way has left', async () => {

@@ -8,6 +8,7 @@ import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
 import type { Failure, ListSource, Page, ReadEnd, ReadKind, ReadPurpose, ServedRows } from './port.ts'
 import { failed } from './port.ts'
+import { type MemoryUse, ReadMemory } from './read-memory.ts'
 import { ReadReports } from './read-reports.ts'
 import { PageApplier } from './page-applier.ts'
 import type { RecordList } from '../records/record-list.ts'
@@ -25,8 +26,7 @@ export interface ListReaderOptions<Item> {
   readonly observe: Observe
   /** Lets requests run between two slices of work. */
   readonly pause: () => Promise<void>
-  /** Returns true if `readingBytes` more would exceed limits.memory, or twice that for `shrinking` reads. */
-  readonly isTooLarge: (readingBytes: number, shrinking?: boolean) => boolean
+  readonly memory: () => MemoryUse
   /** Returns the venues to which events of the page refer and that are not served, perhaps because they are new too. */
   readonly missingFor?: (page: Page<Item>) => readonly Guid[]
   /** Adds missing venues before a page of their events is applied. Returns why the page must not be applied, or `null`. */
@@ -252,9 +252,9 @@ export class ListReader<Item> {
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
-    const { list, missingFor, beforePointing, beforeRemoval, isTooLarge, pause } = this.#options
+    const { list, missingFor, beforePointing, beforeRemoval, pause } = this.#options
     const { kind, purpose, applier } = read
-    const tooManyRows = kind === 'full' && isTooLarge(0) ? list.size : 0
+    const memory = new ReadMemory(list, this.#options.memory, kind === 'full')
     const { isLoaded, barrier } = this
     const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
     const missing = new Set<Guid>()
@@ -275,10 +275,11 @@ export class ListReader<Item> {
       if (purpose !== 'audit' && kind !== 'availability') this.#pages++
       await this.#inTurn(purpose, async () => applier.apply(next.page))
       this.#tellDelays(applier)
-      if (isTooLarge(applier.unidentified.sizeBytes, applier.rows < tooManyRows)) {
+      const excess = memory.excess(next.page, applier)
+      if (excess !== null) {
         // Served events may refer to venues by now.
         if (beforeRemoval === undefined || !isLoaded) await this.#inTurn(purpose, () => applier.takeBack(pause))
-        return failed('too-large', 'the list is larger than limits.memory; the previous one is kept')
+        return failed('too-large', `${excess}${isLoaded ? '; the previous list is kept' : ''}`)
       }
     }
   }

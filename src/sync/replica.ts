@@ -8,6 +8,7 @@ import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
 import type { RecordLists } from '../records/row-records.ts'
+import type { MemoryUse } from './read-memory.ts'
 import { ListReplica } from './list-replica.ts'
 import type { RefreshSettings, ResumeState, SnapshotState } from './served-list.ts'
 import { type Crm, type Failure, failureOf } from './port.ts'
@@ -53,10 +54,11 @@ export class Replica {
     this.#time = time
     const { events, venues } = lists
     // The applied part of a list that was too large stays until a smaller list has been read, so both count together.
-    const isTooLarge = (readingBytes: number, shrinking = false): boolean => {
-      return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes * (shrinking ? 2 : 1)
-    }
-    const shared = { time, observe, pause, isTooLarge }
+    const memory = (): MemoryUse => ({
+      takenBytes: events.sizeBytes + venues.sizeBytes,
+      limitBytes: limits.memoryBytes,
+    })
+    const shared = { time, observe, pause, memory }
     this.venues = new ListReplica(settings, {
       ...shared,
       ...(resumeState === undefined ? {} : { resumeState: resumeState.venues }),

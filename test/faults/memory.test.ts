@@ -30,6 +30,9 @@ for (const runtime of RUNTIMES) {
       victim.directory.write('events', rows(30_000, 'large'))
       const line = await victim.process.child.line((text) => text.includes('limits.memory'))
       expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'warn', list: 'events', outcome: 'too-large' })
+      expect(line).toMatch(
+        /the lists need about \d+(\.\d)? MB, and limits.memory is 4 MB: raise it; the previous list is kept/,
+      )
       expect((await victim.ask(target)).status).toBe(200)
       expect((await victim.ask(`/api/events/${guidOf(30_000)}`)).status).toBe(404)
       // Parsing passes through memory; what is held does not.
@@ -46,7 +49,8 @@ for (const runtime of RUNTIMES) {
     it('a list that was too large at the start is read once it has become smaller, at every read', async () => {
       const settings = { limits: { memory: '4MB' }, freshness: { maxAge: '3s', refreshEvery: '100ms' } }
       const victim = await Victim.start(runtime, settings, { events: rows(30_000, 'large'), venues: '[]' })
-      await victim.process.child.line((text) => text.includes('limits.memory'))
+      const line = await victim.process.child.line((text) => text.includes('limits.memory'))
+      expect(line).not.toContain('is kept')
       victim.directory.write('events', rows(100, 'small'))
       const target = `/api/events/${guidOf(100)}`
       await eventually(

@@ -16,7 +16,7 @@ export const BAD_PRICE = '00000000-0000-4000-8000-000000000002'
 
 export function event(index: number, changes: Readonly<Record<string, unknown>> = {}): object {
   const Id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
-  const times = { Start: '2026-07-12T19:30:00Z', Finish: '2026-07-12T21:30:00Z' }
+  const times = { Start: '2036-07-12T19:30:00Z', Finish: '2036-07-12T21:30:00Z' }
   return { Id, Name: `Event ${index}`, ...times, Price: '12.50', ShowOnWeb: true, ...changes }
 }
 

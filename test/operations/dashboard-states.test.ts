@@ -45,7 +45,7 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
 
   it('tells hits of one title apart by date and venue, and says nothing of the title as an id', async () => {
     const hall = { Id: '00000000-0000-4000-9000-000000000001', Name: 'Hall' }
-    const times = { Start: '2026-07-11T19:30:00Z', VenueId: hall.Id }
+    const times = { Start: '2036-07-11T19:30:00Z', VenueId: hall.Id }
     const rows = [event(1, { Name: 'Tosca', ...times }), event(2, { Name: 'Tosca', VenueId: hall.Id })]
     const running = await dashboards.started(JSON.stringify(rows))
     running.directory.write('venues', JSON.stringify([hall]))
@@ -56,8 +56,8 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
     await page.locator('#found-count', { hasText: '2 by that name:' }).waitFor()
     const hits = await page.locator('#found li').allTextContents()
     expect(hits.map((hit) => /^.*Hall/.exec(hit)?.[0] ?? hit).toSorted()).toEqual([
-      'Tosca event, 2026-07-11 19:30, Hall',
-      'Tosca event, 2026-07-12 19:30, Hall',
+      'Tosca event, 2036-07-11 19:30, Hall',
+      'Tosca event, 2036-07-12 19:30, Hall',
     ])
     expect(await page.textContent('#explanation')).toBe('')
     expect(await explain(page, 'toska')).toContain('Nothing has the title or the id "toska"')
@@ -179,6 +179,38 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
     await page.waitForSelector('body.silent')
     expect(await page.textContent('#state')).toMatch(/^The service does not answer\. The data below is from /)
     expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it("says that all events are over, and when the last one ended: last year's export", async () => {
+    const rows = [event(1), event(2)].map((row) => ({
+      ...row,
+      Start: '2020-07-12T19:30:00Z',
+      Finish: '2020-07-12T21:30:00Z',
+    }))
+    const running = await dashboards.started(JSON.stringify(rows), { lists: true })
+    const { page } = await dashboards.opened(DESK, running)
+    await page
+      .locator('#state.warn', { hasText: /^All 2 events are over: the last one ended on 12 Jul 2020, / })
+      .waitFor()
+    expect(await page.textContent('#state')).toEndWith('Check whether the CRM or the export is still kept up to date.')
+    expect(await page.textContent('#card-events')).toContain('Not yet over0, in /api/events')
+    expect(await faults(page)).toEqual([])
+    running.directory.write('events', JSON.stringify([...rows, event(3)]))
+    await page.locator('#state.good').waitFor()
+    await page.context().close()
+  })
+
+  it('says why no snapshot can be written, and what a restart does meanwhile', async () => {
+    const snapshot = { directory: '/proc/marquee' }
+    const running = await dashboards.started(JSON.stringify([event(1)]), { snapshot })
+    const { page } = await dashboards.opened(PHONE, running)
+    await page.locator('#state.warn', { hasText: 'no snapshot can be written' }).waitFor()
+    expect(await page.textContent('#snapshot')).toMatch(
+      /^The snapshot cannot be written: .+\. Until it can, a restart reads both lists in full\. Marquee tries again every 5 minutes\.$/,
+    )
+    expect(await faults(page)).toEqual([])
+    expect(await isWiderThanItsWindow(page)).toBe(false)
     await page.context().close()
   })
 

@@ -8,7 +8,7 @@ import { RUNTIMES } from '../support/depth.ts'
 
 function event(index: number, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
-  const times = { Start: '2026-07-12 19:30', Finish: '2026-07-12 21:30' }
+  const times = { Start: '2036-07-12 19:30', Finish: '2036-07-12 21:30' }
   const tickets = { TicketCapacity: 9, TicketsAvailable: 3, Price: '12.50' }
   return { Id: id, Name: `Event ${index}`, ...times, ...tickets, ShowOnWeb: true, ...changes }
 }
@@ -32,7 +32,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     const events = [
       event(1),
       event(2, { ShowOnWeb: false }),
-      event(3, { Active: false, Finish: '2026-07-12T21:30:00Z' }),
+      event(3, { Active: false, Finish: '2036-07-12T21:30:00Z' }),
       event(4, { TicketCapacity: 'many' }),
       event(5, { Id: 'none' }),
       event(6, { Start: 'soon', Price: 'x' }),
@@ -56,8 +56,8 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     const freshness = { maxAge: '2s', refreshEvery: '100ms', shrinkGuard: 'off' }
     const events = [
       event(1, { TicketCapacity: 2, TicketsAvailable: 3 }),
-      event(2, { Finish: '2026-07-11 21:30' }),
-      event(3, { Finish: '2026-07-11 21:30', ShowOnWeb: false }),
+      event(2, { Finish: '2036-07-11 21:30' }),
+      event(3, { Finish: '2036-07-11 21:30', ShowOnWeb: false }),
     ]
     const lists = { events: JSON.stringify(events), venues: '[]' }
     const directory = new FilesDirectory({ operations: { port: 0 }, freshness }, lists)
@@ -97,7 +97,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     expect((await status()).lists.events.servesNothing).toBe(true)
     expect(warned().slice(5)).toEqual([])
 
-    directory.write('events', JSON.stringify([event(1, { Finish: '2026-07-11 21:30' })]))
+    directory.write('events', JSON.stringify([event(1, { Finish: '2036-07-11 21:30' })]))
     await eventually(status, ({ lists: { events: now } }) => now.suspicious.length === 1)
     directory.write('events', '[]')
     await eventually(status, ({ lists: { events: now } }) => now.suspicious.length === 0)

@@ -21,6 +21,8 @@ export interface Script {
   readonly updatedAtMs?: number
   /** The delay before the first page, ms. */
   readonly slowMs?: number
+  /** The number of rows that the source knows in advance. */
+  readonly rowsInAll?: number
 }
 
 /** A reader of events, whose source plays scripts, one a read. */
@@ -48,13 +50,14 @@ export function readerScene(
     patienceMs: 1000,
     async *read(request) {
       asked.push(request)
-      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs } = scripts.shift() ?? {}
+      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs, rowsInAll } = scripts.shift() ?? {}
       for (const each of pages) {
         const changes = typeof each === 'function' ? each() : each
         const begunAt = time.now()
         await new Promise<void>((resolve) => time.after(slowMs, resolve))
         const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
-        yield updatedAtMs === undefined ? page : { ...page, updatedAtMs: () => updatedAtMs }
+        const told = rowsInAll === undefined ? page : { ...page, rowsInAll }
+        yield updatedAtMs === undefined ? told : { ...told, updatedAtMs: () => updatedAtMs }
       }
       if ('kind' in end) return { ok: false, failure: end }
       const complete = request.kind === 'full'
@@ -65,7 +68,15 @@ export function readerScene(
   }
   const observe = (observation: Observation): void => void observed.push(observation)
   const reader = new ListReader<EventRecord>(
-    { list, source, time, observe, pause: () => Promise.resolve(), isTooLarge: () => false, ...options },
+    {
+      list,
+      source,
+      time,
+      observe,
+      pause: () => Promise.resolve(),
+      memory: () => ({ takenBytes: 0, limitBytes: Infinity }),
+      ...options,
+    },
     settings,
   )
   /** Runs a read to its end. */

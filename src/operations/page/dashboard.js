@@ -4,7 +4,7 @@ import { showLists } from './lists.js'
 import { showDay } from './day.js'
 import { showReads } from './reads.js'
 import { filterWithheld, followWithheld, startWithheld } from './withheld.js'
-import { clockText, dayText, reloadText, clusterText, stateOf } from './words.js'
+import { clockText, dayText, reloadText, clusterText, snapshotText, stateOf } from './words.js'
 
 const EVERY_MS = 3000
 const PATIENCE_MS = 5000
@@ -39,6 +39,8 @@ async function poll() {
     if (status.cluster !== undefined) say(byId('cluster'), clusterText(status.cluster))
     byId('reload').hidden = status.reload === undefined
     if (status.reload !== undefined) say(byId('reload'), reloadText(status.reload))
+    byId('snapshot').hidden = status.snapshotError === null
+    if (status.snapshotError !== null) say(byId('snapshot'), snapshotText(status))
     showLists(status, askToAccept)
     showReads(reads)
     followWithheld(status, explain)

@@ -17,6 +17,8 @@ export function isMistake(reason) {
 }
 
 const DAY_MS = 24 * 3_600_000
+/** Clocks that differ by more than this are worth a sentence. */
+const CLOCKS_DIFFER_MS = 3_600_000
 const NUMBERS = new Intl.NumberFormat('en')
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
@@ -92,6 +94,9 @@ export function stateOf(status) {
     return ['warn', `The CRM cannot be read; the data is still within ${maxAge}: ${failing[0][1].lastError}.`]
   const unfinished = lists.find(([, list]) => list.waits)
   if (unfinished !== undefined) return ['warn', `Callers get data at most ${maxAge} old; ${unfinished[1].lastError}.`]
+  if (status.lists.events.allOverSince !== null) return ['warn', overText(status)]
+  if (status.snapshotError !== null)
+    return ['warn', `Callers get data at most ${maxAge} old; no snapshot can be written for a restart, see below.`]
   const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
     const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
     const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
@@ -102,6 +107,23 @@ export function stateOf(status) {
   const what = mistaken.map(({ text }) => text).join(' and ')
   const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
   return [kind, `Callers get data at most ${maxAge} old; ${what} are withheld for mistakes, listed below.`]
+}
+
+/** Says that all events are over. Their end and both clocks show whether the list or the clock is wrong. */
+function overText({ now, lists: { events } }) {
+  const all = events.served === 1 ? 'The only event is over' : `All ${numberText(events.served)} events are over`
+  const ended = `${all}: the last one ended on ${dayText(events.allOverSince)}`
+  const isClockWrong = Math.abs(new Date(now) - new Date()) > CLOCKS_DIFFER_MS
+  return isClockWrong
+    ? `${ended}, by the clock of Marquee's machine, which says ${dayText(now)}. Your clock says ${dayText(new Date())}.`
+    : `${ended}. Check whether the CRM or the export is still kept up to date.`
+}
+
+/** Describes why no snapshot can be written, and what a restart does meanwhile. */
+export function snapshotText({ snapshot, snapshotError }) {
+  const start =
+    snapshot === null ? 'reads both lists in full' : `continues from the one written ${spanText(snapshot.ageMs)} ago`
+  return `The snapshot cannot be written: ${snapshotError}. Until it can, a restart ${start}. Marquee tries again every 5 minutes.`
 }
 
 /** Describes why the last reload was refused. */
