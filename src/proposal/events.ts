@@ -92,9 +92,9 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   fields.push(...dates.lines)
   const numbers = filled.filter((column) => column.kind === 'number')
   const capacity = find('TicketCapacity', numbers)
-  if (capacity !== null) fields.push(lineOf('TicketCapacity', capacity, fits(capacity)))
+  if (capacity !== null) fields.push({ key: 'TicketCapacity', ...numberSource(capacity, isSoldOut) })
   // A currency makes prices of tickets of a column that is called so.
-  const left = filled.filter((column) => readsAs(column, isSoldOut) !== null && !hasCurrency(column))
+  const left = filled.filter((column) => readsAs(column, isSoldOut).areNumbers && !hasCurrency(column))
   const available = find('TicketsAvailable', left) ?? mixedTickets(left, taken)
   const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
   if (available !== null) {
@@ -102,7 +102,7 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   } else if (capacity !== null && sold !== null) {
     taken.add(sold)
     const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
-    fields.push({ key: 'TicketsAvailable', value, evidence: fits(sold) })
+    fields.push({ key: 'TicketsAvailable', value, evidence: numberSource(sold, isSoldOut).evidence })
   } else {
     const marked = soldOutOf(filled, taken, capacity)
     if (marked !== null) fields.push(marked)
@@ -113,7 +113,7 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   }
   const price = find(
     'Price',
-    filled.filter((column) => readsAs(column, isFree) !== null),
+    filled.filter((column) => readsAs(column, isFree).areNumbers),
   )
   if (price === null) ask('Price')
   else fields.push({ key: 'Price', ...numberSource(price, isFree) })
@@ -148,8 +148,10 @@ function placesIn([place, town]: readonly Column[]): string {
   return `${howMany(place.texts.length, 'different name')}${why}; ${example(place)}`
 }
 
-/** How a column's texts are read as numbers; `null` if most cannot be. */
+/** How a column's texts are read as numbers. */
 interface NumberTexts {
+  /** Whether most can be. */
+  readonly areNumbers: boolean
   /** Words that stand for 0. */
   readonly zeros: readonly string[]
   /** Whether some texts are several prices, or prices with words. */
@@ -158,13 +160,12 @@ interface NumberTexts {
   readonly others: readonly string[]
 }
 
-function readsAs({ texts, kind, filled }: Column, isZero: (text: string) => boolean): NumberTexts | null {
-  if (kind !== 'number' && kind !== 'text') return null
+function readsAs({ texts, kind, filled }: Column, isZero: (text: string) => boolean): NumberTexts {
   const isPrice = (text: string): boolean => isZero === isFree && !isNumber(text) && isPriceText(text)
   const isRead = (text: string): boolean => isNumber(text) || isZero(text) || isPrice(text)
   const fit = countOf(texts, isRead)
-  if (!isMost(fit, filled)) return null
   return {
+    areNumbers: (kind === 'number' || kind === 'text') && isMost(fit, filled),
     zeros: texts.flatMap(({ text }) => (isZero(text) && !isNumber(text) ? [text] : [])),
     hasPrices: texts.some(({ text }) => isPrice(text)),
     fit: fit - countOf(texts, (text) => isZero(text) && !isNumber(text)),
@@ -176,12 +177,7 @@ const SOME_WORDS = 12
 
 /** The source of a number: a column, what its words stand for, and the lowest of several prices. */
 function numberSource(column: Column, isZero: (text: string) => boolean): Omit<Line, 'key'> {
-  const { zeros, hasPrices, fit, others } = readsAs(column, isZero) ?? {
-    zeros: [],
-    hasPrices: false,
-    fit: 0,
-    others: [],
-  }
+  const { zeros, hasPrices, fit, others } = readsAs(column, isZero)
   const values = new Map(zeros.slice(0, SOME_WORDS).map((text) => [text.trim().toLowerCase(), text.trim()]))
   const words = [...values.values()]
   const more = [
@@ -202,7 +198,7 @@ function numberSource(column: Column, isZero: (text: string) => boolean): Omit<L
 
 /** The text of prices beside the lowest one. */
 function textsOfPrices(price: Column | null): readonly FurtherProposal[] {
-  const isText = price !== null && readsAs(price, isFree)?.hasPrices === true
+  const isText = price !== null && readsAs(price, isFree).hasPrices
   return isText ? [{ key: 'PriceText', type: 'text', value: quoted(price.name), evidence: example(price) }] : []
 }
 
@@ -272,8 +268,4 @@ export function whyNot(column: Column): string {
   return number === undefined || column.kind === 'number'
     ? ''
     : `; ${number} needs numbers, and most values are not numbers`
-}
-
-function fits(column: Column): string {
-  return `${counted(column.fit)} of ${counted(column.filled)} ${column.fit === 1 ? 'is a number' : 'are numbers'}; ${example(column)}`
 }

@@ -4,7 +4,7 @@ import { openZone } from '../domain/zone.ts'
 import { type Column, type CountedText, countedTexts, countOf, isMost } from './column.ts'
 import { ALL_DAY_NAMES, isNamed, momentRole } from './field-names.ts'
 import { type Line, counted, example, listed, OPEN, quoted, sourceOf } from './line.ts'
-import { type Formats, dayAlone, dayWithTime, formatsOf, hasRange, secondsIn } from './written-dates.ts'
+import { dayAlone, dayWithTime, formatsOf, hasRange, secondsIn } from './written-dates.ts'
 
 export interface Dates {
   readonly lines: readonly Line[]
@@ -267,7 +267,7 @@ function formatsLine(starts: readonly Column[], ends: readonly Column[], moments
   const [only, other] = starts
   const isDays = only?.kind === 'date' && other === undefined
   const texts = isDays ? moments : moments.filter(({ text }) => parseDateTimeText(text) === null)
-  const { written, swapped } = isDays ? daysOf(texts) : formatsOf(texts)
+  const { written, swapped } = formatsOf(texts, isDays)
   if (swapped.length > 0) {
     return {
       key,
@@ -285,9 +285,4 @@ function formatsLine(starts: readonly Column[], ends: readonly Column[], moments
 /** The list to write as the answer; a comma within a format needs quotes. */
 function listOf(formats: readonly string[]): string {
   return `[${formats.map((format) => (/[,[\]{}]/.test(format) ? quoted(format) : format)).join(', ')}]`
-}
-
-/** The formats of days, also of such that ISO 8601 would read as midnight. */
-function daysOf(texts: readonly CountedText[]): Formats {
-  return formatsOf(texts, true)
 }
