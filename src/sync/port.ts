@@ -199,7 +199,7 @@ export interface Page<Item> {
    */
   readonly pass?: number
   readonly changes: readonly Change<Item>[]
-  /** The approximate number of rows of the list, given once if it is known in advance, to make room for all at once. */
+  /** The approximate number of rows of the list, given once if it is known in advance: tells what too large a list needs. */
   readonly rowsInAll?: number
   /** The page's rows count as seen, but are written only once the whole read is believed. */
   readonly onlyIfBelieved?: boolean

@@ -20,7 +20,6 @@ export class FileBatch<Item> {
   /** Whether the last line of a text has no end so far. */
   isCut = false
   readonly #begunAt: Moment
-  readonly #isFirst: boolean
   #before = 0
   #changes: Change<Item>[] = []
   #lines: number[] = []
@@ -28,11 +27,9 @@ export class FileBatch<Item> {
   #numbers: number[] = []
   #skipped = 0
 
-  /** @param isFirst whether the list is read for the first time, so memory for its rows should be reserved */
-  constructor(found: FileBatch<Item>['found'], begunAt: Moment, isFirst = false) {
+  constructor(found: FileBatch<Item>['found'], begunAt: Moment) {
     this.found = found
     this.#begunAt = begunAt
-    this.#isFirst = isFirst
   }
 
   get count(): number {
@@ -77,7 +74,7 @@ export class FileBatch<Item> {
   take(limit: number): readonly Page<Item>[] {
     const { found } = this
     const [all, lines, numbers] = [this.#changes, this.#lines, this.#numbers]
-    const isTold = this.#isFirst && this.count >= PAGE_ROWS && this.readBytes > 0
+    const isTold = this.count >= PAGE_ROWS && this.readBytes > 0
     const pages: Page<Item>[] = []
     for (let from = 0; from < all.length; from += limit) {
       const before = this.#before + from

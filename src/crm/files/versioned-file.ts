@@ -153,7 +153,7 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     const isKnown = id === request.cursor
     const isMapped = isKnown || list.isMadeOfEvents
     const held = isMapped ? { size: request.held.size, version: NO_VERSION } : request.held
-    const rows = new FileBatch<Item>(found, begunAt, held.size === 0)
+    const rows = new FileBatch<Item>(found, begunAt)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9, requestTimeoutMs: everyMs } = limits
