@@ -125,6 +125,9 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     // Words contain letters of formats.
     ['Programm DD.MM.YYYY, Einlass hh:mm', 'Programm 24.12.2026, Einlass 19:30', '2026-12-24T19:30:00+01:00'],
     ['DD.MM.YYYY hh:mm', '2026-12-24T19:30Z', '2026-12-24T20:30:00+01:00'],
+    // A time is read in any spelling, after a day of the format.
+    ['DD.MM.YYYY hh:mm', '24.12.2026 19.30 Uhr', '2026-12-24T19:30:00+01:00'],
+    ['DD.MM.YYYY hh:mm', '24.12.2026 24:00', '2026-12-25T00:00:00+01:00'],
     // Clocks go forward over it, and back over it (RFC 5545 §3.3.5).
     ['DD.MM.YYYY hh:mm', '29.03.2026 02:30', '2026-03-29T03:30:00+02:00'],
     ['DD.MM.YYYY hh:mm', '25.10.2026 02:30', '2026-10-25T02:30:00+02:00'],
@@ -142,10 +145,9 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
   it.each([
     ['DD.MM.YYYY hh:mm', '4.12.2026 19:30'],
     ['DD.MM.YYYY hh:mm', '24.12.26 19:30'],
-    ['DD.MM.YYYY hh:mm', '24.12.2026 19.30 Uhr'],
     ['DD.MM.YYYY hh:mm', '24.12.2026'],
     ['DD.MM.YYYY hh:mm', '31.02.2026 19:30'],
-    ['DD.MM.YYYY hh:mm', '24.12.2026 24:00'],
+    ['DD.MM.YYYY hh:mm', '24.12.2026 24:01'],
     ['MM/DD/YYYY hh:mm A', '24/12/2026 07:30 PM'],
     ['MM/DD/YYYY hh:mm A', '12/24/2026 19:30 PM'],
   ])('withholds by %p the date %p', async (format, written) => {
