@@ -91,7 +91,7 @@ export class Download {
       return { ...this.#answered.failure, retryAfterMs: Math.max(leftMs, gate.closedForMs) }
     if (leftMs > 0 && known !== null) return known
     const pauseMs = gate.closedForMs
-    if (pauseMs > 0) return failureOf('throttled', `${this.#host} asks for a pause`, pauseMs)
+    if (pauseMs > 0) return this.#throttled('', pauseMs)
     const validators = known === null ? {} : this.#validators
     let got = await this.#follow(validators, signal)
     if ('reply' in got && isRefusal(got.reply.status) && (await this.#refreshSecrets())) {
@@ -175,10 +175,15 @@ export class Download {
     const waitMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
     if (status === 429 || waitMs !== null || status === 503) {
       this.#settings.gate.closeFor(waitMs ?? DEFAULT_WAIT_MS)
-      return failureOf('throttled', `${host} asks for a pause (${status})`, waitMs ?? DEFAULT_WAIT_MS)
+      return this.#throttled(` (${status})`, waitMs ?? DEFAULT_WAIT_MS)
     }
     if (status >= 500) return failureOf('unreachable', `${host} answered with a server error (${status})`)
     return failureOf('broken', `${host} answered with ${status} instead of a file`)
+  }
+
+  #throttled(status: string, waitMs: number): Failure {
+    const message = `${this.#host} asks for a pause${status}: try again in ${Math.ceil(waitMs / 1000)} s`
+    return failureOf('throttled', message, waitMs)
   }
 
   /** Reads the URL and the headers from their sources again. Returns true if any has changed. */
