@@ -148,6 +148,18 @@ describe('an outage in the log', () => {
     ])
   })
 
+  it('is logged once while the CRM asks for pauses, however long each is', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    for (const pause of [10, 20, 40, 35])
+      log.write(readEnded({ outcome: 'throttled', message: `crm.example asks for a pause: try again in ${pause} s` }))
+    log.write(FAILED)
+    expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
+      'warn   the events could not be read (throttled): crm.example asks for a pause: try again in 10 s',
+      'warn   the events could not be read (unreachable): the CRM did not answer',
+    ])
+  })
+
   it('adds what to do about a mistake to what was found, whatever that ends with', () => {
     const { log, lines } = aLog(true)
     log.begin()

@@ -61,8 +61,8 @@ interface Trouble {
   readonly sinceMs: number
   /** Failures of every kind of read. */
   failures: number
-  /** The last logged message of each kind of read that has not succeeded since. */
-  readonly said: Map<Failing, { readonly message: string; atMs: number }>
+  /** The last logged failure of each kind of read that has not succeeded since. */
+  readonly said: Map<Failing, { readonly what: string; atMs: number }>
 }
 
 /** A kind of read that fails. A full read that is no audit takes the place of a read of changes. */
@@ -103,9 +103,9 @@ class Repetition {
       return isSaid ? null : line
     }
     this.#waiting.delete(list)
-    return message === null
-      ? this.#ended(read, line, nowMs)
-      : this.#failed(list, isAudit ? 'audit' : kind, message, line, nowMs)
+    if (message === null) return this.#ended(read, line, nowMs)
+    // The messages of pauses differ in their length alone.
+    return this.#failed(list, isAudit ? 'audit' : kind, outcome === 'throttled' ? outcome : message, line, nowMs)
   }
 
   #ended({ list, kind }: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
@@ -119,15 +119,15 @@ class Repetition {
     return { level: 'info', message, fields: { ...line?.fields, list, failures: trouble.failures } }
   }
 
-  #failed(list: string, kind: Failing, message: string, line: LogLine | null, nowMs: number): LogLine | null {
+  #failed(list: string, kind: Failing, what: string, line: LogLine | null, nowMs: number): LogLine | null {
     const trouble: Trouble = this.#troubles.get(list) ?? { sinceMs: nowMs, failures: 0, said: new Map() }
     this.#troubles.set(list, trouble)
     trouble.failures++
     const said = trouble.said.get(kind)
-    if (said?.message !== message) {
+    if (said?.what !== what) {
       // A restart reads changes, and then in full: both fail in the same way.
-      const before = trouble.said.values().find((other) => other.message === message)
-      trouble.said.set(kind, before ?? { message, atMs: nowMs })
+      const before = trouble.said.values().find((other) => other.what === what)
+      trouble.said.set(kind, before ?? { what, atMs: nowMs })
       return before === undefined ? line : null
     }
     if (nowMs - said.atMs < SAY_AGAIN_MS || line === null) return null
