@@ -18,6 +18,7 @@ import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
 import { SlowSteps } from './slow-steps.ts'
 import { usualReadyBytes } from './usable-memory.ts'
 import type { ExplainOptions } from '../operations/explanation.ts'
+import { textKeyFor } from '../proposal/text-keys.ts'
 import { crmIds } from '../domain/named-ids.ts'
 
 /** A running Marquee without its listeners. */
@@ -32,7 +33,7 @@ export interface Marquee {
   /** Applies the settings that a reload may change, and keeps the records. If it rejects, nothing has changed. */
   adopt(configuration: Configuration): Promise<void>
   /** What explanations need to know of the CRM. */
-  readonly explaining: Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText'>
+  readonly explaining: Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText' | 'textKeyFor'>
   readonly suspicions: ListSuspicions
 }
 
@@ -155,6 +156,7 @@ async function assembleWith<R extends Reading>(
     service: await serviceOf(configuration),
     explaining: {
       idsOf: idsOf(configuration.crm),
+      ...(hasTextKeys(configuration.crm) ? { textKeyFor } : {}),
       remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       venueText: (venue) => suspicions.events.venueTexts.get(venue)?.text ?? null,
     },
@@ -267,6 +269,11 @@ export async function readCrm(
   // The readings say how the lists were read, the findings what is wrong with the connector itself.
   const readings = marquee.crm.readings ?? []
   return { marquee, lists, readings, findings, failures, observations, warnings }
+}
+
+/** Whether the CRM's kind has `crm.texts`. */
+export function hasTextKeys({ kind }: Configuration['crm']): boolean {
+  return kind === 'files' || kind === 'http'
 }
 
 /** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */

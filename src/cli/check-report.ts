@@ -60,7 +60,7 @@ export function reportOf(
   const { crm, isTimeZoneSet } = configuration
   const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
   const withheld = held.flatMap(({ kind, rows }) =>
-    rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
+    rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row, textKeyFor) })),
   )
   const rows = held.flatMap((each) => each.rows)
   const ignoredOf = ignoredColumns(observations)

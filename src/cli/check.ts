@@ -17,7 +17,7 @@ import {
 import type { StoreChecked } from './check-cluster.ts'
 import { loadFound } from '../config/read-configuration.ts'
 import { systemTime } from '../time/time.ts'
-import { type CrmRead, readCrm } from '../app/assemble.ts'
+import { type CrmRead, hasTextKeys, readCrm } from '../app/assemble.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
@@ -68,9 +68,9 @@ export async function check(
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
   const noted = readingWarnings(crm.readings, configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...noted, ...others, ...store.warnings]
-  // Other kinds have no `crm.texts`.
-  const hasTextKeys = configuration.crm.kind === 'files' || configuration.crm.kind === 'http'
-  const keyFor: TextKeyFor = hasTextKeys ? (await import('../proposal/text-keys.ts')).textKeyFor : () => null
+  const keyFor: TextKeyFor = hasTextKeys(configuration.crm)
+    ? (await import('../proposal/text-keys.ts')).textKeyFor
+    : () => null
   const unmatched = await unmatchedVenues(lists, crm.marquee.suspicions)
   const { report: read, asides } = reportOf(crm, configuration, warnings, keyFor, unmatched)
   const report = {

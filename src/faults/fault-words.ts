@@ -15,6 +15,7 @@ import type { RecordList } from '../records/record-list.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { hasZeroDay } from '../domain/date-parts.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
+import type { TextKeyFor } from '../proposal/text-keys.ts'
 
 /** Joins the names of columns that are read together. */
 export const JOINT = ' + '
@@ -25,9 +26,12 @@ interface WithheldWords {
   readonly remedy: string
 }
 
-/** Explains to an admin why a row is withheld. Contains the value found, as JSON, so it must not go to a log. */
-export function withheldWords({ also = [], ...first }: Withheld): WithheldWords {
-  const words = [first, ...also].map(faultWords)
+/**
+ * Explains to an admin why a row is withheld. Contains the value found, as JSON, so it must not go to a log.
+ * @param keyFor finds the key that would make the value readable; absent if the CRM's kind has none
+ */
+export function withheldWords({ also = [], ...first }: Withheld, keyFor?: TextKeyFor): WithheldWords {
+  const words = [first, ...also].map((fault) => faultWords(fault, keyFor))
   return {
     reason: words.map(({ reason }) => reason).join(', and '),
     remedy: words.map(({ remedy }) => remedy).join(' '),
@@ -35,7 +39,7 @@ export function withheldWords({ also = [], ...first }: Withheld): WithheldWords 
 }
 
 /** As `withheldWords`, for a single fault. */
-export function faultWords({ fault, column, expected, found }: RowFault): WithheldWords {
+export function faultWords({ fault, column, expected, found }: RowFault, keyFor?: TextKeyFor): WithheldWords {
   const name = column ?? 'the row'
   const what = expected === null ? null : expectedWords(expected)
   const shown = found === null ? '' : `; found ${found}`
@@ -57,9 +61,10 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
           remedy: 'Correct it there; an unknown value is null in JSON.',
         }
       const order = found === null || name.includes(JOINT) ? null : insteadOf(textFound(found), expected)
+      const key = found === null || expected === null ? null : (keyFor?.([textFound(found)], expected) ?? null)
       return {
         reason: `has a value in ${name} that cannot be read${what === null ? '' : `: expected ${what}`}${shown}`,
-        remedy: `Correct ${name}${order === null ? '' : `: ${order}`}.`,
+        remedy: `Correct ${name}${order === null ? '' : `: ${order}`}${key === null ? '' : `, or ${key}`}.`,
       }
     }
     case 'missing':

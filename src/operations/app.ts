@@ -25,7 +25,7 @@ import type { Time } from '../time/time.ts'
 export interface OperationsSource
   extends
     Omit<MetricsOptions, 'isReady' | 'snapshot' | 'snapshotError' | 'cluster'>,
-    Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText'>,
+    Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText' | 'textKeyFor'>,
     Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
   readonly settings: () => RefreshSettings
   readonly reading: () => ReadingStatus
@@ -98,7 +98,9 @@ export function operationsOf(source: OperationsSource) {
         })
       }),
     withheld: (query: WithheldQuery, signal: AbortSignal): Promise<unknown> =>
-      queue.run(() => searchWithheld(served()[query.list].list.withheldRows(), query, signal)),
+      queue.run(() =>
+        searchWithheld(served()[query.list].list.withheldRows(), query, signal, undefined, source.textKeyFor),
+      ),
     find: (text: string, signal: AbortSignal): Promise<unknown> =>
       queue.run(() => recordsNamed(served(), text, time.now(), signal)),
     changes: (signal: AbortSignal): Promise<unknown> =>

@@ -4,6 +4,7 @@ import type { ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
 import { inSlices } from '../time/waiting.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
+import type { TextKeyFor } from '../proposal/text-keys.ts'
 import type { RowFault, Withheld, WithheldRow } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
@@ -46,6 +47,8 @@ export interface ExplainOptions {
   /** Returns a venue's id as the CRM writes it; `null` if that is the id itself or unknown. */
   readonly venueText?: (id: Guid) => string | null
   readonly hasLists: boolean
+  /** Finds the key of `crm.texts` that would make a value readable; absent if the CRM's kind has none. */
+  readonly textKeyFor?: TextKeyFor
   /** Ends a long search for which nobody waits any longer. */
   readonly signal?: AbortSignal
 }
@@ -115,7 +118,7 @@ async function explainNoId(asked: string, options: ExplainOptions): Promise<Expl
     for (const found of [quoted, asked]) {
       const isIt = ({ withheld }: WithheldRow): boolean => withheld.fault === 'no-id' && withheld.found === found
       for (const { withheld } of await rowsThat(list.unidentified, isIt, options)) {
-        const { reason, remedy } = withheldWords(withheld)
+        const { reason, remedy } = withheldWords(withheld, options.textKeyFor)
         steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
       }
     }
@@ -187,7 +190,7 @@ async function explainIn<Item>(
     { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },
     ...twins,
   ]
-  if (row.withheld !== null) return notShown(id, kind, [...steps, ...withheldSteps(kind, row.withheld)])
+  if (row.withheld !== null) return notShown(id, kind, [...steps, ...withheldSteps(kind, row.withheld, options)])
   return explainHeld(from, id, row, steps, options)
 }
 
@@ -208,10 +211,14 @@ async function twinSteps(unidentified: UnidentifiedRows, id: Guid, options: Expl
  * Returns the steps of a withheld row: all up to the first that fails, then the others that fail. Conditions come
  * before values.
  */
-function withheldSteps(kind: ExplainedKind, { where, name, also = [], ...first }: Withheld): readonly Step[] {
+function withheldSteps(
+  kind: ExplainedKind,
+  { where, name, also = [], ...first }: Withheld,
+  { textKeyFor }: ExplainOptions,
+): readonly Step[] {
   const row = `The ${kind} ${name === undefined ? '' : `${JSON.stringify(name)} `}(${where})`
   const failed = [first, ...also].map((fault, index): Step => {
-    const { reason, remedy } = faultWords(fault)
+    const { reason, remedy } = faultWords(fault, textKeyFor)
     return { step: stepAt(fault), ok: false, detail: `${index === 0 ? row : 'It'} ${reason}. ${remedy}` }
   })
   const active: Step = { step: 'active', ok: true, detail: 'It is active.' }
@@ -252,7 +259,7 @@ function explainHeld<Item>(
   const steps: readonly Step[] = [
     ...before,
     { step: 'active', ok: true, detail: visible },
-    mappedStep(kind, from.list.kept.get(row)?.withheld ?? null, remark),
+    mappedStep(kind, from.list.kept.get(row)?.withheld ?? null, remark, options),
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held this version for ${agoText(heldMs)}.` },
     { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
@@ -261,9 +268,14 @@ function explainHeld<Item>(
   return { id, kind, shown, steps, representations }
 }
 
-function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string | null): Step {
+function mappedStep(
+  kind: ExplainedKind,
+  kept: Withheld | null,
+  remark: string | null,
+  { textKeyFor }: ExplainOptions,
+): Step {
   if (kept === null) return { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' }
-  const { reason, remedy } = withheldWords(kept)
+  const { reason, remedy } = withheldWords(kept, textKeyFor)
   const served = 'The previous record is served until Marquee believes the list.'
   return { step: 'mapped', ok: false, detail: `The ${kind} (${kept.where}) ${reason}. ${remedy} ${served}` }
 }

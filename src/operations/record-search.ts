@@ -3,6 +3,7 @@ import type { Guid } from '../domain/guid.ts'
 import type { ServedList, ServedLists } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
 import { faultWords, withheldWords } from '../faults/fault-words.ts'
+import type { TextKeyFor } from '../proposal/text-keys.ts'
 import { type RowFault, type WithheldFault, type WithheldRow, isOnPurpose, FAULTS } from '../domain/withheld.ts'
 import { Mutex, yieldToEventLoop } from '../time/waiting.ts'
 
@@ -144,6 +145,7 @@ export async function searchWithheld(
   { list, words, offset, ...about }: WithheldQuery,
   signal: AbortSignal,
   pause?: () => Promise<void>,
+  keyFor?: TextKeyFor,
 ) {
   const most = offset + PAGE_ROWS
   let found: WithheldRow[] = []
@@ -156,7 +158,16 @@ export async function searchWithheld(
   }
   await scanRows(rows, signal, look, pause)
   // The number of withheld rows in the list, and of those that match the query.
-  return { list, total, matching, offset, rows: found.toSorted(inOrder).slice(offset, most).map(shown) }
+  return {
+    list,
+    total,
+    matching,
+    offset,
+    rows: found
+      .toSorted(inOrder)
+      .slice(offset, most)
+      .map((row) => shown(row, keyFor)),
+  }
 }
 
 function isAbout({ withheld }: WithheldRow, { fault, column }: Pick<WithheldQuery, 'fault' | 'column'>): boolean {
@@ -178,10 +189,10 @@ function hasWords(row: WithheldRow, words: readonly string[]): boolean {
 }
 
 /** Returns the row for the dashboard, with reasons and remedies for the row and for each fault. */
-function shown({ id, withheld }: WithheldRow) {
+function shown({ id, withheld }: WithheldRow, keyFor?: TextKeyFor) {
   const { name = null, where, fault } = withheld
-  const faults = [withheld, ...(withheld.also ?? [])].map(faultWords)
-  return { id, name, where, fault, ...withheldWords(withheld), faults }
+  const faults = [withheld, ...(withheld.also ?? [])].map((one) => faultWords(one, keyFor))
+  return { id, name, where, fault, ...withheldWords(withheld, keyFor), faults }
 }
 
 const MOST_SEARCHES = 8

@@ -34,6 +34,20 @@ describe('the search of withheld rows', () => {
     expect(pages[13]).toMatchObject({ total: 250, matching: 250 })
   })
 
+  it('tells the key that would make a value readable', async () => {
+    const { signal } = new AbortController()
+    const asked = { list: 'events', words: [], fault: null, column: null, offset: 0 } as const
+    const found = await searchWithheld(
+      [row(1)],
+      asked,
+      signal,
+      async () => {},
+      ([text]) => `write ${text} otherwise`,
+    )
+    expect(found.rows[0]?.remedy).toBe('Correct Price, or write x1 otherwise.')
+    expect(found.rows[0]?.faults[0]?.remedy).toBe('Correct Price, or write x1 otherwise.')
+  })
+
   it('finds by all words, in id, place and reason, in any case, and by kind of fault', async () => {
     expect((await search(rows, { words: ['price', 'row 7'] }))?.matching).toBe(11)
     expect((await search(rows, { words: ['000000000042'] }))?.rows[0]?.where).toBe('events.csv, row 42')

@@ -24,13 +24,18 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
     if (areWrittenAs(found, expected.formats)) return null
     const { written, swapped } = formatsOf(countedTexts(found))
     if (written.length === 0) return null
-    const other = swapped.length === 0 ? '' : ` or ${swapped.join(', ')}, whichever is meant,`
-    return `add ${written.join(', ')}${other} to crm.texts.dates`
+    const other = swapped.length === 0 ? '' : ` or ${formatList(swapped)}, whichever is meant,`
+    return `add ${formatList(written)}${other} to crm.texts.dates`
   }
   if (expected.kind === 'integer') return decimalKey(found, expected)
   if (expected.kind !== 'decimal') return null
   const currencies = currenciesOf(found).filter((currency) => !expected.currency.includes(currency))
   return joined(decimalKey(found, expected), keyOf('currency', currencies, expected.currency.length > 0))
+}
+
+/** Formats as the configuration lists them: one with a comma needs quotes. */
+function formatList(formats: readonly string[]): string {
+  return formats.map((format) => (format.includes(',') ? quoted(format) : format)).join(', ')
 }
 
 function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {

@@ -30,7 +30,7 @@ interface Asked {
 async function read(
   rows: readonly Row[],
   { format = 'csv', start, finish, dates = '', zone = 'Europe/Berlin' }: Asked,
-): Promise<{ readonly times: readonly string[]; readonly suspicious: readonly string[] }> {
+): Promise<Readonly<Record<'times' | 'suspicious' | 'advice', readonly string[]>>> {
   const file = `events.${format}`
   const numbered = rows.map((row, index) => ({ Nr: String(index), ...row }))
   const fields = `{ Id: Nr, Start: ${start}, Finish: ${finish}, Name: null, Price: null, TicketCapacity: null, TicketsAvailable: null }`
@@ -54,11 +54,11 @@ crm: { kind: files, directory: ., idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7
     const why = withheld.get(id ?? null)
     return `${why?.fault} ${why?.column} ${why?.found}`
   }
+  const suspicions = marquee.suspicions.events.list(() => true)
   return {
     times: numbered.map(({ Nr }) => timesOf(Nr)),
-    suspicious: marquee.suspicions.events
-      .list(() => true)
-      .map(({ column, what, count }) => `${column} ${what} (${count})`),
+    suspicious: suspicions.map(({ column, what, count }) => `${column} ${what} (${count})`),
+    advice: suspicions.map(({ example }) => example),
   }
 }
 
@@ -269,6 +269,20 @@ describe('a column that is at midnight in every row', () => {
       '2027-06-05T21:00 2027-06-06T23:59:59',
       '2027-06-07T10:00 2027-06-07T23:59:59',
     ])
+  })
+
+  it.each([
+    ['2027-06-01T00:00:00.000Z', '', 'YYYY-MM-DDT00:00:00.000Z'],
+    ['01.06.2027 00:00', 'DD.MM.YYYY hh:mm', 'DD.MM.YYYY 00:00'],
+    ['6/1/2027 12:00:00 AM', 'M/D/YYYY h:mm:ss A', 'M/D/YYYY 12:00:00 AM'],
+  ])('tells the format that says so: %s', async (start, dates, format) => {
+    const asked = { start: 'start', finish: '{ lasting: day }' }
+    const before = await read([{ start }], { ...asked, dates: dates && `'${dates}'` })
+    expect(before.advice).toEqual([
+      `if another column has the times, join both; if these are days, add '${format}' to crm.texts.dates`,
+    ])
+    const after = await read([{ start }], { ...asked, dates: `'${format}'` })
+    expect([after.times, after.suspicious]).toEqual([['2027-06-01T00:00 2027-06-01T23:59:59'], []])
   })
 
   it.each(FORMATS)('is one of times if instants end at the midnight after their start, in %s', async (format) => {

@@ -112,6 +112,9 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     ['MM/DD/YYYY hh:mm A', '12/24/2026 12:30 AM', '2026-12-24T00:30:00+01:00'],
     ['DD/MM/YYYY hhhmm', '24/12/2026 19h30', '2026-12-24T19:30:00+01:00'],
     ['DD.MM.YYYY hh.mm Uhr', '24.12.2026 19.30 Uhr', '2026-12-24T19:30:00+01:00'],
+    // Usual times after a day need no format of their own.
+    ['DD.MM.YYYY hh:mm', '24.12.2026 19.30 Uhr', '2026-12-24T19:30:00+01:00'],
+    ['DD.MM.YYYY', '24.12.2026 24:00', '2026-12-25T00:00:00+01:00'],
     ['DD.MM.YYYY', '24.12.2026', '2026-12-24T00:00:00+01:00'],
     ['DD.MM.YY hh:mm', '24.12.26 19:30', '2026-12-24T19:30:00+01:00'],
     ['ddd, D.M.YYYY hh:mm', 'Do., 24.12.2026 19:30', '2026-12-24T19:30:00+01:00'],
@@ -145,6 +148,7 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
   it.each([
     ['DD.MM.YYYY hh:mm', '4.12.2026 19:30'],
     ['DD.MM.YYYY hh:mm', '24.12.26 19:30'],
+    ['DD.MM.YYYY hh:mm', '24.12.2026 19'],
     ['DD.MM.YYYY hh:mm', '24.12.2026'],
     ['DD.MM.YYYY hh:mm', '31.02.2026 19:30'],
     ['DD.MM.YYYY hh:mm', '24.12.2026 24:01'],

@@ -21,7 +21,7 @@ const HEADER = 'Nr;Titel;Beginn;Tag;Ende;Plätze;Frei;Preis;Sparte;Web'
 const ROWS = [
   '1;Figaro;21.06.2036 19:30;21.06.2036;22:00;100;120;18.50;Oper, Gala;x',
   '2;Tosca;22.06.2036 19:30;21.06.2036;22:00;1.000;0;18.50;Oper;x',
-  '3;Faust;22/06/2036 19:30;22.06.2036;22:00;100;0;18,50;Oper;x',
+  '3;Faust;22.6.36 19:30;22.06.2036;22:00;100;0;18,50;Oper;x',
   ';;;;;;;;;',
   '4;Carmen;23.06.2036 19:30;23.06.2036;22:00;100;0;12;Oper;nein',
 ]
@@ -59,7 +59,7 @@ describe('check of a file as it was exported speaks of its columns and its words
     const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
     const { groups, suspicious, zone, warnings } = JSON.parse(stdout) as Report
     expect(groups.map(({ column, count, remedy }) => [column, count, remedy])).toEqual([
-      ['Beginn', 1, expect.stringContaining('add DD/MM/YYYY hh:mm to crm.texts.dates') as never],
+      ['Beginn', 1, expect.stringContaining('add D.M.YY hh:mm to crm.texts.dates') as never],
       ['Preis', 1, 'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.'],
       ['Web', 1, 'To publish a row, write x in Web; the column must be spelt exactly like this.'],
     ])
@@ -88,7 +88,7 @@ describe('check of a file as it was exported speaks of its columns and its words
     expect(groups.find(({ column }) => column === 'Preis')?.remedy).toBe(
       'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.',
     )
-    expect(groups.find(({ column }) => column === 'Beginn')?.remedy).toContain('add DD/MM/YYYY hh:mm to crm.texts')
+    expect(groups.find(({ column }) => column === 'Beginn')?.remedy).toContain('add D.M.YY hh:mm to crm.texts')
   })
 
   it('tells nobody to write a day that is in no calendar, nor to set a format that is set', async () => {

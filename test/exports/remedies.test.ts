@@ -172,6 +172,33 @@ describe('what check says to do works when it is done to the letter', () => {
     expect(suspicious.map(({ column }) => column)).not.toContain('Preis')
   })
 
+  it.each([
+    ['01.03.2027', 'DD.MM.YYYY'],
+    ['1.3.27 19:30', 'D.M.YY hh:mm'],
+    ['Mo., 15.03.2027, 19:30 Uhr', '"ddd, DD.MM.YYYY, hh:mm Uhr"'],
+    ['15/03/2027 9h30', 'DD/MM/YYYY hh:mm'],
+    ['15-03-2027 om 20.30 uur', 'DD-MM-YYYY hh:mm'],
+    ['3/15/2027 7 PM – 9 PM', 'M/D/YYYY h A'],
+  ])('the format of a date, in check and explain alike: %s', async (date, format) => {
+    const rows = [HEADER, GOOD, GOOD.replace('1;', '2;').replace('2027-06-21 22:00', date), '']
+    const written = (dates: string): Record<string, string> => ({
+      'marquee.yaml': configuration({ texts: `${TEXTS}, dates: [${dates}]` }),
+      'Plan.csv': rows.join('\n'),
+      'Orte.csv': 'Name\n',
+    })
+    using folder = new WorkFolder(written(''))
+    const told = `add ${format} to crm.texts.dates`
+    const { groups } = JSON.parse((await runCommand(['check', '--json'], { cwd: folder.path })).stdout) as {
+      groups: readonly Group[]
+    }
+    expect(remedies(groups)).toEqual([expect.stringContaining(told) as never])
+    const explained = await runCommand(['explain', '2'], { cwd: folder.path })
+    expect(explained.stdout).toContain(told)
+    using mended = new WorkFolder(written(format))
+    const { stdout } = await runCommand(['check', '--json'], { cwd: mended.path })
+    expect((JSON.parse(stdout) as { groups: readonly Group[] }).groups).toEqual([])
+  })
+
   it('no second format of dates for a day that the configured one does not have', async () => {
     const groups = await groupsOf([GOOD.replace('2027-06-21 22:00', '07/25/2027 22:00')], {
       texts: `${TEXTS}, dates: [DD/MM/YYYY hh:mm]`,

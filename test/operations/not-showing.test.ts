@@ -63,7 +63,12 @@ describe('why an event is not showing, in words that a CRM admin acts on', () =>
     ['is not active', idOf(4), 'active', 'is not active (Active). Activate it'],
     ['lacks its start', idOf(5), 'mapped', 'has nothing in Start. Fill in Start: a date-time'],
     ['has a date that is guesswork', idOf(6), 'mapped', 'Start that cannot be read: expected a date-time'],
-    ['has a decimal comma', idOf(7), 'mapped', 'found "12,50". Correct Price: write 12.50.'],
+    [
+      'has a decimal comma',
+      idOf(7),
+      'mapped',
+      `found "12,50". Correct Price: write 12.50, or set crm.texts.decimal: ','.`,
+    ],
     ['has an id that is none', 'EV-0008', 'listed', 'item 8'],
     ['has another word for yes', idOf(10), 'shown', 'ShowOnWeb that cannot be read: expected true or false'],
     ['was never there', idOf(99), 'listed', 'It is in neither list of the CRM'],

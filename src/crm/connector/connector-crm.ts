@@ -44,7 +44,8 @@ export async function connectorCrm(
     stream: RowStream,
     availabilityEveryMs: number | null,
   ): ConnectorSource<Item> => {
-    const parts = { idNamespace, zone, texts: texts?.[stream.name] ?? null, ...contexts[stream.name] }
+    const how = texts === undefined ? {} : { texts: texts[stream.name] }
+    const parts = { idNamespace, zone, ...how, ...contexts[stream.name] }
     return new ConnectorSource({ time, limits, observe, kind, stream, parts, availabilityEveryMs })
   }
   const sources = {

@@ -35,6 +35,8 @@ const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
     isMidnight: false,
     areDays: false,
     seeSkipped: () => {},
+    midnight: null,
+    formatOfDay: null,
   }
   const origin = {
     column: 'Start',

@@ -5,7 +5,7 @@ import { parseDayTimes, sidesOf } from '../../domain/time-range.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
-import { hasOffsetApart, isTimeAlone, spacedDate } from '../../domain/date-parts.ts'
+import { dayPart, hasOffsetApart, isTimeAlone, spacedDate } from '../../domain/date-parts.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 
 const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
@@ -87,6 +87,20 @@ export function dayRules(rules: DateRules): DateRules {
   }
 }
 
+/** Returns the format of a day with the midnight that a text has; `null` if the formats do not find one. */
+export function formatOfDay(text: string, { expected }: DateRules): string | null {
+  const formats = expected.kind === 'date-time' ? expected.formats : []
+  for (const written of ['YYYY-MM-DD', ...formats]) {
+    const format = parseDateFormat(written)
+    const rest = typeof format === 'string' ? undefined : parseDayBefore(text, format)?.rest
+    if (rest === undefined || dayPart(text) === text || /[+-]\d\d:?\d\d$/.test(rest)) continue
+    const day = written.slice(0, 1 + Math.max(...Array.from('YMD', (letter) => written.lastIndexOf(letter))))
+    const found = parseDateFormat(`${day}${rest}`)
+    return typeof found === 'string' || found.hasTime ? null : found.written
+  }
+  return null
+}
+
 const OFFSET = /\s*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/
 
 /** Reads a day in some format, and after it a time that no format describes, or a range of such. */
@@ -125,6 +139,10 @@ export interface DateNotes {
   isMidnight: boolean
   /** Whether the column is at midnight in every row, so its dates are read as days. */
   areDays: boolean
+  /** The first date at midnight, as it is written. */
+  midnight: string | null
+  /** Returns the format that reads such a date as a day; absent if the CRM's kind has no formats. */
+  formatOfDay: ((midnight: string) => string | null) | null
   /** Called for a wall time that the clocks skipped. */
   readonly seeSkipped: (cell: Cell) => void
 }
@@ -282,6 +300,7 @@ function noted<Row>(origin: DateOrigin<Row>, date: FoundDate, showIn: Zone): Dat
   notes.isWallTime = date.parsed.kind === 'wall' && date.zone === listZone
   const instant = instantOf(date, notes)
   notes.isMidnight = date.isMidnight ?? isAtMidnight(instant, showIn)
+  if (notes.isMidnight && typeof date.cell === 'string') notes.midnight ??= date.cell
   return shown(origin, instant, showIn, date.cell)
 }
 

@@ -64,7 +64,7 @@ export interface MappingContext {
   readonly showIn: Zone
   /** `native` if the source has lists, `text` if one text contains several values. */
   readonly lists: 'native' | 'text'
-  /** How the source writes its texts, if the configuration describes it. */
+  /** How the source writes its texts, if the configuration describes it; absent if its kind has no `crm.texts`. */
   readonly texts?: TextSettings | null
   /** The decimal separator configured for numbers that people or spreadsheets wrote; `null` if a program wrote them. */
   readonly written?: Pick<TextSettings, 'decimal'> | null

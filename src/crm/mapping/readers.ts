@@ -36,7 +36,15 @@ import {
   toText,
   toVenueId,
 } from './conversions.ts'
-import { type DateOrigin, dateReader, dayRules, finishRules, optionalDateReader, wallZoneOf } from './dates.ts'
+import {
+  type DateOrigin,
+  dateReader,
+  dayRules,
+  finishRules,
+  formatOfDay,
+  optionalDateReader,
+  wallZoneOf,
+} from './dates.ts'
 import { dayPart, timePart } from '../../domain/date-parts.ts'
 import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
@@ -132,6 +140,7 @@ function readersByType<Row>(
     // A further field of one list may have the name of a contract field of the other.
     const notes = suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column)
     notes.areDays = !isFurther && context.days?.has(name) === true
+    if (context.texts !== undefined) notes.formatOfDay = (text) => formatOfDay(text, conversions.dates)
     const rules = isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates
     return {
       column: origin.column,

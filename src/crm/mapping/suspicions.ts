@@ -179,7 +179,7 @@ export class Suspicions {
     const known = this.#dates.get(field)
     if (known?.column === column) return known
     const seeSkipped = (cell: Cell): void => this.suspect(column, SKIPPED, cell)
-    const midnight = { isMidnight: false, areDays: false }
+    const midnight = { isMidnight: false, areDays: false, midnight: null, formatOfDay: null }
     const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, ...midnight, seeSkipped }
     this.#dates.set(field, notes)
     return notes
