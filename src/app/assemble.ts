@@ -125,7 +125,12 @@ async function assembleWith<R extends Reading>(
   const serviceOf = async (settings: Configuration): Promise<Service> => {
     const { feeds } = settings
     const feedsOn = {
-      settings: { basePath: listen.basePath, ...settings.representation, calendarName: feeds.calendarName },
+      settings: {
+        basePath: listen.basePath,
+        ...settings.representation,
+        calendarName: feeds.calendarName,
+        zone: timeZone,
+      },
       switches: feeds,
       pause: yieldToEventLoop,
     }

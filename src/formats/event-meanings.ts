@@ -1,5 +1,6 @@
+import type { Zone } from '../domain/zone.ts'
 import type { EventRecord } from '../domain/event.ts'
-import type { DateTime } from '../domain/date-time.ts'
+import { type DateTime, parseDateTimeText } from '../domain/date-time.ts'
 import { type Link, isTemplated } from '../domain/field.ts'
 import { type FurtherField, FIELD_TYPE_OF } from '../domain/further.ts'
 import { type EventStatus, statusPosition, statusSaid } from '../domain/event-status.ts'
@@ -58,18 +59,29 @@ export function streetOf({ AddressStreet1, AddressStreet2, AddressStreet3 }: Ven
 
 /**
  * Returns the first and the last day, `YYYY-MM-DD`, of an event that lasts whole days in the zone of its dates: from
- * 00:00 to 23:59:59. `null` for any other event.
+ * 00:00, or the first moment of a day without midnight, to 23:59:59. `null` for any other event.
  */
-export function wholeDaysOf({
-  Start,
-  Finish,
-}: Pick<EventRecord, 'Start' | 'Finish'>): readonly [string, string] | null {
-  const areWhole = isAt(Start, 'T00:00:00') && isAt(Finish, 'T23:59:59')
+export function wholeDaysOf(
+  { Start, Finish }: Pick<EventRecord, 'Start' | 'Finish'>,
+  zone: Zone | undefined,
+): readonly [string, string] | null {
+  const areWhole = isAt(Finish, 'T23:59:59') && (isAt(Start, 'T00:00:00') || beginsDay(Start, zone))
   const [first, last] = [Start.slice(0, DAY_LENGTH), Finish.slice(0, DAY_LENGTH)]
   return areWhole && first <= last ? [first, last] : null
 }
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length
+
+/** Whether clocks are put forward at the midnight before a date, which is the first moment of its day. */
+function beginsDay(canonical: DateTime, zone: Zone | undefined): boolean {
+  const read = zone === undefined ? null : parseDateTimeText(canonical)
+  if (zone === undefined || read?.kind !== 'instant' || read.instant.ticks !== 0) return false
+  const { epochSeconds } = read.instant
+  const [before, from] = [epochSeconds - 1, epochSeconds].map((at) => at + zone.offsetSecondsAt(at))
+  return before !== undefined && from !== undefined && from - before > 1 && (before + 1) % DAY_SECONDS === 0
+}
+
+const DAY_SECONDS = 86_400
 
 /** Whether a date has this time, without a fraction. */
 function isAt(canonical: DateTime, time: string): boolean {

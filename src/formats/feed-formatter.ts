@@ -4,6 +4,7 @@ import { NO_FURTHER } from '../domain/further.ts'
 import type { Revision } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
+import type { Zone } from '../domain/zone.ts'
 import { type EventMeanings, meaningsOf, ticketsHref } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
 import { WRITABLE_MS, calendarEvent, calendarOf, placeLines } from './icalendar.ts'
@@ -18,6 +19,8 @@ export interface FeedSettings extends FormatSettings {
   readonly currency: string | null
   /** The name of the calendar to subscribe to. */
   readonly calendarName: string | null
+  /** The zone of dates: it may have days without midnight. */
+  readonly zone?: Zone
 }
 
 /** Turns events and their venues into calendars and JSON-LD: a pure function of both records and the settings. */
@@ -53,6 +56,7 @@ export class FeedFormatter {
       namespace,
       place,
       revision,
+      zone: this.#settings.zone,
       page: this.#pageOf(event) ?? this.#ticketsOf(event),
       ...this.#meaningsOf(event),
     })
@@ -77,6 +81,7 @@ export class FeedFormatter {
       page: this.#pageOf(event),
       currency: currency ?? '',
       hasPrice,
+      zone: this.#settings.zone,
       links: this.#resources.event(event, links.event).links,
       ...this.#meaningsOf(event),
     })

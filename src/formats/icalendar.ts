@@ -1,3 +1,4 @@
+import type { Zone } from '../domain/zone.ts'
 import { civilFromDays, daysFromCivil } from '../domain/civil.ts'
 import { type DateTime, type Instant, parseDateTimeText } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -170,6 +171,7 @@ export function calendarOf({ namespace, subscription }: CalendarHead, components
 
 /** The settings and texts that the VEVENT of an event needs besides its record. */
 interface CalendarEventSettings extends EventMeanings {
+  readonly zone: Zone | undefined
   /** `representation.namespace`. */
   readonly namespace: string
   /** The lines of its venue, from `placeLines`; empty if the venue is unknown or not served. */
@@ -188,7 +190,7 @@ export const WRITABLE_MS: readonly [startMs: number, endMs: number] = [
 /** Returns the VEVENT of an event; `null` if its year in UTC is not from 1 to 9999, which iCalendar cannot write. */
 export function calendarEvent(
   event: EventRecord,
-  { namespace, place, page, revision, description, status }: CalendarEventSettings,
+  { namespace, place, page, revision, description, status, zone }: CalendarEventSettings,
 ): string | null {
   const [start, finish] = [instantOf(event.Start), instantOf(event.Finish)]
   const startText = utcText(start)
@@ -199,7 +201,7 @@ export function calendarEvent(
   const since = utcText({ epochSeconds: revision.sinceS }) ?? startText
   written.raw('DTSTAMP:').raw(since).end().raw('LAST-MODIFIED:').raw(since).end()
   written.raw('SEQUENCE:').raw(String(revision.sequence)).end()
-  const days = wholeDaysOf(event)
+  const days = wholeDaysOf(event, zone)
   const after = days === null ? null : dayAfter(days[1])
   if (days !== null && after !== null) {
     written.raw('DTSTART;VALUE=DATE:').raw(days[0].replaceAll('-', '')).end()

@@ -1,3 +1,4 @@
+import type { Zone } from '../domain/zone.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Link } from '../domain/field.ts'
 import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
@@ -26,6 +27,7 @@ const STATUS_NAMES: Readonly<Record<NonNullable<EventMeanings['status']>, string
 
 /** The settings and links that the JSON-LD of an event needs besides its record. */
 export interface JsonLdSettings extends EventMeanings {
+  readonly zone: Zone | undefined
   /** The path in front of `/api`; empty for the root. */
   readonly basePath: string
   /** The event's own web page. */
@@ -45,7 +47,7 @@ export interface JsonLdSettings extends EventMeanings {
 export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: JsonLdSettings): string {
   const { page, description, image, status, basePath } = settings
   const tags = event.Tags.filter(saysSomething)
-  const [startDate, endDate] = wholeDaysOf(event) ?? timesOf(event)
+  const [startDate, endDate] = wholeDaysOf(event, settings.zone) ?? timesOf(event)
   return members([
     ['@context', text(SCHEMA)],
     ['@type', text('Event')],

@@ -39,13 +39,18 @@ function formatList(formats: readonly string[]): string {
 }
 
 function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {
-  const shapes = new Set(formats.map(shapeOf))
-  return found.every((value) => shapes.has(shapeOf(value)))
+  const shapes = formats.map(shapeOf)
+  return found.every((value) => shapes.some((shape) => shape.test(value.trim())))
 }
 
-/** Returns the same text for a format and for the texts it fits: each run of letters or digits becomes `0`. */
-function shapeOf(text: string): string {
-  return text.trim().replaceAll(/[\dYMDhms]+/g, '0')
+/** Matches the texts of a format, whatever their numbers are. A run of its letters may also be a part of a word. */
+function shapeOf(format: string): RegExp {
+  const literal = format.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  const written = literal.replaceAll(/([YMDhms])\1*/g, (run) => {
+    const digits = run.length === 1 ? '{1,2}' : `{${run.length}}`
+    return `(?:\\d${digits}|${run})`
+  })
+  return new RegExp(`^${written}$`)
 }
 
 function joined(...keys: readonly (string | null)[]): string | null {

@@ -8,14 +8,19 @@ import { FeedFormatter } from '../../src/formats/feed-formatter.ts'
 import { Chance } from '../model/chance.ts'
 import { RandomRecords } from './random-records.ts'
 
-const formatter = new FeedFormatter({
+const SETTINGS = {
   basePath: '/',
   namespace: 'EventsApi',
   links: { event: [], venue: [] },
   page: null,
   currency: 'GBP',
   calendarName: null,
-})
+}
+
+function formatterIn(zone?: string): FeedFormatter {
+  const showIn = zone === undefined ? null : openZone(zone)
+  return new FeedFormatter({ ...SETTINGS, ...(showIn === null ? {} : { zone: showIn }) })
+}
 
 /** A date as Marquee shows it in a zone. */
 function shown(text: string, zone = 'Europe/Berlin'): DateTime {
@@ -27,7 +32,8 @@ function shown(text: string, zone = 'Europe/Berlin'): DateTime {
 }
 
 /** The dates of an event in a calendar, and in JSON-LD. */
-function datesOf(start: DateTime, finish: DateTime): readonly unknown[] {
+function datesOf(start: DateTime, finish: DateTime, zone?: string): readonly unknown[] {
+  const formatter = formatterIn(zone)
   const event: EventRecord = { ...new RandomRecords(new Chance(7)).event(null), Start: start, Finish: finish }
   const text = formatter.calendar(formatter.component(event, '', UNREVISED) ?? '')
   const [read] = ICAL.Component.fromString(text).getAllSubcomponents('vevent')
@@ -49,6 +55,17 @@ describe('an event of whole days', () => {
     ['2028-02-28T00:00:00+01:00', '2028-02-28T23:59:59+01:00', '2028-02-28', '2028-02-29', '2028-02-28'],
   ])('is dates in a calendar and in JSON-LD: %s to %s', (start, finish, first, after, last) => {
     expect(datesOf(shown(start), shown(finish))).toEqual([`day ${first}`, `day ${after}`, first, last])
+  })
+
+  it.each([
+    ['Africa/Cairo', '2026-04-24T01:00:00+03:00', '2026-04-24T23:59:59+03:00', '2026-04-24', '2026-04-25'],
+    ['Atlantic/Azores', '2026-03-29T01:00:00+00:00', '2026-03-29T23:59:59+00:00', '2026-03-29', '2026-03-30'],
+    ['America/Santiago', '2026-09-06T01:00:00-03:00', '2026-09-06T23:59:59-03:00', '2026-09-06', '2026-09-07'],
+  ])('begins at 01:00 where the clocks skip midnight: %s', (zone, start, finish, day, after) => {
+    expect(datesOf(shown(start, zone), shown(finish, zone), zone)).toEqual([`day ${day}`, `day ${after}`, day, day])
+    // On any other day 01:00 is a time.
+    const [first] = datesOf(shown(start.replace(day, after), zone), shown(finish.replace(day, after), zone), zone)
+    expect(first).toStartWith('time')
   })
 
   it('is one in the zone that Marquee shows, and in no other', () => {

@@ -237,6 +237,7 @@ interface FoundDate {
   readonly parsed: DateTimeText
   /** The zone of the date if it has no offset. */
   readonly zone: Zone
+  readonly isDay: boolean
   /** Whether it says when something begins and when it ends: a day, or a range of times. */
   readonly spans: boolean
   /** Whether it is the midnight of a day, as its column tells or a format says; `null` if only the time tells. */
@@ -325,7 +326,7 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   if (written instanceof CellFault) return new RowFault('unreadable', column, written)
   const isDay = written.kind === 'day'
   const isMidnight = isDay ? written.isInferred === true : null
-  return { cell, parsed: meant(written, origin), zone, spans: isDay || written.kind === 'range', isMidnight }
+  return { cell, parsed: meant(written, origin), zone, isDay, spans: isDay || written.kind === 'range', isMidnight }
 }
 
 /** Returns the date that is read if the cell is blank. */
@@ -337,11 +338,12 @@ function insteadOf<Row>({ instead }: DateOrigin<Row>, row: Row): FoundDate | Row
  * Returns the instant of a date.
  * @param notes the notes of the date's own field; absent when the date is read for another field
  */
-function instantOf({ cell, parsed, zone }: FoundDate, notes?: DateNotes): Instant {
+function instantOf({ cell, parsed, zone, isDay }: FoundDate, notes?: DateNotes): Instant {
   if (parsed.kind !== 'wall') return parsed.instant
   const instant = instantOfWall(parsed.wall, zone)
   const { epochSeconds } = instant
-  const isSkipped = epochSeconds + zone.offsetSecondsAt(epochSeconds) !== parsed.wall.seconds
+  // A day whose midnight is skipped begins after it.
+  const isSkipped = !isDay && epochSeconds + zone.offsetSecondsAt(epochSeconds) !== parsed.wall.seconds
   if (isSkipped) notes?.seeSkipped(cell)
   return instant
 }
