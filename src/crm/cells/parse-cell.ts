@@ -136,6 +136,14 @@ export function writtenList(text: string): readonly Cell[] | null {
   return pythonList(text.trim().slice(1, -1))
 }
 
+/** Matches a text in brackets or braces, and one that begins with a bracket and a quote. */
+const LIKE_LIST = /^\s*(?:\[[^\]]*\]\s*$|\{[^}]*\}\s*$|[[({]\s*[a-z]?["'“])/i
+
+/** Whether a text that writes no list looks as if it did. */
+export function looksLikeList(text: string): boolean {
+  return LIKE_LIST.test(text)
+}
+
 /** Matches one item and the comma after it. No part of it can match in two ways, so it takes linear time. */
 const ITEM = /\s*(?:'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|(None|True|False|-?\d+(?:\.\d+)?))\s*(,|$)/y
 

@@ -49,7 +49,7 @@ import { dayPart, timePart } from '../../domain/date-parts.ts'
 import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
-import { writtenList } from '../cells/parse-cell.ts'
+import { looksLikeList, writtenList } from '../cells/parse-cell.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
 import type { ListName } from '../../domain/field.ts'
 import { textNotes } from './text-notes.ts'
@@ -93,8 +93,6 @@ export function furtherReadersOf<Row>(
 }
 
 const NO_LIST = 'looks like a list, but is none in JSON or Python, and is served as text'
-/** Matches a text in brackets or braces, and one that begins with a bracket and a quote. */
-const LIKE_LIST = /^\s*(?:\[[^\]]*\]\s*$|\{[^}]*\}\s*$|[[({]\s*[a-z]?["'“])/i
 
 /** Converts what is blank to null; an empty text that the CRM distinguishes from null stays empty if `keepsEmpty`. */
 function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Convert<Value | null> {
@@ -167,7 +165,7 @@ function readersByType<Row>(
     const mayLackSeparator = name === 'Tags' && lists === 'text' && !separators.includes(',')
     return seen(conversions.tags, (cell, tags) => {
       if (typeof cell !== 'string' || tags instanceof CellFault || writtenList(cell) !== null) return
-      if (LIKE_LIST.test(cell)) suspicions.suspect(column, NO_LIST, cell)
+      if (looksLikeList(cell)) suspicions.suspect(column, NO_LIST, cell)
       else if (mayLackSeparator) suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
