@@ -8,7 +8,7 @@ import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
 import type { FileBatch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
-import type { TakeTorn } from './json-parsers.ts'
+import type { TakeTorn } from './json-parser.ts'
 import type { BrokenSyntax, TakeRow } from './row-parser.ts'
 
 const JSON_ROW: Expected = { kind: 'json' }

@@ -1,7 +1,8 @@
 import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { type FileFormat, disguiseOf, utf16Of } from './content.ts'
 import { jsonLines } from './json-rows.ts'
-import { jsonParser } from './wrapped-list.ts'
+import { breaksIn } from './json-bytes.ts'
+import { JsonParser } from './json-parser.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import type { DayColumns, DayColumnSearch } from '../mapping/list-setting.ts'
 import { FileBatch } from './batch.ts'
@@ -9,6 +10,7 @@ import { IgnoredColumns, type ListFile } from './list-file.ts'
 import type { TakeHeader } from './csv-parser.ts'
 import type { OpenFile } from './found-file.ts'
 import type { BrokenSyntax, FileReading, RowParser } from './row-parser.ts'
+import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
 
 /**
@@ -87,7 +89,7 @@ async function* readTextRows<Item>(
     return yield* readText(reading, parser)
   }
   const { onRow, onTorn, whyNone } = jsonLines(list, rows, columns, held)
-  const fault = yield* readText(reading, jsonParser(format, list.rows, onRow, onTorn))
+  const fault = yield* readText(reading, new JsonParser({ format, rows: list.rows, onRow, onTorn }))
   return fault ?? whyNone()
 }
 
@@ -99,6 +101,7 @@ const CHUNK_BYTES = 64 * 1024
 /** How many bytes to parse between two looks at the clock. */
 const SLICE_BYTES = 4 * 1024
 const LINE_FEED = 0x0a
+const LINE_ENDS: ReadonlySet<number | undefined> = new Set([LINE_FEED, 0x0d])
 
 async function* readText<Item>(
   { file, list, rows, isGivenUp, rest }: FileReading<Item>,
@@ -112,13 +115,14 @@ async function* readText<Item>(
     const read = chunk.subarray(0, bytesRead)
     const disguise = position === 0 ? (disguiseOf(read) ?? otherThan(encoding, read)) : null
     if (disguise !== null) return { line: 1, problem: disguise }
-    const text = decode(read)
-    if (text !== '') rows.isCut = text === null || !/[\r\n]$/.test(text)
-    const hasZero = text?.includes('\0') ?? (encoding === 'utf-8' && read.includes(0))
-    const problem = hasZero ? ZERO : text === null ? undecodable(encoding) : null
+    // Most chunks are whole in UTF-8; one that begins within a character is not. The first may have a byte order mark.
+    const isWhole = encoding === 'utf-8' && position > 0 && bytesRead > 0 && isUtf8(read)
+    const bytes = isWhole ? Buffer.from(read) : decode(read)
+    if (bytes?.length !== 0) rows.isCut = !LINE_ENDS.has(bytes?.at(-1))
+    const hasZero = bytes?.includes(0) ?? (encoding === 'utf-8' && read.includes(0))
+    const problem = hasZero ? ZERO : bytes === null ? undecodable(encoding) : null
     if (problem !== null) return { line: await firstBadLine(file, encoding, position), problem }
-    if (text === null || bytesRead === 0) break
-    const bytes = Buffer.from(text)
+    if (bytes === null || bytesRead === 0) break
     position += bytesRead
     for (let from = 0; from < bytes.length && !isGivenUp();) {
       const slice = partOf(bytes, from)
@@ -164,13 +168,13 @@ function partOf(bytes: Buffer, from: number): Buffer {
   return bytes.subarray(from, end)
 }
 
-/** Returns a function that decodes a file chunk by chunk, the last one empty; it returns `null` if bytes are not valid. */
-function decoderOf(encoding: string): (chunk: Buffer) => string | null {
+/** Returns a function that converts a file to UTF-8 chunk by chunk, the last one empty; `null` if bytes are not valid. */
+function decoderOf(encoding: string): (chunk: Buffer) => Buffer | null {
   const decoder = openDecoder(encoding)
   if (decoder === null) throw new Error(`the encoding ${encoding} is not known`)
   return (chunk) => {
     try {
-      return decoder.decode(chunk, { stream: chunk.length > 0 })
+      return Buffer.from(decoder.decode(chunk, { stream: chunk.length > 0 }))
     } catch (cause) {
       if (cause instanceof TypeError) return null
       throw new Error('a file cannot be decoded', { cause })
@@ -187,9 +191,9 @@ async function firstBadLine(file: Pick<OpenFile, 'read'>, encoding: string, badA
     ;({ bytesRead } = await file.read(chunk, 0, chunk.length, position))
     for (let from = 0; from < bytesRead;) {
       const end = position >= badAt ? chunk.subarray(0, bytesRead).indexOf(LINE_FEED, from) + 1 || bytesRead : bytesRead
-      const text = decode(chunk.subarray(from, end))
-      if (text === null || text.includes('\0')) return line
-      line += text.split('\n').length - 1
+      const bytes = decode(chunk.subarray(from, end))
+      if (bytes === null || bytes.includes(0)) return line
+      line += breaksIn(bytes, 0, bytes.length)
       from = end
     }
   }

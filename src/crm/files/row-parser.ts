@@ -1,5 +1,4 @@
 import type { Held } from '../../sync/port.ts'
-import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import type { FileBatch } from './batch.ts'
 import type { OpenFile } from './found-file.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
@@ -44,39 +43,4 @@ export interface BrokenSyntax {
   readonly problem: string
   /** The message instead of `problem` if the file is complete but lacks a column that the configuration names. */
   readonly lacking?: string
-}
-
-/** Passes on rows, including rows that span several chunks. */
-export class CarriedRow {
-  /** The bytes carried over of the current row. If the row is too large: one more than a row may have. */
-  length = 0
-  #parts: Buffer[] = []
-  readonly #onRow: TakeRow
-
-  constructor(onRow: TakeRow) {
-    this.#onRow = onRow
-  }
-
-  /** Carries over a copy of the bytes, since the chunk's memory is reused. Drops bytes beyond the largest row. */
-  carry(bytes: Buffer): void {
-    const kept = bytes.subarray(0, LARGEST_ROW_BYTES + 1 - this.length)
-    if (kept.length === 0) return
-    this.#parts.push(Buffer.from(kept))
-    this.length += kept.length
-  }
-
-  /** Passes on the row that ends with these bytes and began in `line`. */
-  end(bytes: Buffer, from: number, to: number, line: number): Taken {
-    if (this.length === 0) return this.#onRow(bytes, from, to, line)
-    const whole = this.take(bytes.subarray(from, to))
-    return this.#onRow(whole, 0, whole.length, line)
-  }
-
-  /** Returns the bytes carried over and those that follow, which are then no longer carried. */
-  take(bytes: Buffer): Buffer {
-    const whole = Buffer.concat([...this.#parts, bytes])
-    this.#parts = []
-    this.length = 0
-    return whole
-  }
 }

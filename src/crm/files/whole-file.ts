@@ -14,7 +14,7 @@ import { type FileFormat, DISGUISES, contentOf, formatOf } from './content.ts'
 import type { RowCells } from './csv-parser.ts'
 import { type CsvRow, CsvRows } from './csv-rows.ts'
 import { openFile } from './found-file.ts'
-import { jsonParser } from './wrapped-list.ts'
+import { JsonParser } from './json-parser.ts'
 import type { TakeRow } from './row-parser.ts'
 
 const TIMEOUT_MS = 30_000
@@ -75,12 +75,8 @@ export function readWholeCsv(texts: Iterable<string>, delimiter: string, add: (c
  * Returns a parser that passes on the objects of a JSON file, and skips those that are torn.
  * @param rows the path of the list; `null` if the file is the list
  */
-export function wholeJsonParser(
-  format: 'json' | 'ndjson',
-  rows: string | null,
-  take: TakeRow,
-): ReturnType<typeof jsonParser> {
-  return jsonParser(format, rows, take, () => null)
+export function wholeJsonParser(format: 'json' | 'ndjson', rows: string | null, take: TakeRow): JsonParser {
+  return new JsonParser({ format, rows, onRow: take, onTorn: () => null })
 }
 
 const MOST_UNPACKED_BYTES = 1e9

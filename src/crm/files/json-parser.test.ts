@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { JsonArrayParser, NdjsonParser } from './json-parsers.ts'
+import { JsonParser } from './json-parser.ts'
 import { parseCell } from '../cells/parse-cell.ts'
 import type { TakeRow, Taken } from './row-parser.ts'
 
@@ -10,24 +10,20 @@ interface Outcome {
   readonly fault: Taken
 }
 
-/** Feeds a text in pieces, cut at `cuts`; each piece's memory is reused, as when reading a file. */
+/** Feeds a text in pieces, cut at `cuts`. */
 function run(text: string, cuts: readonly number[] = []): Outcome {
   const items: string[] = []
   const lines: number[] = []
-  const parser = new JsonArrayParser((chunk, from, to, line) => {
+  const onRow: TakeRow = (chunk, from, to, line) => {
     items.push(chunk.toString('utf8', from, to))
     lines.push(line)
     return null
-  })
+  }
+  const parser = new JsonParser({ format: 'json', rows: null, onRow })
   return feedInPieces(parser, text, cuts, { items, lines })
 }
 
-function feedInPieces(
-  parser: JsonArrayParser,
-  text: string,
-  cuts: readonly number[],
-  got: Omit<Outcome, 'fault'>,
-): Outcome {
+function feedInPieces(parser: JsonParser, text: string, cuts: readonly number[], got: Omit<Outcome, 'fault'>): Outcome {
   const bytes = Buffer.from(text)
   const borders = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].toSorted(
     (a, b) => a - b,
@@ -35,7 +31,6 @@ function feedInPieces(
   for (const [index, from] of borders.slice(0, -1).entries()) {
     const piece = Buffer.from(bytes.subarray(from, borders[index + 1]))
     const fault = parser.feed(piece)
-    piece.fill('?')
     if (fault !== null) return { ...got, fault }
   }
   return { ...got, fault: parser.finish() }
@@ -51,7 +46,10 @@ function runTorn(text: string, cuts: readonly number[]): Outcome {
     lines.push(line)
     return null
   }
-  const parser = new JsonArrayParser(take, {
+  const parser = new JsonParser({
+    format: 'json',
+    rows: null,
+    onRow: take,
     onTorn(chunk, from, to, line) {
       items.push(`torn ${chunk.toString('utf8', from, to)}`)
       lines.push(line)
@@ -137,27 +135,27 @@ describe('finding the items of a JSON array in its bytes', () => {
 
   it('finds the same items and faults however the bytes are cut, in NDJSON too', () => {
     const noise = fc.array(fc.constantFrom('{}', '[1]', '"a"', '1', ',', ', ', '\n', ']', '"', '{"a":2}'))
-    const found = (Parser: typeof JsonArrayParser | typeof NdjsonParser, text: string, size: number) => {
+    const found = (format: 'json' | 'ndjson', text: string, size: number) => {
       const items: string[] = []
-      const parser = new Parser((chunk, from, to, line) => {
+      const onRow: TakeRow = (chunk, from, to, line) => {
         const item = chunk.toString('utf8', from, to)
         items.push(`${line} ${item}`)
         return item.includes('2') ? { line, problem: 'two' } : null
-      })
+      }
+      const parser = new JsonParser({ format, rows: null, onRow })
       const bytes = Buffer.from(text)
       for (let from = 0; from < bytes.length; from += size) {
         const piece = Buffer.from(bytes.subarray(from, from + size))
         const fault = parser.feed(piece)
-        piece.fill('?')
         if (fault !== null) return { items, fault }
       }
       return { items, fault: parser.finish() }
     }
     fc.assert(
       fc.property(noise, fc.integer({ min: 1, max: 20 }), (pieces, size) => {
-        for (const Parser of [JsonArrayParser, NdjsonParser]) {
-          const text = `${Parser === JsonArrayParser ? '[' : ''}${pieces.join('')}`
-          expect(found(Parser, text, size)).toEqual(found(Parser, text, text.length))
+        for (const format of ['json', 'ndjson'] as const) {
+          const text = `${format === 'json' ? '[' : ''}${pieces.join('')}`
+          expect(found(format, text, size)).toEqual(found(format, text, text.length))
         }
       }),
       { numRuns: 1000 },
@@ -166,10 +164,11 @@ describe('finding the items of a JSON array in its bytes', () => {
 
   it('keeps no more than 256 KB of a larger item, and says where one begins that does not end', () => {
     const sizes: number[] = []
-    const parser = new JsonArrayParser((_, from, to) => {
+    const onRow: TakeRow = (_, from, to) => {
       sizes.push(to - from)
       return null
-    })
+    }
+    const parser = new JsonParser({ format: 'json', rows: null, onRow })
     const piece = Buffer.alloc(1024 * 1024, '1,')
     const feed = (text: string): void => expect(parser.feed(Buffer.from(text))).toBeNull()
     feed('[\n{"a":[')
@@ -184,15 +183,15 @@ describe('finding the items of a JSON array in its bytes', () => {
 
 function linesOf(text: string, size = 1000): unknown {
   const found: [string, number][] = []
-  const parser = new NdjsonParser((chunk, from, to, number) => {
+  const onRow: TakeRow = (chunk, from, to, number) => {
     found.push([chunk.toString('utf8', from, to).trim(), number])
     return null
-  })
+  }
+  const parser = new JsonParser({ format: 'ndjson', rows: null, onRow })
   const bytes = Buffer.from(text)
   for (let from = 0; from < bytes.length; from += size) {
     const piece = Buffer.from(bytes.subarray(from, from + size))
     const fault = parser.feed(piece)
-    piece.fill('?')
     if (fault !== null) return fault
   }
   return parser.finish() ?? found
@@ -230,10 +229,11 @@ describe('reading NDJSON line by line', () => {
 
   it('keeps no more than 256 KB of a longer line, however long it is', () => {
     const sizes: number[] = []
-    const parser = new NdjsonParser((_, from, to) => {
+    const onRow: TakeRow = (_, from, to) => {
       sizes.push(to - from)
       return null
-    })
+    }
+    const parser = new JsonParser({ format: 'ndjson', rows: null, onRow })
     expect(parser.feed(Buffer.from('\n{'))).toBeNull()
     const piece = Buffer.alloc(1024 * 1024, 'x')
     for (let fed = 1; fed <= 20; fed++) expect(parser.feed(piece)).toBeNull()
