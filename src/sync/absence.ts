@@ -31,18 +31,13 @@ export function* missingRows(
 }
 
 /** Returns the served rows, for the source of a read. */
-export function servedRows<Item>(
-  list: RecordList<Item>,
-  sighting: Sighting,
-  times: Pick<ServedRows, 'tooOldAtMs' | 'servedOnUntilMs'>,
-): ServedRows {
+export function servedRows<Item>(list: RecordList<Item>, sighting: Sighting): ServedRows {
   return {
     get count() {
       return list.served
     },
     has: (id) => list.serves(id),
     countMissing: () => missingRows(list, sighting).reduce((count) => count + 1, 0),
-    ...times,
   }
 }
 

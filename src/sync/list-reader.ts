@@ -14,7 +14,7 @@ import { PageApplier } from './page-applier.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { Freshness, type ListState, type ResumeState, type RefreshSettings, type SnapshotList } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
-import { type Moment, type Time, delaysOf, elapsedMs, secondOf } from '../time/time.ts'
+import { type Moment, type Time, delaysOf, secondOf } from '../time/time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Mutex } from '../time/waiting.ts'
 
@@ -239,16 +239,8 @@ export class ListReader<Item> {
 
   /** Returns the served rows, or those of a snapshot that is not confirmed yet; `null` if there are none. */
   #servedRows({ sighting }: PageApplier<Item>): ServedRows | null {
-    const { list, time } = this.#options
-    const { maxAgeMs, shrinkGuardMs } = this.#settings
-    const { shrunk } = this.guard
-    const now = time.now()
-    const heldMs = now.monotonicMs - Math.min(this.loadedAtMs, this.#resumedAtMs)
-    if (heldMs === Number.NEGATIVE_INFINITY) return null
-    const tooOldAtMs = now.monotonicMs + maxAgeMs - (this.freshness.confirmedAgeMs(now) ?? heldMs)
-    const guardLeftMs = shrunk === null ? null : (shrinkGuardMs ?? 0) - elapsedMs(shrunk.since, now)
-    const servedOnUntilMs = guardLeftMs === null ? null : now.monotonicMs + guardLeftMs
-    return servedRows(list, sighting, { tooOldAtMs, servedOnUntilMs })
+    const heldSinceMs = Math.min(this.loadedAtMs, this.#resumedAtMs)
+    return heldSinceMs === Infinity ? null : servedRows(this.#options.list, sighting)
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {

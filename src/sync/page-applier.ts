@@ -36,8 +36,6 @@ export class PageApplier<Item> {
   readonly #postponed = new Map<Guid, Postponed>()
   /** Ids that were withheld as duplicates and that this full read has met once so far. */
   readonly #released = new Map<Guid, Released<Item>>()
-  /** Rows to be written only once the read is believed. */
-  readonly #reserved: Released<Item>[] = []
   readonly #changeTimes: number[] = []
   readonly #inserted: HeldRow[] = []
   #pass = 0
@@ -69,8 +67,7 @@ export class PageApplier<Item> {
       const { changed } = this
       if (this.#context.repeatedId === 'serves-later') bringBack(change, this.#postponed, this.#context.list)
       const where = (): string => page.whereIs(index)
-      if (page.onlyIfBelieved === true) this.#reserve(change, where)
-      else this.#applyChange(change, where)
+      this.#applyChange(change, where)
       if (!this.#context.timesChanges || page.updatedAtMs === undefined) return
       if (this.changed > changed) this.#changeTimes.push(page.updatedAtMs(index))
       const removal = change.id === null ? undefined : this.#postponed.get(change.id)
@@ -106,7 +103,7 @@ export class PageApplier<Item> {
     return this.#changeTimes.splice(0)
   }
 
-  /** The full read is believed: serves former duplicate ids that it met only once, and writes reserved rows. */
+  /** The full read is believed: serves former duplicate ids that it met only once. */
   release(): void {
     for (const { change, page } of this.#released.values()) {
       this.#page = page
@@ -114,25 +111,7 @@ export class PageApplier<Item> {
       if (row !== null) this.#write(row, change)
     }
     this.#released.clear()
-    for (const { change, page } of this.#reserved.splice(0)) {
-      this.#page = page
-      const row = this.#context.list.find(change.id)
-      this.#write(row ?? this.#insert(change.id), change)
-    }
     this.removePostponed()
-  }
-
-  /** Marks a row as seen; `release` will write it. */
-  #reserve(change: Change<Item>, where: () => string): void {
-    const isRow = change.kind === 'record' || change.kind === 'withheld'
-    const row = isRow && hasId(change) ? this.#context.list.find(change.id) : null
-    if (!isRow || !hasId(change) || (row !== null && !this.#meetsFirst(row))) {
-      // A row without an id, or with an id met before, is never written as a record.
-      this.#applyChange(change, where)
-      return
-    }
-    if (row !== null) this.#see(row)
-    this.#reserved.push({ change, page: this.#page })
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {

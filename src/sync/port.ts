@@ -155,10 +155,6 @@ export interface ServedRows {
   has(id: Guid): boolean
   /** Counts the served rows that the pages so far have not mentioned. */
   countMissing(): number
-  /** When the served rows will be past the maximum age, monotonic ms. */
-  readonly tooOldAtMs: number
-  /** When the shrink guard stops serving them, monotonic ms; `null` if it does not hold. */
-  readonly servedOnUntilMs?: number | null
 }
 
 /** The held rows, for an id scan that compares versions. */
@@ -201,8 +197,6 @@ export interface Page<Item> {
   readonly changes: readonly Change<Item>[]
   /** The approximate number of rows of the list, given once if it is known in advance: tells what too large a list needs. */
   readonly rowsInAll?: number
-  /** The page's rows count as seen, but are written only once the whole read is believed. */
-  readonly onlyIfBelieved?: boolean
   /** Returns the position of the row of `changes[index]`: `events.json, row 3`. */
   whereIs(index: number): string
   /**

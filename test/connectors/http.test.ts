@@ -194,7 +194,7 @@ describe('rows beside deletions', () => {
 
   it('cost no second read by key, where rows cannot move', async () => {
     const { crm, api } = await open(({ query }) => ({ json: query.get('after') === '0' ? rowsUpTo(3) : [] }), BY_KEY)
-    const served = { count: 4, has: () => true, countMissing: () => 1, tooOldAtMs: Number.POSITIVE_INFINITY }
+    const served = { count: 4, has: () => true, countMissing: () => 1 }
     const held = { size: 4, version: () => Number.NaN }
     const { signal } = new AbortController()
     const reading = crm.venues.read({ kind: 'full', cursor: null, held, served, signal })

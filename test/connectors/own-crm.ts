@@ -162,7 +162,6 @@ export class Reader {
       count: ids.size,
       has: (id) => ids.has(id),
       countMissing: () => [...ids].filter((id) => !seen().has(Number.parseInt(id.slice(-12), 16))).length,
-      tooOldAtMs: Number.POSITIVE_INFINITY,
     }
   }
 }

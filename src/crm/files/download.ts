@@ -32,11 +32,6 @@ export interface WebCopy {
   readonly askedAt: Moment
   /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
   readonly writtenAtMs: number
-  /**
-   * Why each refresh downloads the file in full: the server sends no ETag and Last-Modified, ignores conditional
-   * requests, or sends the current time. `null` if it does not.
-   */
-  readonly whyInFull: string | null
   /** The end of a sentence if the contents cannot be read: how the server says that they are packed. */
   readonly codingNote: string
 }
@@ -60,6 +55,8 @@ export class Download {
   #copy: WebCopy | null = null
   #validators: Readonly<Record<string, string>> = {}
   #etag: string | undefined
+  /** Whether the server sends no ETag and Last-Modified, ignores conditional requests, or sends the current time. */
+  #comesInFull = false
   /** The last answer, reused until the shortest interval has passed; `null` after a 304, or if there is none. */
   #answered: { readonly at: Moment; readonly failure: Failure | null; readonly forMs: number } | null = null
 
@@ -105,7 +102,7 @@ export class Download {
     }
     const taken = await this.#take(got, known)
     if (!('cursor' in taken)) return this.#keepFailure(taken, got.begunAt)
-    this.#answered = { at: got.begunAt, failure: null, forMs: this.#intervalAfter(taken) }
+    this.#answered = { at: got.begunAt, failure: null, forMs: this.#intervalMs }
     return taken
   }
 
@@ -116,8 +113,8 @@ export class Download {
   }
 
   /** How long a version is not downloaded again. A server that answers with 304 may be asked at each refresh. */
-  #intervalAfter({ whyInFull }: WebCopy): number {
-    if (whyInFull !== null) return LEAST_INTERVAL_MS
+  get #intervalMs(): number {
+    if (this.#comesInFull) return LEAST_INTERVAL_MS
     // Without validators, the version is too new for them.
     return Object.keys(this.#validators).length > 0 ? 0 : SETTLING_MS
   }
@@ -147,13 +144,11 @@ export class Download {
     }
     this.#etag = etag
     const isUseless = isSame && (wasConditional || Object.keys(this.#validators).length === 0)
-    const isSent = etag !== undefined || lastModified !== undefined
-    const why = isUseless ? 'is sent in full although it has not changed' : null
-    const whyInFull = isSent ? why : 'comes without ETag and Last-Modified'
+    this.#comesInFull = isUseless || (etag === undefined && lastModified === undefined)
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
     const kept = known?.cursor === cursor && known.bytes === null ? null : bytes
     const { length: sizeBytes } = bytes
-    const about = { writtenAtMs, whyInFull, codingNote: codingNote(reply) }
+    const about = { writtenAtMs, codingNote: codingNote(reply) }
     return (this.#copy = { cursor, format, sizeBytes, bytes: kept, askedAt: begunAt, ...about })
   }
 

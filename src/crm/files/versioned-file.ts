@@ -92,11 +92,6 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
   abstract examine(): Promise<Failure | null>
 
-  /** What `check` says about the source of the file; `null` if there is nothing to say. */
-  get warning(): string | null {
-    return null
-  }
-
   get idColumn(): string {
     return this.#settings.list.idName
   }

@@ -52,7 +52,6 @@ interface WebSourceSettings<Item> extends VersionedFileSettings<Item> {
 /** One list in a file on a web server. A cursor is the digest of its contents. */
 class WebSource<Item> extends VersionedFile<Item> {
   readonly #settings: WebSourceSettings<Item>
-  readonly #warned = new Set<string>()
 
   constructor(settings: WebSourceSettings<Item>) {
     super(settings)
@@ -64,27 +63,12 @@ class WebSource<Item> extends VersionedFile<Item> {
     return this.#settings.limits.requestTimeoutMs * 4 + 1000
   }
 
-  override get warning(): string | null {
-    const { list, download, limits } = this.#settings
-    const why = download.copy?.whyInFull ?? null
-    if (why === null) return null
-    const fact = `${list.name}: ${download.name} ${why}, so it is downloaded in full every 10 s`
-    return limits.maxAgeMs > LEAST_MAX_AGE_MS ? fact : `${fact}; freshness.maxAge must be longer than 20s then`
-  }
-
   /** Downloads the file, unless this process has done so. */
   async examine(): Promise<Failure | null> {
     const { download } = this.#settings
     if (download.copy !== null) return null
     const copy = await download.get(null, AbortSignal.timeout(this.patienceMs))
     return 'cursor' in copy ? null : copy
-  }
-
-  #tellWarning(): void {
-    const { warning } = this
-    if (warning === null || this.#warned.has(warning)) return
-    this.#warned.add(warning)
-    this.#settings.observe({ kind: 'crm-noticed', message: warning })
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
@@ -96,7 +80,6 @@ class WebSource<Item> extends VersionedFile<Item> {
     const version = { id, found: { name, format, inode: name, sizeBytes, writtenAtMs }, begunAt }
     // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
     const known = this.knownOutcome(version, request, bytes === null)
-    this.#tellWarning()
     if (known !== null) return noted(known, copy)
     if (bytes === null) throw new Error('the bytes of a new file are gone')
     yield heartbeat(begunAt)
@@ -115,6 +98,3 @@ function noted(outcome: ReadOutcome, { codingNote }: WebCopy): ReadOutcome {
   const { failure } = outcome
   return { ok: false, failure: { ...failure, message: `${failure.message}${codingNote}` } }
 }
-
-/** A file is downloaded at most every 10 s, and a read of it may take as long. */
-const LEAST_MAX_AGE_MS = 20_000
