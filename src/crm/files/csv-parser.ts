@@ -164,6 +164,11 @@ export type TakeCsvRow = (row: RowCells, line: number, details?: SheetRowDetails
 /** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | BrokenSyntax
 
+/** Copies a text: a slice of the file would keep the rows around it in memory. */
+function ownCopy(cell: Cell): Cell {
+  return typeof cell === 'string' ? Buffer.from(cell).toString() : cell
+}
+
 /** Returns what makes a list of the rows of a table. */
 export function rowTaker<Item>(
   list: ListFile<Item>,
@@ -184,7 +189,8 @@ export function rowTaker<Item>(
     }
     const cellOf = (column: string): ((row: RowCells) => Cell) => {
       const index = header.indexOf(column)
-      return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
+      if (index === -1) return (): Cell => null
+      return list.kept.includes(column) ? (row): Cell => ownCopy(row[index] ?? null) : (row): Cell => row[index] ?? null
     }
     const names = new Set(header)
     let current = NO_DETAILS

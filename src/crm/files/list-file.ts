@@ -58,6 +58,8 @@ export interface ListFile<Item> {
   /** How the file's texts are written; `null` if they are written for Marquee. */
   readonly texts: TextSettings | null
   readonly columns: readonly string[]
+  /** The columns whose texts the replica keeps as they are. */
+  readonly kept: readonly string[]
   /** The columns that must exist because the configuration names them, with their keys. */
   readonly named: ReadonlyMap<string, string>
   readonly lines: KnownLines
@@ -95,7 +97,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const others = isSameRows(settings) ? [events, settingOfList(VENUES, settings.venues.block, [])] : []
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
-  const { Id: id } = setting.fields
+  const { Id: id, VenueId, Tags } = setting.fields
   const crmId = idNamespace === null ? null : crmIds(idNamespace, setting.from)
   return {
     name: table.list,
@@ -107,13 +109,18 @@ export function listFile<Item extends { readonly Id: Guid }>(
     isMapped: block !== null,
     texts,
     columns: [...new Set([setting, ...others].flatMap(columnsOf))],
+    kept: columnsOf({
+      from: '',
+      fields: { Id: id ?? null, VenueId: VenueId ?? null, Tags: Tags ?? null },
+      ...UNCONDITIONAL,
+    }),
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
     suspicions,
     idName: columnName(setting, 'Id'),
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
       isDerived: crmId !== null,
-      idColumns: columnsOf({ from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }),
+      idColumns: columnsOf({ from: setting.from, fields: { Id: id ?? null }, ...UNCONDITIONAL }),
       idOf: crmId === null ? parseGuid : remembered((text) => (isBlank(text) ? null : crmId(text)), MOST_IDS),
       seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
@@ -152,6 +159,7 @@ function linkColumnsOf({ fields, further = [] }: ListSetting): readonly string[]
   return sources.flatMap((source) => (source?.kind === 'column' ? [source.column] : []))
 }
 
+const UNCONDITIONAL = { active: null, showOnWeb: null } as const
 const MOST_IDS = 200_000
 /** The fewest columns of a list in which a row with a single value is a heading. */
 const LEAST_COLUMNS = 3
