@@ -132,7 +132,6 @@ async function assembleWith<R extends Reading>(
         zone: timeZone,
       },
       switches: feeds,
-      pause: yieldToEventLoop,
     }
     const options = {
       served,

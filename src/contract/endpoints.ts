@@ -54,7 +54,7 @@ export const LIMITS: Readonly<Record<Listing, { readonly most: number; readonly 
   events: { most: 200, usual: 50 },
   venues: { most: 200, usual: 50 },
   tags: { most: 1000, usual: 1000 },
-  calendar: { most: 1000, usual: 1000 },
+  calendar: { most: 200, usual: 200 },
 }
 
 /** The values that each parameter accepts, as the end of a sentence. */
@@ -83,5 +83,5 @@ export const LIST_PARAMETERS: Readonly<Record<Listing, readonly ListParameter[]>
   events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'include', 'after'],
   venues: ['limit', 'after'],
   tags: ['from', 'to', 'venue', 'available'],
-  calendar: ['from', 'to', 'venue', 'tag', 'available', 'limit'],
+  calendar: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'],
 }

@@ -49,7 +49,6 @@ function fieldSchema({ type, description, example }: Field): JsonObject {
 export interface SchemaSettings {
   readonly links: FormatSettings['links']
   readonly lists: boolean
-  readonly hasCalendars: boolean
   /** The schemas of the further fields of each list, by name, in the order of their declaration. */
   readonly further: Readonly<Record<ListName, JsonObject>>
 }
@@ -183,23 +182,19 @@ const HAL_LINK: JsonObject = {
   },
 }
 
-/** Returns the values that problems may have. Only an instance with calendars refuses too many of them. */
-function each<Value extends Json>(
-  hasCalendars: boolean,
-  of: (shape: (typeof REFUSALS)[keyof typeof REFUSALS]) => Value,
-): readonly Value[] {
-  const shapes = Object.values(REFUSALS).filter(({ status }) => hasCalendars || status !== 429)
-  return [...new Set(shapes.map(of))]
+/** Returns the values that problems may have. */
+function each<Value extends Json>(of: (shape: (typeof REFUSALS)[keyof typeof REFUSALS]) => Value): readonly Value[] {
+  return [...new Set(Object.values(REFUSALS).map(of))]
 }
 
-const problem = (hasCalendars: boolean): JsonObject => ({
+const PROBLEM: JsonObject = {
   type: 'object',
   description: 'A problem (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'instance'],
   properties: {
     type: { type: 'string', const: 'about:blank' },
-    title: { type: 'string', enum: each(hasCalendars, ({ title }) => title), description: 'The status in words.' },
-    status: { type: 'integer', enum: each(hasCalendars, ({ status }) => status) },
+    title: { type: 'string', enum: each(({ title }) => title), description: 'The status in words.' },
+    status: { type: 'integer', enum: each(({ status }) => status) },
     detail: { type: 'string', description: 'What the caller can do.' },
     instance: { type: 'string', description: 'The requested path.' },
     traceId: {
@@ -208,7 +203,7 @@ const problem = (hasCalendars: boolean): JsonObject => ({
       description: 'Present if the request had a valid `traceparent`.',
     },
   },
-})
+}
 
 export function jsonSchemas(settings: SchemaSettings): JsonObject {
   return {
@@ -221,7 +216,7 @@ export function jsonSchemas(settings: SchemaSettings): JsonObject {
     ...(settings.lists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES), ...TAG_LISTS } : {}),
     Link: LINK,
     HalLink: HAL_LINK,
-    Problem: problem(settings.hasCalendars),
+    Problem: PROBLEM,
   }
 }
 

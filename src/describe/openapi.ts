@@ -79,7 +79,7 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     id: 'getCalendar',
     summary: 'A calendar of what is on, to subscribe to',
     list: 'events',
-    refusals: ['bad-query', 'too-many-calendars', 'crm-unavailable'],
+    refusals: ['bad-query', 'crm-unavailable'],
   },
   venues: {
     id: 'listVenues',
@@ -156,7 +156,6 @@ export function openApi(instance: Instance): JsonObject {
       schemas: jsonSchemas({
         links,
         lists,
-        hasCalendars: instance.feeds.calendar,
         further: { events: furtherSchemas(EVENTS, further, zone), venues: furtherSchemas(VENUES, further, zone) },
       }),
     },
@@ -225,8 +224,8 @@ function found200(path: Path, instance: Instance, examples: Examples): JsonObjec
   if (list === null) return described(resource)
   if (isCalendar(path)) {
     const isOfMany = resource === 'calendar'
-    const description = isOfMany ? 'A calendar of these events.' : 'A calendar of this event.'
-    return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isOfMany) })
+    const description = isOfMany ? 'A page of a calendar of these events.' : 'A calendar of this event.'
+    return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isOfMany) }, isOfMany)
   }
   if (resource === 'tags') return foundWith(`The tags, at most ${LIMITS.tags.most}.`, tagContent(instance, examples))
   const further = resource === 'event' ? feedContent(instance, examples) : {}

@@ -73,8 +73,9 @@ export function exampleComponents(lists: boolean, examples: Examples): JsonObjec
 }
 
 /** Returns a 200 with the headers of a record. */
-export function foundWith(description: string, content: JsonObject): JsonObject {
-  return { description, headers: headersOf({ ...RECORD_HEADERS, 'Content-Length': 'ContentLength' }), content }
+export function foundWith(description: string, content: JsonObject, isPage = false): JsonObject {
+  const more = isPage ? { Link: 'Link' } : {}
+  return { description, headers: headersOf({ ...RECORD_HEADERS, ...more, 'Content-Length': 'ContentLength' }), content }
 }
 
 /** Returns the 200 of a record or of a page, in all media types. */

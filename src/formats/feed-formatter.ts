@@ -8,6 +8,7 @@ import type { Zone } from '../domain/zone.ts'
 import { type EventMeanings, meaningsOf, ticketsHref } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
 import { WRITABLE_MS, calendarEvent, calendarOf, placeLines } from './icalendar.ts'
+import { resolveHref } from './hal-json.ts'
 import { jsonLd } from './json-ld.ts'
 import { Resources } from './resource.ts'
 
@@ -60,6 +61,12 @@ export class FeedFormatter {
       page: this.#pageOf(event) ?? this.#ticketsOf(event),
       ...this.#meaningsOf(event),
     })
+  }
+
+  /** Returns the path of a link of the service. */
+  pathOf(href: string): string {
+    const { basePath } = this.#settings
+    return resolveHref(href, basePath === '/' ? '' : basePath)
   }
 
   /** Returns a calendar of one event. */

@@ -1,111 +1,118 @@
 import { describe, expect, it } from 'bun:test'
-import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
-import type { Guid } from '../domain/guid.ts'
+import { Buffer } from 'node:buffer'
+import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
+import type { EventRecord } from '../domain/event.ts'
 import { openZone } from '../domain/zone.ts'
 import { keepIndex } from '../order/list-index.ts'
 import { ListMaker } from '../records/row-records.ts'
 import type { ServedLists } from '../sync/served-list.ts'
-import { Feeds, KeptTexts } from './feeds.ts'
-import type { ReadyPage } from './ready-pages.ts'
+import { Feeds } from './feeds.ts'
 
-const ID = 'a0000000-0000-4000-8000-000000000001' as Guid
-const OTHER = 'a0000000-0000-4000-8000-000000000002' as Guid
+const NOW = Date.UTC(2026, 6, 1)
+const VENUE = guidOf(1000)
 
-/** Returns whether the text was made for this call. */
-function isMade(texts: KeptTexts, id: Guid, packed: string, beside = ''): boolean {
-  let made = false
-  const text = texts.of(id, packed, beside, () => {
-    made = true
-    return `${packed} ${beside}`
+/** The feeds of lists that can be written. */
+async function scene() {
+  const { events, venues } = new ListMaker(formatter).make()
+  const zone = openZone('UTC')
+  if (zone === null) throw new Error('UTC is not a zone')
+  await keepIndex(events, () => Promise.resolve())
+  const feeds = new Feeds({
+    served: () => ({ events: { list: events }, venues: { list: venues } }) as ServedLists,
+    settings: {
+      basePath: '/',
+      namespace: 'Marquee',
+      links: { event: [], venue: [] },
+      page: null,
+      currency: 'GBP',
+      calendarName: null,
+    },
+    switches: { calendar: true, jsonLd: true },
+    zone,
   })
-  expect(text).toBe(`${packed} ${beside}`)
-  return made
+  const put = (number: number, given: Partial<EventRecord> = {}): void => {
+    const id = guidOf(number)
+    events.serve(events.find(id) ?? events.insert(id), eventOf(id, given))
+  }
+  const putVenue = (Name: string): void => {
+    venues.serve(venues.find(VENUE) ?? venues.insert(VENUE), venueOf(VENUE, Name))
+  }
+  /** Returns the ids of a page, and where the next one is. */
+  const page = (target: string) => {
+    const query = feeds.read(target)
+    if (typeof query === 'string') throw new Error(query)
+    const made = feeds.calendar(query, NOW)
+    if (made === null) throw new Error('there is no index')
+    const text = Buffer.from(made.body).toString()
+    const ids = Array.from(text.matchAll(/UID:([^@]*)/g), ([, id = '']) => Number.parseInt(id.slice(0, 8), 16))
+    return { text, ids, next: made.next }
+  }
+  const one = (type: 'text/calendar' | 'application/ld+json'): string => String(feeds.event(type, guidOf(1), NOW)?.body)
+  return { feeds, events, put, putVenue, page, one }
 }
 
-describe('kept texts', () => {
-  it('are made again only if the record, or what else they are made of, has changed', () => {
-    const texts = new KeptTexts(1000)
-    expect(isMade(texts, ID, 'gala', 'hall')).toBe(true)
-    expect(isMade(texts, ID, 'gala', 'hall')).toBe(false)
-    expect(isMade(texts, OTHER, 'gala', 'hall')).toBe(true)
-    expect(isMade(texts, ID, 'gala', 'Hall')).toBe(true)
-    expect(isMade(texts, ID, 'Gala', 'Hall')).toBe(true)
-    expect(isMade(texts, ID, 'gala', 'hall')).toBe(true)
+describe('the calendar of many events', () => {
+  it('has at most 200 events, and its next link the others, each once', async () => {
+    const { put, page } = await scene()
+    for (let number = 1; number <= 450; number++) put(number)
+    const seen: number[] = []
+    const sizes: number[] = []
+    for (let target: string | null = '/api/events.ics'; target !== null;) {
+      const { ids, next } = page(target)
+      sizes.push(ids.length)
+      seen.push(...ids)
+      target = next
+    }
+    expect(sizes).toEqual([200, 200, 50])
+    expect(seen).toEqual(Array.from({ length: 450 }, (_, index) => index + 1))
   })
 
-  it('stay within their room, in which a record that changes again and again takes one place', () => {
-    const texts = new KeptTexts(200)
-    for (let change = 0; change < 100; change++) isMade(texts, ID, `gala ${change}`)
-    expect(isMade(texts, ID, 'gala 99')).toBe(false)
-    isMade(texts, OTHER, 'x'.repeat(150))
-    expect(isMade(texts, ID, 'gala 99')).toBe(true)
+  it('keeps its filters and its limit in the next link', async () => {
+    const { put, page } = await scene()
+    for (let number = 1; number <= 9; number++) put(number, { Tags: number % 3 === 0 ? ['Folk'] : [] })
+    const { ids, next } = page('/api/events.ics?limit=2&tag=folk')
+    expect([ids, next?.startsWith('/events.ics?tag=folk&limit=2&after=')]).toEqual([[3, 6], true])
+    expect(page(next ?? '').ids).toEqual([9])
+  })
+
+  it('ends where its events are very large, and goes on from there', async () => {
+    const { put, page } = await scene()
+    for (let number = 1; number <= 5; number++) put(number, { Name: `${number}`.repeat(1024 * 1024) })
+    const { ids, next } = page('/api/events.ics')
+    expect([ids, page(next ?? '').ids]).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+  })
+
+  it('refuses a limit above 200, and a position that is none', async () => {
+    const { feeds } = await scene()
+    expect(feeds.read('/api/events.ics?limit=201')).toBeString()
+    expect(feeds.read('/api/events.ics?after=x')).toBeString()
+    expect(feeds.read('/api/events.ics?limit=200')).not.toBeString()
   })
 })
 
-describe('the calendar of many events', () => {
-  const MEGABYTE = 1024 * 1024
-
-  /** A calendar of more than 8 MB, and what asks for it after another change of its events. */
-  async function largeCalendar() {
-    const { events, venues } = new ListMaker(formatter).make()
-    const zone = openZone('UTC')
-    if (zone === null) throw new Error('UTC is not a zone')
-    const pause = (): Promise<void> => Promise.resolve()
-    await keepIndex(events, pause)
-    const feeds = new Feeds({
-      served: () => ({ events: { list: events }, venues: { list: venues } }) as ServedLists,
-      settings: {
-        basePath: '/',
-        namespace: 'Marquee',
-        links: { event: [], venue: [] },
-        page: null,
-        currency: null,
-        calendarName: null,
-      },
-      switches: { calendar: true, jsonLd: false },
-      zone,
-      pause,
-      maxAgeMs: 30_000,
-    })
-    let changes = 0
-    const ask = (monotonicMs: number, query = '?from=2000-01-01', ageMs = 1000) => {
-      const id = guidOf((++changes % 9) + 1)
-      const row = events.find(id)
-      const event = eventOf(id, { Name: String(changes).repeat(MEGABYTE).slice(0, MEGABYTE) })
-      events.serve(row ?? events.insert(id), event)
-      const asked = feeds.read(`/api/events.ics${query}`)
-      if (typeof asked === 'string') throw new Error(asked)
-      return feeds.calendar(asked, { nowMs: Date.UTC(2026, 10, 22), monotonicMs, ageMs })
-    }
-    for (let event = 0; event < 9; event++) await ask(0, '?limit=1')
-    return ask
-  }
-
-  it('is written once for all who ask while it waits, whatever changes meanwhile', async () => {
-    const ask = await largeCalendar()
-    const answers = await Promise.all(Array.from({ length: 10 }, async () => ask(10_000)))
-    const pages = answers.map((answer) => (answer === null || answer === 'too-many' ? answer : answer.page))
-    expect(new Set(pages).size).toBe(1)
-    expect(pages[0]).toMatchObject({ changes: 19 })
+describe('the feeds of an event', () => {
+  it.each(['text/calendar', 'application/ld+json'] as const)('follow its venue: %s', async (type) => {
+    const { put, putVenue, one } = await scene()
+    put(1, { VenueId: VENUE })
+    expect(one(type)).not.toContain('Hall')
+    putVenue('Lantern Hall')
+    expect(one(type)).toContain('Lantern Hall')
+    putVenue('Corn Hall')
+    expect(one(type)).toContain('Corn Hall')
+    put(1)
+    expect(one(type)).not.toContain('Hall')
   })
 
-  it('is answered from its last version, with the age of that, when it changes more often than it can be written', async () => {
-    const ask = await largeCalendar()
-    const written: ReadyPage[] = []
-    for (;;) {
-      const answer = ask(10_000)
-      if (!(answer instanceof Promise)) break
-      written.push((await answer).page)
-    }
-    expect(written.length).toBeGreaterThan(1)
-    const ageAt = (monotonicMs: number): unknown => {
-      const answer = ask(monotonicMs)
-      if (answer === null || answer === 'too-many' || answer instanceof Promise) return answer
-      expect(answer.page).toBe(written.at(-1) as never)
-      return answer.ageMs
-    }
-    expect([ageAt(20_000), ageAt(39_000)]).toEqual([11_000, 30_000])
-    // Older than the maximum age, or another address.
-    expect([ageAt(39_001), ask(20_000, '?from=2000-01-02')]).toEqual(['too-many', 'too-many'])
+  it('are made once while nothing changes, and again after a change of the event', async () => {
+    const { feeds, events, put, page } = await scene()
+    put(1, { Name: 'Gala' })
+    page('/api/events.ics')
+    feeds.event('text/calendar', guidOf(1), NOW)
+    expect(events.ready.count).toMatchObject({ hits: 1, misses: 1 })
+    put(1, { Name: 'Ball' })
+    expect(page('/api/events.ics').text).toContain('SUMMARY:Ball')
   })
 })

@@ -16,7 +16,7 @@ import type { Zone } from '../domain/zone.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 
 /** A page ends when its records reach this size, whatever its limit: joining more would delay other requests. */
-const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
+export const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
 
 /**
  * Makes the pages of one list from the bodies of its records (contract §4.2), and of their venues if requested (§4.4).
@@ -41,7 +41,7 @@ export class ListPages<Item> {
     const changes = this.#changes(query)
     const index = indexOf(this.list)
     if (index === null || !index.isWhole) return null
-    const key = `${shape}?${hrefOf('', query.named, query.afterGiven)}`
+    const key = `${shape}?${pathWith(query.named, query.afterGiven)}`
     const ready = this.#ready.read(key, changes, nowMs)
     if (ready !== null) return ready
     const page = this.#make(index, query, shape, nowMs)
@@ -59,7 +59,7 @@ export class ListPages<Item> {
     const { changes } = this.list
     const index = indexOf(this.list)
     if (index === null || !index.isWhole) return null
-    const self = hrefOf('~/tags', query.named, null)
+    const self = `~/tags${pathWith(query.named, null)}`
     const key = `${shape} ${self}`
     const ready = this.#ready.read(key, changes, nowMs)
     if (ready !== null) return ready
@@ -80,8 +80,8 @@ export class ListPages<Item> {
     const start = last?.key?.start
     const after = last === undefined || start === undefined ? null : writePosition(name, { start, id: last.id })
     const path = `~/${name}`
-    const next = after === null ? null : hrefOf(path, query.named, after)
-    const self = hrefOf(path, query.named, query.afterGiven)
+    const next = after === null ? null : path + pathWith(query.named, after)
+    const self = path + pathWith(query.named, query.afterGiven)
     const outline = { list: name, self, next, isEmpty: count === 0, venues: venues && included.length }
     const frame = this.#formatter.frame(outline, shape)
     const joined = (bodies: readonly Body[]): Buffer => joinedBodies(bodies, this.#formatter.recordFrame(shape))
@@ -126,8 +126,8 @@ export class ListPages<Item> {
 }
 
 /** Without `from`, an answer is as of now. */
-function validity(
-  { from }: ListQuery,
+export function validity(
+  { from }: Pick<ListQuery, 'from'>,
   nowMs: number,
   goodUntilMs: number,
 ): Pick<ReadyPage, 'goodFromMs' | 'goodUntilMs'> {
@@ -135,9 +135,10 @@ function validity(
   return { goodFromMs: nowMs, goodUntilMs }
 }
 
-function hrefOf(path: string, named: string, after: string | null): string {
+/** Returns the query of a page with its `?`; empty if there is nothing to name. */
+export function pathWith(named: string, after: string | null): string {
   const query = queryWithAfter(named, after)
-  return query === '' ? path : `${path}?${query}`
+  return query === '' ? '' : `?${query}`
 }
 
 /** Joins the bodies of a page's records (contract §4.2). */

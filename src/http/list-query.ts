@@ -37,9 +37,9 @@ export function readListQuery(list: Listing, query: string, zone: Zone): ListQue
     else return `${known} is given more than once. It takes ${takenBy(known, list)}, once.`
   }
   const read = new QueryReader(list, given, zone).read()
-  if (typeof read === 'string' || list === 'calendar' || list === 'tags') return read
+  if (typeof read === 'string' || list === 'tags') return read
   // Checked even without a next page: the same query must not be refused on one day and answered on another.
-  const nextLength = queryWithAfter(read.named, 'x'.repeat(positionLength(list))).length
+  const nextLength = queryWithAfter(read.named, 'x'.repeat(positionLength(pagedBy(list)))).length
   return nextLength > LONGEST_QUERY ? TOO_LONG : read
 }
 
@@ -51,6 +51,11 @@ export function queryWithAfter(named: string, after: string | null): string {
 
 const TOO_LONG =
   'A query may have at most 4,000 characters, and so may the query of its next link, which adds after and percent-encodes every value. Use fewer venue and tag parameters.'
+
+/** Returns the list by whose positions a listing is paged. */
+function pagedBy(listing: Exclude<Listing, 'tags'>): ListName {
+  return listing === 'calendar' ? 'events' : listing
+}
 
 class QueryReader {
   readonly #list: Listing
@@ -80,8 +85,7 @@ class QueryReader {
     const include = this.#all('include', (text) => (text === 'venue' ? text : null))
     const named = this.#named
     const [afterGiven = null] = this.#given.get('after') ?? []
-    const isPaged = list === 'events' || list === 'venues'
-    const after = afterGiven === null || !isPaged ? null : readPosition(list, afterGiven)
+    const after = afterGiven === null || list === 'tags' ? null : readPosition(pagedBy(list), afterGiven)
     if (after === null && afterGiven !== null) this.#refuse('after')
     return (
       this.#problem ?? {

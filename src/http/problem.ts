@@ -57,12 +57,6 @@ export const REFUSALS = {
     title: 'Bad Gateway',
     detail: 'Current data is temporarily unavailable. Retry after the number of seconds in Retry-After.',
   },
-  'too-many-calendars': {
-    status: 429,
-    title: 'Too Many Requests',
-    detail:
-      'Too many different calendars are requested at once. Retry after the number of seconds in Retry-After, and subscribe to one address.',
-  },
   'event-not-found': { status: 404, title: 'Not Found', detail: 'No event with this id is published.' },
   'venue-not-found': { status: 404, title: 'Not Found', detail: 'No venue with this id is published.' },
   'event-venue-not-found': {

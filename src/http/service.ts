@@ -22,9 +22,9 @@ import {
   OPTIONS_FIELDS,
 } from './call.ts'
 import { type DescriptionTexts, Description, DESCRIPTION_UNCHANGED } from './description.ts'
-import type { CalendarAnswer, Feeds, FeedsOptions } from './feeds.ts'
-import type { ListQuery } from './list-query.ts'
+import type { Feeds, FeedsOptions } from './feeds.ts'
 import type { Lists } from './list-pages.ts'
+import type { ReadyPage } from './ready-pages.ts'
 import { createNegotiator } from './negotiation.ts'
 import {
   type Refusal,
@@ -55,7 +55,7 @@ export interface ServiceSwitches {
   readonly zone: Zone
   readonly lists: boolean
   /** `null` if no feed is on. */
-  readonly feeds: Omit<FeedsOptions, 'served' | 'zone' | 'maxAgeMs'> | null
+  readonly feeds: Omit<FeedsOptions, 'served' | 'zone'> | null
   /** Makes the texts of the description; `null` if `describe` is off. */
   readonly describe: (() => Promise<DescriptionTexts>) | null
 }
@@ -75,9 +75,6 @@ const BOTH = ['events', 'venues'] as const
 
 /** @param arrived When the request began to wait; `null` if it did not wait. */
 type GiveAnswer = (served: ServedLists, ageMs: number, arrived: Moment | null) => Answer | Promise<Answer>
-
-/** The `Retry-After` of a calendar that was refused because too many are waiting. */
-const BUSY_MS = 5000
 
 /**
  * Handles a request in the contract's order (§1.2): path, OPTIONS, method, id, then age, then the record. The answer is
@@ -101,13 +98,13 @@ export class Service {
 
   /** Creates a service with the parts that are switched on. Importing only these makes start-up faster. */
   static async open(options: ServiceOptions, switches: ServiceSwitches): Promise<Service> {
-    const { served, basePath, maxAgeMs } = options
+    const { served, basePath } = options
     const { formatter, zone, describe } = switches
     const { Lists: OpenLists } = switches.lists ? await import('./list-pages.ts') : { Lists: null }
     const { Feeds: OpenFeeds } = switches.feeds === null ? { Feeds: null } : await import('./feeds.ts')
     return new Service(options, {
       lists: OpenLists && new OpenLists(served, formatter, zone),
-      feeds: OpenFeeds && switches.feeds && new OpenFeeds({ ...switches.feeds, served, zone, maxAgeMs }),
+      feeds: OpenFeeds && switches.feeds && new OpenFeeds({ ...switches.feeds, served, zone }),
       description: describe && new Description(basePath, describe),
     })
   }
@@ -178,7 +175,9 @@ export class Service {
     if (resource === 'calendar') {
       const query = feeds.read(call.target)
       if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
-      return this.#admit(call, BOTH, (_, ageMs) => this.#subscription(call, feeds, query, ageMs))
+      return this.#admit(call, BOTH, (_, ageMs) =>
+        this.#page(call, 'text/calendar', feeds.calendar(query, this.#nowMs()), ageMs),
+      )
     }
     if (id === null) return this.#refuse(call, 'bad-id')
     return this.#admit(call, EVENTS, (served, ageMs, arrived) => {
@@ -191,17 +190,6 @@ export class Service {
       }
       return venueOf(served, id) === null ? answer(served, ageMs) : this.#admit(call, BOTH, answer, arrived)
     })
-  }
-
-  #subscription(call: Call, feeds: Feeds, query: ListQuery, ageMs: number): Answer | Promise<Answer> {
-    const { wallMs, monotonicMs } = this.#options.time.now()
-    const calendar = feeds.calendar(query, { nowMs: Math.floor(wallMs), monotonicMs, ageMs })
-    // The feed was switched on a moment ago, and the index is not complete.
-    if (calendar === null) return this.#unavailable(call, 0)
-    if (calendar === 'too-many') return this.#later(call, 'too-many-calendars', BUSY_MS)
-    const found = ({ page, ageMs: itsAgeMs }: CalendarAnswer): Answer =>
-      this.#found(call, 'text/calendar', page, itsAgeMs)
-    return calendar instanceof Promise ? calendar.then(found) : found(calendar)
   }
 
   #routeOfDescription(call: Call): Route | null {
@@ -225,17 +213,23 @@ export class Service {
     if (query.includesVenues && shapeOf[this.#negotiate(call.header('accept'))] === 'xml')
       return this.#refuse(call, 'bad-query', 0, VENUES_NOT_IN_XML)
     const needed = query.includesVenues ? BOTH : resource === 'events' ? EVENTS : VENUES
-    return this.#admit(call, needed, (_, ageMs) => this.#page(call, lists, resource, query, ageMs))
+    return this.#admit(call, needed, (_, ageMs) => {
+      const mediaType = this.#negotiate(call.header('accept'))
+      return this.#page(call, mediaType, lists.page(resource, query, shapeOf[mediaType], this.#nowMs()), ageMs)
+    })
   }
 
-  #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {
-    const mediaType = this.#negotiate(call.header('accept'))
-    const page = lists.page(resource, query, shapeOf[mediaType], Math.floor(this.#options.time.now().wallMs))
+  #page(call: Call, mediaType: MediaType | FeedType, page: ReadyPage | null, ageMs: number): Answer {
     // The lists were switched on a moment ago, and the index is not complete.
     if (page === null) return this.#unavailable(call, 0)
     const answer = this.#found(call, mediaType, page, ageMs)
     if (page.next === null || answer.body === null) return answer
     return { ...answer, fields: answer.fields.with('Link', `<${page.next}>; rel="next"`) }
+  }
+
+  /** The wall clock in whole milliseconds. */
+  #nowMs(): number {
+    return Math.floor(this.#options.time.now().wallMs)
   }
 
   #tags(call: Call): Answer | Promise<Answer> {
@@ -245,8 +239,7 @@ export class Service {
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
     return this.#admit(call, EVENTS, (_, ageMs) => {
       const mediaType = this.#negotiate(call.header('accept'))
-      const page = lists.tags(query, shapeOf[mediaType], Math.floor(this.#options.time.now().wallMs))
-      return page === null ? this.#unavailable(call, 0) : this.#found(call, mediaType, page, ageMs)
+      return this.#page(call, mediaType, lists.tags(query, shapeOf[mediaType], this.#nowMs()), ageMs)
     })
   }
 
@@ -306,11 +299,7 @@ export class Service {
   }
 
   #unavailable(call: Call, retryAfterMs: number): Answer {
-    return this.#later(call, 'crm-unavailable', retryAfterMs)
-  }
-
-  #later(call: Call, reason: Refusal, retryAfterMs: number): Answer {
-    const refusal = this.#refuse(call, reason)
+    const refusal = this.#refuse(call, 'crm-unavailable')
     const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1000))
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }

@@ -1,5 +1,5 @@
 import { type Body, bodyOf, etagOf } from '../domain/body.ts'
-import type { Shape } from '../formats/media-types.ts'
+import type { FeedType, Shape } from '../formats/media-types.ts'
 
 /** The longest body that is kept, and the most it may take of the ceiling. */
 const LONGEST_BYTES = 4 * 1024 * 1024
@@ -15,10 +15,17 @@ const ENTRY_BYTES = 160
 /** A body in the form that is sent, and its entity tag, which is computed on first use. */
 export class Representation {
   readonly body: Body
+  /** What the body was made of besides the record. */
+  readonly beside: string
   #etag: string | null = null
 
-  constructor(text: string) {
+  constructor(text: string, beside: string) {
     this.body = bodyOf(text)
+    this.beside = beside
+  }
+
+  get sizeBytes(): number {
+    return this.body.length + this.beside.length + ENTRY_BYTES
   }
 
   get etag(): string {
@@ -28,7 +35,7 @@ export class Representation {
 
 /** The bodies of one row. */
 export class RowBodies {
-  readonly byShape: Partial<Record<Shape, Representation>> = {}
+  readonly byShape: Partial<Record<Shape | FeedType, Representation>> = {}
   sizeBytes = 0
   generation: Generation
 
@@ -81,7 +88,7 @@ export class ReadyBodies {
 
   /** The most bytes of one generation. */
   get #mostBytes(): number {
-    return (this.#ceilingBytes - (this.#hasPages ? 2 * this.pagesBytes : 0)) / 2
+    return (this.#ceilingBytes - (this.#hasPages ? 3 * this.pagesBytes : 0)) / 2
   }
 
   /** Sets another ceiling, and frees the memory above it at once. */
@@ -90,7 +97,7 @@ export class ReadyBodies {
     this.#shrink()
   }
 
-  /** Reserves room for pages of both lists. */
+  /** Reserves room for pages of both lists, and of calendars. */
   makeRoomForPages(): void {
     this.#hasPages = true
     this.#shrink()
@@ -107,22 +114,22 @@ export class ReadyBodies {
     this.#turn()
   }
 
-  /** Returns the body of a row; `null` if it is not kept. */
-  read(row: BodyHolder, shape: Shape): Representation | null {
+  /** Returns the body of a row; `null` if it is not kept, or was made beside something else. */
+  read(row: BodyHolder, shape: Shape | FeedType, beside = ''): Representation | null {
     const { bodies } = row
     const found = bodies?.byShape[shape]
-    if (bodies === null || found === undefined) return null
+    if (bodies === null || found === undefined || found.beside !== beside) return null
     this.#hits++
     if (bodies.generation !== this.#young) this.#renew(row, bodies)
     return found
   }
 
   /** Makes a body of a text and keeps it, unless it is too large. */
-  keep(row: BodyHolder, shape: Shape, text: string): Representation {
+  keep(row: BodyHolder, shape: Shape | FeedType, text: string, beside = ''): Representation {
     this.#misses++
-    const made = new Representation(text)
-    const bytes = made.body.length + ENTRY_BYTES
-    if (bytes > Math.min(LONGEST_BYTES, this.#ceilingBytes * LONGEST_SHARE)) return made
+    const made = new Representation(text, beside)
+    const bytes = made.sizeBytes - (row.bodies?.byShape[shape]?.sizeBytes ?? 0)
+    if (made.sizeBytes > Math.min(LONGEST_BYTES, this.#ceilingBytes * LONGEST_SHARE)) return made
     if (row.bodies !== null && row.bodies.sizeBytes + bytes > this.#mostBytes) this.forget(row)
     const bodies = (row.bodies ??= new RowBodies(this.#young))
     bodies.byShape[shape] = made

@@ -157,10 +157,10 @@ export function feedSentences(start: Start): void {
       for (const path of ['/api/events/42.ics', '/api/events/.ics', '/api/events/null.ics'])
         expect([path, ...(await typeOf(path, accept('text/xml')))]).toEqual([path, 400, 'application/problem+json'])
       for (const [query, detail] of [
-        ['limit=1001', 'limit takes a whole number from 1 to 1000'],
+        ['limit=201', 'limit takes a whole number from 1 to 200'],
         ['limit=0', 'limit'],
-        ['after=x', 'Its parameters are from, to, venue, tag, available and limit.'],
-        ['include=venue', 'Its parameters are from, to, venue, tag, available and limit.'],
+        ['after=x', 'after takes the value of after in a next link of this list, unchanged.'],
+        ['include=venue', 'Its parameters are from, to, venue, tag, available, limit and after.'],
         ['from=tomorrow', 'from takes'],
         ['&'.repeat(4001), '4,000'],
       ] as const) {
@@ -196,6 +196,7 @@ export function feedSentences(start: Start): void {
         'tag',
         'available',
         'limit',
+        'after',
       ])
     })
 

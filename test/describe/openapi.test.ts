@@ -63,7 +63,6 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
       ['/api/events/{id}', 404, [JSON_PROBLEM, XML_PROBLEM]],
       ['/api/events/{id}.ics', 404, [JSON_PROBLEM]],
       ['/api/events.ics', 400, [JSON_PROBLEM]],
-      ['/api/events.ics', 429, [JSON_PROBLEM]],
       ['/api/events.ics', 502, [JSON_PROBLEM]],
     ] as const) {
       const { content = {} } = responseIn(withFeeds, path, status)
@@ -103,7 +102,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     const described = Object.keys(document.components.responses).toSorted()
     expect(described).toEqual(
       Object.keys(REFUSALS)
-        .filter((refusal) => refusal !== 'method-not-allowed' && refusal !== 'too-many-calendars')
+        .filter((refusal) => refusal !== 'method-not-allowed')
         .toSorted(),
     )
     for (const { kind, fields } of [EVENTS, VENUES]) {

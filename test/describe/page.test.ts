@@ -110,7 +110,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     await page.press('#list [name=limit]', 'Enter')
     await page.locator('#listed pre', { hasText: '/on/api/venues?limit=2' }).waitFor()
     await page.selectOption('#listing', 'calendar')
-    expect(await shown()).toEqual(['from', 'to', 'venue', 'tag', 'available', 'limit'])
+    expect(await shown()).toEqual(['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'])
     expect(await page.isVisible('#list-type')).toBe(false)
     await page.selectOption('#list [name=available]', '')
     await page.fill('#list [name=tag]', '')

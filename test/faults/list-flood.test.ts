@@ -58,7 +58,7 @@ async function times(
 
 for (const runtime of RUNTIMES) {
   describe(`a flood of lists, on ${runtime}`, () => {
-    it('of different calendars, which are written one after another, delays no record by a second', async () => {
+    it('of different calendars delays no record by a second', async () => {
       const events = JSON.stringify(
         Array.from({ length: 2000 }, (_, index) => ({ ...row(index), Name: `Event ${index} ${'x'.repeat(2000)}` })),
       )
@@ -72,11 +72,10 @@ for (const runtime of RUNTIMES) {
       const flood = new Child(process.execPath, [program, String(port), SUBSCRIPTION, '100'])
       await flood.line((line) => line.includes('loading'))
       const took = await times(victim, (turn) => `/api/events/${id((turn * 997) % 2000)}`)
-      const { status, headers } = await fetch(`http://127.0.0.1:${port}${SUBSCRIPTION.replace('{n}', '9999999')}`)
+      const { status } = await fetch(`http://127.0.0.1:${port}${SUBSCRIPTION.replace('{n}', '9999999')}`)
       await victim.stop()
       await flood.exited
-      expect([status, headers.get('retry-after')]).toEqual([429, '5'])
-      // Written all at once, they delay each by 3 s on Bun and 28 s on Node.
+      expect(status).toBe(200)
       expect(took.at(-1)).toBeLessThan(1000 * SLOWNESS)
     })
 
