@@ -122,6 +122,24 @@ describe('finding the items of a JSON array in its bytes', () => {
     )
   })
 
+  it.each(['[{', '[{"a":1', '[\n {', '[ {"a":"', '[{"a":1},', '[{"a":1}, {'])(
+    'refuses %s, which ends too early',
+    (text) => {
+      expect(runTorn(text, []).fault).not.toBeNull()
+      expect(runTorn(text, [1, 2]).fault).not.toBeNull()
+    },
+  )
+
+  it('takes no list for whole that does not end, whatever is torn in it', () => {
+    const noise = fc.array(fc.constantFrom('{', '}', '"', '\\', ',', ':', '1', '{"a":1}', 'é', ' ', '\n', '[1'))
+    fc.assert(
+      fc.property(noise, fc.array(fc.nat(), { maxLength: 6 }), (pieces, cuts) => {
+        expect(runTorn(`[${pieces.join('')}`, cuts).fault).not.toBeNull()
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   it('says the same wherever the chunks are cut, of any text', () => {
     const noise = fc.array(fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', ':', '1', 'a', 'é', ' ', '\n'))
     fc.assert(

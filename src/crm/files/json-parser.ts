@@ -61,6 +61,7 @@ export class JsonParser implements RowParser {
   #bytes: Buffer = NOTHING
   #at = 0
   #line = 1
+  #isEnded = false
   /** The blanks before the next byte in its line; -1 if there is something else before it. */
   #indent = 0
   #value = new ValueEnd()
@@ -82,7 +83,8 @@ export class JsonParser implements RowParser {
 
   #go(bytes: Buffer): Taken {
     try {
-      this.#work.next(bytes)
+      const { done = false } = this.#work.next(bytes)
+      if (!done && bytes.length === 0) throw new Error('the end of a file is not waited for')
       return null
     } catch (cause) {
       if (cause instanceof NotJson) return cause.fault
@@ -96,7 +98,9 @@ export class JsonParser implements RowParser {
 
   /** Waits for more bytes, and drops those that are worked off. Returns false at the end of the file. */
   *#more(): Waiting<boolean> {
+    if (this.#isEnded) return false
     const next = yield
+    this.#isEnded = next.length === 0
     this.#bytes = this.#at >= this.#bytes.length ? next : Buffer.concat([this.#bytes.subarray(this.#at), next])
     this.#at = 0
     return next.length > 0
