@@ -31,7 +31,8 @@ export const GUARD_MUTANTS: readonly Mutant[] = [
   {
     name: 'takes every event for one that is over',
     setting: settingOf({ strategy: 'full-read', maxAgeMs: 1000 }),
-    breakIt: () => judgeAt(Number.POSITIVE_INFINITY),
+    // The day after the events of the model, so that they ended lately.
+    breakIt: () => judgeAt(Date.parse('2026-07-13T00:00:00Z')),
   },
 ]
 
