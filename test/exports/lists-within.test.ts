@@ -299,6 +299,22 @@ describe('venues within the rows of events: both lists name the same rows', () =
     expect(names(report, 'venues')).toEqual(['Rathaus', 'Rathaus', 'Villa'])
   })
 
+  it('the column of a condition of the events is not suspicious for being blank in the places', async () => {
+    const rows =
+      'Nr,Beginn,Ende,Ort,Status\n1,2036-06-21T19:30Z,2036-06-21T22:00Z,Mill,\n2,2036-06-21T19:30Z,2036-06-21T22:00Z,Barn,abgesagt\n'
+    const report = await checked({
+      'marquee.yaml': `${HEAD}  events:
+    from: a.csv
+    fields: { Id: Nr, Name: Nr, VenueId: Ort, Start: Beginn, Finish: Ende, ${NO_SEATS} }
+    showOnWeb: null
+    active: { Status: { not: [abgesagt] } }
+  venues: { from: a.csv, fields: { Id: Ort, Name: Ort } }\n`,
+      'a.csv': rows,
+    })
+    expect(names(report, 'venues')).toEqual(['Mill'])
+    expect(report.suspicious).toEqual([])
+  })
+
   it('a place is read from its first row that can be read', async () => {
     const rows =
       'Nr,Beginn,Ende,Ort,Lat\n1,2036-06-21T19:30Z,2036-06-21T22:00Z,Mill,north\n2,2036-06-21T19:30Z,2036-06-21T22:00Z,Mill,52\n3,2036-06-21T19:30Z,2036-06-21T22:00Z,Barn,x\n4,2036-06-21T19:30Z,2036-06-21T22:00Z,Barn,y\n'

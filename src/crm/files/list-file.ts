@@ -92,7 +92,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const own = settingOfList(table, block, further)
   const events = settingOfList(EVENTS, settings.events.block, [])
   // A row that is no event on the web must not publish its place, unless the venues have a condition of their own.
-  const isShown = { active: events.active, showOnWeb: events.showOnWeb }
+  const isShown = { active: events.active, showOnWeb: events.showOnWeb, hasConditionsOfEvents: true }
   const setting = isMadeOfEvents && block?.active === undefined ? { ...own, ...isShown } : own
   const others = isSameRows(settings) ? [events, settingOfList(VENUES, settings.venues.block, [])] : []
   const venuesFrom = fileNamed(settings.venues.block, 'venues')

@@ -78,6 +78,18 @@ describe('not: none of these, and never published by a slip', () => {
     expect(faultOf({ column: 'c', noneOf: ['x', 'Ja', 'grüßt', 1, true] }, cell)).toBe(fault),
   )
 
+  it.each<[Cell, string | null]>([
+    ['Abgesagt wegen Krankheit', 'inactive'],
+    ['ABGESAGT: krank', 'inactive'],
+    ['abgesagt (2)', 'inactive'],
+    ['Abgesagte', null],
+    ['nicht abgesagt', null],
+    ['x-large', null],
+    ['12 Plätze', null],
+  ])('a remark after an excluded word of three letters or more: %p: %p', (cell, fault) =>
+    expect(faultOf({ column: 'c', noneOf: ['abgesagt', 'x', 12] }, cell)).toBe(fault),
+  )
+
   it('tells the values that pass, but neither those that do not nor blank ones', () => {
     const [{ valueIn } = { valueIn: () => null }] = letPassBy<Cell>([{ column: 'c', noneOf: ['x'] }], access)
     expect([null, ' ', 'x', 'X ', ['x'], 'y', 1].map(valueIn)).toEqual([null, null, null, null, null, '"y"', '1'])

@@ -1,6 +1,7 @@
 import type { Condition, ConditionPart, ConditionValue } from '../../config/crm/sources.ts'
 import { type Expected, type WithheldFault, RowFault } from '../../domain/withheld.ts'
 import { parseDecimal } from '../../domain/number.ts'
+import { beginsWithWord } from '../../domain/event-status.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from '../cells/cell.ts'
 import type { Conversions } from './conversions.ts'
@@ -107,18 +108,25 @@ function blankCheck({ column }: ConditionPart, fault: WithheldFault): CheckCell 
 }
 
 /**
- * Unlike `oneOf`, this also matches values that only resemble an excluded one: a typing error must not publish a row.
+ * Unlike `oneOf`, this also matches values that only resemble an excluded one: a typing error must not publish a row,
+ * and neither must a remark after the word, such as `Abgesagt wegen Krankheit`.
  */
 function noneOfCheck({ column, noneOf }: Extract<ConditionPart, { noneOf: unknown }>, fault: WithheldFault): CheckCell {
   const values = new Set(noneOf.map((value) => folded(String(value))))
+  const words = [...values].filter((value) => WORD.test(value))
   const expected: Expected = { kind: 'none-of', values: noneOf.map(String) }
   return (cell) => {
     if (isBlank(cell)) return null
     const text = textOf(cell)
     if (text === null) return new RowFault('unreadable', column, new CellFault(SCALAR, cell))
-    return values.has(folded(text)) ? new RowFault(fault, column, { expected, found: showCell(cell) }) : null
+    const found = folded(text)
+    const isExcluded = values.has(found) || words.some((word) => beginsWithWord(found, word))
+    return isExcluded ? new RowFault(fault, column, { expected, found: showCell(cell) }) : null
   }
 }
+
+/** Matches a value that begins other values: shorter ones, such as `x`, begin too many by chance. */
+const WORD = /^\p{L}{3}/u
 
 function textOf(cell: Cell): string | null {
   return typeof cell === 'boolean' ? String(cell) : plainText(cell)

@@ -30,6 +30,8 @@ export interface ListSetting {
   readonly further?: readonly FurtherField[]
   /** The column of the time at which a row changed; absent or `null` if there is none. */
   readonly updatedAt?: string | null
+  /** Whether the conditions are those of the events, whose rows these are too: the events report what they let pass. */
+  readonly hasConditionsOfEvents?: boolean
 }
 
 /** Overrides the stock mapping with the configuration, field by field. */

@@ -110,7 +110,9 @@ export function listMapping<Row, Item>(
   const dateNames = new Set<string>(dates.map(({ name }) => name))
   const furtherReaders = furtherReadersOf(kind.table.list, further, setting, access, context)
   const [start, finish] = [suspicions.datesIn('Start', nameOf('Start')), suspicions.datesIn('Finish', nameOf('Finish'))]
-  const letPass = [...letPassBy(active, access), ...letPassBy(showOnWeb, access)]
+  // What is said of the columns of the events' conditions is said once, for the events.
+  const said = setting.hasConditionsOfEvents === true ? { ...setting, active: null, showOnWeb: null } : setting
+  const letPass = [...letPassBy(said.active, access), ...letPassBy(said.showOnWeb, access)]
   return {
     readers,
     fields: byName.flatMap(([name, read]) => (name === 'Id' ? [] : [{ name, read }])),
@@ -135,7 +137,7 @@ export function listMapping<Row, Item>(
     finish,
     statusNote: kind.table.list === 'events' ? statusNotes(further, nameOf) : () => null,
     probe: suspicions.probe(
-      mappedColumns(setting).map(({ column }) => column),
+      mappedColumns(said).map(({ column }) => column),
       access,
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
