@@ -112,7 +112,7 @@ function showSuspicious(note, suspicious) {
   note.hidden = suspicious.length === 0
   if (!isOther(note, suspicious)) return
   const items = suspicious.map(({ column, what, count, example }) => {
-    return element('li', {}, crmText(`${column} ${what}`), `: ${numberText(count)}, such as `, crmText(example))
+    return element('li', {}, crmText(`${column} ${what}`), `: ${numberText(count)} (`, crmText(example), ')')
   })
   note.replaceChildren(
     element('p', {}, 'Suspicious, and served all the same:'),
