@@ -3,8 +3,8 @@ import type { Lists } from '../support/files-directory.ts'
 
 const ROW_BYTES = 150_000
 
-/** An event of the usual size, and so many large ones that a calendar of them has at least so many bytes. */
-export function listsOfAtLeast(bytes: number): Lists {
+/** An event of the usual size, and so many large ones that all of them have at least so many bytes. */
+function listsOfAtLeast(bytes: number): Lists {
   const large = Array.from({ length: Math.ceil(bytes / ROW_BYTES) }, (_, index) => ({
     ...EVENT_ROW,
     Id: `4c8e17b2-90d5-4a3f-8b6c-${String(index).padStart(12, '0')}`,
@@ -21,7 +21,7 @@ export const LARGE_LISTS: Lists = listsOfAtLeast(3_000_000)
 export const TARGET: string = `/api/events/${EVENT}`
 /** A page of some 2 MB. */
 export const LARGE_TARGET = '/api/events?limit=14'
-/** All of it in one answer. */
+/** A calendar of some 2 MB: its first page. */
 export const CALENDAR_TARGET = '/api/events.ics'
 export const LARGE_IS_ON = { lists: 'on', feeds: { calendar: 'on' } } as const
 
