@@ -8,6 +8,9 @@ export const LANES: Lanes = {
     'test/postgres/slow-views.test.ts',
   ],
   waiting: [
+    'test/connectors/hostile.test.ts',
+    'test/connectors/throttled.test.ts',
+    'test/connectors/start-while-away.test.ts',
     'test/faults/memory.test.ts',
     'test/snapshot/restart.test.ts',
     'test/operations/deployed-services.test.ts',
