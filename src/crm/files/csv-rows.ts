@@ -80,6 +80,8 @@ export class CsvRows {
   #endRow(rest: string): BrokenSyntax | null {
     const [row, line] = [this.#begun + rest, this.#line]
     const isTooLarge = row.length > LARGEST_ROW_BYTES
+    // Only quotes may explain the size better.
+    if (isTooLarge && !this.#hasQuote) return { line, problem: TOO_LARGE }
     const cells = this.#hasQuote ? quotedCells(row, this.#delimiter) : row.split(this.#delimiter).map(bareCell)
     if (isTooLarge && (typeof cells !== 'string' || cells === NOT_CLOSED)) return { line, problem: TOO_LARGE }
     if (typeof cells === 'string') return { line, problem: cells }
