@@ -22,8 +22,8 @@ const LARGE_ANSWER_BYTES = 4 * 1024 * 1024
 const TRIES = 12
 /** Four times the text may take eight times as long on a noisy machine; quadratic work takes sixteen times. */
 const GROWTH = 8
-/** What is below is no work but noise: a line of 1 MB took 34 and 40 ms where both runtimes ran at once. */
-const NOISE_MS = 6
+/** What is below is no work but noise. */
+const NOISE_MS = 4
 
 async function open(lists: Lists) {
   const directory = new FilesDirectory({ freshness: { shrinkGuard: 'off', maxAge: '1h' } }, lists)

@@ -127,10 +127,15 @@ export class JsonParser implements RowParser {
   *#lines(): Waiting<void> {
     let from = 0
     let isEmpty = true
+    // The beginning of a line that is too large. Its rest is dropped as it comes: to join it would copy that each time.
+    let kept: Buffer | null = null
     for (let hasMore = true; hasMore;) {
       let end = this.#bytes.indexOf(LINE_FEED, from)
       if (end === -1) {
-        this.#keepLargest()
+        if (this.#bytes.length - this.#at > LARGEST_ROW_BYTES) {
+          kept ??= this.#bytes.subarray(this.#at, this.#at + LARGEST_ROW_BYTES + 1)
+        }
+        if (kept !== null) this.#at = this.#bytes.length
         from = this.#bytes.length - this.#at
         hasMore = yield* this.#more()
         if (!hasMore && isEmpty) this.#refuse('the file is empty; an empty list is one blank line')
@@ -138,7 +143,9 @@ export class JsonParser implements RowParser {
         if (hasMore) continue
         end = this.#bytes.length
       }
-      if (!isBlank(this.#bytes, this.#at, end)) this.#take(this.#bytes, this.#at, end, this.#line)
+      const line = kept ?? this.#bytes.subarray(this.#at, end)
+      if (!isBlank(line, 0, line.length)) this.#take(line, 0, line.length, this.#line)
+      kept = null
       this.#line++
       this.#at = from = end + 1
     }
