@@ -19,7 +19,7 @@ export interface Supervisor {
   stopping(): void
 }
 
-/** Returns the supervisor that started this process; one that is told nothing if systemd did not. */
+/** Returns the supervisor that started this process. It does nothing if systemd did not start it. */
 export function supervisorOf(env: Environment, warn: (line: string) => void): Supervisor {
   const { NOTIFY_SOCKET: socket, WATCHDOG_PID: watched, WATCHDOG_USEC: withinUs } = env
   if (socket === undefined || socket === '') return { ready() {}, stopping() {} }

@@ -78,7 +78,7 @@ function sideOf(groups: readonly (string | undefined)[], isFirst: boolean): Side
   return { seconds: (hour % 12) * HOUR + inHour + (isAfternoon ? HALF_DAY : 0), half: isAfternoon ? 'p' : 'a', isSure }
 }
 
-/** Returns the seconds of a side, whose half of the day the other side may tell. */
+/** Returns the seconds of one side. A side without AM or PM may take the AM or PM of the other. */
 function onClockOf(side: Side, other: Side, isFirst: boolean): number {
   if (side.half !== null || (other.half !== 'a' && other.half !== 'p')) return side.seconds
   const inHalf = side.seconds % HALF_DAY

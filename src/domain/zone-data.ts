@@ -15,7 +15,7 @@ export interface ZoneChanges {
 
 /** A line of the package: the name, abbreviations, offsets, an index of the offset for each period, their ends. */
 const lines: ReadonlyMap<string, string> = new Map(tzdb.zones.map((line) => [line.slice(0, line.indexOf('|')), line]))
-/** The name whose line is valid for a name. */
+/** The zone that has the data, by each name: the name itself, or the one that it is an alias of. */
 const origins = new Map(lines.keys().map((name) => [name, name]))
 for (const link of tzdb.links) {
   const [origin = '', name = ''] = link.split('|')

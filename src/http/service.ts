@@ -304,7 +304,7 @@ export class Service {
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
-  /** @param awaiting The list whose next read tells whether the record exists; `null` if that is known. */
+  /** @param awaiting The list whose next read decides whether the record exists; `null` if that is known. */
   #record<Item>(
     call: Call,
     from: ServedList<Item>,

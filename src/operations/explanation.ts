@@ -70,7 +70,7 @@ export async function explainId(asked: string, options: ExplainOptions): Promise
     first === undefined
       ? await explainNoId(asked, options)
       : notShown(first, null, [idStep(first, asked), notListed(options)])
-  // A row whose id column holds the text is asked for more exactly than records whose names have it.
+  // A row with this very text as its id comes before records whose titles contain it.
   const isFound = first === undefined && unlisted.steps.length > 1
   if (isFound || guid !== null) return unlisted
   return (await explainName(asked, options)) ?? unlisted

@@ -107,7 +107,7 @@ export interface ListSource<Item> {
   remarkOn?(id: Guid): string | null
 }
 
-/** @param why names who asks for the pause, without secrets */
+/** @param why the server that asks for the pause, in words without secrets */
 export type OnPause = (forMs: number, why: string) => void
 
 /** A read waits for a shorter pause without a word, and fails if the CRM asks it for a longer one at its beginning. */

@@ -199,7 +199,7 @@ export class Replica {
     return freshness.areDetailsConfirmedSince(begun) ? NONE : this.#referredOf(leaving)
   }
 
-  /** Returns those of the venues to which served events refer. */
+  /** Returns the venues to which served events refer. */
   async #referredOf(venues: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
     const { list } = this.events
     const referred = new Set<Guid>()

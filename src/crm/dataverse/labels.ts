@@ -10,7 +10,7 @@ interface LabelsSettings {
   readonly time: Time
   /** The name of the entity set. */
   readonly from: string
-  /** The language of the labels, as an LCID; `null` for that of the application user. */
+  /** The language of the labels, as an LCID; `null` for the language of the application user. */
   readonly language: number | null
   readonly columns: readonly string[]
   /** Called when codes of a column turn out to have no label. */

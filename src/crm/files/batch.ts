@@ -40,7 +40,7 @@ export class FileBatch<Item> {
     return placeOf(this.found, this.count + this.#skipped, line)
   }
 
-  /** Notes a row of the file that is none of the list. */
+  /** Counts a row of the file that does not belong to the list. */
   skip(): null {
     this.#skipped++
     return null
