@@ -6,7 +6,7 @@ import { type JsonValues, mapTextsIn, valueAt } from '../domain/json-value.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Secret } from '../domain/secret.ts'
 import { batchRows, mappedBatches } from './batches.ts'
-import { ClientToken } from './client-token.ts'
+import { Tokens } from './kit/tokens.ts'
 import type {
   Batch,
   Connector,
@@ -57,7 +57,7 @@ type AccessOf = (context: Context) => Access
 
 /** Returns the source of credentials for requests. Uses the secret of the context, which may have been rotated. */
 function accessOf({ auth, headers }: CrmSettings<'http'>): AccessOf {
-  const token = new ClientToken()
+  const tokens = new Tokens()
   return (context) => {
     const further = headers ?? {}
     const secret = String(context.settings['secret'] ?? '')
@@ -73,7 +73,7 @@ function accessOf({ auth, headers }: CrmSettings<'http'>): AccessOf {
     if (auth?.query) return { headers: further, query: { [auth.query.name]: secret } }
     if (!auth?.clientCredentials) return { headers: further }
     const { tokenUrl, clientId, scope, sendAs } = auth.clientCredentials
-    const bearer = token.bearer(context, { tokenUrl, clientId, clientSecret: secret, scope, sendAs })
+    const bearer = tokens.bearer(context, { tokenUrl, clientId, clientSecret: secret, scope, sendAs })
     return { bearer, headers: further }
   }
 }

@@ -1,6 +1,6 @@
 import type { Batch, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
 import { batchRows, mappedBatches } from './batches.ts'
-import { ClientToken } from './client-token.ts'
+import { Tokens } from './kit/tokens.ts'
 
 /** One list: an object of the org, and the columns that are mapped. */
 interface SalesforceList {
@@ -18,14 +18,14 @@ const PAGES = { by: 'next', at: 'nextRecordsUrl', rows: 'records', total: 'total
 
 /** Two objects of a Salesforce org, by SOQL and `SystemModstamp`; deletions come from the recycle bin as well. */
 export function salesforceConnector({ apiVersion, events, venues }: SalesforceOptions): Connector {
-  const token = new ClientToken()
+  const tokens = new Tokens()
 
   async function* query(context: Context, soql: string, path = 'query'): AsyncGenerator<Batch, void> {
     const { http, settings } = context
     const url = `${settings['url']}/services/data/${apiVersion}/${path}`
     const { clientId, clientSecret } = settings
     const client = { clientId: String(clientId), clientSecret: String(clientSecret), sendAs: 'body' } as const
-    const bearer = token.bearer(context, { tokenUrl: `${settings['url']}/services/oauth2/token`, ...client })
+    const bearer = tokens.bearer(context, { tokenUrl: `${settings['url']}/services/oauth2/token`, ...client })
     yield* http.pages(url, { ...PAGES, bearer, query: { q: soql } })
   }
 

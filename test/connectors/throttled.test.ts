@@ -102,7 +102,7 @@ const CASES: readonly Case[] = [
   ['civicrm, 429', CIVICRM, busy, 100_000, 'asks for fewer requests (429)'],
   ['module, 429', OWN, busy, 100_000, 'asks for fewer requests (429)'],
   ['command, #fail throttled', RUN, busy, 5000, 'our CRM asks for fewer requests'],
-  ['files by URL, 429', WEB_FILES, busy, 100_000, 'asks for a pause'],
+  ['files by URL, 429', WEB_FILES, busy, 100_000, 'asks for fewer requests (429)'],
 ]
 
 interface ListStatus {

@@ -14,7 +14,7 @@ import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { Pauses } from '../kit/pauses.ts'
+import { Pauses } from '../kit/throttle.ts'
 import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
 import { type Frame, type ToHost, CHANNEL, eachFrame } from './host-messages.ts'
 

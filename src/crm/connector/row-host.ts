@@ -3,7 +3,7 @@
 
 import type { ListShape } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Pauses } from '../kit/pauses.ts'
+import type { Pauses } from '../kit/throttle.ts'
 import type { MappingContext } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 

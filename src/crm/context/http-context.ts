@@ -4,8 +4,9 @@ import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
 import type { Http, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { Gate, ask } from '../web/ask.ts'
-import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
+import { Throttle, isThrottling } from '../kit/throttle.ts'
+import { ask } from '../web/ask.ts'
+import { type HttpClient, type HttpReply, httpDateMs } from '../web/http-client.ts'
 import { type JsonAnswer, type JsonRequest, FetchFault, answerOf, misconfigured } from './json-answer.ts'
 import { SHORT_PAUSE_MS } from '../../sync/port.ts'
 import { readPages } from './http-pages.ts'
@@ -32,30 +33,22 @@ interface Reading {
 }
 
 const MOST_BYTES = 64 * 1024 * 1024
-const MOST_ERROR_BYTES = 4096
 /** How many times to send a request while the CRM asks to send it later. */
 const MOST_TRIES = 4
-/** The first pause if the CRM does not say how long; doubles up to a minute. */
-const FIRST_WAIT_MS = 10_000
-const LONGEST_WAIT_MS = 60_000
-const LONGEST_RESET_MS = 3_600_000
 /** Matches what a request line can carry (RFC 9112 §3), without a fragment. */
 const SENDABLE = /^[!"$-~]+$/
 
 /** Sends all requests of one connector: to its own origins, few at once, within its budget, and none during a pause. */
 export class HttpRequests {
   readonly #settings: HttpSettings
-  readonly #gate: Gate
+  readonly #throttle: Throttle
   readonly #budget: Budget
   readonly #kept: KeptAnswers
-  #waitMs = FIRST_WAIT_MS
-  /** The status of the answer that asked for the last pause. */
-  #pausedBy = 0
 
   constructor(settings: HttpSettings) {
     this.#settings = settings
     this.#kept = new KeptAnswers(settings.time)
-    this.#gate = new Gate(settings.time, settings.atOnce)
+    this.#throttle = new Throttle(settings.time, settings.atOnce)
     this.#budget = new Budget(settings.budget)
   }
 
@@ -103,13 +96,16 @@ export class HttpRequests {
       const isAsked = isThrottling(reply) || (reply.status === 503 && 'retry-after' in reply.headers)
       // A server that is down at the beginning of a read is an outage like any other.
       if (!isAsked && (reply.status !== 503 || !reading.isAnswered)) {
-        if (reply.status !== 503) this.#waitMs = FIRST_WAIT_MS
+        if (reply.status !== 503) this.#throttle.succeeded()
         return answerOf(url, reply, options)
       }
-      const pauseMs = this.#pauseAfter(reply)
+      const pauseMs = this.#throttle.pauseAfter(reply)
       const isTooLong = pauseMs > this.#longestPauseMs(reading)
-      if (isAsked && isTooLong) throw pauseFault(url, pauseMs, reply.status)
-      if (isAsked && tries === MOST_TRIES) throw stillFault(url, pauseMs, reply.status)
+      if (isAsked && isTooLong) throw this.#pauseFault(url, pauseMs, reply.status)
+      if (isAsked && tries === MOST_TRIES) {
+        const sentence = `${this.#throttle.askedBy(url.host)} again and again`
+        throw new FetchFault('throttled', sentence, reply.status, pauseMs > 0 ? pauseMs : null)
+      }
       if (isTooLong || tries === MOST_TRIES) return answerOf(url, reply, options)
     }
   }
@@ -122,33 +118,8 @@ export class HttpRequests {
     return this.#settings.limits.longestPauseMs ?? (isAnswered ? Infinity : SHORT_PAUSE_MS)
   }
 
-  /** Holds requests back because an answer says so. Returns for how long, in ms. */
-  #pauseAfter(reply: HttpReply): number {
-    const askedMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
-    const closedMs = this.#gate.closedForMs
-    // Requests that were sent at once get the same answer: together they cost one pause.
-    if (askedMs === null && closedMs > 0) return closedMs
-    const pauseMs = askedMs ?? this.#waitMs
-    if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
-    this.#closeFor(pauseMs, reply)
-    return pauseMs
-  }
-
-  /** Holds requests back if the answer says that none are left. */
-  #closeBeforeLimit(reply: HttpReply): void {
-    const { headers } = reply
-    const resetMs = Number(headers['x-ratelimit-reset'] ?? 'none') * 1000
-    if (headers['x-ratelimit-remaining'] !== '0' || !(resetMs > 0)) return
-    // As for `Retry-After`, the server's own clock counts.
-    const leftMs = resetMs - (httpDateMs(headers['date'] ?? '') ?? this.#settings.time.now().wallMs)
-    // Some servers send seconds from now, others seconds since 1970: use whichever is nearer. It may be past.
-    const waitMs = Math.abs(leftMs) < resetMs ? leftMs : resetMs
-    if (waitMs <= LONGEST_RESET_MS) this.#closeFor(waitMs, reply)
-  }
-
-  #closeFor(ms: number, { status }: HttpReply): void {
-    if (ms >= this.#gate.closedForMs) this.#pausedBy = status
-    this.#gate.closeFor(ms)
+  #pauseFault({ host }: URL, pauseMs: number, status = 0): FetchFault {
+    return new FetchFault('throttled', this.#throttle.askedUntil(host, pauseMs), status, pauseMs)
   }
 
   #urlOf(target: string, query: RequestOptions['query']): URL {
@@ -174,7 +145,7 @@ export class HttpRequests {
   }
 
   async #send(url: URL, text: string, options: Authorized, reading: Reading): Promise<HttpReply> {
-    const reply = await this.#gate.run(reading.signal, () => this.#exchange(url, text, options, reading))
+    const reply = await this.#throttle.run(reading.signal, () => this.#exchange(url, text, options, reading))
     if (reply === null) throw givenUp()
     return reply
   }
@@ -201,7 +172,7 @@ export class HttpRequests {
     if (!('reply' in answered)) throw new FetchFault(answered.kind, answered.message)
     const { reply } = answered
     // Before a kept answer adds its own fields: they tell of an earlier limit.
-    this.#closeBeforeLimit(reply)
+    this.#throttle.closeBeforeLimit(reply)
     return body === null ? this.#kept.settle(request, reply) : reply
   }
 
@@ -209,40 +180,15 @@ export class HttpRequests {
     const { time, onWait } = this.#settings
     const { signal } = reading
     for (;;) {
-      const closedMs = this.#gate.closedForMs
+      const closedMs = this.#throttle.closedForMs
       const ms = closedMs > 0 ? closedMs : this.#budget.take(time.now().monotonicMs)
       if (ms <= 0) return
-      if (closedMs > this.#longestPauseMs(reading)) throw pauseFault(url, closedMs, this.#pausedBy)
-      onWait(ms, closedMs > 0 ? askedBy(url, this.#pausedBy) : 'the budget of requests is used up')
+      if (closedMs > this.#longestPauseMs(reading)) throw this.#pauseFault(url, closedMs)
+      onWait(ms, closedMs > 0 ? this.#throttle.askedBy(url.host) : 'the budget of requests is used up')
       await sleep(ms, time, signal)
       if (signal.aborted) throw givenUp()
     }
   }
-}
-
-/** What the fields of an error say if a limit of requests is reached: Salesforce and Google answer 403 then. */
-const LIMIT_CODE =
-  /"(?:errorCode|code|status|reason)"\s*:\s*"(?:REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|\w*[rR]ateLimitExceeded)"/
-
-/** Returns true if the CRM asks for fewer requests. */
-function isThrottling({ status, headers, body }: HttpReply): boolean {
-  if (status === 429) return true
-  if (status !== 403) return false
-  if ('retry-after' in headers || headers['x-ratelimit-remaining'] === '0') return true
-  return LIMIT_CODE.test(utf8TextOf(body.subarray(0, MOST_ERROR_BYTES)) ?? '')
-}
-
-function askedBy({ host }: URL, status: number): string {
-  return `${host} asks for ${status === 429 || status === 403 ? 'fewer requests' : 'a pause'} (${status})`
-}
-
-function stillFault(url: URL, pauseMs: number, status: number): FetchFault {
-  return new FetchFault('throttled', `${askedBy(url, status)} again and again`, status, pauseMs > 0 ? pauseMs : null)
-}
-
-function pauseFault(url: URL, pauseMs: number, status: number): FetchFault {
-  const sentence = `${askedBy(url, status)}: try again in ${Math.ceil(pauseMs / 1000)} s`
-  return new FetchFault('throttled', sentence, status, pauseMs)
 }
 
 function givenUp(): FetchFault {

@@ -7,7 +7,7 @@ import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { runConnector } from './connector-run.ts'
 import { GivenSettings, type SettingValues } from './given-settings.ts'
 import type { Secret } from '../../domain/secret.ts'
-import { Pauses } from '../kit/pauses.ts'
+import { Pauses } from '../kit/throttle.ts'
 
 export interface ShippedSettings extends ConnectorSettings {
   readonly kind: string

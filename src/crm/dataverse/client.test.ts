@@ -3,7 +3,7 @@ import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import { systemTime } from '../../time/time.ts'
 import type { HttpClient, HttpReply } from '../web/http-client.ts'
 import { DataverseClient } from './client.ts'
-import { Tokens } from './tokens.ts'
+import { DirectoryTokens } from './directory-tokens.ts'
 
 const origin = 'https://crm.example'
 
@@ -24,7 +24,7 @@ it('a request whose connection is lost is not repeated during a pause that anoth
     close: () => {},
   }
   const settings = { web, time: systemTime, limits: { requestTimeoutMs: 30_000 }, clientId: 'client' }
-  const tokens = new Tokens({
+  const tokens = new DirectoryTokens({
     ...settings,
     authority: origin,
     tenant: 'tenant',

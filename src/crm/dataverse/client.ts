@@ -2,16 +2,17 @@ import type { CrmLimits } from '../kit/crm-limits.ts'
 import type { FailureKind, Outcome } from '../../observe/observation.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
-import { type Answered, Gate, ask } from '../web/ask.ts'
+import { Throttle } from '../kit/throttle.ts'
+import { type Answered, ask } from '../web/ask.ts'
 import { type HttpClient, codingNote, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
-import type { Tokens } from './tokens.ts'
+import type { DirectoryTokens } from './directory-tokens.ts'
 import { isObject } from '../cells/cell.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import { type PageBody, parsePageBody } from './page-body.ts'
 
 interface ClientSettings {
   readonly web: HttpClient
-  readonly tokens: Tokens
+  readonly tokens: DirectoryTokens
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   /** The environment's origin, `https://example.crm11.dynamics.com`. The token is never sent anywhere else. */
@@ -54,11 +55,11 @@ const DEFAULT_WAIT_MS = 10_000
 /** Sends all requests to one environment, with its token. Sends few at once, and none during a requested pause. */
 export class DataverseClient {
   readonly #settings: ClientSettings
-  readonly #gate: Gate
+  readonly #throttle: Throttle
 
   constructor(settings: ClientSettings) {
     this.#settings = settings
-    this.#gate = new Gate(settings.time, MOST_AT_ONCE)
+    this.#throttle = new Throttle(settings.time, MOST_AT_ONCE)
   }
 
   urlOf(path: string): string {
@@ -90,7 +91,7 @@ export class DataverseClient {
   }
 
   async get(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
-    const got = await this.#gate.run(signal, () => this.#getWithToken(url, prefer, signal))
+    const got = await this.#throttle.run(signal, () => this.#getWithToken(url, prefer, signal))
     if (got === null) return unanswered(failureOf('internal', 'the read was given up'))
     this.#settings.onRequest(got.kind === 'error' ? got.failure.kind : 'ok')
     return got
@@ -112,7 +113,7 @@ export class DataverseClient {
 
   /** Why no request may be sent now; `null` if Dataverse asks for no pause. */
   get #paused(): Failure | null {
-    const forMs = this.#gate.closedForMs
+    const forMs = this.#throttle.closedForMs
     if (forMs === 0) return null
     return failureOf('throttled', 'Dataverse asked for a pause; Marquee sends no requests until it is over', forMs)
   }
@@ -153,7 +154,7 @@ export class DataverseClient {
     const mayAsk = error === 'throttled' || error === 'outage'
     const askedMs = mayAsk ? retryAfterMs(reply, this.#settings.time.now().wallMs) : null
     const waitMs = error === 'throttled' ? (askedMs ?? DEFAULT_WAIT_MS) : askedMs
-    if (waitMs !== null) this.#gate.closeFor(waitMs)
+    if (waitMs !== null) this.#throttle.closeFor(waitMs)
     return {
       kind: 'error',
       error,

@@ -1,5 +1,5 @@
 // The Dataverse connector: reads two tables through the Web API. An EntitySource decides which read to make. A
-// PageReader requests the pages through the one client with its token (client.ts, tokens.ts). An EntityTable turns rows
+// PageReader requests the pages through the one client with its token (client.ts, directory-tokens.ts). An EntityTable turns rows
 // into changes, with the labels of codes and the time zones (labels.ts).
 
 import type { CrmSettings } from '../../config/configuration.ts'
@@ -10,14 +10,14 @@ import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
-import { Pauses } from '../kit/pauses.ts'
+import { Pauses } from '../kit/throttle.ts'
 import { Labels, ZoneCodes } from './labels.ts'
 import { type EntityTable, type TableParts, entityTable } from './table-rows.ts'
 import { type FullReadCosts, FullReadPace, type NoTracking, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { PageReader } from './page-reader.ts'
 import { AVAILABILITY_ROWS, EntitySource } from './entity-source.ts'
-import { Tokens } from './tokens.ts'
+import { DirectoryTokens } from './directory-tokens.ts'
 import { type ListSetting, mappedColumns } from '../mapping/list-setting.ts'
 
 export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> {
@@ -34,7 +34,7 @@ export function openDataverseCrm(settings: DataverseSettings, context: Dataverse
   const contexts = listContexts(context)
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingHttpClient(openHttpClient, ca, proxies)
-  const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
+  const tokens = new DirectoryTokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
   const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
   const client = new DataverseClient({ web, tokens, time, limits, origin, clientId, onRequest })
   const zones = new ZoneCodes(client, time)

@@ -1,5 +1,5 @@
 import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
-import type { Pauses } from '../kit/pauses.ts'
+import type { Pauses } from '../kit/throttle.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import {

@@ -4,8 +4,9 @@ import type { Secret } from '../../domain/secret.ts'
 import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
-import { type Answered, type Gate, ask } from '../web/ask.ts'
-import { type HttpReply, type ProxiedHttpClient, codingNote, httpDateMs, retryAfterMs } from '../web/http-client.ts'
+import type { Throttle } from '../kit/throttle.ts'
+import { type Answered, ask } from '../web/ask.ts'
+import { type HttpReply, type ProxiedHttpClient, codingNote, httpDateMs } from '../web/http-client.ts'
 import { type FileFormat, EMPTY_LISTS, contentOf, disguiseOf, formatOf } from './content.ts'
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -18,7 +19,7 @@ interface DownloadSettings {
   readonly time: Time
   readonly limits: CrmLimits
   /** Holds requests back while the server asks for a pause. */
-  readonly gate: Gate
+  readonly throttle: Throttle
 }
 
 /** The last downloaded version of the file. */
@@ -40,7 +41,6 @@ export interface WebCopy {
 const LEAST_INTERVAL_MS = 10_000
 /** The shortest interval between two requests if the server answers with something other than the file. */
 const FAILED_INTERVAL_MS = 5000
-const DEFAULT_WAIT_MS = 10_000
 const SETTLING_MS = 2000
 const MOST_BYTES = 256 * 1024 * 1024
 const MOST_REDIRECTS = 5
@@ -79,22 +79,23 @@ export class Download {
    * @param cursor the version that the list was read from
    */
   async get(cursor: Cursor | null, signal: AbortSignal): Promise<WebCopy | Failure> {
-    const { time, gate } = this.#settings
+    const { time, throttle } = this.#settings
     const now = time.now()
     if (this.#copy !== null && this.#copy.cursor === cursor) this.#copy = { ...this.#copy, bytes: null }
     const known = this.#copy?.cursor === cursor || (this.#copy?.bytes ?? null) !== null ? this.#copy : null
     const leftMs = this.#answered === null ? 0 : this.#answered.forMs - elapsedMs(this.#answered.at, now)
     if (leftMs > 0 && this.#answered?.failure)
-      return { ...this.#answered.failure, retryAfterMs: Math.max(leftMs, gate.closedForMs) }
+      return { ...this.#answered.failure, retryAfterMs: Math.max(leftMs, throttle.closedForMs) }
     if (leftMs > 0 && known !== null) return known
-    const pauseMs = gate.closedForMs
-    if (pauseMs > 0) return this.#throttled('', pauseMs)
+    const pauseMs = throttle.closedForMs
+    if (pauseMs > 0) return this.#throttled(pauseMs)
     const validators = known === null ? {} : this.#validators
     let got = await this.#follow(validators, signal)
     if ('reply' in got && isRefusal(got.reply.status) && (await this.#refreshSecrets())) {
       got = await this.#follow(validators, signal)
     }
     // A server that did not answer is asked again whenever the next read begins.
+    if ('reply' in got && got.reply.status < 400) throttle.succeeded()
     if (!('reply' in got)) return got.kind === 'broken' || got.kind === 'too-large' ? this.#keepFailure(got, now) : got
     if (got.reply.status === 304 && known !== null) {
       this.#answered = null
@@ -167,18 +168,14 @@ export class Download {
     if (status === 404 || status === 410) {
       return failureOf('unreachable', `${host} has no such file (${status}): is the URL of ${this.name} right?`)
     }
-    const waitMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
-    if (status === 429 || waitMs !== null || status === 503) {
-      this.#settings.gate.closeFor(waitMs ?? DEFAULT_WAIT_MS)
-      return this.#throttled(` (${status})`, waitMs ?? DEFAULT_WAIT_MS)
-    }
+    if (status === 429 || status === 503 || 'retry-after' in reply.headers)
+      return this.#throttled(this.#settings.throttle.pauseAfter(reply))
     if (status >= 500) return failureOf('unreachable', `${host} answered with a server error (${status})`)
     return failureOf('broken', `${host} answered with ${status} instead of a file`)
   }
 
-  #throttled(status: string, waitMs: number): Failure {
-    const message = `${this.#host} asks for a pause${status}: try again in ${Math.ceil(waitMs / 1000)} s`
-    return failureOf('throttled', message, waitMs)
+  #throttled(waitMs: number): Failure {
+    return failureOf('throttled', this.#settings.throttle.askedUntil(this.#host, waitMs), waitMs)
   }
 
   /** Reads the URL and the headers from their sources again. Returns true if any has changed. */

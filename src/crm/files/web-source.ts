@@ -2,7 +2,7 @@ import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
 import { type Failure, type PageStream, type ReadOutcome, type ReadRequest, heartbeat } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
-import { Gate } from '../web/ask.ts'
+import { Throttle } from '../kit/throttle.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { type WebCopy, Download } from './download.ts'
 import { type StillThere, type VersionedFileSettings, VersionedFile } from './versioned-file.ts'
@@ -21,7 +21,7 @@ export interface WebFilesSettings
 export class WebFiles {
   readonly #settings: WebFilesSettings
   readonly #web: ProxiedHttpClient
-  readonly #gates = new Map<string, Gate>()
+  readonly #throttles = new Map<string, Throttle>()
   #isClosed = false
 
   constructor(settings: WebFilesSettings) {
@@ -33,9 +33,9 @@ export class WebFiles {
   source<Item>(list: ListFile<Item>, from: WebFile): WebSource<Item> {
     const { time, limits } = this.#settings
     const { origin } = new URL(from.url.reveal())
-    const gate = this.#gates.get(origin) ?? new Gate(time, 1)
-    this.#gates.set(origin, gate)
-    const download = new Download({ web: this.#web, from, time, limits, gate })
+    const throttle = this.#throttles.get(origin) ?? new Throttle(time, 1)
+    this.#throttles.set(origin, throttle)
+    const download = new Download({ web: this.#web, from, time, limits, throttle })
     return new WebSource({ ...this.#settings, list, download, isClosed: () => this.#isClosed })
   }
 

@@ -5,7 +5,7 @@ import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { systemTime } from '../../time/time.ts'
-import { Gate } from '../web/ask.ts'
+import { Throttle } from '../kit/throttle.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download } from './download.ts'
 import { PLENTY } from '../kit/crm-limits.ts'
@@ -37,7 +37,7 @@ export async function fetchWebFile(
       from: { url: new Secret(parsed.href, IN_THE_FILE), sheet: null, headers: {} },
       time: systemTime,
       limits: { requestTimeoutMs: TIMEOUT_MS, maxAgeMs: TIMEOUT_MS },
-      gate: new Gate(systemTime, 1),
+      throttle: new Throttle(systemTime, 1),
     })
     const copy = await download.get(null, new AbortController().signal)
     if (!('cursor' in copy)) return copy

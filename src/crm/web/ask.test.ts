@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
-import { type Time, systemTime } from '../../time/time.ts'
-import { Gate, ask } from './ask.ts'
+import { systemTime } from '../../time/time.ts'
+import { ask } from './ask.ts'
 import type { HttpClient } from './http-client.ts'
 
 const options = {
@@ -29,62 +29,5 @@ describe('a question', () => {
     reading.abort()
     expect(await answered).toMatchObject({ kind: 'unreachable' })
     expect(await ask(web, { ...options, signal: reading.signal })).toMatchObject({ kind: 'unreachable' })
-  })
-})
-
-let nowMs = 0
-const time: Time = { now: () => ({ monotonicMs: nowMs, wallMs: nowMs }), after: () => () => {}, random: () => 0.5 }
-const never = new AbortController().signal
-
-describe('the gate', () => {
-  /** Work that goes on until it is ended. */
-  const work = (gate: Gate, signal = never): { readonly done: Promise<true | null>; readonly end: () => void } => {
-    const { promise, resolve } = Promise.withResolvers<true>()
-    return { done: gate.run(signal, () => promise), end: () => resolve(true) }
-  }
-
-  it('lets so many in at once, and the next in the order they came', async () => {
-    const gate = new Gate(time, 1)
-    const first = work(gate)
-    const order: number[] = []
-    const waiting = [1, 2].map((number) => gate.run(never, async () => void order.push(number)))
-    await Promise.resolve()
-    expect(order).toEqual([])
-    first.end()
-    await Promise.all(waiting)
-    expect(order).toEqual([1, 2])
-    expect(await gate.run(never, async () => 3)).toBe(3)
-  })
-
-  it('lets the next in after work that failed', async () => {
-    const gate = new Gate(time, 1)
-    const failing = gate.run(never, () => Promise.reject(new Error('failed')))
-    const next = gate.run(never, async () => 1)
-    expect(await failing.catch(() => 'failed')).toBe('failed')
-    expect(await next).toBe(1)
-  })
-
-  it('lets go of who gives up, and of nobody else', async () => {
-    const gate = new Gate(time, 1)
-    const first = work(gate)
-    const hasty = new AbortController()
-    const given = work(gate, hasty.signal)
-    const patient = gate.run(never, async () => 1)
-    hasty.abort()
-    expect(await given.done).toBeNull()
-    first.end()
-    expect(await patient).toBe(1)
-    expect(await gate.run(AbortSignal.abort(), async () => 1)).toBeNull()
-  })
-
-  it('is closed as long as the longer of two waits that were asked for', () => {
-    nowMs = 0
-    const gate = new Gate(time, 1)
-    gate.closeFor(5000)
-    gate.closeFor(1000)
-    nowMs = 4999
-    expect(gate.closedForMs).toBe(1)
-    nowMs = 5000
-    expect(gate.closedForMs).toBe(0)
   })
 })

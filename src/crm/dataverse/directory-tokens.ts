@@ -1,7 +1,7 @@
 import type { Secret } from '../../domain/secret.ts'
 import { type Failed, type Failure, failed, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
-import { requestToken } from '../kit/client-grant.ts'
+import { requestToken } from '../kit/tokens.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { ResponseBodyError } from 'oauth4webapi'
 import { type Answered, type AskOptions, ask } from '../web/ask.ts'
@@ -15,7 +15,7 @@ const REFUSAL_PAUSE_MS = 1000
  * The token shared by all requests: requested once at a time, renewed before it expires, dropped when the CRM refuses
  * it.
  */
-export class Tokens {
+export class DirectoryTokens {
   readonly #settings: TokenSettings
   #secret: Secret
   #held: Token | null = null

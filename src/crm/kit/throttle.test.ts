@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'bun:test'
+import type { Time } from '../../time/time.ts'
+import { Throttle } from './throttle.ts'
+
+let nowMs = 0
+const time: Time = { now: () => ({ monotonicMs: nowMs, wallMs: nowMs }), after: () => () => {}, random: () => 0.5 }
+const never = new AbortController().signal
+
+describe('the throttle', () => {
+  /** Work that goes on until it is ended. */
+  const work = (
+    throttle: Throttle,
+    signal = never,
+  ): { readonly done: Promise<true | null>; readonly end: () => void } => {
+    const { promise, resolve } = Promise.withResolvers<true>()
+    return { done: throttle.run(signal, () => promise), end: () => resolve(true) }
+  }
+
+  it('lets so many in at once, and the next in the order they came', async () => {
+    const throttle = new Throttle(time, 1)
+    const first = work(throttle)
+    const order: number[] = []
+    const waiting = [1, 2].map((number) => throttle.run(never, async () => void order.push(number)))
+    await Promise.resolve()
+    expect(order).toEqual([])
+    first.end()
+    await Promise.all(waiting)
+    expect(order).toEqual([1, 2])
+    expect(await throttle.run(never, async () => 3)).toBe(3)
+  })
+
+  it('lets the next in after work that failed', async () => {
+    const throttle = new Throttle(time, 1)
+    const failing = throttle.run(never, () => Promise.reject(new Error('failed')))
+    const next = throttle.run(never, async () => 1)
+    expect(await failing.catch(() => 'failed')).toBe('failed')
+    expect(await next).toBe(1)
+  })
+
+  it('lets go of who gives up, and of nobody else', async () => {
+    const throttle = new Throttle(time, 1)
+    const first = work(throttle)
+    const hasty = new AbortController()
+    const given = work(throttle, hasty.signal)
+    const patient = throttle.run(never, async () => 1)
+    hasty.abort()
+    expect(await given.done).toBeNull()
+    first.end()
+    expect(await patient).toBe(1)
+    expect(await throttle.run(AbortSignal.abort(), async () => 1)).toBeNull()
+  })
+
+  it('is closed as long as the longer of two waits that were asked for', () => {
+    nowMs = 0
+    const throttle = new Throttle(time, 1)
+    throttle.closeFor(5000)
+    throttle.closeFor(1000)
+    nowMs = 4999
+    expect(throttle.closedForMs).toBe(1)
+    nowMs = 5000
+    expect(throttle.closedForMs).toBe(0)
+  })
+})
