@@ -106,13 +106,6 @@ export class JsonParser implements RowParser {
     return next.length > 0
   }
 
-  /** Keeps so much of a row that is too large that it can be told from one that is not. */
-  #keepLargest(): void {
-    if (this.#bytes.length - this.#at <= LARGEST_ROW_BYTES) return
-    this.#bytes = this.#bytes.subarray(this.#at, this.#at + LARGEST_ROW_BYTES + 1)
-    this.#at = 0
-  }
-
   #take(bytes: Buffer, from: number, to: number, line: number): void {
     const fault = this.#file.onRow(bytes, from, to, line)
     if (fault !== null) this.#tear(bytes, from, to, line, fault)
@@ -184,14 +177,22 @@ export class JsonParser implements RowParser {
   /** Returns the end of the value that begins here; UNFINISHED if the file ends before it. */
   *#end(isKept = true): Waiting<number> {
     this.#value = new ValueEnd()
-    for (let from = this.#at; ;) {
-      const end = this.#value.find(this.#bytes, from)
-      if (end !== UNFINISHED) return end
-      if (isKept) this.#keepLargest()
-      else this.#at = this.#bytes.length
-      from = this.#bytes.length - this.#at
-      if (!(yield* this.#more())) return UNFINISHED
+    // The beginning of a value that is too large. Its rest is dropped as it comes: to join it would copy that each time.
+    let kept: Buffer | null = isKept ? null : NOTHING
+    let end = this.#value.find(this.#bytes, this.#at)
+    while (end === UNFINISHED) {
+      if (this.#bytes.length - this.#at > LARGEST_ROW_BYTES) {
+        kept ??= this.#bytes.subarray(this.#at, this.#at + LARGEST_ROW_BYTES + 1)
+      }
+      if (kept !== null) this.#at = this.#bytes.length
+      const from = this.#bytes.length - this.#at
+      if (!(yield* this.#more())) break
+      end = this.#value.find(this.#bytes, from)
     }
+    if (kept === null || kept.length === 0) return end
+    this.#bytes = Buffer.concat([kept, this.#bytes.subarray(this.#at)])
+    this.#at = 0
+    return end < 0 ? end : end + kept.length
   }
 
   /** Passes on the items of a list up to its end. */
