@@ -288,17 +288,6 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(book(ROW.with(6, '1.000')), { texts: "decimal: ','" })).suspicious).toEqual([])
   })
 
-  it('finds a price suspicious whose text may be thousands, until somebody says what its point is', async () => {
-    const rows = book(ROW.with(5, '1.250'))
-    expect((await read(rows)).suspicious).toEqual([
-      'Preis has three digits after its point, which may separate thousands: set crm.texts.decimal to say what the point means: Saison.xlsx, row 2: Preis is "1.250"',
-    ])
-    expect((await read(rows, { texts: "decimal: '.'" })).suspicious).toEqual([])
-    for (const price of ['12.50', '0.125', '1250.000', '1.2500', 1.25]) {
-      expect((await read(book(ROW.with(5, price)))).suspicious).toEqual([])
-    }
-  })
-
   it('takes no other file for one with a short name, such as what Excel keeps beside an open one', async () => {
     writeFileSync(join(folder, '~$e.xlsx'), 'x')
     expect((await read(book(ROW), { from: 'e.xlsx' })).said).toBe(`there is no e.xlsx in ${folder}`)

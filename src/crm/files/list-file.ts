@@ -135,7 +135,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
           ...context,
           lists: lists === 'native' ? lists : 'text',
           texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
-          written: { decimal: texts?.decimal ?? null },
+          isByHand: true,
           suspicions,
           ...(days === undefined ? {} : { days }),
         },

@@ -68,8 +68,8 @@ export interface MappingContext {
   readonly lists: 'native' | 'text'
   /** How the source writes its texts, if the configuration describes it; absent if its kind has no `crm.texts`. */
   readonly texts?: TextSettings | null
-  /** The decimal separator configured for numbers that people or spreadsheets wrote; `null` if a program wrote them. */
-  readonly written?: Pick<TextSettings, 'decimal'> | null
+  /** Whether people or spreadsheets may have written the numbers; absent if a program wrote them. */
+  readonly isByHand?: boolean
   /** The dates of events whose columns are of days. */
   readonly days?: ReadonlySet<string>
   /** Collects the suspicious values of the list. */

@@ -116,7 +116,7 @@ function readersByType<Row>(
   context: MappingContext,
   isFurther = false,
 ): ReadersByType<Row> {
-  const { idNamespace, venuesFrom, showIn, lists, texts = null, written = null, suspicions, htmlText } = context
+  const { idNamespace, venuesFrom, showIn, lists, texts = null, isByHand = false, suspicions, htmlText } = context
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: string): FieldSource | null => sourceNamed(setting.fields, name)
   const read = <Value>(
@@ -156,17 +156,14 @@ function readersByType<Row>(
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, setting.from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
   const int32In = (column: string): Conversions['int32'] =>
-    written === null
-      ? conversions.int32
-      : seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell, texts?.decimal ?? '.'))
+    isByHand
+      ? seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell, texts?.decimal ?? '.'))
+      : conversions.int32
   const tagsIn = (name: string): Conversions['tags'] => {
-    const [column, separators] = [columnName(setting, name), texts?.tags ?? [';']]
-    const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
-    const mayLackSeparator = name === 'Tags' && lists === 'text' && !separators.includes(',')
+    const column = columnName(setting, name)
     return seen(conversions.tags, (cell, tags) => {
       if (typeof cell !== 'string' || tags instanceof CellFault || writtenList(cell) !== null) return
       if (looksLikeList(cell)) suspicions.suspect(column, NO_LIST, cell)
-      else if (mayLackSeparator) suspicions.seeTags(column, cell, tags.length, separator)
     })
   }
   const textIn = (name: string, isAddress: boolean): Convert<string | null> => {
@@ -204,11 +201,7 @@ function readersByType<Row>(
       const use = { amountsIn: ofNumbers.decimal }
       if (name !== 'Price' || sourceOf(name) === null) return read(name, decimal, 'unreadable', toDecimal, use)
       const column = columnName(setting, name)
-      const isUnsaid = written !== null && written.decimal === null
-      const convert = seen(decimal, (cell) => {
-        suspicions.seePrice(column, cell)
-        if (isUnsaid) suspicions.seeUnsaidPrice(column, cell)
-      })
+      const convert = seen(decimal, (cell) => suspicions.seePrice(column, cell))
       return read(name, convert, 'unreadable', toDecimal, use)
     },
     'date-time'(name) {

@@ -7,7 +7,6 @@ import { EVENT_ROWS, listMapping, mapRow } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'
 
 const utc = zoneNamed('UTC')
-const NOW = Date.UTC(2026, 10, 22)
 const access: RowAccess<CellObject> = {
   cell: (name) => (row) => row[name] ?? null,
   label: (name) => (row) => row[name] ?? null,
@@ -34,7 +33,7 @@ function suspicious(
     readonly serves?: (id: string) => boolean
   } = {},
 ): readonly string[] {
-  const suspicions = new Suspicions(thorough, { now: () => ({ monotonicMs: 0, wallMs: NOW }) })
+  const suspicions = new Suspicions(thorough)
   const setting = { from: 'events', fields: given, active: null, showOnWeb: null }
   const context = {
     idNamespace: null,
@@ -59,31 +58,20 @@ const PLAIN = ['2027-05-01T19:30Z', '2027-05-01T22:00Z', '12.50'] as const
 
 describe('suspicious, and served all the same (SURFACE: Further fields, conditions, ports)', () => {
   it.each([false, true])(
-    'an event that lasts long, starts far ahead, or has a price below 0 (thorough: %p)',
+    'an event that lasts long or has a price below 0 (thorough: %p)',
     (thorough) => {
       const rows = [
         PLAIN,
         ['2027-05-01T19:30Z', '2027-05-08T19:30Z', '0'],
         ['2027-05-01T19:30Z', '2027-05-08T19:31Z', '1'],
-        ['2031-11-21T00:00Z', '2031-11-21T01:00Z', '1'],
-        ['2032-01-01T00:00Z', '2032-01-01T01:00Z', '1'],
         ['2207-01-01T00:00Z', '2207-01-01T01:00Z', '-5'],
       ] as const
       expect(suspicious(rows, { thorough })).toEqual([
         'Ende is more than 7 days after Beginn (1; row 2: Ende is 2027-05-08T19:31:00+00:00, and Beginn 2027-05-01T19:30:00+00:00)',
-        'Beginn is more than 5 years ahead (1; row 4: Beginn is 2032-01-01T00:00:00+00:00)',
-        'Beginn is more than 50 years ahead (1; row 5: Beginn is 2207-01-01T00:00:00+00:00)',
-        'Preis is negative (1; row 5: Preis is -5)',
+        'Preis is negative (1; row 3: Preis is -5)',
       ])
     },
   )
-
-  it('not dates ahead in a list that is of the future as a whole, as the sample is, but for a slip there', () => {
-    const ahead = ['2036-05-01T19:30Z', '2036-05-01T22:00Z', '1'] as const
-    const slip = ['2207-05-01T19:30Z', '2207-05-01T22:00Z', '1'] as const
-    expect(suspicious([ahead, PLAIN, ahead])).toEqual([])
-    expect(suspicious([slip])).toEqual([expect.stringContaining('Beginn is more than 50 years ahead (1;') as never])
-  })
 
   it('a blank price among prices, whichever comes first', () => {
     const blank = [PLAIN[0], PLAIN[1], ' '] as const
@@ -116,7 +104,7 @@ describe('a column that rows may omit', () => {
 
   /** The suspicions after a read of this many rows, of which only `later` and all after it have a name and a price. */
   function afterRead(rows: number, later: number): Suspicions {
-    const suspicions = new Suspicions(false, { now: () => ({ monotonicMs: 0, wallMs: NOW }) })
+    const suspicions = new Suspicions()
     const mapping = listMapping(EVENT_ROWS, setting, sparse, { ...context, suspicions })
     for (let at = 0; at < rows; at++) {
       const [Beginn, Ende, Preis] = PLAIN

@@ -1,7 +1,6 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Suspicion } from '../../domain/withheld.ts'
-import { type Time, systemTime } from '../../time/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cells/cell.ts'
 import type { FieldCounts, FieldCoverage, FieldFound } from './field-coverage.ts'
 import type { DateNotes } from './dates.ts'
@@ -15,8 +14,12 @@ export interface SuspiciousCell {
   readonly found: string
 }
 
+interface Example {
+  readonly where: string
+  readonly found: string
+}
+
 const NONE: readonly SuspiciousCell[] = []
-const COMMA = 'contains a comma, but no row has the '
 const THOUSAND = {
   '.': 'ends in .000 and is read as a decimal fraction (1.000 is 1); most likely a thousand is meant',
   ',': 'ends in ,000 and is read as a decimal fraction (1,000 is 1); most likely a thousand is meant',
@@ -24,10 +27,7 @@ const THOUSAND = {
 const THOUSANDS = { '.': /^\s*[+-]?\d+\.000\s*$/, ',': /^\s*[+-]?\d+,000\s*$/ } as const
 const SKIPPED =
   'is a time that does not exist, because clocks go forward then, and is read as the time after the change'
-const MAYBE_THOUSAND =
-  'has three digits after its point, which may separate thousands: set crm.texts.decimal to say what the point means'
 const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
-const FAR_AHEAD = 'is more than 5 years ahead'
 const BLANK = 'exists, but is blank in every row'
 const BLANK_TIME = 'is blank in every row: updatedAt names it, and it never shows that a row has changed'
 /** The most rows noted per suspicion while serving: if a whole list is wrong, they must not fill the memory. */
@@ -39,9 +39,6 @@ const MOST_VALUES = 10_000
 const MOST_SHOWN = 1000
 /** The most blank prices noted before a row with a price is read: a list without prices is no mistake. */
 const MOST_BLANK_PRICES = 10_000
-const YEAR_SECONDS = 365.25 * 86_400
-/** Starts far ahead are noted until they outnumber the other starts by this many. */
-const MOST_FAR = 1000
 /** If a column is in none of the first rows, Marquee stops looking for it after this many, unless its field is needed. */
 const ROWS_TO_APPEAR = 64
 
@@ -55,11 +52,7 @@ interface Columns {
   readonly fields: FieldCounts
   rows: number
   hasPrice: boolean
-  /** The number of events that start more than five years ahead, and of all others. */
-  far: number
-  near: number
   readonly midnights: Midnights
-  readonly begunAtSeconds: number
 }
 
 /**
@@ -82,13 +75,12 @@ export class Suspicions {
   current: readonly SuspiciousCell[] = NONE
   /** Whether the current row is suspicious or any row has notes, which mapping the row again may clear. */
   isWatching = false
-  readonly #found = new Map<string, Omit<SuspiciousCell, 'found'> & { readonly rows: Map<Guid, string> }>()
+  readonly #found = new Map<string, Omit<SuspiciousCell, 'found'> & { readonly rows: Map<Guid, Example | null> }>()
   /** The ids of suspicious rows of the current read; `null` if a later row replaces an earlier one with its id. */
   #firstNoted: Set<Guid> | null = null
-  #hasSeparator = false
-  #columns: Columns
+  #columns: Columns = noColumns()
   /** The counts of the last read that mapped every row. */
-  #before: Columns
+  #before = this.#columns
   #isPartial = false
   /** The notes on dates, by field. */
   readonly #dates = new Map<string, DateNotes>()
@@ -96,16 +88,12 @@ export class Suspicions {
   /** The columns that were blank in every row of the last full read, and its number of rows. */
   #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
-  readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
   /** Suspicions about needed fields, such as Name, whose columns did not exist in the last full read. */
   #missed: readonly Suspicion[] = []
 
-  constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
+  constructor(thorough = false) {
     this.thorough = thorough
-    this.#time = time
-    this.#columns = noColumns(time)
-    this.#before = this.#columns
   }
 
   /** Takes the mapping of the rows that follow. */
@@ -130,20 +118,6 @@ export class Suspicions {
     if (this.thorough && this.firstIds.size < MOST_SHOWN) this.firstIds.add(id)
   }
 
-  /** Describes a Start that is far ahead; `null` if it is not. */
-  farAhead(epochSeconds: number): string | null {
-    const columns = this.#columns
-    const years = (epochSeconds - columns.begunAtSeconds) / YEAR_SECONDS
-    if (years <= 5) {
-      columns.near++
-      return null
-    }
-    columns.far++
-    if (years > 50) return 'is more than 50 years ahead'
-    // If most dates of the list are far ahead, there is no need to note them all.
-    return this.thorough || columns.far < columns.near + MOST_FAR ? FAR_AHEAD : null
-  }
-
   /**
    * Starts the counts of a new full read.
    * @param servesFirst whether the first of several rows with one id is served, so the notes on it stay
@@ -155,8 +129,7 @@ export class Suspicions {
     }
     for (const notes of this.dates) notes.wallTimes = 0
     this.#isPartial = false
-    this.#columns = noColumns(this.#time)
-    this.#hasSeparator = false
+    this.#columns = noColumns()
     this.#blankPrices = 0
     this.#firstNoted = servesFirst ? new Set() : null
   }
@@ -216,28 +189,8 @@ export class Suspicions {
     return this.#isPartial ? this.#before : this.#columns
   }
 
-  /** Whether most events start far ahead, as in the sample, so a far start is not a mistake. */
-  get #isOfTheFuture(): boolean {
-    const { far, near } = this.#counts
-    return far > near
-  }
-
   get #hasPrice(): boolean {
     return this.#columns.hasPrice || this.#counts.hasPrice
-  }
-
-  seeUnsaidPrice(column: string, cell: Cell): void {
-    // A number in a workbook is not a text, so its digits are not ambiguous.
-    if (typeof cell !== 'string' || cell.length < 5) return
-    if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.suspect(column, MAYBE_THOUSAND, cell)
-  }
-
-  /** @param separator the name of the character that separates tags */
-  seeTags(column: string, text: string, count: number, separator: string): void {
-    if (count > 1) this.#hasSeparator = true
-    else if (count === 1 && text.includes(',')) {
-      this.suspect(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
-    }
   }
 
   /** @param value the value that passed; `null` if none did, which still lists the column */
@@ -268,11 +221,11 @@ export class Suspicions {
   /** Adds a note on a row that can be served. */
   add(id: Guid, { column, what, found }: SuspiciousCell, where: () => string): void {
     const key = `${column} ${what}`
-    const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, string>() }
+    const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, Example | null>() }
     this.#found.set(key, suspicion)
     const { rows } = suspicion
     if (rows.size >= MOST_ROWS && !this.thorough) return
-    if (!rows.has(id)) rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
+    if (!rows.has(id)) rows.set(id, rows.size < MOST_EXAMPLES ? { where: where(), found } : null)
     this.#firstNoted?.add(id)
     this.isWatching = true
   }
@@ -313,17 +266,13 @@ export class Suspicions {
   list(serves: (id: Guid) => boolean): readonly Suspicion[] {
     const found: Suspicion[] = []
     for (const { column, what, rows } of this.#found.values()) {
-      if (what.startsWith(COMMA) && this.#hasSeparator) continue
       if (what === BLANK_PRICE && !this.#hasPrice) continue
-      if (what === FAR_AHEAD && this.#isOfTheFuture) continue
-      let [count, example] = [0, '']
-      for (const [id, told] of rows) {
-        // A thorough check reports suspicious cells of withheld rows too, but a withheld price is not served as 0.
-        if ((!this.thorough || what === BLANK_PRICE) && !serves(id)) continue
-        count++
-        if (example === '') example = told === '' ? id : told
-      }
-      if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
+      // A thorough check reports suspicious cells of withheld rows too, but a withheld price is not served as 0.
+      const served = [...rows].filter(([id]) => (this.thorough && what !== BLANK_PRICE) || serves(id))
+      const [id, first = null] = served[0] ?? []
+      if (id === undefined) continue
+      const example = first === null ? id : `${first.where}: ${column} is ${first.found}`
+      found.push({ column, what, count: served.length, example, where: first?.where ?? null })
     }
     found.push(...this.#counts.midnights.found(this.#dates.get('Start'), this.#dates.get('Finish')), ...this.#missed)
     const { columns, rows } = this.#blank
@@ -377,7 +326,7 @@ export class Suspicions {
   }
 }
 
-function noColumns(time: Pick<Time, 'now'>): Columns {
+function noColumns(): Columns {
   return {
     there: new Set(),
     held: new Set(),
@@ -385,10 +334,7 @@ function noColumns(time: Pick<Time, 'now'>): Columns {
     fields: { tallies: new Map(), rows: 0 },
     rows: 0,
     hasPrice: false,
-    far: 0,
-    near: 0,
     midnights: new Midnights(),
-    begunAtSeconds: time.now().wallMs / 1000,
   }
 }
 

@@ -28,15 +28,13 @@ export function suspiciousEventCells(
   { hasCapacity, start, finish, statusNote }: EventFacts,
   suspicions: Suspicions,
 ): readonly SuspiciousCell[] {
-  const { Start, TicketCapacity, TicketsAvailable, Price } = record
+  const { TicketCapacity, TicketsAvailable, Price } = record
   const cells: SuspiciousCell[] = []
   suspicions.seeTimes(start, finish)
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
   if (lastsSeconds < 0) cells.push(compared(record, nameOf, 'Finish', 'is before', 'Start'))
   if (lastsSeconds > LONGEST_SECONDS)
     cells.push(compared(record, nameOf, 'Finish', 'is more than 7 days after', 'Start'))
-  const farAhead = suspicions.farAhead(start.epochSeconds)
-  if (farAhead !== null) cells.push({ column: nameOf('Start'), what: farAhead, found: Start })
   if (Price.startsWith('-')) cells.push({ column: nameOf('Price'), what: 'is negative', found: Price })
   if (hasCapacity && TicketsAvailable > TicketCapacity)
     cells.push(compared(record, nameOf, 'TicketsAvailable', 'is above', 'TicketCapacity'))
