@@ -1,3 +1,5 @@
+import { isDayName } from './day-names.ts'
+
 /** Times of day, in seconds since midnight: when something begins and ends, or begins alone. */
 export interface DayTimes {
   /** At most 24:00, which is the midnight that ends the day. */
@@ -85,4 +87,24 @@ function onClockOf(side: Side, other: Side, isFirst: boolean): number {
   const same = inHalf + (other.half === 'p' ? HALF_DAY : 0)
   const isForward = isFirst ? same < other.seconds : same > other.seconds
   return isForward ? same : (same + HALF_DAY) % DAY
+}
+
+/** Matches two days, perhaps with names. The first may lack what the second says: `Fr 7. – So 10.5.2027`. */
+const DAYS = new RegExp(
+  String.raw`^(?:(\p{L}+)[.,]?\s+)?(\d{1,4}(?:([./-])\d{1,2}(?:\3\d{1,4})?)?)[./]?,?${BETWEEN}(?:(?<!\p{L})(\p{L}+)[.,]?\s+)?(\d{1,4}([./-])\d{1,2}\6\d{1,4})$`,
+  'iu',
+)
+const BEFORE_DAYS = /^(?:from|v[oa]m|von|du|des?|del|dal|van)$/i
+
+/** Returns both days of a range in one text, each with its month and year; `null` for any other text. */
+export function daysOfRange(text: string): readonly [first: string, last: string] | null {
+  // A cheap test first: the shortest is 1-2.3.27.
+  if (text.length > LONGEST || text.length < 8) return null
+  const bare = text.trim().replaceAll(/(?<=\d[./-])\s+(?=\d)/g, '')
+  const [, before = '', first = '', , name = '', last = ''] = DAYS.exec(bare) ?? []
+  if (last === '' || (before !== '' && !isDayName(before) && !BEFORE_DAYS.test(before))) return null
+  if (name !== '' && !isDayName(name)) return null
+  const lacking = new RegExp(String.raw`^(?:\d{1,2}[./-]){${first.split(/[./-]/).length}}`).exec(last)?.[0]
+  if (/\d[./-]\d+[./-]/.test(first)) return [first, last]
+  return lacking === undefined ? null : [`${first}${last.slice(lacking.length - 1)}`, last]
 }

@@ -13,6 +13,7 @@ import { unreachable } from '../domain/unreachable.ts'
 import { type FaultCount, FaultCounts } from '../domain/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
+import { daysOfRange } from '../domain/time-range.ts'
 import { hasZeroDay } from '../domain/date-parts.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
@@ -223,6 +224,8 @@ export function insteadOf(found: string, expected: Expected | null): string | nu
 function insteadOfDate(text: string): string | null {
   if (hasZeroDay(text))
     return 'this is a time of day alone, so read it with the column of its day: { join: [DAY, TIME] }'
+  if (daysOfRange(text) !== null)
+    return 'these are several days, so read both Start and Finish from this column, and name the format of a day in crm.texts.dates'
   // Dates with dots always have the day first. Dates with slashes are ambiguous.
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
   const [, day = '', month = '', year = '', time = ''] = dotted ?? []

@@ -3,6 +3,7 @@ import { type Column, countedTexts } from './column.ts'
 import { CENTRAL, USUAL } from './encodings.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { type Line, example, listed, OPEN, quoted } from './line.ts'
+import { daysOfRange } from '../domain/time-range.ts'
 import { howMany } from '../domain/printable.ts'
 import type { Table } from './table.ts'
 import { formatsOf } from './written-dates.ts'
@@ -21,7 +22,7 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.kind === 'texts') return "set crm.texts.tags to the signs that separate them, such as [';']"
   if (expected.kind === 'date-time') {
     // The texts already fit a configured format: they name days that do not exist, and another format would not help.
-    if (areWrittenAs(found, expected.formats)) return null
+    if (areWrittenAs(found, expected.formats) || found.every((text) => daysOfRange(text) !== null)) return null
     const { written, swapped } = formatsOf(countedTexts(found))
     if (written.length === 0) return null
     const other = swapped.length === 0 ? '' : ` or ${formatList(swapped)}, whichever is meant,`

@@ -2,7 +2,7 @@ import { bareName, hasWord, MONTH_NAMES } from './field-names.ts'
 import { daysFromCivil } from '../domain/civil.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isDayName } from '../domain/day-names.ts'
-import { type DayTimes, parseDayTimes, sidesOf } from '../domain/time-range.ts'
+import { type DayTimes, daysOfRange, parseDayTimes, sidesOf } from '../domain/time-range.ts'
 import { dayPart, timePart } from '../domain/date-parts.ts'
 
 /** A text that begins with a day in numbers. */
@@ -28,7 +28,7 @@ function dayText(text: string): DayText | null {
     second = '',
     third = '',
     rest = '',
-  } = DAY.exec(text.trim())?.groups ?? {}
+  } = DAY.exec((daysOfRange(text)?.[0] ?? text).trim())?.groups ?? {}
   if (first === '' || (name !== undefined && !isDayName(name))) return null
   const before = name === undefined ? '' : `ddd${mark.replace('.', '')} `
   const numbers = [Number(first), Number(second), Number(third)] as const
@@ -72,8 +72,9 @@ function timesAfter({ rest }: DayText): DayTimes | null {
   return parseDayTimes(rest.replace(AFTER_DAY, ''))
 }
 
-/** Whether the time after a day is a range. */
+/** Whether a text is a range of days, or of times after a day. */
 export function hasRange(text: string): boolean {
+  if (daysOfRange(text) !== null) return true
   const day = dayText(text)
   return day !== null && (timesAfter(day)?.to ?? null) !== null
 }

@@ -153,6 +153,36 @@ describe('a range of times in one cell', () => {
   })
 })
 
+describe('a range of days in one cell', () => {
+  const rows = [
+    { Termin: '07.05. – 10.05.2027' },
+    { Termin: 'Fr 7. - So 9.5.2027' },
+    { Termin: 'vom 28.12.2026 bis 02.01.2027' },
+    { Termin: '2027-05-07 - 2027-05-10' },
+    { Termin: '07.05.2027 19:30' },
+    { Termin: '10.05. – 07.05.2027' },
+  ]
+  const dates = 'D.M.YYYY h:mm'
+
+  it.each(FORMATS)('is the first day and the last, if Start and Finish are read from it, in %s', async (format) => {
+    const both = { start: 'Termin', finish: '{ column: Termin, whenBlank: { lasting: 2h } }', dates }
+    expect((await read(rows, { format, ...both })).times).toEqual([
+      '2027-05-07T00:00 2027-05-10T23:59:59',
+      '2027-05-07T00:00 2027-05-09T23:59:59',
+      '2026-12-28T00:00 2027-01-02T23:59:59',
+      '2027-05-07T00:00 2027-05-10T23:59:59',
+      '2027-05-07T19:30 2027-05-07T21:30',
+      'unreadable Termin "10.05. – 07.05.2027"',
+    ])
+  })
+
+  it('is withheld if nothing reads its last day, with the remedy', async () => {
+    const { times } = await read(rows.slice(0, 1), { start: 'Termin', finish: '{ lasting: day }', dates })
+    expect(times).toEqual(['unreadable Termin "07.05. – 10.05.2027"'])
+    expect(insteadOf('07.05. – 10.05.2027', { kind: 'any-date-time' })).toContain('read both Start and Finish from')
+  })
+})
+
 describe('a day and a time in two columns', () => {
   const asked = { start: '{ join: [day, from] }', finish: '{ join: [day, to] }' }
 

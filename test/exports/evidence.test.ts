@@ -25,6 +25,23 @@ const at = (day: string, from: string, to: string): Readonly<Record<string, unkn
 
 const CASES: readonly Case[] = [
   {
+    name: 'ranges of days in one column, beside single days (German)',
+    files: {
+      Termine: [
+        ['Titel', 'Termin'],
+        ['Messe', '07.05. – 10.05.2037'],
+        ['Fest', '21.–22.05.2037'],
+        ['Tag', '01.06.2037'],
+      ],
+    },
+    events: [
+      { Name: 'Messe', ...at('2037-05-07', '00:00', '23:59:59') },
+      { Name: 'Fest', ...at('2037-05-21', '00:00', '23:59:59') },
+      { Name: 'Tag', ...at('2037-06-01', '00:00', '23:59:59') },
+    ],
+    written: ['Finish: { column: Termin, whenBlank: { lasting: day } }'],
+  },
+  {
     name: 'days at midnight beside a column of times (German)',
     files: {
       Termine: [

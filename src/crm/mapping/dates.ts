@@ -1,7 +1,7 @@
 import type { FieldSource, LastingSource } from '../../config/crm/sources.ts'
 import { type DateFormat, parseByFormat, parseDateFormat, parseDayBefore } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, type Wall, parseDateTimeText } from '../../domain/date-time.ts'
-import { parseDayTimes, sidesOf } from '../../domain/time-range.ts'
+import { daysOfRange, parseDayTimes, sidesOf } from '../../domain/time-range.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
 import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
@@ -13,16 +13,18 @@ const ZONE: Expected = { kind: 'zone' }
 
 /**
  * A date as it is written: `day` is a day without a time, at its midnight, which the whole column may tell
- * (`isInferred`); `range` has a time at which it ends.
+ * (`isInferred`); `days` are several; `range` has a time at which it ends.
  */
 type WrittenDate =
   | DateTimeText
   | { readonly kind: 'day'; readonly wall: Wall; readonly isInferred?: true }
-  | { readonly kind: 'range'; readonly wall: Wall; readonly until: Wall }
+  | { readonly kind: 'range' | 'days'; readonly wall: Wall; readonly until: Wall }
 
 export interface DateRules {
   readonly expected: Expected
   readonly parse: (text: string) => WrittenDate | null
+  /** Parses a range of days. */
+  readonly parseDays: (text: string) => WrittenDate | null
 }
 
 /** Returns rules that try the formats of days first, then ISO 8601, then the other formats, then usual times of day. */
@@ -45,7 +47,20 @@ export function dateRules(formats: readonly DateFormat[]): DateRules {
   return {
     expected: { kind: 'date-time', formats: formats.map((format) => format.written) },
     parse: (text) => asWritten(text) ?? parseTimesOfDay(text, formats, asWritten),
+    parseDays(text) {
+      const [wall = null, last = null] = daysOfRange(text)?.map((day) => dayIn(day, formats)) ?? []
+      if (wall === null || last === null || last.seconds < wall.seconds) return null
+      return { kind: 'days', wall, until: endOfDay(last) }
+    },
   }
+}
+
+function dayIn(text: string, formats: readonly DateFormat[]): Wall | null {
+  for (const format of [ISO_DAY, ...formats]) {
+    const found = typeof format === 'string' ? null : parseDayBefore(text, format)
+    if (found?.rest === '') return found.wall
+  }
+  return null
 }
 
 const HYPHEN = 0x2d
@@ -72,6 +87,11 @@ export function finishRules(rules: DateRules): DateRules {
       return wall === null ? null : { kind: 'day', wall }
     },
   }
+}
+
+/** Returns the rules of a column that both Start and Finish are read from: its texts may be several days. */
+export function rulesOfBoth(rules: DateRules): DateRules {
+  return { ...rules, parse: (text) => rules.parse(text) ?? rules.parseDays(text) }
 }
 
 /** Returns the rules of a column that is at midnight in every row: it has days, in whatever zone their midnight is. */
@@ -178,6 +198,7 @@ function meant(written: WrittenDate, { isEnd, isJoined }: Reading): DateTimeText
   if (written.kind === 'instant' || written.kind === 'wall') return written
   if (!isEnd) return { kind: 'wall', wall: written.wall }
   if (written.kind === 'day') return { kind: 'wall', wall: endOfDay(written.wall) }
+  if (written.kind === 'days') return { kind: 'wall', wall: written.until }
   const ends: DateTimeText = { kind: 'wall', wall: written.until }
   // Beside another day, only Start tells whether the range ends on the next one.
   return !isJoined && written.until.seconds < written.wall.seconds ? later(ends, 1) : ends
@@ -324,8 +345,8 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   if (zone instanceof RowFault) return zone
   const written = parseDate(cell, origin)
   if (written instanceof CellFault) return new RowFault('unreadable', column, written)
-  const isDay = written.kind === 'day'
-  const isMidnight = isDay ? written.isInferred === true : null
+  const isDay = written.kind === 'day' || written.kind === 'days'
+  const isMidnight = isDay ? written.kind === 'day' && written.isInferred === true : null
   return { cell, parsed: meant(written, origin), zone, isDay, spans: isDay || written.kind === 'range', isMidnight }
 }
 

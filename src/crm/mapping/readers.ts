@@ -41,6 +41,7 @@ import {
   dateReader,
   dayRules,
   finishRules,
+  rulesOfBoth,
   formatOfDay,
   optionalDateReader,
   wallZoneOf,
@@ -139,7 +140,10 @@ function readersByType<Row>(
     const notes = suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column)
     notes.areDays = !isFurther && context.days?.has(name) === true
     if (context.texts !== undefined) notes.formatOfDay = (text) => formatOfDay(text, conversions.dates)
-    const rules = isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates
+    const single = isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates
+    const [start, finish] = ['Start', 'Finish'].map((each) => sourceNamed(from.fields, each))
+    const areOne = start?.kind === 'column' && finish?.kind === 'column' && start.column === finish.column
+    const rules = areOne && !isFurther ? rulesOfBoth(single) : single
     return {
       column: origin.column,
       cell: filledCell(origin),
