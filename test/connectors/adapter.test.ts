@@ -354,8 +354,23 @@ describe('a list with changes', () => {
     await reader.full()
     log = { rows: [eventRow(1, { name: 'moved' }), row], deleted: [] }
     expect(message(await reader.changes())).toBe(
-      'cursor-refused: events: the list is read in full, because a changed row is too large or has no usable id',
+      'cursor-refused: events: the list is read in full, because a changed row is too large, or has no usable id of its own',
     )
+    log = { rows: [], deleted: [] }
+  })
+
+  it('is read in full if only the hidden row of an id changed: the other row of the id is still served', async () => {
+    const [shown, gone] = [eventRow(1), eventRow(1, { name: 'gone', state: 'gone' })]
+    const active = { state: { not: ['gone'] } }
+    const { events } = await openOwn({ ...stream, ...listOf(() => [asBatch([shown, gone])], { active }) })
+    const reader = new Reader(events)
+    next = 'c1'
+    await reader.full()
+    log = { rows: [gone], deleted: [] }
+    expect(message(await reader.changes())).toContain('the list is read in full, because a changed row')
+    expect(reader.said).toEqual([])
+    log = { rows: [gone, eventRow(1, { name: 'moved' })], deleted: [] }
+    expect([message(await reader.changes()), reader.said]).toEqual(['no fault', [[1, 'moved']]])
     log = { rows: [], deleted: [] }
   })
 

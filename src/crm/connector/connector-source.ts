@@ -57,7 +57,7 @@ type WholeEnd = (Extract<RowsEnd, { ok: true }> & { readonly mayHaveMoved: boole
 
 const IGNORED = 'since returned rows that changed before the requested time; does the API ignore its parameter?'
 
-const NAMELESS = 'the list is read in full, because a changed row is too large or has no usable id'
+const UNCLEAR = 'the list is read in full, because a changed row is too large, or has no usable id of its own'
 
 /** The most ids in one call of `byId`. */
 const MOST_IDS = 100
@@ -83,6 +83,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   #comparedAt: Moment | null = null
   /** Whether the last full read returned a cursor, as commands may. */
   #gaveCursor = false
+  /** The ids that have a row which is withheld on purpose and another one. */
+  #twins: ReadonlySet<Guid> = new Set()
   /** Whether a read has shown that the CRM obeys the time of `since`. */
   #isSinceHeeded = false
 
@@ -258,6 +260,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     })
     if (!ended.ok) return ended
     const { missing, isUnstable } = tally
+    this.#twins = tally.twins
     this.#notices.cameTwice(tally.twice)
     const { budget, requests } = this.#settings.stream
     this.reading = tally.readingOf(list, { budget, requests, availabilityEveryMs: this.availabilityEveryMs })
@@ -268,11 +271,11 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   async *#readChanges(cursor: Cursor, parts: ReadParts<Item>): PageStream<Item> {
     const { stream } = this.#settings
     const rows = stream.open('changes', cursor, parts.signal)
-    const tally = new Tally()
+    const tally = new Tally(this.#twins)
     const ended = yield* batches(rows, parts, changesIn(parts, null, tally))
     if (!ended.ok) return ended
     // A served row is outdated, and only a full read can tell which one.
-    if (tally.nameless > 0) return failed('cursor-refused', `${parts.list.name}: ${NAMELESS}`)
+    if (tally.isUnclear) return failed('cursor-refused', `${parts.list.name}: ${UNCLEAR}`)
     const fault = cursorFault(ended.cursor)
     if (fault !== null || ended.cursor === null) return failed('broken', `${parts.list.name}: ${fault}`)
     return { ...REPORTED, cursor: cursorOf(ended.cursor) }
@@ -294,8 +297,10 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       this.#isSinceHeeded = true
     }
     const stamps = new LookBack(after, time.now().wallMs)
-    const unread = yield* batches(stream.open('since', after, parts.signal), parts, changesIn(parts, stamps))
+    const tally = new Tally(this.#twins)
+    const unread = yield* batches(stream.open('since', after, parts.signal), parts, changesIn(parts, stamps, tally))
     if (!unread.ok) return unread
+    if (tally.hasLoneTwin) return failed('cursor-refused', `${parts.list.name}: ${UNCLEAR}`)
     const next = cursorOf(sinceCursor(stamps.next))
     const sinceMs = this.#comparedAt === null ? Infinity : elapsedMs(this.#comparedAt, parts.begunAt)
     const isDue = request.mustConfirm === true || sinceMs >= (limits.maxAgeMs / 2) * DUE_EARLY

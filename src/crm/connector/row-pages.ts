@@ -53,19 +53,44 @@ export class Tally {
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
   total: number | null = null
+  /** The ids of which a row that is withheld on purpose gave way to another one. */
+  readonly twins = new Set<Guid>()
+  /** Whether a row that is withheld on purpose came alone, though it was a twin before: which one is served is open. */
+  hasLoneTwin = false
   /** How many rows their answer has twice, with different content, and the id of the first of them. */
   twice: { readonly count: number; readonly first: string | null } = { count: 0, first: null }
   #cameBefore = 0
   #startsAnswer = true
+  readonly #twinsBefore: ReadonlySet<Guid>
+
+  /** @param twins the twins of the last read of all rows */
+  constructor(twins: ReadonlySet<Guid> = new Set()) {
+    this.#twinsBefore = twins
+  }
 
   /** The number of rows that came. Rows of the same id count once. */
   get came(): number {
     return this.ids.size + this.nameless
   }
 
+  /** Whether a row came of which nobody knows which held row it is. */
+  get isUnclear(): boolean {
+    return this.nameless > 0 || this.hasLoneTwin
+  }
+
   /** Counts a row whose id its answer has already had, with different content. */
   cameAgain(id: string): void {
     this.twice = { count: this.twice.count + 1, first: this.twice.first ?? id }
+  }
+
+  /** Leaves out the rows whose twin, of the last read of all rows, may be the one that is served. */
+  withoutLoneTwins<Row extends { readonly change: Change<unknown> }>(rows: readonly Row[]): readonly Row[] {
+    const others = rows.filter(({ change }) => {
+      const isTwin = change.id !== null && this.#twinsBefore.has(change.id) && !this.twins.has(change.id)
+      return !isTwin || !isHidden(change)
+    })
+    this.hasLoneTwin ||= others.length < rows.length
+    return others
   }
 
   /** Counts a batch whose rows have come; returns what is wrong with it, as the rest of a sentence. */
@@ -184,6 +209,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       else tally.hasWhole = true
       if (change.id !== null) {
         const before = rows.get(change.id)
+        if (before !== undefined && isHidden(before.change) !== isHidden(change)) tally.twins.add(change.id)
         if (before !== undefined && isHidden(before.change) === isHidden(change)) {
           if (!isSameContent(before.change, change)) tally.cameAgain(nameOf(change))
           // If a row comes twice, the later one is newer; but a row that is not meant to be served hides no other.
@@ -195,7 +221,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
       else tally.ids.add(change.id)
       if (stamp !== null) stamps?.add(stamp, nameOf(change))
     }
-    const kept = [...rows.values()]
+    const kept = tally.withoutLoneTwins([...rows.values()])
     const changes = kept.map(({ change }) => change)
     const page = changesPage(changes, batch.lagMs, parts)
     const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
