@@ -84,6 +84,8 @@ function snapshotListOf(given: JsonFields): SnapshotList {
     ...listStateOf(given),
     auditedAtMs: timeAt(given, 'auditedAtMs'),
     confirmedAtMs: timeAt(given, 'confirmedAtMs'),
+    // Snapshots of earlier releases lack it.
+    askedUntilMs: given['askedUntilMs'] === undefined ? null : timeAt(given, 'askedUntilMs'),
   }
 }
 

@@ -33,6 +33,9 @@ const LEAST_EVERY_MS = 10_000
 const CHANGES_EVERY_MS = 300_000
 /** The interval of snapshots if no row changes: cursors expire, and a snapshot is only as good as its cursors. */
 const CURSORS_EVERY_MS = 3_600_000
+/** After a kill, the next process errs by this much: it takes the lists for older, and shorter pauses are forgotten. */
+const KNOWN_WITHIN_MS = 60_000
+const LONG_PAUSE_MS = 30_000
 const ANYWAY_EVERY_MS = 24 * 3_600_000
 /** If this part of the rows has changed, a snapshot is written at once. */
 const MUCH = 1 / 10
@@ -120,6 +123,24 @@ export class SnapshotKeeper {
   note(observation: Observation): void {
     if (observation.kind === 'drift-found') this.#hasDrifted = true
     if (observation.kind === 'read-ended' && this.#isDue()) this.#write()
+    const hasFailed = observation.kind === 'read-ended' && observation.read.outcome !== 'ok'
+    // The list knows only a moment later that it failed, and for how long the CRM asked for no requests.
+    if (hasFailed || observation.kind === 'read-paused') this.#settings.time.after(0, () => this.#writeIfFailing())
+  }
+
+  #writeIfFailing(): void {
+    const { replica } = this.#settings
+    const state = replica.snapshotState
+    if (this.#writing !== null || this.#isEnding || state === null || this.#failure !== null) return
+    const stored = this.#stored
+    if (stored === null) return
+    const isNews = LISTS.some((name) => {
+      const [is, was] = [state.lists[name], stored.lists[name]]
+      const pauseMs = (is.askedUntilMs ?? 0) - Math.max(was.askedUntilMs ?? 0, state.writtenAtMs)
+      const confirmedMs = (is.confirmedAtMs ?? 0) - (was.confirmedAtMs ?? 0)
+      return pauseMs >= LONG_PAUSE_MS || (replica.bridges && replica[name].isFailing && confirmedMs >= KNOWN_WITHIN_MS)
+    })
+    if (isNews) this.#write()
   }
 
   #isDue(): boolean {
@@ -136,7 +157,8 @@ export class SnapshotKeeper {
     if (differ(state, this.#stored, HAS_CURSOR)) return true
     const dirty = this.#dirty()
     if (dirty > 0 && (sinceMs >= CHANGES_EVERY_MS || dirty >= this.#rows * MUCH)) return true
-    return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && differ(state, this.#stored, CURSOR))
+    if (sinceMs >= CURSORS_EVERY_MS && (replica.bridges || differ(state, this.#stored, CURSOR))) return true
+    return sinceMs >= ANYWAY_EVERY_MS
   }
 
   /** Writes a last snapshot if rows have changed, unless that would take too long. */
@@ -151,7 +173,9 @@ export class SnapshotKeeper {
         this.#stored === null ||
         this.#failure !== null ||
         differ(state, this.#stored, IS_HELD) ||
-        differ(state, this.#stored, CURSOR)) &&
+        differ(state, this.#stored, CURSOR) ||
+        differ(state, this.#stored, ASKED_UNTIL) ||
+        (replica.bridges && differ(state, this.#stored, CONFIRMED_AT))) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
     if (isWorthIt) this.#write()
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
@@ -209,6 +233,8 @@ export class SnapshotKeeper {
 
 const CURSOR = ({ cursor }: SnapshotList): unknown => cursor
 const HAS_CURSOR = ({ cursor }: SnapshotList): unknown => cursor !== null
+const ASKED_UNTIL = ({ askedUntilMs }: SnapshotList): unknown => askedUntilMs
+const CONFIRMED_AT = ({ confirmedAtMs }: SnapshotList): unknown => confirmedAtMs
 /** Whether the shrink guard holds the list. */
 const IS_HELD = ({ shrunk }: SnapshotList): unknown => shrunk !== null
 

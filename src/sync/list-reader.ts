@@ -8,6 +8,7 @@ import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
 import type { Failure, ListSource, Page, ReadEnd, ReadKind, ReadPurpose, ServedRows } from './port.ts'
 import { failed } from './port.ts'
+import { ASKED_BEFORE, ResumedSnapshot } from './resumed-snapshot.ts'
 import { type MemoryUse, ReadMemory } from './read-memory.ts'
 import { ReadReports } from './read-reports.ts'
 import { PageApplier } from './page-applier.ts'
@@ -56,8 +57,9 @@ export class ListReader<Item> {
   /** When the list was first loaded, monotonic ms. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
   /** The snapshot of the rows; `null` if there was none. */
-  #snapshot: SnapshotList | null = null
-  #resumedAtMs = Number.POSITIVE_INFINITY
+  resumed: ResumedSnapshot | null = null
+  /** The CRM has failed since the start, and the rows of the snapshot are served. */
+  isBridging = false
   readonly #options: ListReaderOptions<Item>
   readonly #settings: RefreshSettings
   readonly #tombstones = new Tombstones()
@@ -112,15 +114,14 @@ export class ListReader<Item> {
   }
 
   /** The list's part of a snapshot; `null` if it was neither read in full nor loaded from a snapshot itself. */
-  snapshotListAt(now: Moment): SnapshotList | null {
-    if (!this.isLoaded && this.#snapshot === null) return null
-    return { ...this.stateAt(now), ...this.freshness.timesAt(now, this.#snapshot) }
+  snapshotListAt(now: Moment): Omit<SnapshotList, 'askedUntilMs'> | null {
+    if (!this.isLoaded && this.resumed === null) return null
+    return { ...this.stateAt(now), ...this.freshness.timesAt(now, this.resumed?.list ?? null) }
   }
 
   /** Resumes from a snapshot whose rows are in the list. The next read that reports all changes confirms them. */
   resume(snapshot: SnapshotList, writtenAt: Moment): void {
-    this.#snapshot = snapshot
-    this.#resumedAtMs = this.#options.time.now().monotonicMs
+    this.resumed = new ResumedSnapshot(snapshot, this.#options.time.now())
     this.#resume(snapshot, writtenAt)
   }
 
@@ -132,6 +133,12 @@ export class ListReader<Item> {
     if (state.shrunk !== null) this.guard.resume(list, state.shrunk, asOf)
     // Changes prove nothing about a list that is not believed, so it is read in full until it is loaded.
     this.#cursor.take(this.isLoaded || state.shrunk === null ? state.cursor : null)
+  }
+
+  /** Serves the rows of the snapshot after a failed read, if `staleIfError` allows their age. */
+  bridge(): void {
+    const mayBridge = this.resumed?.mayBridge(this.#settings, this.#options.time.now()) === true
+    if (!this.isLoaded && mayBridge) this.isBridging = this.#serveOld() !== null
   }
 
   #load(): void {
@@ -185,6 +192,8 @@ export class ListReader<Item> {
 
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
     const { list, time, source, beforeRemoval } = this.#options
+    const askedMs = this.resumed?.askedMs(time.now()) ?? 0
+    if (askedMs > 0) return failed('throttled', ASKED_BEFORE, askedMs)
     const audit = purpose === 'audit'
     // An audit begins between two refreshes, so each earlier change is found by a refresh or by the audit.
     const begun = audit ? await this.#mutex.run(async () => time.now()) : time.now()
@@ -204,7 +213,7 @@ export class ListReader<Item> {
       now: () => time.now().monotonicMs,
       wallS: () => secondOf(time.now()),
       // Before the list is first served, there are no old records to keep.
-      keepsFaults: this.isLoaded || this.#snapshot !== null,
+      keepsFaults: this.isLoaded || this.resumed !== null,
       newlyWithheld: this.#reports.newlyWithheld,
     })
     const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, applier })
@@ -226,9 +235,8 @@ export class ListReader<Item> {
     try {
       attempt = await this.#applyPages(pages, read)
     } catch (cause) {
-      // A bug. Only its name is logged, because the message may contain a row.
-      const name = cause instanceof Error ? cause.name : 'an error'
-      attempt = failed('internal', `a page could not be applied (${name})`)
+      // A bug. Its message may contain a row.
+      attempt = failed('internal', `a page could not be applied (${cause instanceof Error ? cause.name : 'an error'})`)
     }
     if (attempt.ok) return attempt
     pages.abandon()
@@ -239,8 +247,7 @@ export class ListReader<Item> {
 
   /** Returns the served rows, or those of a snapshot that is not confirmed yet; `null` if there are none. */
   #servedRows({ sighting }: PageApplier<Item>): ServedRows | null {
-    const heldSinceMs = Math.min(this.loadedAtMs, this.#resumedAtMs)
-    return heldSinceMs === Infinity ? null : servedRows(this.#options.list, sighting)
+    return this.resumed === null && this.loadedAtMs === Infinity ? null : servedRows(this.#options.list, sighting)
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
@@ -248,21 +255,22 @@ export class ListReader<Item> {
     const { kind, purpose, applier } = read
     const memory = new ReadMemory(list, this.#options.memory, kind === 'full')
     const { isLoaded, barrier } = this
+    const mayBeServed = isLoaded || this.resumed?.mayBridge(this.#settings, this.#options.time.now()) === true
     const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
     const missing = new Set<Guid>()
     for (;;) {
       const next = await pages.next()
       if (next.kind === 'end') {
         if (!next.outcome.ok) return next.outcome
-        // Callers get nothing from a list before its first full read ends, so one wait here is enough.
-        const failure = missing.size > 0 && !isLoaded ? await beforePointing?.(missing) : null
+        // Callers get nothing from a list before this read ends, so one wait here is enough.
+        const failure = missing.size > 0 && !mayBeServed ? await beforePointing?.(missing) : null
         if (failure) return { ok: false, failure }
         if (number !== null) barrier.tell(number)
         return purpose === 'addition' ? { ok: true } : this.#finish(read, next.outcome)
       }
-      if (isLoaded) missing.clear()
+      if (mayBeServed) missing.clear()
       for (const id of missingFor?.(next.page) ?? []) missing.add(id)
-      const failure = missing.size > 0 && isLoaded ? await beforePointing?.(missing) : null
+      const failure = missing.size > 0 && mayBeServed ? await beforePointing?.(missing) : null
       if (failure) return { ok: false, failure }
       if (purpose !== 'audit' && kind !== 'availability') this.#pages++
       await this.#inTurn(purpose, async () => applier.apply(next.page))
@@ -302,7 +310,6 @@ export class ListReader<Item> {
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { kind, purpose, begun, applier } = read
-    const audit = purpose === 'audit'
     // Rows that the CRM reports as deleted are removed even if the absence of others is not believed.
     applier.removePostponed()
     this.#tellDelays(applier)
@@ -315,9 +322,10 @@ export class ListReader<Item> {
     if (!this.isLoaded && (outcome.complete || isConfirmed)) this.#load()
     // A row that a refresh has seen since the audit began stays. Only the older cursor will report its deletion, so
     // that cursor is kept.
-    const keepsCursor = audit
-      ? this.#cursor.isSound || this.#pages > read.pagesBefore
-      : kind === 'availability' || (kind === 'changes' && applier.ignored > 0)
+    const keepsCursor =
+      purpose === 'audit'
+        ? this.#cursor.isSound || this.#pages > read.pagesBefore
+        : kind === 'availability' || (kind === 'changes' && applier.ignored > 0)
     if (outcome.cursor !== null && !keepsCursor) this.#cursor.take(outcome.cursor)
     return { ok: true }
   }
@@ -329,7 +337,7 @@ export class ListReader<Item> {
     const sinceMs = begun.monotonicMs - applier.lagMs
     const judged = { ...applier.sighting, begun, sinceMs, kind, complete, oneMoment, resolved: applier.resolved }
     // Before the list is first served, there is nothing to hold.
-    const shrinkGuardMs = this.isLoaded || this.#snapshot !== null ? this.#settings.shrinkGuardMs : null
+    const shrinkGuardMs = this.isLoaded || this.resumed !== null ? this.#settings.shrinkGuardMs : null
     const given = { ...this.#settings, shrinkGuardMs, now: time.now(), observe, serveOld: () => this.#serveOld() }
     const { failure, isShort } = this.guard.judge(list, judged, given)
     if (failure !== null) {
@@ -350,21 +358,20 @@ export class ListReader<Item> {
   }
 
   /**
-   * Serves the rows that the shrink guard keeps. Returns their age in ms. Rows of a snapshot have the age that the
-   * snapshot names. `null` if the age is unknown, because no instance that knew it is left.
+   * Serves rows although the last read failed. Rows of a snapshot have the age that it names. Returns the age in ms;
+   * `null` if no instance that knew it is left.
    */
   #serveOld(): number | null {
     const now = this.#options.time.now()
-    if (!this.isLoaded && this.freshness.goOnFrom(this.#snapshot?.confirmedAtMs ?? null, now)) this.#load()
+    if (!this.isLoaded && this.freshness.goOnFrom(this.resumed?.list.confirmedAtMs ?? null, now)) this.#load()
     return this.freshness.confirmedAgeMs(now)
   }
 
   #tellDelays(applier: PageApplier<Item>): void {
     const times = applier.takeChangeTimes()
     if (times.length === 0) return
-    const { time, observe } = this.#options
-    const delaysMs = delaysOf(times, time.now().wallMs)
-    if (delaysMs.length > 0) observe({ kind: 'changes-published', delaysMs })
+    const delaysMs = delaysOf(times, this.#options.time.now().wallMs)
+    if (delaysMs.length > 0) this.#options.observe({ kind: 'changes-published', delaysMs })
   }
 
   /** Records what the read proves about the list's age. Returns true if it confirms the list. */
@@ -380,6 +387,7 @@ export class ListReader<Item> {
       } else this.freshness.confirmAvailability(asOf, lagMs)
       return true
     }
+    this.isBridging = false
     this.freshness.confirmDetails(asOf, lagMs)
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)

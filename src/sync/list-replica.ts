@@ -3,6 +3,7 @@ import type { Guid } from '../domain/guid.ts'
 import { AwaitedVenues } from './awaited-venues.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
+import { ASKED_BEFORE } from './resumed-snapshot.ts'
 import type { Drift } from './drift.ts'
 import { type Failure, SHORT_PAUSE_MS, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
@@ -122,17 +123,30 @@ export class ListReplica<Item> implements ServedList<Item> {
   resume(snapshot: SnapshotList, writtenAt: Moment): void {
     this.#snapshot = snapshot
     this.reader.resume(snapshot, writtenAt)
+    const forMs = this.reader.resumed?.askedMs(this.#time.now()) ?? 0
+    if (forMs < SHORT_PAUSE_MS) return
+    const untilMs = this.#time.now().wallMs + forMs
+    this.#options.observe({ kind: 'read-paused', list: this.list.kind.name, why: ASKED_BEFORE, forMs, untilMs })
+  }
+
+  /** The list's part of a snapshot; `null` if it was neither read in full nor loaded from a snapshot itself. */
+  get snapshotList(): SnapshotList | null {
+    const now = this.#time.now()
+    const list = this.reader.snapshotListAt(now)
+    const askedMs = Math.max(this.askedMs, this.#pausedMs, this.reader.resumed?.askedMs(now) ?? 0)
+    return list === null ? null : { ...list, askedUntilMs: askedMs === 0 ? null : now.wallMs + askedMs }
   }
 
   async #refresh(): Promise<Attempt> {
     const attempt = await this.reader.refresh()
+    if (!attempt.ok && attempt.failure.kind !== 'waiting') this.reader.bridge()
     const snapshot = this.#snapshot
-    if (snapshot === null || !this.reader.isLoaded) return attempt
+    if (snapshot === null || !this.reader.isLoaded || this.reader.isBridging) return attempt
     this.#snapshot = null
     const now = this.#time.now()
     // The confirming read may not have covered everything: the availability is read at once, and all rows when the
     // previous process would have read them.
-    if (this.ageMs(now) === null) this.availability.hasten(0)
+    if ((this.ageMs(now) ?? Infinity) > this.#settings.maxAgeMs) this.availability.hasten(0)
     if (this.freshness.auditedAgeMs(now) === null) {
       const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
       this.audit.hasten(Math.max(0, dueAtMs - now.wallMs))

@@ -20,7 +20,8 @@ const FIRST_BACK_OFF_MS = 1000
 const REFUSED_CEILING_MS = 60_000
 const THROTTLED_PAUSE_MS = 10_000
 const THROTTLED_CEILING_MS = 60_000
-const RETRY_AFTER_CEILING_MS = 3_600_000
+/** The longest pause that a CRM may ask for. */
+export const RETRY_AFTER_CEILING_MS = 3_600_000
 
 /** Repeats one kind of read: one at a time, shared by all callers, with a random back-off after failures. */
 export class Poller {

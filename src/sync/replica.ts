@@ -98,8 +98,13 @@ export class Replica {
   /** What a snapshot says of both lists; `null` if one cannot provide its part. */
   get snapshotState(): SnapshotState | null {
     const now = this.#time.now()
-    const [events, venues] = [this.events.reader.snapshotListAt(now), this.venues.reader.snapshotListAt(now)]
+    const [events, venues] = [this.events.snapshotList, this.venues.snapshotList]
     return events === null || venues === null ? null : { lists: { events, venues }, writtenAtMs: now.wallMs }
+  }
+
+  /** Whether old lists are served if the CRM fails. */
+  get bridges(): boolean {
+    return this.#settings.staleIfErrorMs > 0
   }
 
   /** Fills the lists from a snapshot, if there is one. Reads that are requested meanwhile wait for it. */

@@ -357,7 +357,10 @@ interface SnapshotTimes {
 }
 
 /** A list's part of a snapshot, without its rows. */
-export interface SnapshotList extends ListState, SnapshotTimes {}
+export interface SnapshotList extends ListState, SnapshotTimes {
+  /** The time until which the CRM asked for no requests, wall ms; `null` if it did not. */
+  readonly askedUntilMs: number | null
+}
 
 /** The part of each list, all as of one time. */
 export interface SnapshotState {

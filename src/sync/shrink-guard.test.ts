@@ -372,6 +372,11 @@ describe('events that are over', () => {
 })
 
 describe('the shrink guard over a restart (architecture: The shrink guard)', () => {
+  const listIn = (reader: ReturnType<typeof scene>['reader'], at: Moment): SnapshotList => {
+    const list = reader.snapshotListAt(at)
+    if (list === null) throw new Error('it was read in full')
+    return { ...list, askedUntilMs: null }
+  }
   const restarted = async (snapshot: SnapshotList, writtenAt: Moment, of: readonly Guid[]) => {
     const after = scene()
     for (const id of of) {
@@ -388,9 +393,8 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
     await before.refresh(rows(ids))
     await before.audit(unreadable(ids))
     const writtenAt = before.time.peek()
-    const snapshotList = before.reader.snapshotListAt(writtenAt)
+    const snapshotList = listIn(before.reader, writtenAt)
     expect(snapshotList).toMatchObject({ served: 100, shrunk: { absent: 0, unreadable: 100 } })
-    if (snapshotList === null) throw new Error('it was read in full')
     const after = await restarted(snapshotList, writtenAt, ids)
     expect(after.reader.isLoaded).toBe(false)
     expect(await after.refresh(unreadable(ids))).toBe('shrunk')
@@ -406,8 +410,7 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
     await before.refresh(rows(ids))
     await before.refresh(unreadable(ids.slice(0, 50)))
     const writtenAt = before.time.peek()
-    const snapshotList = before.reader.snapshotListAt(writtenAt)
-    if (snapshotList === null) throw new Error('it was read in full')
+    const snapshotList = listIn(before.reader, writtenAt)
     const after = await restarted(snapshotList, writtenAt, ids.slice(50))
     expect(await after.refresh(unreadable(ids.slice(50, 51)))).toBe('shrunk')
   })

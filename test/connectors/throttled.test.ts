@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { BOTH_RUNTIMES, RUNTIMES } from '../support/depth.ts'
@@ -192,6 +193,44 @@ describe.each(RUNTIMES)('a CRM that asks for a pause, on %s', (runtime) => {
     await withService(runtime, one[1], (address, list, metrics) => expectTruth(address, list, metrics, one))
   })
 })
+
+it.each(BOTH_RUNTIMES)(
+  'a pause is kept over a restart, also after a kill: the CRM is not asked before it ends (%s)',
+  async (runtime) => {
+    using folder = new WorkFolder({
+      'marquee.yaml': `listen: { port: 0 }\noperations: { port: 0 }\nfreshness: { maxAge: 1s, refreshEvery: 300ms, staleIfError: 12h }\ncrm:\n  ${HTTP.replaceAll('URL', server.url)}\n`,
+    })
+    const start = (): ReturnType<typeof serve> => serve(runtime, folder.at('marquee.yaml'), {})
+    const written = (): number => {
+      const name = readdirSync(folder.at('.marquee')).find((file) => file.endsWith('.snapshot'))
+      return name === undefined ? 0 : statSync(folder.at(`.marquee/${name}`)).mtimeMs
+    }
+    const first = await start()
+    await eventually(
+      async () => first.child.stdout,
+      (log) => log.includes('"event":"snapshot-written"'),
+    )
+    const before = written()
+    limit = busy
+    await eventually(
+      async () => written(),
+      (at) => at > before,
+    )
+    first.child.signal('SIGKILL')
+    await first.child.exited
+    limit = null
+    const asked = server.asked.length
+    const second = await start()
+    await Bun.sleep(1500)
+    expect(server.asked.length).toBe(asked)
+    const answer = await fetch(`${second.listening.address}api/events/${ID}`)
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'public, max-age=0'])
+    const text = await (await fetch(`${second.listening.operations}status`)).text()
+    const { events } = (JSON.parse(text) as { lists: { events: ListStatus } }).lists
+    expect(events.nextTryInMs).toBeGreaterThan(60_000)
+    expect(await second.child.stop()).toBe(0)
+  },
+)
 
 it.each(BOTH_RUNTIMES)(
   'a short pause is waited for, and an outage of 503 is tried again soon (%s)',

@@ -101,6 +101,34 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
     expect(changedRows(third)).toBe(1)
   })
 
+  it('goes on with the old lists and their age where the CRM fails and staleIfError is set, and with 502 where it is not', async () => {
+    const freshness = { maxAge: '1s', refreshEvery: '300ms' }
+    const service = await serviceOf({ freshness, crm: FILES })
+    writeEvents(service.folder, 10)
+    const first = service.spawn(runtime)
+    await service.untilAnswered(`/api/events/${hex(1)}`)
+    await untilSaid(first, 'snapshot-written')
+    expect(await first.stop()).toBe(0)
+    const writtenMs = service.writtenMs
+    rmSync(join(service.folder, 'crm', 'events.ndjson'))
+    await Bun.sleep(1100)
+
+    for (const staleIfError of ['12h', '0s']) {
+      service.configure({ freshness: { ...freshness, staleIfError }, crm: FILES })
+      const child = service.spawn(runtime)
+      await untilSaid(child, 'listening')
+      const { status, headers } = await service.untilNot(`/api/events/${hex(1)}`, 0)
+      expect([staleIfError, status]).toEqual([staleIfError, staleIfError === '0s' ? 502 : 200])
+      if (status === 200) {
+        const ageMs = Number(headers.get('age')) * 1000
+        expect(ageMs).toBeGreaterThan(1000)
+        expect(ageMs).toBeLessThan(Date.now() - writtenMs + 10_000)
+        expect(headers.get('cache-control')).toBe('public, max-age=0')
+      }
+      expect(await child.stop()).toBe(0)
+    }
+  })
+
   it('sends the JSON-LD of a free event that it sent before, though no row is mapped again', async () => {
     const feeds = { feeds: { jsonLd: 'on' }, representation: { currency: 'GBP' } }
     const service = await serviceOf({ freshness: OFTEN, crm: FILES, ...feeds })

@@ -6,10 +6,10 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import type { Change, PageStream, ReadRequest, ListSource } from '../../src/sync/port.ts'
+import type { Change, Failure, PageStream, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import { cursorOf, failed, PAGE_ROWS } from '../../src/sync/port.ts'
 import { Replica } from '../../src/sync/replica.ts'
-import type { Time } from '../../src/time/time.ts'
+import type { Moment, Time } from '../../src/time/time.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { SnapshotFile } from '../../src/snapshot/snapshot-file.ts'
 import { SnapshotKeeper } from '../../src/snapshot/snapshot-keeper.ts'
@@ -27,6 +27,8 @@ class Table<Item> {
   travels = true
   /** Rows without an id, in full reads. */
   nameless = 0
+  /** Each read fails with it. */
+  failure: Failure | null = null
   /** Each read waits for it. */
   gate: Promise<void> = Promise.resolve()
 
@@ -75,6 +77,7 @@ class Table<Item> {
     this.reads.push(kind)
     const begunAt = time.now()
     await this.gate
+    if (this.failure !== null) return { ok: false, failure: this.failure }
     if (kind === 'changes' && !this.knowsCursors) return failed('cursor-refused', 'forgotten')
     const known = this.#log.length
     const ids = new Set(kind === 'full' ? this.rows.keys() : this.#log.slice(Number(cursor)))
@@ -110,6 +113,8 @@ export interface RigOptions {
   readonly directory?: string
   readonly fingerprint?: string
   readonly memoryBytes?: number
+  readonly staleIfErrorMs?: number
+  readonly aheadMs?: number
   /** Runs where requests would pass. */
   readonly onPause?: () => void
 }
@@ -147,18 +152,22 @@ export class Rig {
   readonly directory: string
   readonly path: string
   readonly file: WatchedFile
-  aheadMs = 0
+  aheadMs: number
 
   constructor(crm: Tables, options: RigOptions = {}) {
-    const { directory = emptyDirectory(), fingerprint = '0123456789ab', memoryBytes = 1e9, onPause } = options
+    const {
+      directory = emptyDirectory(),
+      fingerprint = '0123456789ab',
+      memoryBytes = 1e9,
+      staleIfErrorMs = 0,
+      onPause,
+    } = options
+    this.aheadMs = options.aheadMs ?? 0
     this.directory = directory
     this.path = join(directory, `${fingerprint}.snapshot`)
     const time: Time = {
       ...systemTime,
-      now: () => {
-        const { monotonicMs, wallMs } = systemTime.now()
-        return { monotonicMs: monotonicMs + this.aheadMs, wallMs: wallMs + this.aheadMs }
-      },
+      now: () => this.now(),
     }
     const pause = (): Promise<void> => {
       onPause?.()
@@ -175,7 +184,7 @@ export class Rig {
         maxAgeMs: 30_000,
         refreshEveryMs: 3_600_000,
         fullReadEveryMs: 900_000,
-        staleIfErrorMs: 0,
+        staleIfErrorMs,
         shrinkGuardMs: 86_400_000,
       },
       limits: { memoryBytes },
@@ -193,6 +202,11 @@ export class Rig {
       time,
       observe: (observation) => this.observed.push(observation),
     })
+  }
+
+  now(): Moment {
+    const { monotonicMs, wallMs } = systemTime.now()
+    return { monotonicMs: monotonicMs + this.aheadMs, wallMs: wallMs + this.aheadMs }
   }
 
   /** Begins as a process does, and ends its first reads. */
@@ -256,8 +270,8 @@ export function put({ events, venues }: Tables, list: 'events' | 'venues', numbe
 }
 
 /** Has written a snapshot of these in a new directory, and stopped. */
-export async function written(both: Tables): Promise<Rig> {
-  const rig = await new Rig(both).start()
+export async function written(both: Tables, options: RigOptions = {}): Promise<Rig> {
+  const rig = await new Rig(both, options).start()
   await until(() => rig.said.includes('snapshot-written'))
   await rig.stop()
   for (const table of [both.events, both.venues]) table.reads.splice(0)

@@ -75,6 +75,14 @@ export class Service {
     }
   }
 
+  /** The first answer whose status is another. */
+  untilNot(path: string, status: number): Promise<Response> {
+    return eventually(
+      () => fetch(`http://127.0.0.1:${this.#port}${path}`).catch(() => Response.error()),
+      (answer) => answer.status !== status,
+    )
+  }
+
   get files(): readonly string[] {
     return existsSync(this.snapshot) ? readdirSync(this.snapshot) : []
   }

@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'bun:test'
 import { DirtyRows } from '../../src/records/row-records.ts'
 import { eventOf, guidOf } from '../model/records.ts'
-import { emptyDirectory, put, Rig, started, tables, until, written } from './rig.ts'
+import { failureOf } from '../../src/sync/port.ts'
+import { listStanding } from '../../src/sync/served-list.ts'
+import { emptyDirectory, put, Rig, started, type Tables, tables, until, written } from './rig.ts'
 
 const DAY_MS = 24 * 3_600_000
 describe('a snapshot in a file', () => {
@@ -59,6 +61,97 @@ describe('a snapshot in a file', () => {
     expect(ageMs).toBeLessThanOrEqual(performance.now() - begunMs)
     expect(events.reader.freshness.auditedAgeMs(now)).toBeNull()
     await rig.stop()
+  })
+
+  describe('with staleIfError, while the CRM fails at the start', () => {
+    const HOUR_MS = 3_600_000
+    const limits = { maxAgeMs: 30_000, staleIfErrorMs: 12 * HOUR_MS, shrinkGuardMs: 86_400_000 }
+    const bridged = async (
+      both: Tables,
+      { directory }: Rig,
+      { staleIfErrorMs = limits.staleIfErrorMs, aheadMs = HOUR_MS } = {},
+    ): Promise<{ readonly rig: Rig; readonly ageMs: number | null; readonly standing: string }> => {
+      const rig = await new Rig(both, { directory, staleIfErrorMs, aheadMs }).start()
+      const now = rig.now()
+      const { events } = rig.replica
+      return { rig, ageMs: events.ageMs(now), standing: listStanding(events, { ...limits, staleIfErrorMs }, now) }
+    }
+    const failing = (both: Tables, failure = failureOf('unreachable', 'no answer')): void => {
+      for (const table of [both.events, both.venues]) table.failure = failure
+    }
+
+    it('is served with its age by the wall clock, also by the process after that, until a read confirms it', async () => {
+      const both = tables(30)
+      const before = await written(both, limits)
+      failing(both)
+      const first = await bridged(both, before)
+      expect(first.standing).toBe('stale')
+      expect(first.ageMs ?? 0).toBeGreaterThanOrEqual(HOUR_MS)
+      expect(first.ageMs ?? 0).toBeLessThan(HOUR_MS + 10_000)
+      await first.rig.stop()
+      const second = await bridged(both, before, { aheadMs: 2 * HOUR_MS })
+      expect(second.standing).toBe('stale')
+      expect(second.ageMs ?? 0).toBeGreaterThanOrEqual(2 * HOUR_MS)
+      for (const table of [both.events, both.venues]) table.failure = null
+      put(both, 'events', 1, 'changed')
+      await second.rig.read()
+      const { events } = second.rig.replica
+      expect(both.events.reads.at(-1)).toBe('changes')
+      expect([events.list.get(guidOf(1))?.Name, events.reader.isBridging]).toEqual(['changed', false])
+      expect(events.ageMs(second.rig.now()) ?? HOUR_MS).toBeLessThan(10_000)
+      await second.rig.stop()
+    })
+
+    it('is not served without staleIfError, when it is too old, and when the clock was set back', async () => {
+      const both = tables(30)
+      const before = await written(both, limits)
+      failing(both)
+      for (const setting of [{ staleIfErrorMs: 0 }, { aheadMs: 13 * HOUR_MS }, { aheadMs: -HOUR_MS }]) {
+        const { rig, standing } = await bridged(both, before, setting)
+        expect([setting, standing, rig.replica.events.reader.isLoaded]).toEqual([setting, 'empty', false])
+        await rig.kill()
+      }
+    })
+
+    it('holds since when the CRM fails, though the process that saw it fail was killed', async () => {
+      const both = tables(30)
+      const before = await written(both, limits)
+      const rig = await new Rig(both, { directory: before.directory, ...limits, aheadMs: HOUR_MS }).start()
+      failing(both)
+      await rig.read()
+      await until(() => rig.file.writes > 0)
+      await rig.file.last
+      await rig.kill()
+      const after = await bridged(both, before, { aheadMs: HOUR_MS + 60_000 })
+      expect(after.ageMs ?? HOUR_MS).toBeLessThan(70_000)
+      await after.rig.stop()
+    })
+  })
+
+  it('holds the pause that the CRM asked for: the next process asks nothing before it ends, not even after a kill', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    both.events.failure = failureOf('throttled', 'too many requests', 120_000)
+    const rig = await started(both, before)
+    await until(() => rig.file.writes > 0)
+    await rig.file.last
+    await rig.kill()
+    both.events.failure = null
+    both.events.reads.splice(0)
+    const during = await new Rig(both, { directory: before.directory, aheadMs: 60_000 }).start()
+    const { events } = during.replica
+    expect(both.events.reads).toEqual([])
+    expect(events.lastFailure).toMatchObject({
+      kind: 'throttled',
+      message: 'the CRM asked for a pause before the restart',
+    })
+    expect(events.nextTryInMs).toBeGreaterThan(40_000)
+    expect(events.nextTryInMs).toBeLessThanOrEqual(60_000)
+    expect(during.observed.find(({ kind }) => kind === 'read-paused')).toMatchObject({ list: 'events' })
+    await during.stop()
+    const after = await new Rig(both, { directory: before.directory, aheadMs: 121_000 }).start()
+    expect([both.events.reads, after.replica.events.isFailing]).toEqual([['changes'], false])
+    await after.stop()
   })
 
   it('whose cursor the CRM no longer knows is read over in full, and nothing is served before', async () => {
