@@ -234,7 +234,7 @@ interface Named {
 
 export type ReadOutcome = ReadEnd | Failed
 
-/** The course of a read: its pages, then its outcome. */
+/** The course of a read: its pages, each at least as new as the one before, then its outcome. */
 export type PageStream<Item, End = ReadOutcome> = AsyncGenerator<Page<Item>, End, void>
 
 export interface ReadEnd {

@@ -55,7 +55,7 @@ export function fleetSettingOf(given: Partial<FleetSetting> & Pick<Setting, 'str
     newer: 0.3,
     sliceMs: 0,
     mishaps: null,
-    ...settingOf({ trouble: 0, cursorDeaths: 0, asksTwice: 0, clients: 8, thinkMs: maxAgeMs / 20, ...given }),
+    ...settingOf({ trouble: 0, cursorDeaths: 0, clients: 8, thinkMs: maxAgeMs / 20, ...given }),
     ...given,
   }
 }

@@ -294,10 +294,14 @@ export class Checker {
     return Math.min(told, this.#log.auditedAt(list, span.to), this.#auditDueBy(span.to))
   }
 
-  /** Returns when an audit must have found what happened at `ms`. Unlimited if reads fail. */
+  /**
+   * Returns when an audit must have found what happened at `ms`: the one that ran then may have missed it, and the next
+   * one needs time. Unlimited if reads fail.
+   */
   #auditDueBy(ms: number): number {
-    const { trouble, clocks, fullReadEveryMs } = this.#setting
-    return trouble === 0 && clocks === 'steady' ? ms + 2 * fullReadEveryMs + 5000 : Number.POSITIVE_INFINITY
+    const { trouble, clocks, fullReadEveryMs, latencyMs } = this.#setting
+    const isSure = trouble === 0 && clocks === 'steady'
+    return isSure ? ms + 2 * fullReadEveryMs + 200 * latencyMs : Number.POSITIVE_INFINITY
   }
 
   /**

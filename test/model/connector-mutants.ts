@@ -13,7 +13,7 @@ type Reading = PageStream<EventRecord>
 export const CONNECTOR_MUTANTS: readonly Mutant[] = [
   ...CONNECTORS.slice(0, 3).map((connector): Mutant => ({
     name: `takes the moment after the answer, with ${connector.ways.join(', ')}`,
-    setting: settingOf({ ...connector, maxAgeMs: 1000, latencyMs: 300, trouble: 0 }),
+    setting: settingOf({ ...connector, maxAgeMs: 1000, latencyMs: 300, patienceMs: 10_000, trouble: 0 }),
     breakIt: (now) =>
       overrideReads(async function* late(read): Reading {
         let next = await read.next()

@@ -3,7 +3,7 @@ import type { Change, Page, ReadEnd, ReadKind, ReadOutcome, ReadRequest, ListSou
 import type { Cursor } from '../../src/sync/port.ts'
 import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from './chance.ts'
-import type { Exchange, Reply } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { LoggedRead, ReadLog } from './read-log.ts'
 import type { Setting } from './setting.ts'
 import type { State } from './story.ts'
@@ -149,47 +149,31 @@ export function changeOf<Item>(
 }
 
 /**
- * Requests one page. Sometimes twice because the first answer is slow: then both arrive, in any order. In a snapshot
- * only once.
+ * Reads the whole list in pages by id, while rows change. A later page of one read is at least as new as an earlier one
+ * (port.ts). Returns a failure or `null`.
  */
-export async function askPage<Result>(
-  { exchange, chance, setting }: Parts<unknown>,
-  find: (trueMs: number) => Result,
-): Promise<readonly Reply<Result>[]> {
-  if (setting.snapshot || !chance.happens(setting.asksTwice)) return [await exchange.ask(find)]
-  const both = await Promise.all([exchange.ask(find), exchange.ask(find)])
-  return chance.happens(0.5) ? both : both.toReversed()
-}
-
-/** Reads the whole list in pages by id, while rows change. Returns a failure or `null`. */
 export async function* readByKey<Item>(
   parts: Parts<Item>,
   view: View,
   toChange: (seen: Seen) => Change<Item> | null,
   pass = 0,
 ): AsyncGenerator<Page<Item>, Extract<ReadOutcome, { ok: false }> | null, void> {
-  const { table } = parts
+  const { table, exchange } = parts
   let after = ''
   for (;;) {
     const key = after
-    const replies = await askPage(parts, (trueMs) =>
+    const reply = await exchange.ask((trueMs) =>
       rowsIn(parts, view, trueMs)
         .filter(({ story }) => story.id > key)
         .toSorted((left, right) => (left.story.id < right.story.id ? -1 : 1))
         .slice(0, PAGE_ROWS),
     )
-    let isLast = false
-    for (const reply of replies) {
-      if (!reply.ok) return reply
-      const changes = reply.result.map(toChange).filter((change) => change !== null)
-      for (const { id } of changes) if (id !== null) view.named.add(id)
-      yield { ...pageIn(parts, view, reply.begunAt, changes), pass }
-      const last = reply.result.at(-1)?.story.id ?? ''
-      // The shorter of two answers decides how far the list was read.
-      after = after === key || last < after ? last : after
-      if (reply.result.length < PAGE_ROWS) isLast = true
-    }
-    if (isLast) return null
+    if (!reply.ok) return reply
+    const changes = reply.result.map(toChange).filter((change) => change !== null)
+    for (const { id } of changes) if (id !== null) view.named.add(id)
+    yield { ...pageIn(parts, view, reply.begunAt, changes), pass }
+    after = reply.result.at(-1)?.story.id ?? ''
+    if (reply.result.length < PAGE_ROWS) return null
     if (view.logged.kind !== 'availability') table.betweenPages?.({ begunMs: view.begunMs, after, named: view.named })
   }
 }

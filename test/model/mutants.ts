@@ -10,7 +10,7 @@ import { RecordList } from '../../src/records/record-list.ts'
 import { ShrinkGuard } from '../../src/sync/shrink-guard.ts'
 import type { Time } from '../../src/time/time.ts'
 import { Tombstones } from '../../src/sync/tombstones.ts'
-import { ASKED_TWICE, CURSORS_DIE, ID_SCANS_SELDOM } from './plans.ts'
+import { CURSORS_DIE, ID_SCANS_SELDOM } from './plans.ts'
 import { override, overrideGetter } from './override.ts'
 import type { Stage } from './run-model.ts'
 import { type Setting, settingOf } from './setting.ts'
@@ -29,6 +29,16 @@ export interface Mutant {
   readonly timeFor?: (time: VirtualTime) => Time
 }
 
+/** Audits that overlap reads of changes, one after the other. */
+const OVERLAPPING = {
+  strategy: 'token-delta',
+  maxAgeMs: 1000,
+  trouble: 0,
+  latencyMs: 150,
+  patienceMs: 10_000,
+  fullReadEveryMs: 3000,
+  changeEveryMs: 60,
+} as const
 const token = settingOf({ strategy: 'token-delta', maxAgeMs: 1000 })
 const calm = { strategy: 'token-delta', maxAgeMs: 1000, trouble: 0 } as const
 const pages = settingOf({ strategy: 'full-read', maxAgeMs: 1000 })
@@ -94,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lets an older page win',
-    setting: settingOf(ASKED_TWICE),
+    setting: settingOf(OVERLAPPING),
     breakIt: (now) =>
       override(
         PageApplier.prototype,
@@ -107,7 +117,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgets tombstones',
-    setting: settingOf({ ...calm, latencyMs: 150, fullReadEveryMs: 2000, changeEveryMs: 60 }),
+    setting: settingOf({ ...calm, latencyMs: 150, patienceMs: 10_000, fullReadEveryMs: 2000, changeEveryMs: 60 }),
     breakIt: () => override(Tombstones.prototype, 'absentSince', () => () => Number.NEGATIVE_INFINITY),
   },
   {
@@ -138,7 +148,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "counts the tickets' age from the read's end",
-    setting: { ...apart, trouble: 0, latencyMs: 400 },
+    setting: { ...apart, trouble: 0, latencyMs: 400, patienceMs: 10_000 },
     breakIt: (now) =>
       override(
         Freshness.prototype,
@@ -162,7 +172,19 @@ export const MUTANTS: readonly Mutant[] = [
           },
       ),
   },
-  { name: 'ignores the shrink guard', setting: { ...pages, shrinkGuardMs: null } },
+  {
+    name: 'ignores the shrink guard',
+    setting: pages,
+    breakIt: () =>
+      override(
+        ShrinkGuard.prototype,
+        'judge',
+        (original) =>
+          function judge(this: ShrinkGuard, list, read, circumstances) {
+            return original.call(this, list, read, { ...circumstances, shrinkGuardMs: null })
+          },
+      ),
+  },
   {
     name: 'confirms changes while the shrink guard holds',
     setting: token,
@@ -246,20 +268,6 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'moves the cursor past what it ignored',
-    setting: settingOf(ASKED_TWICE),
-    breakIt: () =>
-      override(
-        PageApplier.prototype,
-        'removePostponed',
-        (original) =>
-          function removePostponed(this: PageApplier<unknown>) {
-            original.call(this)
-            this.ignored = 0
-          },
-      ),
-  },
-  {
     name: 'counts any read as one that began since',
     setting: settingOf({ strategy: 'full-read', maxAgeMs: 0 }),
     breakIt: () =>
@@ -288,12 +296,19 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'drops rows of an audit that no read of changes ever reported',
-    setting: settingOf({ ...calm, maxAgeMs: 3000, refreshEveryMs: 500, latencyMs: 250, fullReadEveryMs: 2000 }),
+    setting: settingOf({
+      ...calm,
+      maxAgeMs: 3000,
+      refreshEveryMs: 500,
+      latencyMs: 250,
+      patienceMs: 10_000,
+      fullReadEveryMs: 2000,
+    }),
     breakIt: () => override(Tombstones.prototype, 'duringAudit', () => () => {}),
   },
   {
     name: 'shows events before their venues',
-    setting: { ...token, changeEveryMs: 100, trouble: 0, latencyMs: 150, fullReadEveryMs: 60_000 },
+    setting: { ...token, changeEveryMs: 100, trouble: 0, latencyMs: 150, patienceMs: 10_000, fullReadEveryMs: 60_000 },
     breakIt: () => override(RecordList.prototype, 'serves', () => () => true),
   },
   {

@@ -21,19 +21,6 @@ export const CURSORS_DIE = {
   fullReadEveryMs: 60_000,
 } as const
 
-/** Without trouble, except that many pages are requested twice and the answers arrive in any order. */
-export const ASKED_TWICE = {
-  strategy: 'token-delta',
-  maxAgeMs: 1000,
-  trouble: 0,
-  cursorDeaths: 0,
-  asksTwice: 0.6,
-  latencyMs: 100,
-  changeEveryMs: 80,
-  clients: 3,
-  fullReadEveryMs: 60_000,
-} as const
-
 /** Most reads of changes are only a delta, which cannot report deletions. */
 export const ID_SCANS_SELDOM = {
   strategy: 'time-delta',
@@ -138,7 +125,6 @@ export const PLANS: readonly Plan[] = [
     serverFilters: false,
   }),
   plan('token-delta, nothing goes wrong but cursors', CURSORS_DIE),
-  plan('token-delta, nothing goes wrong but answers that come twice', ASKED_TWICE),
   plan('time-delta, each read a snapshot', { strategy: 'time-delta', maxAgeMs: 1000, snapshot: true }),
   plan('time-delta, each read a snapshot, reported row by row', {
     strategy: 'time-delta',

@@ -23,8 +23,6 @@ export interface Setting {
   readonly patienceMs: number
   /** The amount of trouble: 0 for none, 1 for the usual. */
   readonly trouble: number
-  /** The probability that a page is requested twice because the first answer is slow. */
-  readonly asksTwice: number
   readonly clocks: 'steady' | 'set' | 'suspended'
   readonly waiting: number
   readonly waitForMs: number
@@ -69,7 +67,6 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     latencyMs: 40,
     patienceMs: given.maxAgeMs === 0 ? 10_000 : Math.max(300, Math.min(10_000, given.maxAgeMs / 3)),
     trouble: 1,
-    asksTwice: 0.05 * (given.trouble ?? 1),
     clocks: 'steady',
     waiting: 1000,
     waitForMs: 15_000,

@@ -2,17 +2,7 @@ import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { Cursor, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
-import {
-  askPage,
-  changeOf,
-  endOf,
-  PAGE_ROWS,
-  pageOf,
-  readAvailability,
-  readByKey,
-  sourceOf,
-  isTold,
-} from './model-source.ts'
+import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf, isTold } from './model-source.ts'
 import type { Seen } from './table.ts'
 
 /** A CRM with a token, like Dataverse: all changes since then in the order of change, then the deletions. */
@@ -43,7 +33,7 @@ async function* readFull<Item>(parts: Parts<Item>, view: View): Pages<Item> {
 }
 
 async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sight: Sight): Pages<Item> {
-  const { table, chance, setting } = parts
+  const { table, chance, setting, exchange } = parts
   if (cursor === null || chance.happens(0.01 * setting.trouble)) {
     return { ok: false, failure: { kind: 'cursor-refused', message: 'the token is too old', retryAfterMs: null } }
   }
@@ -53,37 +43,34 @@ async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, s
   const told = new Map<Guid, number>()
   for (let isLast = false; !isLast;) {
     const from = since
-    const replies = await askPage(parts, (trueMs) => ({
+    const reply = await exchange.ask((trueMs) => ({
       rows: changedSince(parts, trueMs, from, sight),
       at: table.sequence,
     }))
-    for (const reply of replies) {
-      if (!reply.ok) return reply
-      const { rows, at } = reply.result
-      for (const { story, state } of rows) told.set(story.id, Math.max(state.sequence, told.get(story.id) ?? 0))
-      yield pageOf(
-        reply.begunAt,
-        0,
-        rows.map((seen) => changeOf(parts, seen)),
-      )
-      since = Math.max(since, rows.at(-1)?.state.sequence ?? 0)
-      if (rows.length === PAGE_ROWS) continue
-      isLast = true
-      // A naive connector keeps the token of the last answer. Changes that the replica ignored must not be lost.
-      reached = at
-    }
-  }
-  // A deleted row may have been created again since. Only a report after its deletion proves that.
-  const find = () => table.deletions.filter(({ id, sequence }) => sequence > token && (sight === null || sight.has(id)))
-  for (const reply of await askPage(parts, find)) {
     if (!reply.ok) return reply
-    const gone = reply.result.filter(({ id, sequence }) => sequence > (told.get(id) ?? 0))
+    const { rows, at } = reply.result
+    for (const { story, state } of rows) told.set(story.id, Math.max(state.sequence, told.get(story.id) ?? 0))
     yield pageOf(
       reply.begunAt,
       0,
-      gone.map(({ id }) => ({ kind: 'deleted', id })),
+      rows.map((seen) => changeOf(parts, seen)),
     )
+    since = Math.max(since, rows.at(-1)?.state.sequence ?? 0)
+    isLast = rows.length < PAGE_ROWS
+    // A naive connector keeps the token of the last answer. Changes that the replica ignored must not be lost.
+    reached = at
   }
+  // A deleted row may have been created again since. Only a report after its deletion proves that.
+  const reply = await exchange.ask(() =>
+    table.deletions.filter(({ id, sequence }) => sequence > token && (sight === null || sight.has(id))),
+  )
+  if (!reply.ok) return reply
+  const gone = reply.result.filter(({ id, sequence }) => sequence > (told.get(id) ?? 0))
+  yield pageOf(
+    reply.begunAt,
+    0,
+    gone.map(({ id }) => ({ kind: 'deleted', id })),
+  )
   return endOf('changes', cursorOf(reached))
 }
 
