@@ -1,56 +1,54 @@
-// `npm run bench` measures all parts and writes docs/benchmarks.md; `npm run bench -- PART …` measures some of them
-// again. BENCH_QUICK=1 prints the page instead.
-import { existsSync, writeFileSync } from 'node:fs'
+// `npm run bench` runs all three programs and writes bench/README.md and docs/benchmarks.md; `npm run bench -- serve`
+// (read, size) runs one. `--quick` shows in minutes that everything runs, and writes nothing.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../test/support/child.ts'
-import { OtherWork } from './machine/other-work.ts'
-import { CAN_PIN } from './machine/pinned.ts'
-import { QUICK } from './measure/scale.ts'
-import { PARTS } from './all-parts.ts'
-import { writeCostImage } from './report/cost-image.ts'
-import { pageOf } from './report/page.ts'
-import { type Result, readResults, writeResult } from './report/results.ts'
-import { machineAndVersions } from './report/versions.ts'
-import { Workshop } from './workshop.ts'
+import { machine, runtimes, toolOf, versionOf } from './machine.ts'
+import { read } from './read.ts'
+import { type Program, PROGRAMS, renderResult, type Result, type Table, writeResult } from './report.ts'
+import { serve } from './serve.ts'
+import { size } from './size.ts'
+import { type Scale, Workshop } from './workshop.ts'
 
-const RESULTS = join(ROOT, 'bench/results')
+const FULL: Scale = { sizes: [10_000, 100_000, 1_000_000], rounds: 7, seconds: 4, starts: 3 }
+const QUICK: Scale = { sizes: [500, 2000], rounds: 1, seconds: 1, starts: 1 }
 
-const named = process.argv.slice(2)
-const wrong = named.filter((name) => !Object.hasOwn(PARTS, name))
-if (wrong.length > 0) fail(`there is no part ${wrong.join(', ')}; the parts are ${Object.keys(PARTS).join(', ')}`)
-if (!existsSync('/proc/self/stat')) fail('the benchmark reads processor time and memory from /proc, which Linux has')
+const MEASURE: Readonly<Record<Program, (workshop: Workshop, scale: Scale) => Promise<readonly Table[]>>> = {
+  serve,
+  read,
+  size,
+}
+
+const given = process.argv.slice(2)
+const isQuick = given.includes('--quick')
+const named = given.filter((word) => word !== '--quick')
+const unknown = named.filter((name) => !Object.hasOwn(MEASURE, name))
+if (unknown.length > 0) {
+  console.error(`there is no program ${unknown.join(', ')}; they are ${PROGRAMS.join(', ')}`)
+  process.exit(2)
+}
 
 const workshop = new Workshop()
-if (!CAN_PIN) workshop.leftOut.add('keeping server and client to a core each: it needs taskset and two cores')
-const quick: Result[] = []
-for (const [name, part] of Object.entries(PARTS)) {
-  if (named.length > 0 && !named.includes(name)) continue
-  const fromMs = performance.now()
-  console.error(`${name} …`)
-  const otherWork = new OtherWork()
-  const section = await part(workshop)
-  await workshop.tidy()
-  const busy = `Other programs took about ${(otherWork.share * 100).toFixed(0)} % of the processors' time meanwhile.`
-  const result: Result = {
-    date: new Date().toISOString().slice(0, 10),
-    machine: machineAndVersions(),
-    leftOut: [...workshop.leftOut],
-    ...section,
-    markdown: `${section.markdown.trimEnd()}\n\n${busy}`,
-  }
-  if (QUICK) quick.push(result)
-  // Written after each part, so that an aborted run keeps its results.
-  else {
-    writeResult(RESULTS, name, result)
-    writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(readResults(RESULTS, Object.keys(PARTS))))
-    writeCostImage(join(ROOT, 'docs'))
-  }
-  console.error(`${name}: ${((performance.now() - fromMs) / 1000).toFixed(0)} s`)
+for (const program of PROGRAMS) {
+  if (named.length > 0 && !named.includes(program)) continue
+  console.error(`${program} …`)
+  const tables = await MEASURE[program](workshop, isQuick ? QUICK : FULL)
+  const result: Result = { date: new Date().toISOString().slice(0, 10), machine: `${machine()}; ${versions()}`, tables }
+  console.log(renderResult(result))
+  if (isQuick) console.log('A quick run: it shows that everything runs; its figures say nothing.')
+  else writeResult(program, result)
 }
-if (QUICK) console.log(`**A quick run: it shows that everything runs; its figures say nothing.**\n\n${pageOf(quick)}`)
 process.exit()
 
-function fail(problem: string): never {
-  console.error(problem)
-  process.exit(2)
+function versions(): string {
+  const packages = ['hono', 'fastify'].map((name) => {
+    const text = readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')
+    return `${name} ${(JSON.parse(text) as { readonly version: string }).version}`
+  })
+  const tools = [
+    `nginx ${versionOf(toolOf('nginx'), '-v')}`,
+    `Varnish ${versionOf(toolOf('varnishd', 'varnish'), '-V')}`,
+    `wrk ${versionOf(toolOf('wrk'), '-v')}`,
+  ]
+  return [runtimes(), ...packages, ...tools].join(', ')
 }

@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { table } from '../bench/report/table.ts'
-import { machine, runtimes } from '../bench/report/versions.ts'
+import { machine, runtimes } from '../bench/machine.ts'
+import { renderTable } from '../bench/report.ts'
 import type { FleetSoakReport } from '../test/cluster/fleet-soak.ts'
 import {
   ASK_EVERY_MS,
@@ -87,11 +87,11 @@ instances may be a moment apart: ${behindOthers} answers through nginx showed a 
 This table shows what callers saw through nginx, from the beginning of each fault to that of the next. *Refused* is 502, 504 or no answer; the longest
 refusal is the longest time without any other answer.
 
-${table(head, rows)}
+${renderTable({ title: '', head, rows })}
 This table shows the fourth process: the time from its start until it answered 200 for the last of ${events} events, and until the fault was over.
 The goal of 1 s applies if a leader and the store are available. If nobody leads, another instance has to take over first, after an election time of
 ${ELECTION_TIMEOUT_MS / 1000} s with these settings. If the store is lost or full, the process waits for it as long, and then reads the whole CRM itself, unless the store
 is back sooner.
 
-${table(['while', 'runtime', 'ready after s', 'over after s'], starts)}`
+${renderTable({ title: '', head: ['while', 'runtime', 'ready after s', 'over after s'], rows: starts })}`
 }

@@ -1,7 +1,7 @@
 /** Runs the soak on one runtime after the other: `MINUTES=30 npm run soak`; with --write, writes docs/soak.md. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { machine, runtimes } from '../bench/report/versions.ts'
+import { machine, runtimes } from '../bench/machine.ts'
 import type { SoakReport } from '../test/faults/soak.ts'
 import { soak } from '../test/faults/soak.ts'
 

@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { writeLists } from '../../bench/lists/data.ts'
+import { writeLists } from '../../bench/lists.ts'
 import { Child, programOf } from '../support/child.ts'
 
 const ROWS = 1000
@@ -35,7 +35,7 @@ it('the writer of a list changes every row where it is told to', async () => {
 })
 
 async function write(eventsFile: string, ...roundsAndOneIn: readonly string[]): Promise<void> {
-  const args = ['bench/lists/list-writer.ts', eventsFile, '0.05', ...roundsAndOneIn]
+  const args = ['bench/list-writer.ts', eventsFile, '0.05', ...roundsAndOneIn]
   expect(await new Child(programOf('bun'), args).exited).toBe(0)
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import { ResponseReader } from '../../bench/load/response-reader.ts'
+import { ResponseReader } from '../../bench/response-reader.ts'
 
 const BODY = 'Café\r\n\r\n'
 const response = (name = 'Content-Length'): Buffer =>
