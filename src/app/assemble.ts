@@ -129,6 +129,7 @@ async function assembleWith<R extends Reading>(
         basePath: listen.basePath,
         ...settings.representation,
         calendarName: feeds.calendarName,
+        isLowestPrice: configuration.crm.isLowestPrice(),
         zone: timeZone,
       },
       switches: feeds,

@@ -325,6 +325,8 @@ export interface CrmTraits {
   readonly shaping: () => unknown
   /** What precedes the CRM's ids in the names of UUIDs, for events and for venues; `null` if its ids are GUIDs. */
   readonly idNames: () => readonly [events: string, venues: string] | null
+  /** Whether the price of an event is the lowest of several. */
+  readonly isLowestPrice: () => boolean
 }
 
 /** The settings of a kind of CRM, which are a function of the general ones. */

@@ -14,22 +14,31 @@ export interface EventMeanings {
   readonly image: string | null
   /** `null` if the event has no status, or one that is not known here. */
   readonly status: EventStatus | null
+  /** The organisation's own words for the status, such as the new date; `null` if it says nothing. */
+  readonly statusText: string | null
 }
 
-const NOTHING: EventMeanings = { description: null, image: null, status: null }
+const NOTHING: EventMeanings = { description: null, image: null, status: null, statusText: null }
 
 /** Returns a function that reads these fields of an event: the further fields of these names, if they are texts. */
 export function meaningsOf(further: readonly FurtherField[]): (event: EventRecord) => EventMeanings {
   const positionOf = (name: string): number =>
     further.findIndex((field) => field.name === name && FIELD_TYPE_OF[field.type] === 'text')
   const [description, image, status] = [positionOf('Description'), positionOf('Image'), statusPosition(further)]
-  if (description === -1 && image === -1 && status === -1) return () => NOTHING
+  const statusText = positionOf('StatusText')
+  if (Math.max(description, image, status) === -1) return () => NOTHING
   return ({ Further = [] }) => {
     const textAt = (position: number): string | null => {
       const value = Further[position] ?? null
       return typeof value === 'string' ? value : null
     }
-    return { description: textAt(description), image: textAt(image), status: statusSaid(textAt(status) ?? '') }
+    const said = textAt(status)
+    return {
+      description: textAt(description),
+      image: textAt(image),
+      status: statusSaid(said ?? ''),
+      statusText: [textAt(statusText), said].find(saysSomething) ?? null,
+    }
   }
 }
 
@@ -45,11 +54,16 @@ export function saysSomething(text: string | null): text is string {
   return (first > 0x20 && first < 0x7f) || trimWhiteSpace(text) !== ''
 }
 
-/** Returns a venue's name and the parts of its address that are not blank, in the order of the record. */
+/** Returns a venue's name and the parts of its address that are not blank, in the order of a postal address. */
 export function partsOf(venue: VenueRecord): readonly string[] {
-  const { AddressCity, AddressPostalCode, AddressState, AddressCountry } = venue
-  const parts = [venue.Name, ...streetOf(venue), AddressCity, AddressPostalCode, AddressState, AddressCountry]
-  return parts.filter(saysSomething)
+  const { AddressState, AddressCountry } = venue
+  return [venue.Name, ...streetOf(venue), ...townOf(venue), AddressState, AddressCountry].filter(saysSomething)
+}
+
+/** Postal codes that begin with a digit stand before the town, as in `01067 Dresden`, except in countries with states. */
+function townOf({ AddressCity: town, AddressPostalCode: code, AddressState: state }: VenueRecord): (string | null)[] {
+  const isBefore = saysSomething(town) && saysSomething(code) && /^\s*\d/.test(code) && !saysSomething(state)
+  return isBefore ? [`${trimWhiteSpace(code)} ${trimWhiteSpace(town)}`] : [town, code]
 }
 
 /** Returns the lines of a venue's street that are not blank. */

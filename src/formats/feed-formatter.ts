@@ -18,6 +18,8 @@ export interface FeedSettings extends FormatSettings {
   readonly page: string | null
   /** ISO 4217; `null` if no JSON-LD is served. */
   readonly currency: string | null
+  /** Whether Price is the lowest of several prices; absent if it is the only one. */
+  readonly isLowestPrice?: boolean
   /** The name of the calendar to subscribe to. */
   readonly calendarName: string | null
   /** The zone of dates: it may have days without midnight. */
@@ -53,13 +55,14 @@ export class FeedFormatter {
    */
   component(event: EventRecord, place: string, revision: Revision): string | null {
     const { namespace } = this.#settings
+    const meanings = this.#meaningsOf(event)
     return calendarEvent(event, {
       namespace,
       place,
       revision,
       zone: this.#settings.zone,
-      page: this.#pageOf(event) ?? this.#ticketsOf(event),
-      ...this.#meaningsOf(event),
+      page: this.#pageOf(event) ?? (meanings.status === 'cancelled' ? null : this.#ticketsOf(event)),
+      ...meanings,
     })
   }
 
@@ -82,12 +85,13 @@ export class FeedFormatter {
 
   /** @param hasPrice whether the mapping reads prices from the CRM */
   jsonLd(event: EventRecord, venue: VenueRecord | null, hasPrice: boolean): string {
-    const { basePath, currency, links } = this.#settings
+    const { basePath, currency, links, isLowestPrice = false } = this.#settings
     return jsonLd(event, venue, {
       basePath: basePath === '/' ? '' : basePath,
       page: this.#pageOf(event),
       currency: currency ?? '',
       hasPrice,
+      isLowestPrice,
       zone: this.#settings.zone,
       links: this.#resources.event(event, links.event).links,
       ...this.#meaningsOf(event),

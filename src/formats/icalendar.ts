@@ -4,6 +4,7 @@ import { type DateTime, type Instant, parseDateTimeText } from '../domain/date-t
 import type { EventRecord } from '../domain/event.ts'
 import type { Revision } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
+import { trimWhiteSpace } from '../domain/white-space.ts'
 import { type EventMeanings, hasCoordinates, partsOf, wholeDaysOf } from './event-meanings.ts'
 import { Buffer } from 'node:buffer'
 
@@ -140,10 +141,12 @@ function isLineBreak(code: number): boolean {
   return code === LF || code === CR || code === NEXT_LINE || code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR
 }
 
-/** The STATUS of RFC 5545 §3.8.1.11, which has no word for the other statuses. */
-const STATUS_WORDS: Partial<Record<NonNullable<EventMeanings['status']>, string>> = {
+/** The STATUS of RFC 5545 §3.8.1.11. The date of a postponed event is no longer certain. */
+const STATUS_WORDS: Readonly<Record<NonNullable<EventMeanings['status']>, string>> = {
   scheduled: 'CONFIRMED',
   cancelled: 'CANCELLED',
+  postponed: 'TENTATIVE',
+  rescheduled: 'CONFIRMED',
 }
 
 /** The properties of a calendar itself. */
@@ -190,7 +193,7 @@ export const WRITABLE_MS: readonly [startMs: number, endMs: number] = [
 /** Returns the VEVENT of an event; `null` if its year in UTC is not from 1 to 9999, which iCalendar cannot write. */
 export function calendarEvent(
   event: EventRecord,
-  { namespace, place, page, revision, description, status, zone }: CalendarEventSettings,
+  { namespace, place, page, revision, description, zone, ...meanings }: CalendarEventSettings,
 ): string | null {
   const [start, finish] = [instantOf(event.Start), instantOf(event.Finish)]
   const startText = utcText(start)
@@ -210,14 +213,23 @@ export function calendarEvent(
     written.raw('DTSTART:').raw(startText).end()
     if (finishText !== startText) written.raw('DTEND:').raw(finishText).end()
   }
-  if (event.Name) written.raw('SUMMARY:').text(event.Name).end()
+  const summary = summaryOf(event, meanings)
+  if (summary !== '') written.raw('SUMMARY:').text(summary).end()
   if (description) written.raw('DESCRIPTION:').text(description).end()
   written.lines(place)
   writeCategories(event.Tags)
-  const shownStatus = status === null ? undefined : STATUS_WORDS[status]
-  if (shownStatus !== undefined) written.raw('STATUS:').raw(shownStatus).end()
+  if (meanings.status !== null) written.raw('STATUS:').raw(STATUS_WORDS[meanings.status]).end()
   if (page !== null) written.raw('URL:').raw(page).end()
   return written.raw('END:VEVENT').end().take()
+}
+
+/** Returns the name of an event. If its date changed, the words for that follow, since few programs show STATUS. */
+function summaryOf(
+  { Name }: EventRecord,
+  { status, statusText }: Pick<EventMeanings, 'status' | 'statusText'>,
+): string {
+  const hasMoved = status === 'postponed' || status === 'rescheduled'
+  return hasMoved && statusText !== null ? `${Name ?? ''} (${trimWhiteSpace(statusText)})`.trimStart() : (Name ?? '')
 }
 
 /** Returns the lines about a venue within a VEVENT; empty if the venue has neither a name nor a place. */

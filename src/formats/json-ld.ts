@@ -36,6 +36,8 @@ export interface JsonLdSettings extends EventMeanings {
   readonly currency: string
   /** Whether Price is read from a column. If it is not, the price is 0, but the event must not be called free. */
   readonly hasPrice: boolean
+  /** Whether Price is the lowest of several prices. */
+  readonly isLowestPrice: boolean
   /** All links of the event, its own first. */
   readonly links: readonly Link[]
 }
@@ -61,7 +63,8 @@ export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: 
     ['eventStatus', text(`${SCHEMA}/${STATUS_NAMES[status ?? 'scheduled']}`)],
     ['eventAttendanceMode', venue === null ? null : text(`${SCHEMA}/OfflineEventAttendanceMode`)],
     ['location', venue === null ? null : placeOf(venue, basePath)],
-    ...offerMembers(event, settings),
+    // A cancelled event has no tickets to sell.
+    ...(status === 'cancelled' ? [] : offerMembers(event, settings)),
     ['keywords', tags.length === 0 ? null : `[${tags.map(text).join(',')}]`],
   ])
 }
@@ -127,19 +130,20 @@ function placeOf(venue: VenueRecord, basePath: string): string | null {
 
 function offerMembers(
   { Price, TicketCapacity, TicketsAvailable }: EventRecord,
-  { hasPrice, currency, links, basePath }: JsonLdSettings,
+  { hasPrice, isLowestPrice, currency, links, basePath }: JsonLdSettings,
 ): readonly Member[] {
   const availability = TicketsAvailable > 0 ? 'InStock' : 'SoldOut'
   // A CRM without prices may count no capacities either.
   const isCounted = TicketCapacity > 0 || (!hasPrice && TicketsAvailable > 0)
-  const offer = typed('Offer', [
-    ['price', hasPrice ? text(Price) : null],
+  const offer = typed(isLowestPrice ? 'AggregateOffer' : 'Offer', [
+    [isLowestPrice ? 'lowPrice' : 'price', hasPrice ? text(Price) : null],
     ['priceCurrency', hasPrice ? text(currency) : null],
     ['availability', isCounted ? text(`${SCHEMA}/${availability}`) : null],
     ['url', url(ticketsHref(links), basePath)],
   ])
   return [
     ['offers', offer],
-    ['isAccessibleForFree', hasPrice && isZero(Price) ? 'true' : null],
+    // If the lowest price is 0, others may pay.
+    ['isAccessibleForFree', hasPrice && !isLowestPrice && isZero(Price) ? 'true' : null],
   ]
 }

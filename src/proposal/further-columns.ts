@@ -31,7 +31,7 @@ export function furtherColumns(
 ): readonly FurtherProposal[] {
   const free = columns.filter((column) => column.filled > 0 && !taken.has(column) && canBeNamed(column.name))
   const status = list === 'events' ? statusOf(columns) : null
-  const lines: FurtherProposal[] = status === null ? [] : [status.line]
+  const lines: FurtherProposal[] = status === null ? [] : [...status.lines]
   const meant = new Map<Column, string>()
   if (list === 'events') {
     for (const [name, names] of Object.entries(FURTHER_NAMES)) {
@@ -57,7 +57,9 @@ function markOf(text: string): string {
 const MOST_STATES = 20
 
 /** A column of states, or one that marks what is cancelled. */
-function statusOf(columns: readonly Column[]): { readonly column: Column; readonly line: FurtherProposal } | null {
+function statusOf(
+  columns: readonly Column[],
+): { readonly column: Column; readonly lines: readonly FurtherProposal[] } | null {
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
   // A column of states may also say what is postponed.
   const ofStates = namedExactly(filled, STATUS_NAMES)
@@ -80,8 +82,26 @@ function statusOf(columns: readonly Column[]): { readonly column: Column; readon
   )
   const name = quoted(column.name)
   const value = values.length === 0 ? name : `{ column: ${name}, values: { ${values.join(', ')} } }`
-  const evidence = 'calendars and search engines read it; to show what is cancelled, write active: null'
-  return { column, line: { key: 'Status', type: 'text', value, evidence } }
+  const facts = ['calendars and search engines read it', 'to show what is cancelled, write active: null']
+  if ([...states.values()].includes('postponed'))
+    facts.push('if Start has the new date, write rescheduled for postponed')
+  const lines: FurtherProposal[] = [{ key: 'Status', type: 'text', value, evidence: facts.join('; ') }]
+  const told = column.texts.find(({ text }) => saysMore(text))
+  if (told !== undefined) {
+    lines.push({
+      key: 'StatusText',
+      type: 'text',
+      value: name,
+      evidence: `calendars show it; e.g. ${told.text.trim()}`,
+    })
+  }
+  return { column, lines }
+}
+
+/** Whether a state is followed by more words, such as a new date. */
+function saysMore(text: string): boolean {
+  const begun = stateBegun(text)
+  return begun !== null && /[\p{L}\p{N}]/u.test(text.trim().slice(begun.word.length))
 }
 
 const INTEGER = /^[+-]?\d{1,9}$/

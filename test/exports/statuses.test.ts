@@ -118,13 +118,52 @@ describe.each(RUNTIMES)('the status of an event, read from a file, on %s', (runt
     }
   })
 
+  it('a postponed event is tentative in calendars, which show the words with its new date; a cancelled one has no offers', async () => {
+    const { 'marquee.yaml': text = '', ...rest } = files(VALUES)
+    const yaml = text
+      .replace('Status: text', 'Status: text, StatusText: text')
+      .replace('Status: {', 'StatusText: Zustand, Status: {')
+      .replace(
+        'currency: EUR',
+        "currency: EUR, links: { event: [{ rel: tickets, href: 'https://t.example.org/{Id}' }] }",
+      )
+      .replace('TicketsAvailable: Frei', 'TicketsAvailable: Frei, Price: { column: Frei, pick: least }')
+    using folder = new WorkFolder({ ...rest, 'marquee.yaml': yaml })
+    const { child, listening } = await serve(runtime, folder.at('marquee.yaml'))
+    try {
+      const get = async (path: string, accept = 'application/json'): Promise<string> =>
+        (await fetch(`${listening.address}api/${path}`, { headers: { Accept: accept } })).text()
+      const { Events } = JSON.parse(await get('events')) as Listed
+      const [, cancelled, , postponed] = Events.map(({ Id }) => Id)
+      const calendar = async (id = ''): Promise<readonly string[]> =>
+        (await get(`events/${id}.ics`)).split('\r\n').filter((line) => /^(?:SUMMARY|STATUS|URL)/.test(line))
+      expect(await calendar(cancelled)).toEqual(['SUMMARY:Stück 2', 'STATUS:CANCELLED'])
+      expect(await calendar(postponed)).toEqual([
+        'SUMMARY:Stück 4 (verlegt auf 21.02.)',
+        'STATUS:TENTATIVE',
+        `URL:https://t.example.org/${postponed}`,
+      ])
+      const jsonLd = async (id = ''): Promise<unknown> => JSON.parse(await get(`events/${id}`, 'application/ld+json'))
+      const gone = await jsonLd(cancelled)
+      expect(gone).toMatchObject({ eventStatus: 'https://schema.org/EventCancelled' })
+      expect(gone).not.toHaveProperty('offers')
+      expect(await jsonLd(postponed)).toMatchObject({
+        eventStatus: 'https://schema.org/EventPostponed',
+        offers: { '@type': 'AggregateOffer', lowPrice: '9', priceCurrency: 'EUR' },
+      })
+      expect(await get(`events/${postponed}`, 'application/ld+json')).not.toContain('"price"')
+    } finally {
+      await child.stop()
+    }
+  })
+
   it('has offers with the availability, and no price that nothing reads', async () => {
     using folder = new WorkFolder(files(VALUES))
     const { child, listening } = await serve(runtime, folder.at('marquee.yaml'))
     try {
       const { Events } = (await (await fetch(`${listening.address}api/events`)).json()) as Listed
       const offers = await Promise.all(
-        Events.slice(0, 2).map(async ({ Id }) => {
+        [Events[0]?.Id, Events[6]?.Id].map(async (Id = '') => {
           const headers = { Accept: 'application/ld+json' }
           return (await fetch(`${listening.address}api/events/${Id}`, { headers })).json()
         }),

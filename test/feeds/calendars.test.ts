@@ -6,6 +6,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import { tickOfDateTime } from '../../src/domain/date-time.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import { FeedFormatter } from '../../src/formats/feed-formatter.ts'
+import { ZERO } from '../../src/domain/number.ts'
 import { Chance } from '../model/chance.ts'
 import { RandomRecords } from './random-records.ts'
 
@@ -35,6 +36,33 @@ describe('a calendar, read by ical.js (contract §6)', () => {
         expect(event.getFirstPropertyValue('dtstart')).toBeInstanceOf(ICAL.Time)
       }
     }
+  })
+
+  it('writes the town of a venue after a postal code that begins with a digit, unless a state follows', () => {
+    const venue = new RandomRecords(new Chance(1)).venue()
+    const placeOf = (
+      AddressCity: string | null,
+      AddressPostalCode: string | null,
+      AddressState: string | null,
+    ): string =>
+      formatter.place({
+        ...venue,
+        Name: 'Oper',
+        AddressStreet1: null,
+        AddressStreet2: null,
+        AddressStreet3: null,
+        AddressCity,
+        AddressPostalCode,
+        AddressState,
+        AddressCountry: null,
+        Latitude: ZERO,
+        Longitude: ZERO,
+      })
+    expect(placeOf('Dresden', '01067', null)).toBe('LOCATION:Oper\\, 01067 Dresden\r\n')
+    expect(placeOf('Amsterdam', ' 1012 AB ', '')).toBe('LOCATION:Oper\\, 1012 AB Amsterdam\r\n')
+    expect(placeOf('London', 'SE1 9DD', null)).toBe('LOCATION:Oper\\, London\\, SE1 9DD\r\n')
+    expect(placeOf('Springfield', '62704', 'IL')).toBe('LOCATION:Oper\\, Springfield\\, 62704\\, IL\r\n')
+    expect(placeOf(null, '01067', null)).toBe('LOCATION:Oper\\, 01067\r\n')
   })
 
   it(`says of ${RECORDS} random records what they are`, () => {

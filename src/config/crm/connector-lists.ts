@@ -6,7 +6,7 @@ import type { CrmTraits, General } from '../general.ts'
 import { section } from '../key.ts'
 import { NAME, duration, flag, guid, path, proxyUrl, text, timeZone } from '../values.ts'
 import { fieldSources } from './field-sources.ts'
-import type { SaidList } from './sources.ts'
+import { type SaidList, isLowestPrice } from './sources.ts'
 import { condition } from './condition.ts'
 
 const columns = {
@@ -101,6 +101,7 @@ export function settingsOfConnector<Block extends ConnectorBlock>(
       ...zone,
       shaping: () => ({ kind, ...ownShaping(block), idNamespace, events, venues, ...zone }),
       idNames: () => ['events', 'venues'],
+      isLowestPrice: () => isLowestPrice(events?.fields),
     }
   }
 }

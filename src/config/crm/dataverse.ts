@@ -4,6 +4,7 @@ import { webOrigin, secretText, text, wholeNumber, word } from '../values.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { section } from '../key.ts'
 import { fieldSources } from './field-sources.ts'
+import { isLowestPrice } from './sources.ts'
 import { condition } from './condition.ts'
 import { availability, requestTimeout, webKeys } from './connector-lists.ts'
 
@@ -61,6 +62,7 @@ export const dataverse = section({
     const traits: CrmTraits = {
       shaping: () => ({ kind, url, language, events, venues, timeZone }),
       idNames: () => null,
+      isLowestPrice: () => isLowestPrice(events.fields),
     }
     return { ...block, language, timeZone, ...traits }
   })

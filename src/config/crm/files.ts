@@ -16,7 +16,14 @@ import {
 } from '../key.ts'
 import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
-import { type FieldSources, type TextSettings, type FileName, type WebFile, fileNamed } from './sources.ts'
+import {
+  type FieldSources,
+  type TextSettings,
+  type FileName,
+  type WebFile,
+  fileNamed,
+  isLowestPrice,
+} from './sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
@@ -240,6 +247,7 @@ export const files = section({
         return { kind, directory, idNamespace, ...lists, ...zone, ...(urls.length === 0 ? {} : { urls }) }
       },
       idNames: () => [fileNamed(block.events, 'events'), fileNamed(block.venues, 'venues')],
+      isLowestPrice: () => isLowestPrice(block.events?.fields),
     }
     return { ...block, ...lists, ...traits, ...zone }
   })

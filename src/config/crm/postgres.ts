@@ -8,7 +8,7 @@ import { fieldSources } from './field-sources.ts'
 import { condition } from './condition.ts'
 import { requestTimeout } from './connector-lists.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
-import { type PostgresAddress, SSL_MODES } from './sources.ts'
+import { type PostgresAddress, SSL_MODES, isLowestPrice } from './sources.ts'
 
 const PARAMETERS = [
   'sslmode',
@@ -166,6 +166,7 @@ export const postgres = section({
         return { kind, host, port, database, idNamespace, events, venues, ...zone }
       },
       idNames: () => [events.from, venues.from],
+      isLowestPrice: () => isLowestPrice(events.fields),
     }
     return {
       ...block,

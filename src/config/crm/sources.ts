@@ -89,6 +89,11 @@ export type FieldSources = {
   readonly [Name in Exclude<keyof EventRecord | keyof VenueRecord, 'Further'>]?: FieldSource | null
 }
 
+/** Whether Price is the lowest of the prices that a cell or a path has. */
+export function isLowestPrice({ Price }: FieldSources = {}): boolean {
+  return Price?.kind === 'column' && Price.pick === 'least'
+}
+
 /** How one value is made of the several cells that a path finds. Blank cells do not count. */
 export const PICKS = ['first', 'least', 'greatest', 'sum', 'count'] as const
 

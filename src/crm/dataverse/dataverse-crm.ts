@@ -26,7 +26,7 @@ export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> 
 }
 
 /** The settings, without what they say of themselves. */
-export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNames'>
+export type DataverseSettings = Omit<CrmSettings<'dataverse'>, 'shaping' | 'idNames' | 'isLowestPrice'>
 
 export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
