@@ -1,5 +1,5 @@
 import { NO_LIMIT } from '../domain/event.ts'
-import type { Batch, Connector, Context, Row, Value } from './connector/marquee-connector.d.ts'
+import type { Batches, Cells, Connector, Context, Value } from './connector/marquee-connector.d.ts'
 import { mappedBatches, batchRows } from './batches.ts'
 
 /** Further columns that the configuration maps. */
@@ -22,7 +22,7 @@ function get(
   select: readonly string[],
   where: Where,
   inLanguage: { readonly language?: string },
-): AsyncIterable<Batch> {
+): Batches<Cells> {
   const rows = { select, where: [...where, ['id', '>', '{after}']], orderBy: { id: 'ASC' }, limit: '{size}' }
   const params = { ...rows, ...inLanguage }
   return http.pages(`${settings['url']}/civicrm/ajax/api4/${entity}/get`, {
@@ -68,7 +68,7 @@ function headersOf(settings: Context['settings']): Record<string, string> {
 export function civicrmConnector({ language, columns }: CivicrmOptions): Connector {
   const inLanguage = language === null ? {} : { language }
   return {
-    api: 1,
+    api: 2,
     settings: { url: 'url', key: 'secret' },
     events: {
       fields: {
@@ -110,7 +110,7 @@ export function civicrmConnector({ language, columns }: CivicrmOptions): Connect
 }
 
 /** Adds the places that are left. */
-function withPlaces(row: Row, counts: ReadonlyMap<Value, number>): Row {
+function withPlaces(row: Cells, counts: ReadonlyMap<Value, number>): Cells {
   const { id = null, max_participants: most = null } = row
   if (most === null) return { ...row, max_participants: NO_LIMIT, places: NO_LIMIT }
   return { ...row, places: Math.max(0, Number(most) - (counts.get(id) ?? 0)) }

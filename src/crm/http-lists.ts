@@ -8,13 +8,13 @@ import type { Secret } from '../domain/secret.ts'
 import { batchRows, mappedBatches } from './batches.ts'
 import { Tokens } from './kit/tokens.ts'
 import type {
-  Batch,
+  Batches,
+  Cells,
   Connector,
   Context,
   IdPair,
   PagesOptions,
   RequestOptions,
-  Row,
   Stream,
 } from './connector/marquee-connector.d.ts'
 import type { SettingValues } from './context/given-settings.ts'
@@ -34,7 +34,7 @@ export function httpConnector(settings: CrmSettings<'http'>): readonly [Connecto
   const tokenUrl = auth?.clientCredentials?.tokenUrl ?? null
   const access = accessOf(settings)
   const connector: Connector = {
-    api: 1,
+    api: 2,
     settings: {
       url: 'url',
       ...(secret === null ? {} : { secret: 'secret' }),
@@ -82,7 +82,7 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
   const { since, ids, byId, id, updatedAt, sinceAs } = list
   const options = pagingOf(settings, list)
 
-  function read(context: Context, more: JsonValues = {}, { time = '', some = [] }: Given = {}): AsyncIterable<Batch> {
+  function read(context: Context, more: JsonValues = {}, { time = '', some = [] }: Given = {}): Batches<Cells> {
     const proof = access(context)
     /** Puts times and ids into a request. Alone in a text, a time keeps its type and ids stay a list. */
     const added = mapTextsIn(more, (text) => {
@@ -106,13 +106,13 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
   let hasNumericIds = false
   /** `null` until a row has shown it. */
   let hasNumericTimes: boolean | null = null
-  function pairOf(row: Row): IdPair {
+  function pairOf(row: Cells): IdPair {
     const pair = [firstAt(row, [id]) ?? '', firstAt(row, stamps)] as const
     hasNumericIds ||= typeof pair[0] === 'number'
     if (pair[1] !== null) hasNumericTimes = typeof pair[1] === 'number'
     return pair
   }
-  const stamped = (batches: AsyncIterable<Batch>): AsyncIterable<Batch> =>
+  const stamped = (batches: Batches<Cells>): Batches<Cells> =>
     mappedBatches(batches, (row) => {
       const [, time] = pairOf(row)
       return stamps.length < 2 ? row : { ...row, [FIRST_STAMP]: time }
@@ -147,11 +147,7 @@ function streamOf(settings: CrmSettings<'http'>, list: List, access: AccessOf): 
 }
 
 /** Ends once all rows have come, or none of a page is new: if an API is given ids, it may ignore the paging. */
-async function* untilRepeated(
-  batches: AsyncIterable<Batch>,
-  id: string,
-  wanted: readonly string[],
-): AsyncGenerator<Batch, void> {
+async function* untilRepeated(batches: Batches<Cells>, id: string, wanted: readonly string[]): Batches<Cells> {
   const seen = new Set<string>()
   for await (const batch of batches) {
     const before = seen.size
@@ -182,7 +178,7 @@ function asNumberIf(isNumeric: boolean, text: string): string | number {
 }
 
 /** The first text or number that stands at one of these paths: an id, or a time as the API writes it. */
-function firstAt(row: Row, paths: readonly string[]): string | number | null {
+function firstAt(row: Cells, paths: readonly string[]): string | number | null {
   for (const path of paths) {
     const value = valueAt(row, path)
     if ((typeof value === 'string' && value !== '') || typeof value === 'number') return value

@@ -1,7 +1,7 @@
 import { NO_LIMIT } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf, isJsonList } from '../domain/json-value.ts'
-import type { Batch, Connector, Context, Row, Stream, Value } from './connector/marquee-connector.d.ts'
+import type { Batches, Cells, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
 import { mappedBatches, batchRows } from './batches.ts'
 
 /** Settings from the configuration besides the connector's own. */
@@ -21,12 +21,12 @@ export interface OdooOptions {
 }
 
 type Domain = readonly Value[]
-type Search = (context: Context, model: string, domain: Domain, fields: readonly string[]) => AsyncIterable<Batch>
+type Search = (context: Context, model: string, domain: Domain, fields: readonly string[]) => Batches<Cells>
 
 /** One of Odoo's two APIs. */
 interface OdooApi {
   /** Reads the rows of a model in the order of their ids, archived ones too. */
-  search(context: Context, model: string, body: Readonly<Record<string, Value>>): AsyncIterable<Batch>
+  search(context: Context, model: string, body: Readonly<Record<string, Value>>): Batches<Cells>
   /** Asks for the context of the key's user, which has the user's language. */
   userContext(context: Context): Promise<unknown>
 }
@@ -73,7 +73,7 @@ export function odooConnector({ version, language, venues, columns, flags, seats
   const waysOf = (
     model: string,
     base: Domain,
-    read: (context: Context, domain: Domain) => AsyncIterable<Batch>,
+    read: (context: Context, domain: Domain) => Batches<Cells>,
   ): Pick<Stream, 'updatedAt' | 'full' | 'since' | 'ids' | 'byId'> => ({
     updatedAt: 'write_date',
     full: (context) => read(context, base),
@@ -88,7 +88,7 @@ export function odooConnector({ version, language, venues, columns, flags, seats
         typeof stamp === 'string' ? stamp : null,
       ]),
   })
-  async function* events(context: Context, domain: Domain): AsyncGenerator<Batch> {
+  async function* events(context: Context, domain: Domain): Batches<Cells> {
     for await (const batch of search(context, 'event.event', domain, [...EVENT, ...columns.events])) {
       const rows = batchRows(batch)
       const tags = [...new Set(rows.flatMap((row) => itemsOf(row['tag_ids'])))]
@@ -104,14 +104,14 @@ export function odooConnector({ version, language, venues, columns, flags, seats
     }
   }
   /** The rows of another model that belong to these ids. */
-  async function linked(context: Context, model: string, by: string, ids: Domain, field: string): Promise<Row[]> {
-    const rows: Row[] = []
+  async function linked(context: Context, model: string, by: string, ids: Domain, field: string): Promise<Cells[]> {
+    const rows: Cells[] = []
     if (ids.length === 0) return rows
     for await (const batch of search(context, model, [[by, 'in', ids]], [by, field])) rows.push(...batchRows(batch))
     return rows
   }
   return {
-    api: 1,
+    api: 2,
     settings: { url: 'url', database: 'text', key: 'secret', ...(version < 19 ? { user: 'text' } : {}) },
     events: {
       ...waysOf('event.event', [], events),
@@ -232,7 +232,7 @@ async function languageOfUser(api: OdooApi, context: Context): Promise<{ readonl
   }
 }
 
-function eventRow(row: Row, tickets: readonly Row[], tags: readonly Row[]): Row {
+function eventRow(row: Cells, tickets: readonly Cells[], tags: readonly Cells[]): Cells {
   const own = tickets.filter((ticket) => itemsOf(ticket['event_id'])[0] === row['id'])
   const prices = own.map(({ price = null }) => price).toSorted((left, right) => Number(left) - Number(right))
   const names = itemsOf(row['tag_ids']).map((id) => tags.find((tag) => tag['id'] === id)?.['name'] ?? null)
@@ -240,12 +240,12 @@ function eventRow(row: Row, tickets: readonly Row[], tags: readonly Row[]): Row 
 }
 
 /** Odoo gives an event without a limit 0 seats and 0 left, or those of a limit that it once had. */
-function withSeats(row: Row): Row {
+function withSeats(row: Cells): Cells {
   return row['seats_limited'] === true ? row : { ...row, seats_max: NO_LIMIT, seats_available: NO_LIMIT }
 }
 
 /** A partner that was never located is at 0 and 0. */
-function venueRow(row: Row): Row {
+function venueRow(row: Cells): Cells {
   const isPlaced = Number(row['partner_latitude']) !== 0 || Number(row['partner_longitude']) !== 0
   return isPlaced ? row : { ...row, partner_latitude: null, partner_longitude: null }
 }
@@ -253,7 +253,7 @@ function venueRow(row: Row): Row {
 const FLAGS = new Set(['active', 'is_published', 'seats_limited'])
 
 /** Odoo writes `false` for a text, a date or a link that is blank. */
-function blanked(row: Row, flags: ReadonlySet<string>): Row {
+function blanked(row: Cells, flags: ReadonlySet<string>): Cells {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, value === false && !flags.has(name) ? null : value]),
   )

@@ -1,4 +1,4 @@
-import type { Batch, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
+import type { Batches, Cells, Connector, Context, Stream, Value } from './connector/marquee-connector.d.ts'
 import { batchRows, mappedBatches } from './batches.ts'
 import { Tokens } from './kit/tokens.ts'
 
@@ -20,7 +20,7 @@ const PAGES = { by: 'next', at: 'nextRecordsUrl', rows: 'records', total: 'total
 export function salesforceConnector({ apiVersion, events, venues }: SalesforceOptions): Connector {
   const tokens = new Tokens()
 
-  async function* query(context: Context, soql: string, path = 'query'): AsyncGenerator<Batch, void> {
+  async function* query(context: Context, soql: string, path = 'query'): Batches<Cells> {
     const { http, settings } = context
     const url = `${settings['url']}/services/data/${apiVersion}/${path}`
     const { clientId, clientSecret } = settings
@@ -51,7 +51,7 @@ export function salesforceConnector({ apiVersion, events, venues }: SalesforceOp
   }
 
   return {
-    api: 1,
+    api: 2,
     settings: { url: 'url', clientId: 'text', clientSecret: 'secret' },
     events: { ...streamOf(events), fields: { Id: 'Id', Name: 'Name' } },
     venues: { ...streamOf(venues), fields: { Id: 'Id', Name: 'Name' } },

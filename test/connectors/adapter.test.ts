@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
-import type { Batch, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import type { Batches, Batch as RowBatch, FullEnd, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { outlineOf } from '../../src/crm/context/connector-run.ts'
 import { listSuspicions } from '../../src/crm/mapping/suspicions.ts'
 import { Reader, ShiftedTime, type TestRow, eventRow, fields, guidNumbered, idNumbered, openOwn } from './own-crm.ts'
+
+type Batch = readonly Row[] | RowBatch
 
 function rowsFrom(first: number, last: number): TestRow[] {
   return Array.from({ length: last - first + 1 }, (_, index) => eventRow(first + index))
@@ -112,7 +114,7 @@ describe('a list that is only read in full', () => {
       const rows = ++reads === 2 ? rowsFrom(1, 3) : rowsFrom(1, 4)
       return [rows.slice(0, 2), rows.slice(2)].map((part) => ({
         rows: asBatch(part),
-        stable: isStable,
+        ...(isStable ? { stable: 'order' as const } : {}),
       }))
     }
     const { events } = await openOwn(listOf(pages))
@@ -220,12 +222,13 @@ describe('a full read fails', () => {
   it('by its own reason, whatever its clean-up throws after that', async () => {
     const failing = (next: () => Promise<IteratorResult<Batch>>): Stream => ({
       fields,
-      full: () => ({
-        [Symbol.asyncIterator]: () => ({
-          next,
-          return: () => Promise.reject(new TypeError('the clean-up')),
-        }),
-      }),
+      full: () =>
+        ({
+          [Symbol.asyncIterator]: () => ({
+            next,
+            return: () => Promise.reject(new TypeError('the clean-up')),
+          }),
+        }) as unknown as Batches<Row, FullEnd>,
     })
     const undefinedRow = failing(() => Promise.resolve({ done: false, value: [undefined] as unknown as Batch }))
     expect(await faultOf(undefinedRow)).toBe('broken: events: a row is undefined')
@@ -407,10 +410,10 @@ it.each([
   [{}, { request: { most: 60 } }, 'has request; did you mean requests?'],
 ])('refuses a misspelt member, which would be ignored: %p %p', (list, more, sentence) => {
   const events = listOf(() => [])
-  const misspelt = { api: 1, events: { ...events, ...list }, venues: events, ...more } as const
+  const misspelt = { api: 2, events: { ...events, ...list }, venues: events, ...more } as const
   expect(outlineOf(misspelt)).toBe(sentence)
   const mine = { token: null, request: {}, requests: { most: 60 } }
-  const own = { api: 1, events: { ...events, pageOf() {} }, venues: events, ...mine } as const
+  const own = { api: 2, events: { ...events, pageOf() {} }, venues: events, ...mine } as const
   expect(outlineOf(own)).toBeObject()
 })
 
@@ -611,7 +614,7 @@ describe('a list with since and ids', () => {
         // In every other scan the third row has moved from the second page to the first, which was read before.
         const second = pairs.slice(2).filter((_, at) => scans % 2 === 1 || at > 0)
         scans++
-        yield* [pairs.slice(0, 2), second].map((rows) => ({ rows, stable }))
+        yield* [pairs.slice(0, 2), second].map((rows) => ({ rows, ...(stable ? { stable: 'order' as const } : {}) }))
       },
     })
     const reader = new Reader((await openOwn(stream(false))).events)

@@ -136,7 +136,7 @@ describe('check of a connector', () => {
       'https://elsewhere.example/events',
       'https://elsewhere.example gets no requests',
     ],
-    ['no api', 'api: 1', 'api: 2', 'has no default export with api: 1, events and venues'],
+    ['no api', 'api: 2', 'api: 3', 'has no default export with api: 2 (or 1), events and venues'],
     ['a missing placeholder', "page: '{page}'", 'page: 1', "paging by page needs '{page}'"],
   ])('tells of %s in the connector', async (_, from, to, sentence) => {
     const { status, said } = await check([], (text) => text.replaceAll(from, to))
@@ -178,8 +178,8 @@ describe('check of a connector', () => {
   })
 
   it('prints how each list is read, what that costs, and what the connector itself has to say', async () => {
-    const own = `check: async ({ settings }) => [\`read from \${new URL(settings.url).hostname}\`], api: 1,`
-    const { said, status } = await check([], (text) => text.replace('api: 1,', own))
+    const own = `check: async ({ settings }) => [\`read from \${new URL(settings.url).hostname}\`], api: 2,`
+    const { said, status } = await check([], (text) => text.replace('api: 2,', own))
     expect(said).toContain('warning: read from 127.0.0.1')
     expect(said).toMatch(
       /The events are read in full every 0\.2 s, about 72,000 requests an hour: 230 rows, 3 pages, 100 rows on page 1; the list ended with an empty page\./,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'bun:test'
-import type { Batch, Context, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import type { Batches, Context, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { digits } from '../dataverse/environment.ts'
 import { type TestRow, eventRow, fields, idNumbered, openOwn } from './own-crm.ts'
 
 const ROWS: readonly TestRow[] = Array.from({ length: 42 }, (_, index) => eventRow(index + 1))
 const TIMELESS: readonly Row[] = ROWS.map((row) => ({ ...row, changed: null }))
 
-async function* pagesOf(rows: readonly Row[]): AsyncGenerator<Batch> {
+async function* pagesOf(rows: readonly Row[]): Batches {
   for (let at = 0; at < rows.length; at += 20) yield rows.slice(at, at + 20)
 }
 

@@ -3,7 +3,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import type { Connector, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
+import type { Cells, Connector, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openShippedCrm } from '../../src/crm/context/shipped-crm.ts'
 import { listSuspicions } from '../../src/crm/mapping/suspicions.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
@@ -24,9 +24,9 @@ export const fields = {
 } as const
 
 /** A row of a list of events, as an API might give it. */
-export type TestRow = Row & { readonly id: string; readonly changed: string }
+export type TestRow = Cells & { readonly id: string; readonly changed: string }
 
-export function eventRow(number: number, more: Row = {}): TestRow {
+export function eventRow(number: number, more: Cells = {}): TestRow {
   return {
     id: idNumbered(number),
     name: `event ${number}`,
@@ -70,7 +70,7 @@ export async function openOwn(
   more: Partial<Connector> = {},
 ): Promise<OwnCrm> {
   const notices: string[] = []
-  const connector: Connector = { api: 1, events, venues: noVenues, ...more }
+  const connector: Connector = { api: 2, events, venues: noVenues, ...more }
   const settings = {
     kind: 'our crm',
     idNamespace: null,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { HttpRequests } from '../../src/crm/context/http-context.ts'
-import type { Http, PagesOptions, Row } from '../../src/crm/connector/marquee-connector.d.ts'
+import type { Cells, Http, PagesOptions } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'
 import { eventually } from '../support/eventually.ts'
@@ -43,7 +43,7 @@ const numberIn = (query: URLSearchParams, name: string, usual: number): number =
 
 /** Reads all pages; returns the ids, in the order they came. */
 async function idsOf(options: Omit<PagesOptions, 'query'> & Pick<PagesOptions, 'query'>): Promise<readonly unknown[]> {
-  const rows: Row[] = []
+  const rows: Cells[] = []
   for await (const batch of http.pages(`${server.url}/events`, options))
     rows.push(...('rows' in batch ? batch.rows : batch))
   return rows.map(({ id }) => id)
@@ -243,7 +243,7 @@ describe('paging', () => {
       return 'no page'
     }
     server.answer = () => ({ json: table })
-    expect(await stableOf(byKey)).toBe(true)
+    expect(await stableOf(byKey)).toBe('order')
     expect(await stableOf({ ...byKey, stable: false })).toBe(false)
     expect(await stableOf(byPage)).toBe(false)
   })

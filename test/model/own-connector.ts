@@ -184,7 +184,7 @@ function batchOf(rows: readonly string[]): StreamBatch {
     total: null,
     lagMs: 0,
     full: false,
-    stable: false,
+    stable: null,
     goesOn: false,
   }
 }

@@ -155,7 +155,7 @@ describe('npm install of the tarball in an empty folder', () => {
   it('brings the types of a connector, as marquee/connector', async () => {
     const connector = (row: string): string => `import type { Connector } from '${manifest.name}/connector'
 async function* full() { yield [${row}] }
-export default { api: 1, events: { fields: { Id: 'Nr' }, full }, venues: { fields: { Id: 'Nr' }, full } } satisfies Connector\n`
+export default { api: 2, events: { fields: { Id: 'Nr' }, full }, venues: { fields: { Id: 'Nr' }, full } } satisfies Connector\n`
     writeFileSync(join(empty, 'right.mts'), connector(`{ Nr: 1, Name: 'Gala' }`))
     writeFileSync(join(empty, 'wrong.mts'), connector('{ Nr: 1, Name: () => 1 }'))
     const compile = async (name: string): Promise<string> => {

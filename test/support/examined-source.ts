@@ -48,13 +48,16 @@ export function examinedRows(source: Examined, scansIds = false): ExaminedRows {
         for (const change of changes) if (change.kind === 'record') versions.set(change.id, change.version)
         const deleted = changes.flatMap((change) => (change.kind === 'deleted' ? [change.id] : []))
         const rows = changes.flatMap(way === 'ids' ? idOf : rowOf)
-        yield { rows, deleted, total: null, lagMs: sourceLagMs, full: false, stable: true, goesOn: true }
+        yield { rows, deleted, total: null, lagMs: sourceLagMs, full: false, stable: 'order', goesOn: true }
       }
     } finally {
       await pages.return(failed('internal', 'given up'))
     }
   }
-  return { shape: async () => ({ fields, active: null, showOnWeb: null, updatedAt: null, ways }), open }
+  return {
+    shape: async () => ({ fields, active: null, showOnWeb: null, updatedAt: null, ways, repeats: 'later' }),
+    open,
+  }
 }
 
 function rowOf(change: Change<unknown>): readonly Buffer[] {

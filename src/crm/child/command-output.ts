@@ -91,7 +91,7 @@ export class CommandOutput {
   }
 
   #endBatch(goesOn: boolean): void {
-    const about = { total: this.#total, lagMs: this.#lagMs, full: false, stable: false, goesOn }
+    const about = { total: this.#total, lagMs: this.#lagMs, full: false, stable: null, goesOn }
     this.#batches.push({ rows: this.#rows, lines: this.#lines, deleted: this.#deleted, ...about })
     ;[this.#rows, this.#lines, this.#bytes, this.#deleted] = [[], [], 0, []]
   }

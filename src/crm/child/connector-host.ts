@@ -87,12 +87,20 @@ class ConnectorHost {
     } else if (message.do === 'open') this.#open(message)
     else if (message.do === 'next') void this.#next(message.read)
     else if (message.do === 'close') this.#close(message.read)
+    else if (message.do === 'end') void this.#end()
     else if (message.do === 'ping')
       this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss(), heldMs: this.#loop.heldMs })
     else {
       this.#noteSecrets(message.settings)
       this.#run?.take(message.settings)
     }
+  }
+
+  async #end(): Promise<never> {
+    await this.#run?.close().catch((cause: unknown) => {
+      process.stderr.write(`${whereThrown(cause, this.name)}: close threw ${nameOfThrown(cause)}\n`)
+    })
+    process.exit(0)
   }
 
   #send(head: FromHost, rows: readonly Buffer[] = []): void {
@@ -128,6 +136,7 @@ class ConnectorHost {
       allowInsecure: start.allowInsecure,
       time: systemTime,
       onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),
+      onNotice: (list, sentence) => this.#send({ is: 'notice', list, sentence }),
     })
     if (typeof run === 'string') return this.#unusable(run)
     this.#run = run
@@ -138,7 +147,7 @@ class ConnectorHost {
   /** Starts a list's `watch`. Without its hints, changes are seen at the next refresh. */
   #watch(run: ConnectorRun, list: ListName): void {
     try {
-      run.watch(list, () => this.#send({ is: 'hint', list }), new AbortController().signal)
+      run.watch(list, (hint) => this.#send({ is: 'hint', list, hint }), new AbortController().signal)
     } catch (cause) {
       process.stderr.write(`${whereThrown(cause, this.name)}: watch of the ${list} threw ${nameOfThrown(cause)}\n`)
     }
@@ -156,19 +165,23 @@ class ConnectorHost {
     for (const { value, isReference } of Object.values(settings)) if (isReference) this.#secrets.add(String(value))
   }
 
-  #open({ read, list, way, argument }: Extract<ToHost, { do: 'open' }>): void {
+  #open({ read, list, way, argument, purpose }: Extract<ToHost, { do: 'open' }>): void {
     if (this.#run === null) return
     const controller = new AbortController()
     this.#loop.start()
-    this.#reads.set(read, { rows: this.#run.rows(list, way, argument, controller.signal), controller })
+    this.#reads.set(read, { rows: this.#run.rows(list, way, argument, controller.signal, purpose), controller })
   }
 
   async #next(read: number): Promise<void> {
     const given = await this.#reads.get(read)?.rows.next()
     if (given === undefined) return
     if (given.done !== true) {
-      const { rows, ...rest } = given.value
-      return this.#send({ is: 'batch', read, ...rest, rows: rows.length }, rows)
+      const { rows, at, ...rest } = given.value
+      const places = at === undefined ? {} : { places: rows.map((_, index) => at(index)) }
+      return this.#send(
+        { is: 'batch', read, ...rest, ...places, rows: rows.length },
+        rows.filter((row) => Buffer.isBuffer(row)),
+      )
     }
     this.#forget(read)
     const ended = given.value

@@ -1,6 +1,6 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Failure } from '../../sync/port.ts'
-import type { ConnectorOutline, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
+import type { ConnectorOutline, Hint, Purpose, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
 import type { SentSettings } from '../context/given-settings.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { eachLine } from './each-line.ts'
@@ -28,11 +28,14 @@ export type ToHost =
       readonly list: ListName
       readonly way: Way
       readonly argument: WayArgument
+      readonly purpose: Purpose
     }
   | { readonly do: 'settings'; readonly settings: SentSettings }
   | { readonly do: 'next'; readonly read: number }
   | { readonly do: 'close'; readonly read: number }
   | { readonly do: 'ping' }
+  /** Closes the connector and ends the process. */
+  | { readonly do: 'end' }
 
 /** The head of a frame from the connector's process to the service. */
 export type FromHost =
@@ -41,12 +44,16 @@ export type FromHost =
   /** The connector's file is about to be imported, which may block the event loop. */
   | { readonly is: 'loading' }
   /** `rows` lines follow, one for each row. */
-  | ({ readonly is: 'batch'; readonly read: number; readonly rows: number } & Omit<StreamBatch, 'rows'>)
+  | ({ readonly is: 'batch'; readonly read: number; readonly rows: number; readonly places?: readonly string[] } & Omit<
+      StreamBatch,
+      'rows' | 'at'
+    >)
   | ({ readonly is: 'end'; readonly read: number } & Extract<RowsEnd, { ok: true }>)
   | ({ readonly is: 'failed'; readonly read: number } & Failure)
   /** A read that was given up has ended. */
   | { readonly is: 'closed'; readonly read: number }
-  | { readonly is: 'hint'; readonly list: ListName }
+  | { readonly is: 'hint'; readonly list: ListName; readonly hint: Hint }
+  | { readonly is: 'notice'; readonly list: ListName; readonly sentence: string }
   | { readonly is: 'waiting'; readonly forMs: number; readonly why: string }
   /** A request to the CRM, or the beginning of its answer. */
   | { readonly is: 'traced'; readonly line: string }

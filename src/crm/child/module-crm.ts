@@ -11,7 +11,18 @@ import type { ListName } from '../../domain/field.ts'
 import { type Crm, type Failure, failed, failureOf } from '../../sync/port.ts'
 import { type Moment, earlierBy, elapsedMs, laterOf } from '../../time/time.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
-import type { ConnectorOutline, RowHost, Rows, RowsEnd, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
+import type {
+  ConnectorOutline,
+  Hint,
+  Purpose,
+  RowHost,
+  Rows,
+  RowsEnd,
+  StreamBatch,
+  Way,
+  WayArgument,
+} from '../connector/row-host.ts'
+import { withTimeout } from '../../time/waiting.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Pauses } from '../kit/throttle.ts'
@@ -43,6 +54,8 @@ interface Alive {
   readonly closing: Set<number>
   /** Whether the connector's file is being imported. */
   isLoading: boolean
+  /** Whether the connector has something to close. */
+  closes: boolean
   pingedAt: Moment | null
   residentBytes: number
   /** The end of a pause that the CRM or the budget requires. During the pause, silence is normal. */
@@ -60,6 +73,8 @@ const PATIENCE = 3
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 const START_MS = 20_000
+/** How long a connector may take to close. */
+const CLOSE_MS = 1000
 /** How long to wait for the rest of the output after the process has ended. */
 const STRAY_MS = 1000
 
@@ -75,7 +90,7 @@ class ModuleHost implements RowHost {
   readonly given: GivenSettings
   readonly #prints: ChildPrints
   readonly pauses: Pauses = new Pauses()
-  readonly #hints: Record<ListName, Set<() => void>> = { events: new Set(), venues: new Set() }
+  readonly #hints: Record<ListName, Set<(hint: Hint) => void>> = { events: new Set(), venues: new Set() }
   #alive: Alive | null = null
   /** What the connector declared when it was first started. */
   #outline: string | null = null
@@ -118,14 +133,20 @@ class ModuleHost implements RowHost {
     return failureOf(failure.kind, `${failure.message}; the next try is in ${Math.ceil(leftMs / 1000)} s`, leftMs)
   }
 
-  async *rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+  async *rows(
+    list: ListName,
+    way: Way,
+    argument: WayArgument,
+    signal: AbortSignal,
+    purpose: Purpose = 'refresh',
+  ): Rows {
     const alive = this.#process()
     if ('message' in alive) return { ok: false, failure: alive }
     const ready = await alive.ready
     if ('message' in ready) return { ok: false, failure: ready }
     if (signal.aborted) return failed('internal', 'the read was given up')
     const read = ++this.#reads
-    tell(alive, { do: 'open', read, list, way, argument })
+    tell(alive, { do: 'open', read, list, way, argument, purpose })
     const giveUp = (): void => giveUpRead(alive, read)
     signal.addEventListener('abort', giveUp, { once: true })
     let isOver = false
@@ -163,14 +184,22 @@ class ModuleHost implements RowHost {
     if (this.#alive !== null) tell(this.#alive, { do: 'settings', settings: this.given.sent })
   }
 
-  onHint(list: ListName, callback: () => void): () => void {
+  onHint(list: ListName, callback: (hint: Hint) => void): () => void {
     this.#hints[list].add(callback)
     return () => this.#hints[list].delete(callback)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    if (this.#alive !== null) this.#kill(this.#alive, failureOf('internal', 'the CRM is closed'))
+    const alive = this.#alive
+    if (alive === null) return
+    if (alive.closes) {
+      const { promise: closed, resolve } = Promise.withResolvers<void>()
+      alive.child.once('close', () => resolve())
+      tell(alive, { do: 'end' })
+      await withTimeout(this.#context.time, CLOSE_MS, closed)
+    }
+    this.#kill(alive, failureOf('internal', 'the CRM is closed'))
   }
 
   #start(): Alive {
@@ -189,6 +218,7 @@ class ModuleHost implements RowHost {
       waiting: new Map(),
       closing: new Set(),
       isLoading: false,
+      closes: false,
       pingedAt: null,
       residentBytes: 0,
       pausedUntil: time.now(),
@@ -247,7 +277,8 @@ class ModuleHost implements RowHost {
       alive.isLoading = true
       return
     }
-    if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint())
+    if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint(head.hint))
+    if (head.is === 'notice') return this.#prints.notice(`${head.list}: ${head.sentence}`)
     if (head.is === 'traced') return this.#context.trace?.(this.given.shown(head.line, Number.POSITIVE_INFINITY))
     if (head.is === 'closed') return void alive.closing.delete(head.read)
     if (head.is === 'unusable') {
@@ -269,12 +300,18 @@ class ModuleHost implements RowHost {
     const waiting = alive.waiting.get(head.read)
     alive.waiting.delete(head.read)
     if (head.is === 'failed') waiting?.settle(endedBy(head))
-    else waiting?.settle(head.is === 'end' ? { done: true, value: head } : { done: false, value: { ...head, rows } })
+    else if (head.is === 'end') waiting?.settle({ done: true, value: head })
+    else {
+      const { places, ...batch } = head
+      const at = places === undefined ? {} : { at: (index: number) => places[index] ?? '' }
+      waiting?.settle({ done: false, value: { ...batch, ...at, rows } })
+    }
   }
 
   #takeOutline(alive: Alive, outline: ConnectorOutline): void {
     const text = JSON.stringify(outline)
     this.#outline ??= text
+    alive.closes = outline.closes === true
     if (this.#outline === text) return alive.settleReady(outline)
     // The records in memory and on disk belong to the first outline.
     const what = `${this.name}, or a file that it imports, has changed since the service was started`

@@ -2,9 +2,9 @@ import type { ListName } from '../../domain/field.ts'
 import type { Finding } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
-import { type CellObject, cellAt, shownText, sourceDigits, whereIs } from '../cells/cell.ts'
+import { type CellObject, cellAt, plainText, shownText, sourceDigits, whereIs } from '../cells/cell.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
-import { rowIn, stampText } from './list-rows.ts'
+import { pairIn, rowIn, stampText } from './list-rows.ts'
 import type { RowsEnd, StreamBatch, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { RowStream } from './row-stream.ts'
 import { farAheadLike, isNotBefore } from './stamps.ts'
@@ -27,6 +27,7 @@ class Seen {
   rows = 0
   sample: CellObject[] = []
   deleted = 0
+  cursor: string | null = null
 }
 
 export type ExaminedRows = Pick<RowStream, 'shape' | 'open'> & Partial<Pick<RowStream, 'host'>>
@@ -61,7 +62,7 @@ class Examined {
   async findings(isThorough: boolean): Promise<readonly Finding[]> {
     const { ways } = this.#shape
     if (ways.has('check')) await this.#ownCheck()
-    const cursor = isThorough && ways.has('changes') ? await this.#cursorNow() : null
+    const now = isThorough && ways.has('changes') ? await this.#open('changes', null) : null
     const isFirstList = this.#name === 'events'
     const first = await this.#read('full', null, isThorough ? Number.POSITIVE_INFINITY : isFirstList ? 2 : 1)
     if (first === null) return this.#findings
@@ -74,7 +75,10 @@ class Examined {
     if (!isThorough) return this.#findings
     if (ways.has('ids')) await this.#checkIds(first)
     if (ways.has('availability')) await this.#checkAvailability()
+    const cursor = first.cursor ?? now?.cursor ?? null
     if (cursor !== null) await this.#checkChanges(cursor, first)
+    else if (now !== null)
+      this.#report('neither full nor changes returned a cursor, so the list is read in full', false)
     const second = await this.#read('full', null)
     if (second !== null) this.#checkSame(first, second)
     await this.#checkAbort()
@@ -87,8 +91,9 @@ class Examined {
 
   async #ownCheck(): Promise<void> {
     await this.#open('check', null, ({ rows }) => {
-      for (const bytes of rows)
-        this.#findings.push({ sentence: String(JSON.parse(bytes.toString('utf8'))), losesRows: false })
+      for (const row of rows)
+        if (Buffer.isBuffer(row))
+          this.#findings.push({ sentence: String(JSON.parse(row.toString())), losesRows: false })
     })
   }
 
@@ -128,9 +133,9 @@ class Examined {
     let count = 0
     const ended = await this.#open(way, argument, (batch) => {
       seen.deleted += batch.deleted.length
-      for (const bytes of batch.rows) {
+      for (const given of batch.rows) {
         seen.rows++
-        const row = rowIn(bytes)
+        const row = rowIn(given)
         if (row === null) continue
         if (seen.sample.length < 200) seen.sample.push(row)
         const id = shownText(idOf(row)) ?? ''
@@ -139,6 +144,7 @@ class Examined {
       seen.isCut = ++count >= mostBatches
       return !seen.isCut
     })
+    seen.cursor = ended?.cursor ?? null
     return ended === null ? null : seen
   }
 
@@ -185,10 +191,9 @@ class Examined {
   async #checkIds(first: Seen): Promise<void> {
     const ids = new Set<string>()
     const ended = await this.#open('ids', null, ({ rows }) => {
-      for (const bytes of rows) {
-        const pair: unknown = JSON.parse(bytes.toString('utf8'))
-        const id = Array.isArray(pair) ? String(pair[0] ?? '') : ''
-        if (id !== '') ids.add(id)
+      for (const given of rows) {
+        const id = plainText(pairIn(given)[0] ?? null)
+        if (id !== null && id !== '') ids.add(id)
       }
     })
     if (ended === null) return
@@ -207,15 +212,6 @@ class Examined {
     const columns = new Set(mappedColumns(counted).map(({ column }) => column))
     const lacking = [...columns].filter((column) => sample.every((row) => whereIs(row, column) === 'nowhere'))
     if (sample.length > 0 && lacking.length > 0) this.#report(`no row of availability has ${lacking.join(', ')}`)
-  }
-
-  /**
-   * Returns the cursor from which changes begin now. If the connector gives none, reports a finding and returns null.
-   */
-  async #cursorNow(): Promise<string | null> {
-    const ended = await this.#open('changes', null)
-    if (ended?.cursor === null) this.#report('changes returned no cursor')
-    return ended?.cursor ?? null
   }
 
   async #checkChanges(cursor: string, first: Seen): Promise<void> {

@@ -21,8 +21,8 @@ export class IdComparison<Item extends { readonly Id: Guid }> {
   async *take(batch: StreamBatch): ReturnType<OnBatch<Item>> {
     const { list, held } = this.#parts
     const unchanged: Change<Item>[] = []
-    for (const bytes of batch.rows) {
-      const known = list.knownId(bytes)
+    for (const row of batch.rows) {
+      const known = list.knownId(row)
       if (known === null) return brokenBy(list.name, 'ids yielded something that is not [id, updatedAt]')
       const { id, text, stamp, version } = known
       if (id === null) {

@@ -33,7 +33,7 @@ import {
 } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import { digestOf, seedOf } from '../cells/row-digest.ts'
-import type { StreamShape } from './row-host.ts'
+import type { StreamRow, StreamShape } from './row-host.ts'
 
 /** Stands for an `updatedAt` of null. It is not valid UTF-8, so a null that becomes a time counts as a change. */
 const NO_STAMP: Buffer = Buffer.from([0xff])
@@ -49,6 +49,12 @@ export interface ConnectorRow<Item> {
 const JSON_ROW: Expected = { kind: 'json' }
 const OBJECT: Expected = { kind: 'object' }
 const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
+
+/** Where a row is. `isWhole`: the place names the list too, and is better than the row's id. */
+export interface RowPlace {
+  readonly place: string
+  readonly isWhole: boolean
+}
 
 export interface KnownId {
   /** `null` if the CRM's id is unusable. */
@@ -69,7 +75,7 @@ const PATH_ACCESS: RowAccess<CellObject> = {
   zoneOf: zoneNamedBy,
 }
 
-/** Turns the rows of one list, as JSON texts, into changes. */
+/** Turns the rows of one list into changes. */
 export class ListRows<Item extends { readonly Id: Guid }> {
   readonly name: ListName
   readonly idColumn: string
@@ -114,12 +120,15 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   /**
    * Maps a row. One that is not a JSON object is withheld.
-   * @param place the row's place: `row 3`, or `line 7` of a command's output
+   * @param at where the row is: its number, `line 7` of a command's output, or what the connector says of it
    * @param mapped the ids of the rows that this read has had: the last row of a page comes again with the next
    */
-  read(bytes: Buffer, place: string, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> {
-    const whereUnknown = `${this.name}, ${place}`
-    if (bytes.length > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null }
+  read(row: StreamRow, at: RowPlace, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> {
+    if (!Buffer.isBuffer(row)) return this.#readCells(isCells(row) ? row : {}, row, at, held, mapped)
+    const { place } = at
+    const whereUnknown = at.isWhole ? place : `${this.name}, ${place}`
+    if (row.length > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null }
+    const bytes = row
     const parsed = parseShallow(bytes.toString('utf8'))
     if (!parsed.ok || !isObject(parsed.cell)) {
       const isDeep = !parsed.ok && parsed.reason === 'depth'
@@ -130,12 +139,26 @@ export class ListRows<Item extends { readonly Id: Guid }> {
           : new RowFault('unreadable', null, { expected: JSON_ROW, found: `${place}: expected ${parsed.expected}` })
       return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null, isTorn: !isDeep }
     }
-    const cells = parsed.cell
+    return this.#readCells(parsed.cell, bytes, at, held, mapped)
+  }
+
+  #readCells(
+    cells: CellObject,
+    given: StreamRow,
+    { place, isWhole }: RowPlace,
+    held: Held,
+    mapped: ReadonlySet<Guid>,
+  ): ConnectorRow<Item> {
     const idCell = this.#idCell(cells)
     const idText = shownText(idCell)
-    const where = (): string => (idText === null ? whereUnknown : `${this.name}, id ${idText.slice(0, 80)}`)
+    const where = (): string => {
+      if (isWhole) return place
+      return `${this.name}, ${idText === null ? place : `id ${idText.slice(0, 80)}`}`
+    }
     const stamp = this.#stampOf === null ? null : stampText(this.#stampOf(cells))
-    const version = this.#stampOf === null ? digestOf(bytes, 0, bytes.length, this.#seed) : this.#versionAt(stamp)
+    if (!Buffer.isBuffer(given) && rowBytes(given) > LARGEST_ROW_BYTES)
+      return { change: tooLargeRow(this.idOf(idCell), where(), this.#versionAt(stamp)), stamp }
+    const version = this.#stampOf === null ? this.#digestOf(given) : this.#versionAt(stamp)
     if (this.#stampOf === null) {
       const id = this.idOf(idCell)
       if (id !== null && held.version(id) === version) {
@@ -155,16 +178,16 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   /** Reads a row of the separate read of availability; `null` if it lacks a column. */
-  availabilityIn(bytes: Buffer): Change<Item> | null {
-    const row = rowIn(bytes)
+  availabilityIn(given: StreamRow): Change<Item> | null {
+    const row = rowIn(given)
     if (this.#availability === null || row === null) return null
     // A missing column must not be read as 0.
     const lacksColumn = this.#availability.columns.some((column) => whereIs(row, column) === 'nowhere')
     return lacksColumn ? null : this.#availability.changeOf(row)
   }
 
-  stampIn(bytes: Buffer): string | null {
-    const row = rowIn(bytes)
+  stampIn(given: StreamRow): string | null {
+    const row = rowIn(given)
     return row === null || this.#stampOf === null ? null : stampText(this.#stampOf(row))
   }
 
@@ -174,13 +197,17 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   /** Reads a pair of an id scan; `null` if it is not `[id, updatedAt]`. */
-  knownId(bytes: Buffer): KnownId | null {
-    const parsed = parseShallow(bytes.toString('utf8'))
-    const pair = parsed.ok && isList(parsed.cell) ? parsed.cell : []
+  knownId(given: StreamRow): KnownId | null {
+    const pair = pairIn(given)
     const [cell = null, stampCell = null] = pair
     if (pair.length !== 2) return null
     const stamp = stampText(stampCell)
     return { id: this.idOf(cell), text: shownText(cell) ?? '', stamp, version: this.#versionAt(stamp) }
+  }
+
+  #digestOf(given: StreamRow): number {
+    const bytes = Buffer.isBuffer(given) ? given : Buffer.from(JSON.stringify(given))
+    return digestOf(bytes, 0, bytes.length, this.#seed)
   }
 
   /** The version of a row, made from its `updatedAt`. Any other time, even an earlier one, is another version. */
@@ -193,15 +220,15 @@ export class ListRows<Item extends { readonly Id: Guid }> {
    * Looks for mapped paths that none of the first rows has. APIs leave out what is blank, so such a column is blank, and
    * only worth a warning. Without an id, or the time of a change, no row can be told from another.
    */
-  lackingIn(first: readonly Buffer[]): Lacking {
+  lackingIn(first: readonly StreamRow[]): Lacking {
     const rows: CellObject[] = []
     const { updatedAt } = this.shape
     let sought = [
       ...this.#columns.filter(({ hasSecond = false }) => !hasSecond),
       ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }]),
     ]
-    for (const bytes of first) {
-      const row = rowIn(bytes)
+    for (const given of first) {
+      const row = rowIn(given)
       if (row === null) continue
       rows.push(row)
       sought = sought.filter(({ column }) => whereIs(row, column) !== 'there')
@@ -243,9 +270,37 @@ export function stampText(cell: Cell): string | null {
 }
 
 /** Parses a row; `null` if it is not a JSON object, or too large. */
-export function rowIn(bytes: Buffer): CellObject | null {
-  const parsed = bytes.length > LARGEST_ROW_BYTES ? null : parseShallow(bytes.toString('utf8'))
+export function rowIn(given: StreamRow): CellObject | null {
+  if (!Buffer.isBuffer(given)) return isCells(given) ? given : null
+  const parsed = given.length > LARGEST_ROW_BYTES ? null : parseShallow(given.toString('utf8'))
   return parsed?.ok === true && isObject(parsed.cell) ? parsed.cell : null
+}
+
+/** Parses a pair of an id scan; an empty list if it is none. */
+export function pairIn(given: StreamRow): readonly Cell[] {
+  if (!Buffer.isBuffer(given)) return isCells(given) ? [] : given
+  const parsed = parseShallow(given.toString('utf8'))
+  return parsed.ok && isList(parsed.cell) ? parsed.cell : []
+}
+
+function isCells(given: Exclude<StreamRow, Buffer>): given is CellObject {
+  return !Array.isArray(given)
+}
+
+/** The most bytes in UTF-8 for one UTF-16 code unit. */
+const WIDEST = 3
+
+/** About the bytes of a row as JSON: exact if they may be too many, otherwise counted without writing them. */
+export function rowBytes(given: StreamRow): number {
+  if (Buffer.isBuffer(given)) return given.length
+  let chars = 0
+  const cells: CellObject = isCells(given) ? given : {}
+  for (const name in cells) {
+    const cell = cells[name] ?? null
+    if (typeof cell === 'string') chars += cell.length
+    else if (typeof cell === 'object' && cell !== null) chars += JSON.stringify(cell).length
+  }
+  return chars * WIDEST > LARGEST_ROW_BYTES ? Buffer.byteLength(JSON.stringify(given)) : chars
 }
 
 const ROWS_WITH_PATHS = 100

@@ -5,47 +5,73 @@
 
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
 
-/** One row, as the CRM gives it. Give numbers that a float would change as texts; `context.http` does so. */
-export type Row = { readonly [column: string]: Value }
+/** The cells of one row. Give numbers that a float would change as texts; `context.http` does so. */
+export type Cells = { readonly [column: string]: Value }
 
-/** The rows of one answer, alone or with facts about the answer. */
-export type Batch<Item = Row> =
-  | readonly Item[]
-  | {
-      readonly rows: readonly Item[]
-      /** The CRM's ids of rows that are gone; only `changes` and `since` need them. */
-      readonly deleted?: readonly string[]
-      /** How many rows the whole list has, if the CRM says so. A read of all rows or ids that brings fewer fails. */
-      readonly total?: number
-      /** How far behind its own data the CRM answered, in ms, for example the `Age` of a cached answer. */
-      readonly lagMs?: number
-      /** The answer has as many rows as were requested. */
-      readonly full?: boolean
-      /** Rows cannot move between the pages of this read: they come in the order of a key, or from one moment. */
-      readonly stable?: boolean
-    }
+/** One row: its cells, or its JSON as UTF-8 bytes, which Marquee parses only if they changed. */
+export type Row = Cells | Uint8Array
+
+/** The rows of one answer, with facts about the answer. A plain list is short for `{ rows }`. */
+export interface Batch<Item = Row> {
+  readonly rows: readonly Item[]
+  /** The CRM's ids of rows that are gone. Not for `full`, `ids` and `availability`. */
+  readonly deleted?: readonly string[]
+  /** How many rows the whole list has, if the CRM says so. A read of all rows or ids that brings fewer fails. */
+  readonly total?: number
+  /** How far behind its own data the CRM answers, in ms: a standby, a cache. The read counts as that much older. */
+  readonly lagMs?: number
+  /**
+   * Why rows cannot move between the batches of this read. `order`: they are sorted by a key. `moment`: all are from
+   * one moment. If absent, rows count as removed only if a second read lacks them too.
+   */
+  readonly stable?: 'order' | 'moment'
+  /** Why the list may still be being written, as a sentence. If the read lacks a served row, nothing of it counts. */
+  readonly unsure?: string
+  /** Where a row is, for messages: `events.csv, line 7`. If absent, rows are named by their ids. */
+  at?(index: number): string
+}
+
+/** What an async generator yields batch by batch, and returns at its end. */
+export type Batches<Item = Row, End = void> = AsyncGenerator<readonly Item[] | Batch<Item>, End>
+
+/** What a read of all rows knows at its end. */
+export interface FullEnd {
+  /** Where the changes since the beginning of this read begin. It takes precedence over `changes(context, null)`. */
+  readonly cursor?: string
+  /** The version of what was read, as `version` returns it. */
+  readonly version?: string
+}
+
+/** The cursor of changes that may be incomplete: rows may have changed while their pages were read. */
+export interface More {
+  readonly cursor: string
+  readonly more: true
+}
 
 /** The id of a row, and the time at which it changed. */
 export type IdPair = readonly [id: string | number, updatedAt: string | number | null]
 
 /** The module's default export: `export default { … } satisfies Connector`. */
 export interface Connector {
-  readonly api: 1
+  /** Connectors that were written for 1 work unchanged. */
+  readonly api: 2
   /**
    * The keys of `crm.settings` in marquee.yaml, and what each holds. A `secret` is given as `{ env }` or `{ file }`.
    */
   readonly settings?: { readonly [name: string]: 'text' | 'url' | 'secret' | 'number' | 'flag' }
-  /** How often `context.http` may ask: `{ atOnce: 3, most: 60, per: '1m' }`. */
+  /** How often `context.http` may ask, for both lists together: `{ atOnce: 3, most: 60, per: '1m' }`. */
   readonly requests?: { readonly atOnce?: number; readonly most?: number; readonly per?: string }
   readonly events: Stream
   readonly venues: Stream
   /** Asked by `./marquee check`: what the operator should know, a sentence each. It need not read the lists. */
   check?(context: Context): Promise<readonly string[]>
+  /** Closes connections. Called once, when all reads have been aborted; Marquee waits for at most a second. */
+  close?(): Promise<void>
 }
 
 /**
- * One list. The methods that exist decide how it is read: `full` alone; `full` and `changes`; `full`, `since` and `ids`
- * (with `byId`, if single rows can be read); or `full` and `since`.
+ * One list. The methods that exist decide how it is read: `full` alone; `full` and `version`; `full` and `changes`;
+ * `full`, `since` and `ids` (with `byId`, if single rows can be read); or `full` and `since`.
  */
 export interface Stream {
   /**
@@ -58,28 +84,39 @@ export interface Stream {
   readonly showOnWeb?: Where
   /** The path of the time that changes whenever the row does. `since` and `ids` need it. */
   readonly updatedAt?: string
-  /** All rows. */
-  full(context: Context): AsyncIterable<Batch>
+  /** Which of two rows of one read with the same id is served: the later one, unless this says otherwise. */
+  readonly repeats?: 'later' | 'first' | 'neither'
+  /** All rows. The list is known as of the beginning of this read, or earlier by the greatest `lagMs`. */
+  full(context: Context): Batches<Row, FullEnd | void>
+  /**
+   * A text that differs whenever the list may differ; null if it is not known. If it is that of the last full read, the
+   * list is not read. Only for lists without `changes` and `since`.
+   */
+  version?(context: Context): Promise<string | null>
   /**
    * All changes since the cursor, including deletions; returns the next cursor. With null, gives no rows and returns
-   * the cursor of now.
+   * the cursor of now, or null if `full` returns it. `more`: Marquee asks again at once, at most five times.
    */
-  changes?(context: Context, cursor: string | null): AsyncGenerator<Batch, string>
+  changes?(context: Context, cursor: string | null): Batches<Row, string | More | null>
   /**
-   * The rows whose `updatedAt` is this time or later. Marquee goes back a little to overlap. The time is in the CRM's
-   * own format.
+   * The rows whose `updatedAt` is this time or later. Marquee goes back by a minute, but never over more than 200 rows.
+   * The time is in the CRM's own format.
    */
-  since?(context: Context, updatedAt: string): AsyncIterable<Batch>
-  /** The id and `updatedAt` of every row. */
-  ids?(context: Context): AsyncIterable<Batch<IdPair>>
-  /** The rows with these ids, at most 100. Omit ids that no longer exist. */
-  byId?(context: Context, ids: readonly string[]): AsyncIterable<Batch>
+  since?(context: Context, updatedAt: string): Batches
+  /** The id and `updatedAt` of every row. Marquee reads the rows that differ, and removes those that are absent. */
+  ids?(context: Context): Batches<IdPair>
+  /**
+   * The rows with these ids, at most 100. `deleted` names those that are gone. An id in neither makes Marquee compare
+   * the whole list.
+   */
+  byId?(context: Context, ids: readonly string[]): Batches
   /** Events only: all rows, with only the columns that Id, TicketCapacity and TicketsAvailable need. */
-  availability?(context: Context): AsyncIterable<Batch>
+  availability?(context: Context): Batches
   /**
-   * Listens for changes and calls `hint` at each; Marquee then reads at once. Returns a function that stops listening.
+   * Listens for changes and calls `hint` at each; Marquee then reads at once, and looks the ids up with `byId`. `all`:
+   * that read compares the whole list, as far as `ids` allows. Returns a function that stops listening.
    */
-  watch?(context: Context, hint: (ids?: readonly string[]) => void): () => void
+  watch?(context: Context, hint: (ids?: readonly string[] | 'all') => void): () => void
 }
 
 export interface Context {
@@ -90,14 +127,26 @@ export interface Context {
   readonly http: Http
   /** Aborts when the read is given up. */
   readonly signal: AbortSignal
+  /** An `audit` runs beside the refreshes of its list and must not hold them up, for example on one connection. */
+  readonly purpose: 'refresh' | 'audit'
+  /** Tells the operator a sentence, once as long as each read of this kind tells it. The read goes on. */
+  notice(sentence: string): void
   /**
    * Ends the read with a sentence for the operator. `expired`: the cursor is no longer valid, so Marquee reads the list
-   * in full.
+   * in full. `waiting`: the list is being written, so Marquee asks again soon.
    */
-  fail(kind: 'refused' | 'throttled' | 'broken' | 'misconfigured' | 'expired', sentence: string): never
+  fail(kind: 'refused' | 'throttled' | 'broken' | 'misconfigured' | 'expired' | 'waiting', sentence: string): never
 }
 
-/** Handles time limits, one retry, Retry-After and the budget. A failed request throws, which ends the read. */
+/** What `context.http` throws after it has waited, retried and renewed the token. It ends the read unless caught. */
+export interface HttpError extends Error {
+  /** 0 if there was no answer. */
+  readonly status: number
+  /** The parsed answer if it is JSON of at most 64 KB; otherwise null. */
+  readonly answer: Value
+}
+
+/** Handles time limits, one retry, Retry-After and the budget. A failed request throws an `HttpError`. */
 export interface Http {
   /** Resolves with the parsed JSON. A number that a float could change comes as its text. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
@@ -106,7 +155,7 @@ export interface Http {
   // oxlint-disable-next-line typescript/no-explicit-any -- the answer of an API that only the connector knows
   post(url: string, options: RequestOptions & { readonly body: Value }): Promise<any>
   /** Reads all pages, by POST if there is a `body`. */
-  pages(url: string, options: PagesOptions): AsyncIterable<Batch>
+  pages(url: string, options: PagesOptions): Batches<Cells>
 }
 
 export interface RequestOptions {

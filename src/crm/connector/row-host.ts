@@ -3,24 +3,32 @@
 
 import type { ListShape } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
+import type { Cell, CellObject } from '../cells/cell.ts'
 import type { Pauses } from '../kit/throttle.ts'
 import type { MappingContext } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 
 /**
- * A way of reading a list, named like the connector's method. `check` is the connector's own, and one of the events:
- * its rows are sentences.
+ * A way of reading a list, named like the connector's method. `version` has no rows: its cursor is the version. `check`
+ * is the connector's own, and one of the events: its rows are sentences.
  */
-export type Way = 'full' | 'changes' | 'since' | 'ids' | 'byId' | 'availability' | 'check'
+export type Way = 'full' | 'version' | 'changes' | 'since' | 'ids' | 'byId' | 'availability' | 'check'
+
+/** An audit runs beside the refreshes of its list. */
+export type Purpose = 'refresh' | 'audit'
 
 /** The argument of a way of reading: a cursor, a time, or ids. */
 export type WayArgument = string | readonly string[] | null
 
+/** A row as a JSON text, or as its cells. For the way `ids`, it is `[id, updatedAt]`. */
+export type StreamRow = Buffer | CellObject | readonly Cell[]
+
 export interface StreamBatch {
-  /** Each row as a JSON text. For the way `ids`, each is `[id, updatedAt]`. */
-  readonly rows: readonly Buffer[]
+  readonly rows: readonly StreamRow[]
   /** The number of each row's line in the output of a command; absent if rows have none. */
   readonly lines?: readonly number[]
+  /** Where a row is; absent if rows are named by their ids. */
+  readonly at?: (index: number) => string
   /** The CRM's ids of rows that are gone. */
   readonly deleted: readonly string[]
   /** How many rows the whole list has; `null` if the CRM does not say. */
@@ -29,8 +37,10 @@ export interface StreamBatch {
   readonly lagMs: number
   /** Whether the answer has as many rows as were requested. */
   readonly full: boolean
-  /** Whether rows cannot have moved between the pages of this read. */
-  readonly stable: boolean
+  /** Why rows cannot have moved between the pages of this read; `null` if they may have. */
+  readonly stable: 'order' | 'moment' | null
+  /** Why the list may still be being written; absent if it is not. */
+  readonly unsure?: string
   /** Whether the next batch continues the same answer of the CRM. */
   readonly goesOn: boolean
 }
@@ -41,6 +51,10 @@ export type RowsEnd =
       readonly ok: true
       /** Where the next read of changes begins; `null` if the connector gave none. */
       readonly cursor: string | null
+      /** Whether changes may be missing, so that they must be asked for again. */
+      readonly more?: boolean
+      /** The version of what a full read brought, if the connector said it. */
+      readonly version?: string
       /** The number of requests that the read sent; absent if they were not counted. */
       readonly requests?: number
     }
@@ -51,9 +65,16 @@ export type Rows = AsyncGenerator<StreamBatch, RowsEnd, void>
 /** How to read and map a list, from the connector and the configuration. */
 export interface StreamShape extends ListShape {
   readonly ways: ReadonlySet<Way>
+  readonly repeats: Repeats
   /** Reads cells that are HTML; absent if no field has any. */
   readonly htmlText?: MappingContext['htmlText']
 }
+
+/** Which of two rows of one read with the same id is served. */
+type Repeats = 'later' | 'first' | 'neither'
+
+/** What a connector says of a change: ids of rows, that any row may have changed, or nothing. */
+export type Hint = readonly string[] | 'all' | null
 
 /** What a connector declares before any read. */
 export interface ConnectorOutline {
@@ -63,10 +84,14 @@ export interface ConnectorOutline {
   readonly code?: string
   /** The budget of requests; absent if the connector sends them by itself. */
   readonly budget?: ListReading['budget']
+  /** Whether the connector has something to close; absent if not. */
+  readonly closes?: true
 }
 
 export interface ListOutline {
   readonly ways: readonly Way[]
+  /** `later` if absent. */
+  readonly repeats?: Repeats
   /** Its `fields`, `active`, `showOnWeb` and `updatedAt`, not checked yet. */
   readonly said: unknown
 }
@@ -86,14 +111,14 @@ export interface RowHost {
   readonly name: string
   ready(): Promise<ConnectorOutline | Failure>
   /** Reads rows. Fails if the connector gives nothing for too long. */
-  rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal): Rows
+  rows(list: ListName, way: Way, argument: WayArgument, signal: AbortSignal, purpose?: Purpose): Rows
   readonly given: GivenSecrets
   /** Tells when requests have to wait; absent if the connector sends them by itself. */
   readonly pauses?: Pauses
   /** Called after a secret in `given` has changed; absent if each read takes its settings from there. */
   takeSecrets?(): void
   /** Calls back when the connector hints at a change. Returns a function that stops this. */
-  onHint(list: ListName, callback: () => void): () => void
+  onHint(list: ListName, callback: (hint: Hint) => void): () => void
   /** The longest time that the connector blocked its event loop, in ms; absent if not measured. */
   readonly heldMs?: number
   /** The number of reads that were given up and have not ended yet; absent if that is not known. */

@@ -13,8 +13,8 @@ import {
 } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
-import type { ConnectorRow, ListRows } from './list-rows.ts'
-import type { Rows, RowsEnd, StreamBatch } from './row-host.ts'
+import { type ConnectorRow, type ListRows, type RowPlace, rowBytes } from './list-rows.ts'
+import type { Rows, RowsEnd, StreamBatch, Way, WayArgument } from './row-host.ts'
 import { type LookBack, stampMs } from './stamps.ts'
 import { RepeatedNotice } from '../../domain/repeated-notice.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -27,6 +27,8 @@ const SLICE_BYTES = 256 * 1024
 export interface ReadParts<Item extends { readonly Id: Guid }> {
   readonly list: ListRows<Item>
   readonly held: Held
+  /** Reads the list in one of the connector's ways. */
+  readonly open: (way: Way, argument: WayArgument) => Rows
   readonly time: Time
   readonly signal: AbortSignal
   /** When the read began. Its pages have this moment, so no connector can make old data look new by fetching ahead. */
@@ -52,6 +54,10 @@ export class Tally {
   isFirstFull = false
   /** Whether rows may have moved from one answer to another while they were read. */
   isUnstable = false
+  /** Whether all answers show one moment. */
+  isOneMoment = true
+  /** Why the list may still be being written; `null` if it is not. */
+  unsure: string | null = null
   total: number | null = null
   /** The ids of which a row that is withheld on purpose gave way to another one. */
   readonly twins = new Set<Guid>()
@@ -99,9 +105,12 @@ export class Tally {
     this.lastRows += batch.rows.length
     if (this.answers === 1) [this.firstRows, this.isFirstFull] = [this.lastRows, batch.full]
     // A batch that continues an answer may come from several requests, for example of a command.
-    if (!batch.stable && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
+    if (batch.stable === null && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
+    this.isOneMoment &&= batch.stable === 'moment'
+    this.unsure = batch.unsure ?? this.unsure
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
-    const isOld = batch.rows.length > 0 && this.came === this.#cameBefore && this.answers > 1 && !batch.goesOn
+    const isAfterOthers = this.answers > 1 && !batch.goesOn && batch.stable !== 'moment'
+    const isOld = batch.rows.length > 0 && this.came === this.#cameBefore && isAfterOthers
     ;[this.#cameBefore, this.#startsAnswer] = [this.came, !batch.goesOn]
     return isOld ? `page ${this.answers} has only rows of earlier pages; is paging.by right?` : null
   }
@@ -136,7 +145,7 @@ export class Tally {
 /** Waits for a promise and yields empty pages as heartbeats meanwhile. Returns `TIMED_OUT` if the read ends first. */
 export async function* withHeartbeats<Value>(
   pending: Promise<Value>,
-  { time, signal, begunAt, pass, heartbeatMs, longestMs }: Omit<ReadParts<never>, 'list' | 'held'>,
+  { time, signal, begunAt, pass, heartbeatMs, longestMs }: Omit<ReadParts<never>, 'list' | 'held' | 'open'>,
 ): AsyncGenerator<Page<never>, Value | typeof TIMED_OUT, void> {
   for (;;) {
     const settled = await withTimeout(time, heartbeatMs, pending, signal)
@@ -195,19 +204,19 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
   { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
 ): ReturnType<OnBatch<Item>> {
   const { list, held } = parts
+  const isLater = list.shape.repeats === 'later'
   for (let at = 0; at < batch.rows.length;) {
-    const rows = new Map<Guid | symbol, ConnectorRow<Item>>()
+    const rows = new Map<Guid | symbol, ConnectorRow<Item> & { readonly at: number }>()
     let bytes = 0
     for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
-      const text = batch.rows[at] ?? Buffer.alloc(0)
-      bytes += text.length
-      const line = batch.lines?.[at]
-      const place = line === undefined ? `row ${tally.came + 1}` : `line ${line}`
-      const row = list.read(text, place, held, tally.ids)
+      const given = batch.rows[at] ?? Buffer.alloc(0)
+      bytes += rowBytes(given)
+      const place = placeOf(batch, at, tally)
+      const row = { ...list.read(given, place, held, tally.ids), at }
       const { change, stamp, isTorn = false } = row
-      if (isTorn) tally.torn ??= place
+      if (isTorn) tally.torn ??= place.place
       else tally.hasWhole = true
-      if (change.id !== null) {
+      if (change.id !== null && isLater) {
         const before = rows.get(change.id)
         if (before !== undefined && isHidden(before.change) !== isHidden(change)) tally.twins.add(change.id)
         if (before !== undefined && isHidden(before.change) === isHidden(change)) {
@@ -216,19 +225,26 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
         } else if (before !== undefined && isHidden(change)) continue
         rows.delete(change.id)
       }
-      rows.set(change.id ?? Symbol('no id'), row)
+      rows.set(isLater && change.id !== null ? change.id : Symbol('one of several'), row)
       if (change.id === null) tally.nameless++
       else tally.ids.add(change.id)
       if (stamp !== null) stamps?.add(stamp, nameOf(change))
     }
     const kept = tally.withoutLoneTwins([...rows.values()])
     const changes = kept.map(({ change }) => change)
-    const page = changesPage(changes, batch.lagMs, parts)
+    const whereIs = (index: number): string => batch.at?.(kept[index]?.at ?? 0) ?? whereById(list.name, changes[index])
+    const page = { ...changesPage(changes, batch.lagMs, parts), whereIs }
     const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
     yield list.shape.updatedAt === null ? page : { ...page, updatedAtMs }
     await yieldToEventLoop()
   }
   return null
+}
+
+function placeOf({ at, lines }: StreamBatch, index: number, { came }: Tally): RowPlace {
+  if (at !== undefined) return { place: at(index), isWhole: true }
+  const line = lines?.[index]
+  return { place: line === undefined ? `row ${came + 1}` : `line ${line}`, isWhole: false }
 }
 
 /** Returns true if two rows of an id are published alike. Withheld rows count as alike: they are reported as such. */
@@ -261,8 +277,12 @@ export function changesPage<Item extends { readonly Id: Guid }>(
   sourceLagMs: number,
   { list, begunAt, pass }: Pick<ReadParts<Item>, 'list' | 'begunAt' | 'pass'>,
 ): Page<Item> {
-  const whereIs = (index: number): string => `${list.name}, id ${nameOf(changes[index]).slice(0, 80)}`
+  const whereIs = (index: number): string => whereById(list.name, changes[index])
   return { begunAt, sourceLagMs, pass, changes, whereIs }
+}
+
+function whereById(list: ListName, change: Change<unknown> | undefined): string {
+  return `${list}, id ${nameOf(change).slice(0, 80)}`
 }
 
 /** The id of a row, as the CRM writes it if that is known. */

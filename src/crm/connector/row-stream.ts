@@ -4,7 +4,7 @@ import type { FurtherFields } from '../../domain/further.ts'
 import { printable } from '../../domain/printable.ts'
 import { type Failure, type ListReading, failed, failureOf } from '../../sync/port.ts'
 import { htmlReader } from '../mapping/list-setting.ts'
-import type { ListOutline, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
+import type { ListOutline, Purpose, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { ListShape, SaidList } from '../../config/crm/sources.ts'
 
 export class RowStream {
@@ -47,11 +47,11 @@ export class RowStream {
     return { fields, active, showOnWeb, updatedAt, code: this.#code }
   }
 
-  async #shapeOf({ ways, said }: ListOutline): Promise<StreamShape | Failure> {
+  async #shapeOf({ ways, said, repeats = 'later' }: ListOutline): Promise<StreamShape | Failure> {
     const own = readConnectorList(this.name, said, this.host.name, this.#further)
     if (!own.ok) return failureOf('misconfigured', printable(own.problem))
     const merged = mergedShape(own.list, this.#configured)
-    const shape = { ...merged, ...(await htmlReader([merged])), ways: new Set(ways) }
+    const shape = { ...merged, ...(await htmlReader([merged])), ways: new Set(ways), repeats }
     const unmapped = this.#further[this.name].find(({ name }) => !Object.hasOwn(merged.fields, name))
     if (unmapped !== undefined) {
       const key = `crm.${this.name}.fields.${unmapped.name}`
@@ -64,10 +64,10 @@ export class RowStream {
   }
 
   /** Reads rows. Tries again if the CRM refuses a secret that has been replaced meanwhile. */
-  async *open(way: Way, argument: WayArgument, signal: AbortSignal): Rows {
+  async *open(way: Way, argument: WayArgument, signal: AbortSignal, purpose: Purpose = 'refresh'): Rows {
     const { given } = this.host
     for (let tries = 1; ; tries++) {
-      const rows = this.host.rows(this.name, way, argument, signal)
+      const rows = this.host.rows(this.name, way, argument, signal, purpose)
       let isUntouched = true
       try {
         let next = await rows.next()

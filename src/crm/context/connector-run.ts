@@ -1,12 +1,21 @@
 // What a connector's methods get, and how they are called. In: a connector, its settings, an HTTP client. Out: a
 // ConnectorRun, in which whatever a method throws becomes a failure; a Crm, if the connector ships (shipped-crm.ts).
 import type { ListName } from '../../domain/field.ts'
-import { nearestName } from '../../domain/nearest-name.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import { failed } from '../../sync/port.ts'
-import type { Connector, Context, Stream, Value } from '../connector/marquee-connector.d.ts'
-import type { ConnectorOutline, ListOutline, RowHost, StreamBatch, Way, WayArgument } from '../connector/row-host.ts'
-import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
+import type { Connector, Context, Stream } from '../connector/marquee-connector.d.ts'
+import type {
+  ConnectorOutline,
+  Hint,
+  ListOutline,
+  RowHost,
+  RowsEnd,
+  StreamBatch,
+  Way,
+  WayArgument,
+} from '../connector/row-host.ts'
+import { LONGEST_CURSOR } from '../kit/crm-limits.ts'
+import { LONGEST_ID, framesOf, idPair, misspeltIn, givenBatch, plainBatch } from './given-batches.ts'
 import { type SentSettings, LONGEST_SENTENCE, budgetOf, settingsFor } from './given-settings.ts'
 import { FetchFault, broken, misconfigured } from './json-answer.ts'
 import { type HttpSettings, HttpRequests } from './http-context.ts'
@@ -15,6 +24,10 @@ interface RunParts extends Omit<HttpSettings, 'origins' | 'atOnce' | 'budget'> {
   /** The connector's name in messages, for example its file. */
   readonly name: string
   readonly settings: SentSettings
+  /** Whether rows are taken as they are, with the objects of cells/cell.ts in them. Only of a connector that ships. */
+  readonly givesCells?: boolean
+  /** Tells the operator a sentence of the connector. */
+  readonly onNotice: (list: ListName, sentence: string) => void
 }
 
 /** A connector that runs in this process. Whatever its methods throw becomes a failure. */
@@ -23,11 +36,16 @@ export interface ConnectorRun {
   readonly rows: RowHost['rows']
   /** Takes the settings again, after secrets have changed. */
   take(sent: SentSettings): void
-  watch(list: ListName, hint: () => void, signal: AbortSignal): void
+  watch(list: ListName, hint: (hint: Hint) => void, signal: AbortSignal): void
+  /** Aborts all reads, and closes what the connector has opened. */
+  close(): Promise<void>
 }
 
 /** Checks a module's exports and the settings for it. Returns a sentence if either is wrong. */
-export function runConnector(connector: unknown, { name, settings: sent, ...http }: RunParts): ConnectorRun | string {
+export function runConnector(
+  connector: unknown,
+  { name, settings: sent, givesCells = false, onNotice, ...web }: RunParts,
+): ConnectorRun | string {
   if (!isConnector(connector)) return `${name} ${NO_CONNECTOR}`
   const outline = outlineOf(connector)
   if (typeof outline === 'string') return `${name} ${outline}`
@@ -36,39 +54,93 @@ export function runConnector(connector: unknown, { name, settings: sent, ...http
   const limit = budgetOf(connector)
   if (typeof limit === 'string') return `${name}: ${limit}`
   const { origins } = checked
-  const requests = new HttpRequests({ ...http, ...limit, origins })
+  const requests = new HttpRequests({ ...web, ...limit, origins })
   let { settings } = checked
-
-  function contextOf(signal: AbortSignal, onRequest?: () => void): Context {
-    return { settings, http: requests.bind(signal, onRequest), signal, fail }
-  }
+  const reads = new Set<AbortController>()
+  const notices = new Notices(onNotice)
 
   return {
-    outline: { ...outline, budget: limit.budget },
+    outline: {
+      ...outline,
+      budget: limit.budget,
+      ...(typeof connector.close === 'function' ? { closes: true as const } : {}),
+    },
     take(changed) {
       const again = settingsFor(connector, changed)
       if (typeof again !== 'string') ({ settings } = again)
     },
-    async *rows(list, way, argument, signal) {
+    async *rows(list, way, argument, signal, purpose = 'refresh') {
       let count = 0
-      const context = contextOf(signal, () => count++)
+      const reading = new AbortController()
+      const abort = (): void => reading.abort()
+      if (signal.aborted) abort()
+      signal.addEventListener('abort', abort)
+      reads.add(reading)
+      const told = notices.begin(list, way)
+      const http = requests.bind(reading.signal, () => count++)
+      const context = { settings, http, signal: reading.signal, purpose, notice: told.notice, fail }
       try {
-        const rows = way === 'check' ? runCheck(connector, context) : runStream(connector[list], way, argument, context)
-        const cursor = yield* rows
-        return { ok: true, cursor, requests: count }
+        const ended =
+          way === 'check'
+            ? yield* runCheck(connector, context)
+            : yield* runStream(connector[list], way, argument, context, givesCells)
+        told.end()
+        return { ok: true, ...ended, requests: count }
       } catch (cause) {
         // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
         // row, so only its place is shown.
         if (cause instanceof FetchFault)
           return failed(cause.kind, cause.message.slice(0, LONGEST_SENTENCE), cause.retryAfterMs)
         return failed('internal', `${whereThrown(cause, name)} threw ${nameOfThrown(cause)}`)
+      } finally {
+        signal.removeEventListener('abort', abort)
+        reads.delete(reading)
       }
     },
     watch(list, hint, signal) {
-      const end = connector[list].watch?.(contextOf(signal), hint)
+      const { notice } = notices.begin(list, 'watch')
+      const context = { settings, http: requests.bind(signal), signal, purpose: 'refresh', notice, fail } as const
+      const end = connector[list].watch?.(context, (given) => hint(hintOf(given)))
       if (typeof end === 'function') signal.addEventListener('abort', end, { once: true })
     },
+    async close() {
+      for (const reading of reads) reading.abort()
+      await connector.close?.()
+    },
   }
+}
+
+/** The sentences of a connector's `notice`: each is told once, and again after a read of its kind that lacked it. */
+class Notices {
+  readonly #tell: (list: ListName, sentence: string) => void
+  readonly #told = new Map<string, ReadonlySet<string>>()
+
+  constructor(tell: (list: ListName, sentence: string) => void) {
+    this.#tell = tell
+  }
+
+  begin(list: ListName, way: Way | 'watch'): { readonly notice: Context['notice']; readonly end: () => void } {
+    const kind = `${list} ${way}`
+    const now = new Set<string>()
+    return {
+      notice: (sentence: unknown) => {
+        const text = String(sentence).slice(0, LONGEST_SENTENCE)
+        if (!now.has(text) && this.#told.get(kind)?.has(text) !== true && now.size < MOST_NOTICES)
+          this.#tell(list, text)
+        now.add(text)
+      },
+      end: () => void this.#told.set(kind, now),
+    }
+  }
+}
+
+const MOST_NOTICES = 20
+const MOST_HINTED = 1000
+
+/** @param given connectors in JavaScript may pass anything */
+function hintOf(given: unknown): Hint {
+  if (!Array.isArray(given)) return given === 'all' ? 'all' : null
+  return given.length > MOST_HINTED ? 'all' : given.map((id) => String(id).slice(0, LONGEST_ID))
 }
 
 /** @param sentence connectors in JavaScript may pass anything */
@@ -85,6 +157,7 @@ export const FAIL_KINDS: ReadonlyMap<string, FailureKind> = new Map([
   ['broken', 'broken'],
   ['misconfigured', 'misconfigured'],
   ['expired', 'cursor-refused'],
+  ['waiting', 'waiting'],
 ])
 
 const LONGEST_NAME = 80
@@ -105,34 +178,34 @@ export function whereThrown(cause: unknown, name: string): string {
   return line === null ? name : `${name}:${line[1]}`
 }
 
-const FRAME_ROWS = 1000
-const FRAME_BYTES = 1024 * 1024
-/** A longer row is cut to this length, which is still too large to be served. */
-const LONGEST_ROW = LARGEST_ROW_BYTES + 1
-const LONGEST_ID = 256
+type End = Omit<Extract<RowsEnd, { ok: true }>, 'ok'>
 
-async function* runCheck(connector: Connector, context: Context): AsyncGenerator<StreamBatch, null, void> {
+const NO_END: End = { cursor: null }
+
+async function* runCheck(connector: Connector, context: Context): AsyncGenerator<StreamBatch, End, void> {
   const said: unknown = await connector.check?.(context)
   if (!Array.isArray(said) || !said.every((one) => typeof one === 'string'))
     throw broken('check returned something that is not a list of texts')
-  yield* framesOf(plainBatch(said))
-  return null
+  yield* framesOf(plainBatch(said), false)
+  return NO_END
 }
 
-/** Runs one method of a list and yields its rows in frames. Returns the cursor of `changes`. */
+/** Runs one method of a list and yields its rows in frames. Returns what the method returned. */
 async function* runStream(
   stream: Stream,
   way: Way,
   argument: WayArgument,
   context: Context,
-): AsyncGenerator<StreamBatch, string | null, void> {
+  givesCells: boolean,
+): AsyncGenerator<StreamBatch, End, void> {
+  if (way === 'version') return { cursor: textIn(await stream.version?.(context), 'version returned') }
   const batches = started(batchesOf(stream, way, argument, context), way)[Symbol.asyncIterator]()
-  let cursor: unknown = null
-  // `for await` closes the batches only if it must, and keeps the error that ended it; but it drops the cursor.
+  let end: unknown = null
+  // `for await` closes the batches only if it must, and keeps the error that ended it; but it drops what they return.
   const noted: AsyncIterator<unknown> = {
     async next() {
       const next = await batches.next()
-      if (next.done === true) cursor = next.value
+      if (next.done === true) end = next.value
       return next
     },
     async return() {
@@ -141,12 +214,39 @@ async function* runStream(
     },
   }
   for await (const batch of { [Symbol.asyncIterator]: () => noted }) {
-    const parts = partsOf(batch, way)
-    yield* framesOf(way === 'ids' ? { ...parts, rows: parts.rows.map(idPair) } : parts)
+    const parts = givenBatch(batch, way)
+    yield* framesOf(way === 'ids' ? { ...parts, rows: parts.rows.map(idPair) } : parts, givesCells)
   }
-  if (way !== 'changes') return null
-  if (typeof cursor === 'string' && cursor !== '') return cursor
-  throw broken('changes returned no cursor')
+  if (way === 'changes') return endOfChanges(end, argument)
+  return way === 'full' ? endOfFull(end) : NO_END
+}
+
+function endOfChanges(end: unknown, cursor: WayArgument): End {
+  // `full` returns it.
+  if (end === null && cursor === null) return NO_END
+  if (typeof end !== 'object' || end === null) return { cursor: cursorIn(end) }
+  return { cursor: cursorIn(Reflect.get(end, 'cursor')), more: Reflect.get(end, 'more') === true }
+}
+
+function cursorIn(said: unknown): string {
+  const cursor = textIn(said, 'changes returned a cursor')
+  if (cursor === null) throw broken('changes returned no cursor')
+  return cursor
+}
+
+function endOfFull(end: unknown): End {
+  if (typeof end !== 'object' || end === null) return NO_END
+  const version = textIn(Reflect.get(end, 'version'), 'full returned a version')
+  const cursor = textIn(Reflect.get(end, 'cursor'), 'full returned a cursor')
+  return { cursor, ...(version === null ? {} : { version }) }
+}
+
+/** Reads a cursor or a version; `null` if there is none. */
+function textIn(said: unknown, what: string): string | null {
+  if (said === undefined || said === null || said === '') return null
+  if (typeof said !== 'string') throw broken(`${what} that is no text`)
+  if (said.length <= LONGEST_CURSOR) return said
+  throw broken(`${what} of more than ${LONGEST_CURSOR} characters`)
 }
 
 function batchesOf(stream: Stream, way: Way, argument: WayArgument, context: Context): unknown {
@@ -167,131 +267,19 @@ function isAsyncIterable(given: unknown): given is AsyncIterable<unknown> {
   return typeof given === 'object' && given !== null && Symbol.asyncIterator in given
 }
 
-type Parts = Omit<StreamBatch, 'rows' | 'goesOn'> & { readonly rows: readonly unknown[] }
+const MEMBERS = ['api', 'settings', 'requests', 'events', 'venues', 'check', 'close']
+const OPTIONAL: readonly Exclude<Way, 'full' | 'check'>[] = [
+  'version',
+  'changes',
+  'since',
+  'ids',
+  'byId',
+  'availability',
+]
 
-function plainBatch(rows: readonly unknown[]): Parts {
-  return { rows, deleted: [], total: null, lagMs: 0, full: false, stable: false }
-}
+const LIST_MEMBERS = ['fields', 'active', 'showOnWeb', 'updatedAt', 'repeats', 'full', 'watch', ...OPTIONAL]
 
-function partsOf(batch: unknown, way: Way): Parts {
-  if (Array.isArray(batch)) return plainBatch(batch)
-  // They may be getters of a class.
-  const given = typeof batch === 'object' && batch !== null ? batch : {}
-  const [rows, deleted, total, lagMs, full, stable] = BATCH_MEMBERS.map((name): unknown => Reflect.get(given, name))
-  const gone = deleted ?? []
-  if (!Array.isArray(rows) || !Array.isArray(gone))
-    throw broken(`${way} yielded something that is neither a list of rows nor { rows }`)
-  const misspelt = misspeltIn(given, BATCH_MEMBERS)
-  if (misspelt !== null) throw broken(`${way} yielded ${misspelt}`)
-  const count = numberIn(total, 'total', way)
-  return {
-    rows,
-    deleted: gone.map((id) => deletedId(id, way)),
-    total: count !== null && count >= 0 ? count : null,
-    lagMs: Math.min(Math.max(numberIn(lagMs, 'lagMs', way) ?? 0, 0), 24 * 3_600_000),
-    full: full === true,
-    stable: stable === true,
-  }
-}
-
-const BATCH_MEMBERS = ['rows', 'deleted', 'total', 'lagMs', 'full', 'stable']
-
-/**
- * Finds a member whose name is almost that of a known one that is absent: it would be ignored. Other members may be the
- * connector's own, or those of an answer that it passes on.
- */
-function misspeltIn(given: object, known: readonly string[]): string | null {
-  const absent = known.filter((name) => !(name in given))
-  for (const name of Object.keys(given)) {
-    const meant = known.includes(name) ? null : nearestName(name, absent)
-    if (meant !== null) return `${name}; did you mean ${meant}?`
-  }
-  return null
-}
-
-function numberIn(said: unknown, name: 'total' | 'lagMs', way: Way): number | null {
-  if (said === undefined || said === null) return null
-  if (typeof said === 'number' && Number.isFinite(said)) return said
-  const found = typeof said === 'number' ? String(said) : `a ${typeof said}`
-  throw broken(`${way} yielded ${name} as ${found}; it must be a number, such as ${name}: 250`)
-}
-
-function deletedId(id: unknown, way: Way): string {
-  if (typeof id === 'string' || typeof id === 'number') return String(id).slice(0, LONGEST_ID)
-  throw broken(`${way} yielded a deleted id that is neither a text nor a number`)
-}
-
-function idPair(pair: unknown): readonly Value[] {
-  if (!Array.isArray(pair) || pair.length !== 2) throw broken('ids yielded something that is not [id, updatedAt]')
-  return pair.map((cell: unknown) => {
-    if (typeof cell === 'string' || typeof cell === 'number') return cell
-    if (cell === null || cell === undefined) return null
-    throw broken('ids yielded something that is not [id, updatedAt], each a text or a number')
-  })
-}
-
-function* framesOf({ rows, deleted, ...about }: Parts): Generator<StreamBatch, void> {
-  let texts: Buffer[] = []
-  let bytes = 0
-  let left = deleted
-  const frame = (goesOn: boolean): StreamBatch => {
-    const made = { ...about, rows: texts, deleted: left.slice(0, FRAME_ROWS), goesOn }
-    ;[texts, bytes, left] = [[], 0, left.slice(FRAME_ROWS)]
-    return made
-  }
-  for (const row of rows) {
-    if (texts.length === FRAME_ROWS || bytes > FRAME_BYTES) yield frame(true)
-    const text = textOf(row)
-    texts.push(text)
-    bytes += text.length
-  }
-  while (left.length > FRAME_ROWS) yield frame(true)
-  yield frame(false)
-}
-
-function textOf(row: unknown): Buffer {
-  if (row === undefined) throw broken('a row is undefined')
-  const odd = oddIn(row, '', 0)
-  if (odd !== null) throw broken(`a row holds ${odd}`)
-  return Buffer.from(JSON.stringify(row).slice(0, LONGEST_ROW))
-}
-
-const DEEPEST = 64
-
-/** Describes a value that JSON would change or lose, with its column; null if there is none. */
-function oddIn(value: unknown, column: string, depth: number): string | null {
-  const where = column === '' ? 'a row that' : column
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
-  // JSON omits it, which is right.
-  if (value === undefined) return null
-  if (typeof value === 'number') return Number.isFinite(value) ? null : `${where}, which is ${value}`
-  if (typeof value !== 'object') return `${where}, which is a ${typeof value}: write it as a text`
-  if (depth > DEEPEST) return `${where}, which is nested too deeply`
-  if (Array.isArray(value)) {
-    for (const inner of value) {
-      const odd = oddIn(inner, column, depth + 1)
-      if (odd !== null) return odd
-    }
-    return null
-  }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) {
-    const kind = value instanceof Date ? 'a Date: use toISOString()' : 'an instance of a class'
-    return `${where}, which is ${kind}`
-  }
-  for (const name of Object.keys(value)) {
-    const odd = oddIn(Reflect.get(value, name), column === '' ? name : `${column}.${name}`, depth + 1)
-    if (odd !== null) return odd
-  }
-  return null
-}
-
-const MEMBERS = ['api', 'settings', 'requests', 'events', 'venues', 'check']
-const OPTIONAL: readonly Exclude<Way, 'full' | 'check'>[] = ['changes', 'since', 'ids', 'byId', 'availability']
-
-const LIST_MEMBERS = ['fields', 'active', 'showOnWeb', 'updatedAt', 'full', 'watch', ...OPTIONAL]
-
-const NO_CONNECTOR = 'has no default export with api: 1, events and venues; see docs/crm/your-own.md'
+const NO_CONNECTOR = 'has no default export with api: 2 (or 1), events and venues; see docs/crm/your-own.md'
 
 /** Describes a connector, or explains what is wrong with it, as the rest of a sentence. */
 export function outlineOf(connector: Connector): ConnectorOutline | string {
@@ -306,7 +294,7 @@ export function outlineOf(connector: Connector): ConnectorOutline | string {
 
 function isConnector(given: unknown): given is Connector {
   if (typeof given !== 'object' || given === null) return false
-  return 'api' in given && given.api === 1 && 'events' in given && 'venues' in given
+  return 'api' in given && (given.api === 2 || given.api === 1) && 'events' in given && 'venues' in given
 }
 
 function listOutline(stream: unknown): ListOutline | string {
@@ -324,5 +312,11 @@ function listOutline(stream: unknown): ListOutline | string {
   }
   if (said['fields'] === undefined) return 'has no fields'
   if (ways.includes('since') && said['updatedAt'] === undefined) return 'has since without updatedAt'
-  return { ways: ['full', ...ways], said }
+  const repeats: unknown = Reflect.get(stream, 'repeats')
+  if (repeats !== undefined && !isRepeats(repeats)) return 'has repeats that is none of later, first and neither'
+  return { ways: ['full', ...ways], said, ...(repeats === undefined ? {} : { repeats }) }
+}
+
+function isRepeats(said: unknown): said is NonNullable<ListOutline['repeats']> {
+  return said === 'later' || said === 'first' || said === 'neither'
 }

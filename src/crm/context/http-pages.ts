@@ -2,19 +2,25 @@ import { canBeInner, unfitWithin } from '../../domain/inner-value.ts'
 import { isJsonObject, mapTexts, mapTextsIn, valueAt } from '../../domain/json-value.ts'
 import { pagingFault } from '../../domain/paging.ts'
 import { isDeepStrictEqual } from 'node:util'
-import type { Batch, PagesOptions, Row, Value } from '../connector/marquee-connector.d.ts'
+import type { Batch, Cells, PagesOptions, Value } from '../connector/marquee-connector.d.ts'
 import { type FetchFault, type JsonAnswer, type JsonRequest, broken, misconfigured } from './json-answer.ts'
 
 type Ask = (url: string, request: JsonRequest) => Promise<JsonAnswer>
 
 interface Page {
-  readonly rows: readonly Row[]
-  readonly batch: Exclude<Batch, readonly Row[]>
+  readonly rows: readonly Cells[]
+  readonly batch: PageBatch
   readonly answer: JsonAnswer
 }
 
+/** What a page tells beyond a batch of a connector. */
+interface PageBatch extends Batch<Cells> {
+  /** The answer has as many rows as were requested. */
+  readonly full: boolean
+}
+
 type Read = (fill: Fill, link?: string) => Promise<Page>
-type Pages = AsyncGenerator<Batch, void, void>
+type Pages = AsyncGenerator<PageBatch, void>
 
 /** Reads all pages of a list. Ends at an empty page or if there is no next page, never at a short page. */
 export async function* readPages(url: string, options: PagesOptions, ask: Ask): Pages {
@@ -30,20 +36,26 @@ export async function* readPages(url: string, options: PagesOptions, ask: Ask): 
     const answer = await ask(link ?? target.url, target.request)
     const { rows, ...total } = rowsIn(answer, options)
     const full = size !== undefined && rows.length >= size
-    return { rows, answer, batch: { rows, ...total, lagMs: answer.lagMs, full, stable } }
+    const batch = { rows, ...total, lagMs: answer.lagMs, full, ...(stable ? IN_ORDER : {}) }
+    return { rows, answer, batch }
   }
   yield* WAYS[by](options, read, url)
 }
+
+const IN_ORDER = { stable: 'order' } as const
 
 async function* onePage(_: PagesOptions, read: Read): Pages {
   yield (await read({})).batch
 }
 
 async function* byNumber({ first = 1, size = 0 }: PagesOptions, read: Read): Pages {
-  let before: readonly Row[] | null = null
+  let before: readonly Cells[] | null = null
   for (let page = first; ; page++) {
     const { rows, batch } = await read({ page })
-    if (rows.length === 0) return yield withoutRows(batch)
+    if (rows.length === 0) {
+      yield withoutRows(batch)
+      return
+    }
     if (before !== null && before.length < size) {
       // Some servers give their last page for every number after it.
       if (isDeepStrictEqual(rows, before))
@@ -105,11 +117,11 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
 }
 
 /** The answer that shows the end of the list. Nothing can have moved into it. */
-function withoutRows(batch: Page['batch']): Batch {
-  return { ...batch, rows: [], stable: true }
+function withoutRows(batch: PageBatch): PageBatch {
+  return { ...batch, rows: [], ...IN_ORDER }
 }
 
-function keyOf(row: Row, key: string): string {
+function keyOf(row: Cells, key: string): string {
   const own = valueAt(row, key)
   if (own === null || typeof own === 'object')
     throw misconfigured(`a row has no ${key}: name the path of its id as key`)
@@ -254,10 +266,10 @@ function unfit(name: string): FetchFault {
 function rowsIn(
   { value, headers }: JsonAnswer,
   { rows: path, total }: PagesOptions,
-): { readonly rows: readonly Row[]; readonly total?: number } {
+): { readonly rows: readonly Cells[]; readonly total?: number } {
   const found = path === undefined ? value : valueAt(value, path)
   if (!Array.isArray(found)) throw broken(`the answer has no list of rows${path === undefined ? '' : ` at ${path}`}`)
-  const rows: Row[] = []
+  const rows: Cells[] = []
   for (const row of found) {
     if (!isJsonObject(row)) throw broken('the answer has a row that is not an object')
     rows.push(row)

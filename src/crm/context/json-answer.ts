@@ -1,24 +1,35 @@
 import { valueAt } from '../../domain/json-value.ts'
 import type { FailureKind } from '../../observe/observation.ts'
-import type { RequestOptions, Value } from '../connector/marquee-connector.d.ts'
+import type { HttpError, RequestOptions, Value } from '../connector/marquee-connector.d.ts'
 import { parsePlain } from '../cells/parse-cell.ts'
 import { inSlices } from '../../time/waiting.ts'
 import { type HttpReply, codingNote, utf8TextOf } from '../web/http-client.ts'
 
 /** An error that ends a connector's read, with a sentence for the operator. Connectors may catch it. */
-export class FetchFault extends Error {
+export class FetchFault extends Error implements HttpError {
   readonly kind: FailureKind
   readonly status: number
   readonly retryAfterMs: number | null
+  readonly answer: Value = null
 
-  constructor(kind: FailureKind, sentence: string, status = 0, retryAfterMs: number | null = null) {
+  constructor(
+    kind: FailureKind,
+    sentence: string,
+    status = 0,
+    retryAfterMs: number | null = null,
+    answer: Value = null,
+  ) {
     super(sentence)
     this.name = 'FetchFault'
     this.kind = kind
     this.status = status
     this.retryAfterMs = retryAfterMs
+    this.answer = answer
   }
 }
+
+/** The largest answer that an error carries. */
+const MOST_SHOWN_BYTES = 64 * 1024
 
 export function broken(sentence: string): FetchFault {
   return new FetchFault('broken', sentence)
@@ -50,7 +61,8 @@ export async function answerOf(
   const said = errorAt === undefined ? null : valueAt(value, errorAt)
   const word = said === null || typeof said === 'object' ? '' : String(said)
   const code = said === null && status >= 400 ? codeIn(value) : CODE.test(word) ? word : ''
-  const fault = (kind: FailureKind, sentence: string): FetchFault => new FetchFault(kind, `${host} ${sentence}`, status)
+  const fault = (kind: FailureKind, sentence: string): FetchFault =>
+    new FetchFault(kind, `${host} ${sentence}`, status, null, body.length > MOST_SHOWN_BYTES ? null : value)
   const path = pathname.slice(0, 100)
   const shown = [String(status), code].join(' ').trim()
   if (refusedAs.includes(word)) throw fault('refused', `refuses the key (${code === '' ? status : code})`)

@@ -14,6 +14,8 @@ export interface ShippedSettings extends ConnectorSettings {
   readonly proxy: Secret | null
   readonly ca: string | null
   readonly allowInsecure: boolean
+  /** Whether rows are taken as they are, with the objects of cells/cell.ts in them. */
+  readonly givesCells?: boolean
 }
 
 export interface ShippedContext extends ConnectorContext {
@@ -31,13 +33,23 @@ export function openShippedCrm(
   settings: ShippedSettings,
   { env, openHttpClient, ...context }: ShippedContext,
 ): Promise<Crm> {
-  const { kind, proxy, ca, allowInsecure } = settings
-  const { limits, time } = context
+  const { kind, proxy, ca, allowInsecure, givesCells = false } = settings
+  const { limits, time, observe } = context
   const web = trustingHttpClient(openHttpClient, ca, { configured: proxy?.reveal() ?? null, env })
   const given = new GivenSettings(values)
   const pauses = new Pauses()
   const onWait: OnPause = (forMs, why) => pauses.tell(forMs, given.shown(why))
-  const run = runConnector(connector, { name: kind, settings: given.sent, web, limits, allowInsecure, time, onWait })
+  const run = runConnector(connector, {
+    name: kind,
+    settings: given.sent,
+    web,
+    limits,
+    allowInsecure,
+    time,
+    onWait,
+    givesCells,
+    onNotice: (list, sentence) => observe({ kind: 'crm-noticed', message: given.shown(`${list}: ${sentence}`) }),
+  })
   if (typeof run === 'string') throw new Error(`the connector for ${kind} is wrong: ${run}`)
   const host: RowHost = {
     name: kind,
@@ -52,6 +64,7 @@ export function openShippedCrm(
       return () => watching.abort()
     },
     async close() {
+      await run.close()
       web.close()
     },
   }
