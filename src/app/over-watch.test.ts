@@ -13,10 +13,12 @@ function scene() {
   const time = new VirtualTime(1)
   const { events } = new ListMaker(formatter).make()
   const looked = { rows: 0 }
-  const keyOf = events.keyOf.bind(events)
-  events.keyOf = (row) => {
-    looked.rows++
-    return keyOf(row)
+  const rows = events.rows.bind(events)
+  events.rows = function* lookedAt() {
+    for (const row of rows()) {
+      looked.rows++
+      yield row
+    }
   }
   const observed: Observation[] = []
   const served = { events: { list: events, isLoaded: true } } as never

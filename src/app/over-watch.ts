@@ -82,8 +82,7 @@ export class OverWatch {
         await this.#pause()
         turnEndsAt = performance.now() + TURN_MS
       }
-      const key = row.key ?? list.keyOf(row)
-      endMs = Math.max(endMs, key?.end.ms ?? -Infinity)
+      endMs = Math.max(endMs, row.key?.end.ms ?? -Infinity)
       if (endMs >= begun.wallMs) break
     }
     const wereOver = endMs < begun.wallMs

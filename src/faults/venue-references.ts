@@ -26,8 +26,7 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   const unmatched = new Map([...known].flatMap(([venue]) => (isHeld(venue) ? [] : [[venue, 0]])))
   // Usually all match, and no row needs to be looked at.
   if (unmatched.size === 0) return []
-  await events.list.someServed((packed) => {
-    const venue = events.list.kind.venueIdOf(packed)
+  await events.list.someServed(({ venue }) => {
     const count = unmatched.get(venue)
     if (count !== undefined) unmatched.set(venue, count + 1)
     return false
@@ -52,10 +51,9 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
 
 /** The events that name a venue, if there are no venues at all; empty if no event names one. */
 async function venueless({ events }: ServedLists, known: IdTexts): Promise<readonly Suspicion[]> {
-  const { venueIdOf } = events.list.kind
   let count = 0
-  await events.list.someServed((packed) => {
-    if (venueIdOf(packed) !== EMPTY_GUID) count++
+  await events.list.someServed(({ venue }) => {
+    if (venue !== EMPTY_GUID) count++
     return false
   }, yieldToEventLoop)
   if (count === 0) return []
@@ -94,9 +92,8 @@ function suspicionOf(
 export function withheldVenues({ events, venues }: ServedLists, texts: Texts): string | null {
   let count = 0
   let first: { readonly event: Guid; readonly venue: Guid } | null = null
-  for (const row of events.list.rows()) {
-    const { id: event, packed } = row
-    const venue = packed === null ? EMPTY_GUID : events.list.kind.venueIdOf(packed)
+  for (const { id: event, key } of events.list.rows()) {
+    const venue = key?.venue ?? EMPTY_GUID
     if (venue === EMPTY_GUID || venues.list.find(venue)?.isServed !== false) continue
     count++
     if (first === null || event < first.event) first = { event, venue }

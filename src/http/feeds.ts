@@ -124,9 +124,9 @@ export class Feeds {
 
   /** Returns the VEVENT or the JSON-LD of a row with its venue; `null` if it is not served or cannot be written. */
   #bodyOf({ events, venues }: ServedLists, type: FeedType, row: HeldRow, nowMs: number): Written {
-    const { ready, kind, readsPrice } = events.list
-    if (row.packed === null) return null
-    const id = kind.venueIdOf(row.packed)
+    const { ready, readsPrice } = events.list
+    if (row.key === null) return null
+    const { venue: id } = row.key
     const place = id === EMPTY_GUID ? null : venues.list.find(id)
     const { sinceS, sequence } = joined(row.revision, id === EMPTY_GUID ? UNREVISED : venues.list.revisionOf(id))
     // It is never in the future, even if a clock was set back.

@@ -1,49 +1,70 @@
+import type { Tick } from '../domain/date-time.ts'
+import type { Guid } from '../domain/guid.ts'
 import type { HeldRow, RowKey } from '../records/held-row.ts'
 
 /** The most rows of a block. Moving half of them to make room for one takes less than a microsecond. */
 export const BLOCK_ROWS = 512
 /** An estimate of the memory of a block, and of each venue and tag that its rows have, bytes. */
-const BLOCK_BYTES = 5000
-const COUNTED_BYTES = 60
+const BLOCK_BYTES = 12_000
+const TEXT_BYTES = 50
 
-/** Consecutive rows of a list in their order, and how many of them have each venue and tag. */
+/** Consecutive rows of a list in their order, with the venues and tags that they have. */
 export class IndexBlock {
-  readonly rows: HeldRow[] = []
+  readonly rows: HeldRow[]
   /** The keys of the rows: a query looks at these alone, because a million rows are in no cache. */
-  readonly keys: RowKey[] = []
-  readonly venues: Counts = new Counts()
-  /** The tags of the rows, without regard to case. */
-  readonly words: Counts = new Counts()
-  /** When the first of the rows ends, and the last, epoch ms. */
+  readonly keys: RowKey[]
+  /** When the rows start, epoch ms. A search for a place compares these before it looks at a key. */
+  readonly startsMs: number[]
+  /** The ids of the rows, which decide among those that start at the same time. */
+  readonly ids: Guid[]
+  /** The venues of all rows, and their tags without regard to case. Some of removed rows may be among them. */
+  readonly venues: Set<string> = new Set()
+  readonly words: Set<string> = new Set()
+  /** No row ends before the first of these or after the second, epoch ms. */
   earliestEndMs = Infinity
   latestEndMs = -Infinity
+  /** The number of rows removed since the sets and the times were last those of the rows alone. */
+  #gone = 0
 
-  constructor(rows: readonly HeldRow[] = []) {
-    for (const row of rows) this.insert(this.rows.length, row)
+  constructor(rows: HeldRow[]) {
+    this.rows = rows
+    this.keys = rows.map(keyOf)
+    this.startsMs = this.keys.map(({ start }) => start.ms)
+    this.ids = rows.map(({ id }) => id)
+    for (const key of this.keys) this.#include(key)
   }
 
   get sizeBytes(): number {
-    return BLOCK_BYTES + (this.venues.size + this.words.size) * COUNTED_BYTES
+    return BLOCK_BYTES + (this.venues.size + this.words.size) * TEXT_BYTES
   }
 
   insert(at: number, row: HeldRow): void {
-    const { key } = row
-    if (key === null) throw new Error('a row without a key has no place')
+    const key = keyOf(row)
     this.rows.splice(at, 0, row)
     this.keys.splice(at, 0, key)
-    this.#include(key.end.ms)
-    this.venues.add(key.venue)
-    for (const word of key.tags.words) this.words.add(word)
+    this.startsMs.splice(at, 0, key.start.ms)
+    this.ids.splice(at, 0, row.id)
+    this.#include(key)
   }
 
   remove(at: number): void {
     this.rows.splice(at, 1)
-    const [key] = this.keys.splice(at, 1)
-    if (key === undefined) return
-    const { end, venue, tags } = key
-    this.venues.remove(venue)
-    for (const word of tags.words) this.words.remove(word)
-    if (end.ms === this.earliestEndMs || end.ms === this.latestEndMs) this.#findEnds()
+    this.keys.splice(at, 1)
+    this.startsMs.splice(at, 1)
+    this.ids.splice(at, 1)
+    // Once for many removals: what is left of a removed row only lets queries look at this block in vain.
+    if (++this.#gone > this.rows.length / 2) this.#includeAll()
+  }
+
+  /** Returns a number below 0 if the row at an offset is before a position, 0 if it is there, else one above 0. */
+  compare(at: number, start: Tick, id: Guid): number {
+    const ms = this.startsMs[at] ?? Number.NaN
+    if (ms !== start.ms) return ms - start.ms
+    const key = this.keys[at]
+    if (key === undefined) throw new Error('only a row of the block can be compared')
+    if (key.start.ticks !== start.ticks) return key.start.ticks - start.ticks
+    const own = this.ids[at] ?? id
+    return own === id ? 0 : own < id ? -1 : 1
   }
 
   /** Returns two blocks with half of the rows each. */
@@ -52,40 +73,24 @@ export class IndexBlock {
     return [new IndexBlock(this.rows.slice(0, half)), new IndexBlock(this.rows.slice(half))]
   }
 
-  #findEnds(): void {
+  #includeAll(): void {
+    this.#gone = 0
+    this.venues.clear()
+    this.words.clear()
     this.earliestEndMs = Infinity
     this.latestEndMs = -Infinity
-    for (const { end } of this.keys) this.#include(end.ms)
+    for (const key of this.keys) this.#include(key)
   }
 
-  #include(endMs: number): void {
-    if (endMs < this.earliestEndMs) this.earliestEndMs = endMs
-    if (endMs > this.latestEndMs) this.latestEndMs = endMs
+  #include({ end, venue, tags }: RowKey): void {
+    if (end.ms < this.earliestEndMs) this.earliestEndMs = end.ms
+    if (end.ms > this.latestEndMs) this.latestEndMs = end.ms
+    this.venues.add(venue)
+    for (const word of tags.words) this.words.add(word)
   }
 }
 
-/** How many rows have each of some texts. */
-class Counts {
-  readonly #counts = new Map<string, number>()
-
-  get size(): number {
-    return this.#counts.size
-  }
-
-  add(text: string): void {
-    this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1)
-  }
-
-  remove(text: string): void {
-    const left = (this.#counts.get(text) ?? 0) - 1
-    if (left > 0) this.#counts.set(text, left)
-    else this.#counts.delete(text)
-  }
-
-  hasAny(texts: ReadonlySet<string>): boolean {
-    if (texts.size <= this.#counts.size) {
-      for (const text of texts) if (this.#counts.has(text)) return true
-    } else for (const text of this.#counts.keys()) if (texts.has(text)) return true
-    return false
-  }
+function keyOf({ key }: HeldRow): RowKey {
+  if (key === null) throw new Error('a row without a key has no place')
+  return key
 }

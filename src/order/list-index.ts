@@ -5,15 +5,12 @@ import type { Tick } from '../domain/date-time.ts'
 import { BLOCK_ROWS, IndexBlock } from './index-block.ts'
 import type { RecordList, RowOrder } from '../records/record-list.ts'
 import type { HeldRow } from '../records/held-row.ts'
-import { Shared, TagSets } from './tag-sets.ts'
 
 /** The longest slice of building an index, and the number of rows between two looks at the clock. */
 const TURN_MS = 5
 const ROWS_A_LOOK = 32
 /** Two neighbouring blocks are merged if together they have no more rows. */
 const MERGED_ROWS = BLOCK_ROWS / 2
-/** An estimate of the memory of a row's key, bytes. */
-const KEY_BYTES = 150
 
 /** Returns the index of a list; `null` if it has none. */
 export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListIndex | null {
@@ -29,7 +26,6 @@ export async function keepIndex(list: Indexable, pause: () => Promise<void>): Pr
 }
 
 export function dropIndex(list: Pick<RecordList<unknown>, 'order'>): void {
-  indexOf(list)?.clear()
   list.order = null
 }
 
@@ -39,20 +35,17 @@ export interface ListPosition {
   readonly id: Guid
 }
 
-type Indexable = Pick<RecordList<unknown>, 'shards' | 'keyOf' | 'order'>
+type Indexable = Pick<RecordList<unknown>, 'shards' | 'order'>
 
 /**
- * The served rows of a list in their order, Start, then Id (contract §4.1), in blocks. What queries filter by is at
- * each row, and counted in each block, so that a query skips most blocks. Each write of the list updates the index at
+ * The served rows of a list in their order, Start, then Id (contract §4.1), in blocks. Each block knows the venues and
+ * the tags of its rows, and a query skips those where it can find nothing. Each write of the list updates the index at
  * once.
  */
 export class ListIndex implements RowOrder {
   readonly blocks: IndexBlock[] = []
   /** Whether all rows are in the index. */
   isWhole = false
-  #count = 0
-  readonly #tags = new TagSets()
-  readonly #venues = new Shared<Guid>()
   readonly #list: Indexable
 
   constructor(list: Indexable) {
@@ -60,9 +53,7 @@ export class ListIndex implements RowOrder {
   }
 
   get sizeBytes(): number {
-    let bytes = this.#tags.sizeBytes + this.#count * KEY_BYTES
-    for (const block of this.blocks) bytes += block.sizeBytes
-    return bytes
+    return this.blocks.reduce((bytes, block) => bytes + block.sizeBytes, 0)
   }
 
   /** Adds the existing rows, in slices of a few milliseconds. Stops early if the index is no longer wanted. */
@@ -76,54 +67,41 @@ export class ListIndex implements RowOrder {
           if (isUnwanted()) return
           turnEndsAt = performance.now() + TURN_MS
         }
-        // A row that was written meanwhile is in the index already.
-        if (row.key === null) this.follow(row)
+        if (row.key !== null) this.insert(row)
       }
     }
     this.isWhole = true
   }
 
-  clear(): void {
-    for (const { rows } of this.blocks) for (const row of rows) row.key = null
-    this.blocks.length = 0
-  }
-
-  follow(row: HeldRow): void {
-    this.forget(row)
-    const key = this.#list.keyOf(row)
-    if (key === null) return
-    const { start, end, venue, isAvailable } = key
-    const tags = this.#tags.hold(key.tags)
-    row.key = { start, end, venue: this.#venues.hold(venue, () => venue), tags, isAvailable }
-    this.#count++
-    const [index, at] = this.seek(start, row.id)
+  /** Does nothing if the row was written during `build`, and is in its place already. */
+  insert(row: HeldRow): void {
+    const [index, at] = this.#placeOf(row)
     const block = this.blocks[index]
     if (block === undefined) this.#append(row)
-    else {
+    else if (block.rows[at] !== row) {
       block.insert(at, row)
       if (block.rows.length === BLOCK_ROWS) this.blocks.splice(index, 1, ...block.halves())
     }
   }
 
-  forget(row: HeldRow): void {
-    if (row.key === null) return
-    const [index, at] = this.seek(row.key.start, row.id)
+  remove(row: HeldRow): void {
+    const [index, at] = this.#placeOf(row)
     const block = this.blocks[index]
-    if (block === undefined || block.rows[at] !== row) throw new Error('a served row is not listed')
-    block.remove(at)
-    this.#tags.release(row.key.tags)
-    this.#venues.release(row.key.venue)
-    row.key = null
-    this.#count--
-    this.#mergeAt(index, block)
+    if (block?.rows[at] === row) {
+      block.remove(at)
+      this.#mergeAt(index, block)
+    } else if (this.isWhole) throw new Error('a served row is not listed')
   }
 
   /** Returns the block, and the offset in it, of the first row at or after a position. */
   seek(start: Tick, id: Guid): readonly [index: number, at: number] {
     const { blocks } = this
-    const index = firstNot(blocks.length, (middle) => compare(blocks[middle]?.rows.at(-1), start, id) < 0)
-    const rows = blocks[index]?.rows ?? []
-    return [index, firstNot(rows.length, (at) => compare(rows[at], start, id) < 0)]
+    const index = firstNot(blocks.length, (middle) => {
+      const block = blocks[middle]
+      return block !== undefined && block.compare(block.rows.length - 1, start, id) < 0
+    })
+    const block = blocks[index]
+    return [index, block === undefined ? 0 : firstNot(block.rows.length, (at) => block.compare(at, start, id) < 0)]
   }
 
   /** Returns the number of rows that end at or after `nowMs`, epoch ms. */
@@ -134,6 +112,11 @@ export class ListIndex implements RowOrder {
       else if (latestEndMs >= nowMs) for (const { end } of keys) if (end.ms >= nowMs) count++
     }
     return count
+  }
+
+  #placeOf({ key, id }: HeldRow): readonly [index: number, at: number] {
+    if (key === null) throw new Error('a row without a key has no place')
+    return this.seek(key.start, id)
   }
 
   /** Adds a row after all others. A list that arrives in order fills its blocks completely. */
@@ -155,14 +138,6 @@ export class ListIndex implements RowOrder {
     if (into === undefined || from === undefined || into.rows.length + from.rows.length > MERGED_ROWS) return
     this.blocks.splice(left, 2, new IndexBlock([...into.rows, ...from.rows]))
   }
-}
-
-function compare(row: HeldRow | undefined, start: Tick, id: Guid): number {
-  if (row === undefined || row.key === null) throw new Error('a listed row has no key')
-  const { ms, ticks } = row.key.start
-  if (ms !== start.ms) return ms - start.ms
-  if (ticks !== start.ticks) return ticks - start.ticks
-  return row.id === id ? 0 : row.id < id ? -1 : 1
 }
 
 /** Returns the first number below `count` that is not before something, by halving; `count` if there is none. */

@@ -1,9 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
 import { type Tick, isBefore } from '../domain/date-time.ts'
+import { foldTag } from '../domain/fold-tag.ts'
 import type { HeldRow, RowKey, TagSet } from '../records/held-row.ts'
 import type { IndexBlock } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
-import { type CountedTag, foldTag, tally } from './tag-sets.ts'
+import { type CountedTag, tally } from './tag-counts.ts'
 
 /** A query of a list (contract §4.1). */
 export interface Wanted {
@@ -104,7 +105,7 @@ function filterOf({ from, venues, tags, available, within: [earliestMs, latestMs
     earliestMs,
     latestMs,
     mayFit: (block) =>
-      (places === null || block.venues.hasAny(places)) && (words === null || block.words.hasAny(words)),
+      (places === null || haveCommon(block.venues, places)) && (words === null || haveCommon(block.words, words)),
   }
 }
 
@@ -123,6 +124,12 @@ function nextFit(keys: readonly RowKey[], at: number, filter: Filter): number {
 
 function hasAny({ words: own }: TagSet, words: ReadonlySet<string>): boolean {
   for (let at = 0; at < own.length; at++) if (words.has(own[at] ?? '')) return true
+  return false
+}
+
+function haveCommon(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  const [few, many] = one.size < other.size ? [one, other] : [other, one]
+  for (const text of few) if (many.has(text)) return true
   return false
 }
 

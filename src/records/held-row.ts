@@ -2,19 +2,22 @@ import type { Guid } from '../domain/guid.ts'
 import { type Revision, UNREVISED } from '../domain/revision.ts'
 import { type Withheld, type WithheldRow, FAULTS, isOnPurpose } from '../domain/withheld.ts'
 import { FaultCounts, faultKey } from '../domain/fault-counts.ts'
-import type { SortKey } from './packing.ts'
 import type { RowBodies } from './ready-bodies.ts'
+import type { SortKey } from './packing.ts'
 
 /** The tags of a row. Rows with equal tags share it. */
 export interface TagSet {
   readonly written: readonly string[]
   /** The tags without regard to case, each once. */
   readonly words: readonly string[]
+  /** The name of the set among others. */
+  readonly key: string
 }
 
 /** The place of a row in the order of its list, and what queries filter by. */
-export interface RowKey extends Omit<SortKey, 'tags'> {
+export interface RowKey extends Omit<SortKey, 'tags' | 'isAvailable'> {
   readonly tags: TagSet
+  isAvailable: boolean
 }
 
 /**
@@ -42,7 +45,7 @@ export class HeldRow {
   updatedAt = 0
   /** The bodies that were requested lately; `null` if none was. */
   bodies: RowBodies | null = null
-  /** The place in the order of the list; `null` if the row is not in it. */
+  /** The place in the order of the list; `null` if the row is not served. */
   key: RowKey | null = null
 
   constructor(id: Guid) {

@@ -97,13 +97,6 @@ function packText(text: string | null): string {
   return TO_ESCAPE.test(text) ? text.replaceAll(ESCAPE, `${ESCAPE}b`).replaceAll(SEPARATOR, `${ESCAPE}a`) : text
 }
 
-/** Restores the brand of a text that was canonical when it was packed. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which brand it is
-function trusted<Branded extends string>(text: string | undefined): Branded {
-  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
-  return (text ?? '') as Branded
-}
-
 /** Reads the texts of one packed record in order. */
 class Texts {
   readonly #texts: readonly string[]
@@ -161,6 +154,7 @@ export interface SortKey {
   readonly start: Tick
   /** The later of Start and Finish, with full precision (contract §4.1). */
   readonly end: Tick
+  /** The empty GUID if there is none. */
   readonly venue: Guid
   readonly tags: readonly string[]
   readonly isAvailable: boolean
@@ -190,8 +184,6 @@ export interface ListKind<Item> {
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
   readonly sortKeyOf: (item: Item) => SortKey
-  /** Returns the id of the venue of a packed event; the empty GUID if there is none. Does not unpack the record. */
-  readonly venueIdOf: (packed: string) => Guid
   /** Returns `details` with the availability of another record; unchanged if the kind has no availability. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
   /** Returns true if `text` is a valid packed record. */
@@ -207,15 +199,12 @@ interface Availability {
   readonly TicketsAvailable: number
 }
 
-const VENUE_AT = EVENTS.fields.filter(({ name }) => name !== 'Id').findIndex(({ name }) => name === 'VenueId')
-
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   const statusAt = statusPosition(formatter.further.events)
   return {
     ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
     format: (event, shape) => formatter.event(event, shape),
     sortKeyOf: (event) => keyOfEvent(event, statusAt),
-    venueIdOf: (packed) => trusted(packed.split(SEPARATOR, VENUE_AT + 1)[VENUE_AT]),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
       TicketCapacity,
@@ -240,7 +229,6 @@ export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
     ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
     format: (venue, shape) => formatter.venue(venue, shape),
     sortKeyOf: () => VENUE_KEY,
-    venueIdOf: () => EMPTY_GUID,
     withAvailability: (details) => details,
     changeOf: (fields) => (fields.some((name) => PLACE.has(name)) ? 'time-or-place' : 'unseen'),
   }

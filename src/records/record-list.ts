@@ -15,22 +15,23 @@ import { type Withheld, type WithheldRow, isOnPurpose } from '../domain/withheld
 import type { FaultCounts } from '../domain/fault-counts.ts'
 import type { Shape } from '../formats/media-types.ts'
 import type { ListKind, SortKey } from './packing.ts'
+import { RowKeys, isSamePlace } from './row-keys.ts'
 import { type Representation, ReadyBodies } from './ready-bodies.ts'
-import { KeptFaults, HeldRow, UnidentifiedRows, WithheldDetails } from './held-row.ts'
+import { type RowKey, KeptFaults, HeldRow, UnidentifiedRows, WithheldDetails } from './held-row.ts'
 import type { WriteListener } from './write-listener.ts'
 
 /** Rows are held in this many maps: to double one that holds a million takes longer than a request may wait. */
 const SHARDS = 256
 /** An estimate of the memory of a row besides its text, bytes. */
-const ROW_BYTES = 450
+const ROW_BYTES = 600
 
-/** Follows every write to the served rows. Implemented by the index behind the lists. */
+/** The served rows by their keys. Implemented by the index behind the lists. */
 export interface RowOrder {
   readonly sizeBytes: number
-  /** The record of a served row was written. */
-  follow(row: HeldRow): void
-  /** A row is no longer served. */
-  forget(row: HeldRow): void
+  /** A row has got its key. */
+  insert(row: HeldRow): void
+  /** A row is about to lose its key. */
+  remove(row: HeldRow): void
 }
 
 /** What a process knows of a list besides its rows. */
@@ -69,6 +70,7 @@ export class RecordList<Item> {
   /** The ready bodies, of other lists too. */
   readonly ready: ReadyBodies
   readonly #details = new WithheldDetails()
+  readonly #keys = new RowKeys()
   #textBytes = 0
   /** The revision given last, which many rows share. */
   #revision: Revision = UNREVISED
@@ -94,7 +96,7 @@ export class RecordList<Item> {
 
   /** An estimate of the memory of the list. */
   get sizeBytes(): number {
-    const rows = this.size * ROW_BYTES + this.#textBytes
+    const rows = this.size * ROW_BYTES + this.#textBytes + this.#keys.sizeBytes
     const withheld = this.#details.sizeBytes + this.unidentified.sizeBytes + this.kept.sizeBytes
     return rows + withheld + (this.order?.sizeBytes ?? 0)
   }
@@ -129,12 +131,6 @@ export class RecordList<Item> {
   /** Returns the record of a row; `null` if the row is not served. */
   read({ id, packed }: HeldRow): Item | null {
     return packed === null ? null : this.kind.packing.unpack(id, packed)
-  }
-
-  /** Returns the place of a row in the order; `null` if the row is not served. */
-  keyOf(row: HeldRow): SortKey | null {
-    const record = this.read(row)
-    return record === null ? null : this.kind.sortKeyOf(record)
   }
 
   /** Returns the body in one shape with its entity tag; `null` if the id is not served. */
@@ -192,13 +188,19 @@ export class RecordList<Item> {
 
   /** Serves a record from now on. Returns true if that changed what is served. */
   serve(row: HeldRow, record: Item, wallS: WallSeconds = noClock): boolean {
-    return this.servePacked(row, this.kind.packing.pack(record), wallS)
+    return this.servePacked(row, this.kind.packing.pack(record), wallS, record)
   }
 
-  /** Like `serve`, with the packed record. `when` may be the revision that another process has given it. */
-  servePacked(row: HeldRow, packed: string, when: WallSeconds | Revision = noClock): boolean {
+  /**
+   * Like `serve`, with the packed record.
+   *
+   * @param when may be the revision that another process has given the row
+   * @param record what was packed, if the caller has it: to unpack it takes longer
+   */
+  servePacked(row: HeldRow, packed: string, when: WallSeconds | Revision = noClock, record?: Item): boolean {
     const before = row.packed
     if (before === packed) return false
+    const key = this.kind.sortKeyOf(record ?? this.kind.packing.unpack(row.id, packed))
     if (before === null) {
       this.#forgetFaults(row)
       this.withheld--
@@ -210,7 +212,7 @@ export class RecordList<Item> {
     else this.#revise(row, this.kind.changeOf(this.kind.differences(row.id, before, packed)), when)
     this.#write(row, packed)
     this.changes++
-    this.order?.follow(row)
+    this.#place(row, key)
     for (const listener of this.listeners) listener.note(row)
     return true
   }
@@ -282,7 +284,21 @@ export class RecordList<Item> {
 
   #unlist(row: HeldRow): void {
     this.changes++
-    this.order?.forget(row)
+    this.#place(row, null)
+  }
+
+  #place(row: HeldRow, next: SortKey | null): void {
+    const { key } = row
+    if (key !== null && next !== null && isSamePlace(key, next)) {
+      key.isAvailable = next.isAvailable
+      return
+    }
+    if (key !== null) {
+      this.order?.remove(row)
+      this.#keys.release(key)
+    }
+    row.key = next === null ? null : this.#keys.hold(next)
+    if (row.key !== null) this.order?.insert(row)
   }
 
   /** Yields every withheld row. Reads may continue meanwhile. */
@@ -293,11 +309,11 @@ export class RecordList<Item> {
     yield* this.unidentified
   }
 
-  /** Returns true if any served row satisfies `isIt`. Pauses between shards. */
-  async someServed(isIt: (packed: string) => boolean, pause: () => Promise<void>): Promise<boolean> {
+  /** Returns true if the key of any served row satisfies `isIt`. Pauses between shards. */
+  async someServed(isIt: (key: RowKey) => boolean, pause: () => Promise<void>): Promise<boolean> {
     let sincePause = 0
     for (const shard of this.shards) {
-      for (const { packed } of shard.values()) if (packed !== null && isIt(packed)) return true
+      for (const { key } of shard.values()) if (key !== null && isIt(key)) return true
       sincePause += shard.size
       if (sincePause < 1000) continue
       sincePause = 0

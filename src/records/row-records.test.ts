@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
+import type { Guid } from '../domain/guid.ts'
 import { UNREVISED } from '../domain/revision.ts'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
@@ -111,8 +112,15 @@ describe('row records', () => {
 
   it('applied as bytes leave the same rows as applied one by one, in any order, followed or not', () => {
     const withheld = '{"fault":"missing","column":"Name","where":"row 3"}'
-    const told = record.map((one) => ({ ...one, text: one.says === 'withheld' ? withheld : one.text }))
-    const few = fc.tuple(told, fc.nat(8)).map(([one, id]) => ({ ...one, id: guidOf(id) }))
+    const { events, venues } = emptyLists()
+    const packed = ({ list, text: Name }: RowRecord, id: Guid): string =>
+      list === 'events'
+        ? events.kind.packing.pack({ ...eventOf(id), Name })
+        : venues.kind.packing.pack(venueOf(id, Name))
+    const few = fc.tuple(record, fc.nat(8)).map(([one, number]) => {
+      const id = guidOf(number)
+      return { ...one, id, text: one.says === 'withheld' ? withheld : packed(one, id) }
+    })
     const rowsOf = (lists: RecordLists): unknown =>
       [lists.events, lists.venues].map((list) => [
         list.served,

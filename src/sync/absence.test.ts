@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { guidOf } from '../../test/model/records.ts'
+import { eventOf, guidOf } from '../../test/model/records.ts'
 import { Formatter } from '../formats/format.ts'
 import { ListMaker } from '../records/row-records.ts'
 import { removeAbsent } from './absence.ts'
@@ -11,7 +11,7 @@ it('lets requests run while the end of a read looks for absent rows, although no
   const { events } = new ListMaker(formatter).make()
   for (let number = 0; number < ROWS; number++) {
     const row = events.insert(guidOf(number))
-    events.servePacked(row, 'x')
+    events.serve(row, eventOf(row.id))
     row.seenAt = 10
   }
   let pauses = 0

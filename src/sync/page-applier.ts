@@ -222,7 +222,7 @@ export class PageApplier<Item> {
     else if (before !== null && availabilityIsOlder) merged = withAvailability(record, packing.unpack(id, before))
     const packed = packing.pack(merged)
     this.#noteDrift(row, packed, version)
-    if (list.servePacked(row, packed, this.#context.wallS)) this.#changedNow(row)
+    if (list.servePacked(row, packed, this.#context.wallS, merged)) this.#changedNow(row)
     if (!detailsAreOlder) {
       list.kept.drop(row)
       row.detailsAt = this.#page.now

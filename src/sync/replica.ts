@@ -208,9 +208,7 @@ export class Replica {
   async #referredOf(venues: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
     const { list } = this.events
     const referred = new Set<Guid>()
-    const { venueIdOf } = list.kind
-    await list.someServed((packed) => {
-      const venue = venueIdOf(packed)
+    await list.someServed(({ venue }) => {
       if (venues.has(venue)) referred.add(venue)
       return referred.size === venues.size
     }, this.#pause)

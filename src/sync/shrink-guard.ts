@@ -40,7 +40,7 @@ interface Verdict {
 }
 
 /** The properties of a list that the guard uses. */
-interface GuardedList extends Pick<RecordList<unknown>, 'rows' | 'keyOf' | 'served' | 'kept' | 'lostCount'> {
+interface GuardedList extends Pick<RecordList<unknown>, 'rows' | 'served' | 'kept' | 'lostCount'> {
   readonly kind: Pick<RecordList<unknown>['kind'], 'name'>
 }
 
@@ -185,7 +185,7 @@ function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing
   if (!read.complete) return { rows, over, unreadable }
   for (const row of missingRows(list, read)) {
     rows++
-    const end = list.keyOf(row)?.end ?? null
+    const end = row.key?.end ?? null
     const isOver = end !== null && isBefore(end, { ms: wallMs, ticks: 0 })
     if (isOver && !isBefore(end, { ms: wallMs - LATELY_MS, ticks: 0 })) over++
     if (list.kept.get(row) !== undefined) unreadable++

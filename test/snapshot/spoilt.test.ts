@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, symlinkSync,
 import { join } from 'node:path'
 import { describe, expect, it } from 'bun:test'
 import { emptyLists } from '../../src/snapshot/snapshot-chunks.ts'
-import { guidOf } from '../model/records.ts'
+import { eventOf, guidOf } from '../model/records.ts'
 import type { Tables } from './rig.ts'
 import { emptyDirectory, Rig, tables, until, written } from './rig.ts'
 
@@ -167,7 +167,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
       onPause() {
         giveUp.abort()
         const { events } = rig.replica.lists
-        if (events.find(guidOf(1)) === null) events.servePacked(events.insert(guidOf(1)), 'read since')
+        if (events.find(guidOf(1)) === null) events.serve(events.insert(guidOf(1)), eventOf(guidOf(1)))
       },
     })
     const read = rig.file.read(rig.replica.lists, { monotonicMs: 0, wallMs: Date.now() }, giveUp.signal)
