@@ -95,7 +95,7 @@ function isDigits(written: string): boolean {
 }
 
 // The usual spellings come first, because editors propose them.
-export const FLAG: ValueSchema = {
+const FLAG: ValueSchema = {
   anyOf: [
     { enum: ['on', 'off', true, false] },
     textSchema(/^\s*(?:[Oo][Nn]|[Oo][Ff][Ff]|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])\s*$/),
@@ -107,7 +107,7 @@ export function flag(): Key<boolean> {
 }
 
 /** Parses a switch; `null` if it is invalid. YAML 1.2 treats `on` and `off` as text, so both forms are parsed here. */
-export function flagIn({ value }: Scalar): boolean | null {
+function flagIn({ value }: Scalar): boolean | null {
   const written = String(value).trim().toLowerCase()
   if (written === 'on' || written === 'true') return true
   return written === 'off' || written === 'false' ? false : null

@@ -445,13 +445,39 @@ const FURTHER: readonly (readonly [string, string])[] = [
   ],
   [
     `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: { column: D, html: true }, Code: null } } }`,
-    'm.yaml:2: crm.events.fields.Doors is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, { join: [COLUMN, COLUMN] }, a column with wallTimeIn: a zone such as Europe/London or UTC+2, or { column: NAME }',
+    'm.yaml:2: crm.events.fields.Doors.html is not a known key; known here: column, values, whenBlank, wallTimeIn, pick, onlyWhere',
   ],
-  ...['values: {}', 'values: [a]', 'values: { a: [b] }', 'html: 1'].map(
-    (rule) =>
+  ...(
+    [
       [
-        `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: D, Code: { column: D, ${rule} } } } }`,
-        'm.yaml:2: crm.events.fields.Code is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, or { join: [COLUMN, COLUMN] }',
+        '{ column: D, values: {} }',
+        '.values is a mapping; it must be a mapping with at least one value, such as { FOUND: VALUE }',
+      ],
+      [
+        '{ column: D, values: [a] }',
+        '.values is a list; it must be a mapping with at least one value, such as { FOUND: VALUE }',
+      ],
+      ['{ column: D, values: { a: [b] } }', '.values.a is a list; it must be a text, or null for a blank cell'],
+      ["{ column: D, values: { ' ': b } }", '.values replaces blank cells; write whenBlank beside it for these'],
+      ['{ column: D, html: 1 }', '.html is 1; it must be on, off, true or false'],
+      ['{ column: D, prefix: images/ }', '.prefix is "images/"; it must be the beginning of an http or https URL'],
+      ['{ column: D, pick: most }', '.pick is "most"; it must be one of first, least, greatest, sum, count'],
+      ['{ column: D, whenBlank: 3 }', '.whenBlank is 3; it must be a text, in quotes'],
+      ['{ column: D, onlyWhere: { a: b } }', `.onlyWhere.a is "b"; it ${VALUES}`],
+      ['{ column: D, wenBlank: x }', '.wenBlank is not a known key; did you mean whenBlank?'],
+      ['{ colum: D }', ' has the key colum, which is not known; did you mean column?'],
+      ['{ column: D, value: x }', ' is a mapping; it must be only one of column and value'],
+      ['{ join: [D] }', '.join is a list; it must be a list of two columns or more, such as [day, time]'],
+      [
+        '{}',
+        ' is a mapping; it must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, or { join: [COLUMN, COLUMN] }',
+      ],
+    ] as const
+  ).map(
+    ([source, sentence]) =>
+      [
+        `${DECLARED}crm: { kind: files, directory: ., events: { fields: { Name: N, Doors: D, Code: ${source} } } }`,
+        `m.yaml:2: crm.events.fields.Code${sentence}`,
       ] as const,
   ),
 ]

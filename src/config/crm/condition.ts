@@ -1,18 +1,28 @@
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type PROBLEM, type Place, showName } from '../config-problem.ts'
-import { type Key, ValueProblem, isNull, scalarOf, wholeKey } from '../key.ts'
+import { type Key, type ValueSchema, REFERENCE, ValueProblem, isNull, orReference, scalarOf, wholeKey } from '../key.ts'
 import type { Condition, ConditionPart } from './sources.ts'
 import type { MapTree, Tree } from '../tree.ts'
 import { isName } from '../values.ts'
-import { CONDITION_SCHEMA } from './source-schemas.ts'
 
 const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 const HELD =
   'a mapping of columns to their values, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
 
+const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /\S/.source }
+const VALUES: ValueSchema = { type: 'array', minItems: 1, items: orReference(VALUE) }
+const NOT: ValueSchema = { type: 'object', properties: { not: VALUES }, required: ['not'], additionalProperties: false }
+
+/** A condition on the rows of a list. */
+export const wherever: Key<Condition> = wholeKey(
+  HELD,
+  { type: 'object', minProperties: 1, additionalProperties: { anyOf: [{ const: 'blank' }, VALUES, NOT, REFERENCE] } },
+  conditionOf,
+)
+
 /** The keys `active` and `showOnWeb`. Absent means the stock condition; null means none. */
 export function condition(description: string): Key<Condition | null | undefined> {
-  return wholeKey(HELD, CONDITION_SCHEMA, conditionOf).orNull().override('the stock condition').says(description)
+  return wherever.orNull().override('the stock condition').says(description)
 }
 
 function conditionOf(node: Tree, place: Place): Condition | typeof PROBLEM | null {
@@ -48,21 +58,13 @@ function blankListed(column: string): string {
 
 const BLANK_PASSES = 'lists a blank value; blank cells always pass { not: [VALUE] }, so list only the other values'
 
-/** Parses a condition within another value; `null` if it is invalid. */
-export function whereIn(node: Tree): Condition | null {
-  const entries = node.kind === 'map' ? [...node.entries] : []
-  const parts = entries.map(([column, said]) => (isName(column) ? partOf(column, said) : null))
-  const valid = parts.flatMap((part) => (part === null || part instanceof ValueProblem ? [] : [part]))
-  return valid.length > 0 && valid.length === parts.length ? valid : null
-}
-
 /** The entries of a mapping that has at least one of these keys and no others. */
-export function onlyEntries(node: Tree | undefined, keys: readonly string[]): MapTree['entries'] | null {
+function onlyEntries(node: Tree | undefined, keys: readonly string[]): MapTree['entries'] | null {
   if (node?.kind !== 'map' || node.entries.size === 0) return null
   return node.entries.keys().every((key) => keys.includes(key)) ? node.entries : null
 }
 
-export function writtenText(node: Tree | undefined): string | null {
+function writtenText(node: Tree | undefined): string | null {
   const value = scalarOf(node)?.value
   return typeof value === 'string' ? value : null
 }

@@ -29,7 +29,7 @@ import { isPlain } from '../../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../../domain/secret.ts'
 import type { Place } from '../config-problem.ts'
 import type { MapTree, Tree } from '../tree.ts'
-import { mappingOf } from './source-schemas.ts'
+import { mappingOf } from './source-keys.ts'
 import { TEXT_DEFAULTS, type SaidTexts, cellTextKeys, usualOr } from './written-texts.ts'
 import { openDecoder } from '../../domain/encoding.ts'
 

@@ -37,7 +37,7 @@ export type WallTimeIn =
   /** A column that holds a zone's name or the CRM's code of it. */
   | { readonly kind: 'column'; readonly column: string }
 
-export interface ValueSource {
+interface ValueSource {
   readonly kind: 'value'
   readonly value: string
 }
