@@ -3,6 +3,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { printable } from '../domain/printable.ts'
 import type { CheckOptions } from './check.ts'
+import type { CompareOptions } from './compare.ts'
 import { type ConfigurationOptions, portOf } from '../config/read-configuration.ts'
 import type { InitOptions } from './init.ts'
 import { type CommandContext, FINE, VERSION, WRONG_USAGE } from '../app/command-context.ts'
@@ -57,6 +58,22 @@ export async function runTyped(args: readonly string[], context: CommandContext)
     .action(async (options: CheckOptions) => {
       const { check } = await import('./check.ts')
       status = await check(options, context)
+    })
+  asJson(configured('compare'))
+    .argument('<old>', 'the address of the other service')
+    .option('--all', 'ask for each id of the CRM')
+    .option('--ids <file>', 'ask for the ids in a file, one a line', fileName)
+    .option('--log <file>', 'ask what an access log has: combined or W3C, also packed by gzip', fileName)
+    .option('--against <url>', 'a running Marquee, instead of the configured CRM')
+    .option('--accept <type...>', 'ask in these types; by default in all six')
+    .option('--rate <rate>', 'the most requests to the other service, such as 5/s or 30/min', '5/s')
+    .option('--seed <n>', 'another order, and other unknown ids', seedNumber)
+    .option('--report <file>', 'also write the report as an HTML page', fileName)
+    .option('--resume <file>', 'keep the outcomes in this file, and go on from there', fileName)
+    .option('--header-file <file>', 'header fields for the other service, such as credentials', fileName)
+    .action(async (old: string, options: CompareOptions) => {
+      const { compare } = await import('./compare.ts')
+      status = await compare(old, options, context)
     })
   asJson(withOperationsPort(configured('explain')))
     .argument('<id>', 'the id of an event or a venue')
@@ -118,6 +135,11 @@ function wholeNumber(value: string): number {
   return Number(value)
 }
 
+function seedNumber(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError('A whole number is expected.')
+  return Number(value)
+}
+
 /** Returns Commander's message on one line, with a pointer to the help. */
 function oneSentence(text: string, help: string): string {
   const [message = '', ...hints] = text.trim().split('\n')
@@ -132,7 +154,7 @@ export interface CommandHelp {
   readonly status: string
 }
 
-type CommandName = 'serve' | 'check' | 'explain' | 'init' | 'accept' | 'ready' | 'live'
+type CommandName = 'serve' | 'check' | 'compare' | 'explain' | 'init' | 'accept' | 'ready' | 'live'
 
 const ID = '7e016ac6-5cee-4fd6-be12-faa34a6761ef'
 
@@ -161,6 +183,18 @@ const HELP: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     status:
       '0 both lists were read; 1 a list was not, or --strict found something; 2 wrong configuration or connector.',
+  },
+  compare: {
+    summary: 'compare an older service with this one, answer by answer',
+    teaches:
+      'Asks a service of the same contract and this one the same questions, and reports where the answers differ: status, media type and body. Sends GET and HEAD only, on two connections. The configured CRM is read, and answered from without a port.',
+    examples: [
+      ['./marquee compare https://old.example.org --all', 'each id of the CRM'],
+      ['./marquee compare https://old.example.org --log access.log.gz', 'what callers really ask'],
+      ['./marquee compare https://old.example.org --all --resume run.jsonl', 'can be interrupted, and goes on'],
+      ['./marquee compare https://old.example.org --all --report report.html', 'with a page to show around'],
+    ],
+    status: '0 nothing is different; 1 something is, or the comparison did not end; 2 wrong usage or configuration.',
   },
   explain: {
     summary: 'explain why a record is, or is not, on the web',

@@ -110,7 +110,7 @@ function exchange(request: HttpRequest, url: URL, agents: Agents): Promise<HttpR
   })
   sent.on('response', (response) => {
     hasResponse = true
-    readBody(response, request.mostBytes).then(
+    readBody(response, request.mostBytes, method === 'HEAD').then(
       (bytes) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: bytes }),
       (cause: unknown) => {
         sent.destroy()
@@ -135,9 +135,10 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
 
 const FIRST_BYTES = 16 * 1024
 
-function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+/** @param isHead whether the fields describe a body that does not come */
+function readBody(response: IncomingMessage, mostBytes: number, isHead: boolean): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-  const isPacked = isGzipped({ headers: headersOf(response) })
+  const isPacked = !isHead && isGzipped({ headers: headersOf(response) })
   const stream = isPacked ? response.pipe(createGunzip()) : response
   // Copied into one buffer, because many small chunks would each cost extra memory.
   let body = Buffer.allocUnsafe(Math.min(FIRST_BYTES, mostBytes))

@@ -3,7 +3,7 @@ import { symlinkSync, unlinkSync } from 'node:fs'
 import { runCommand, STACK } from './run-command.ts'
 import { WorkFolder } from './work-folder.ts'
 
-const COMMANDS = ['serve', 'check', 'explain', 'init', 'accept', 'ready', 'live']
+const COMMANDS = ['serve', 'check', 'compare', 'explain', 'init', 'accept', 'ready', 'live']
 
 describe('what marquee says of itself (SURFACE: Commands)', () => {
   it('--help, -h and help teach each command with examples and its exit statuses, and end with 0', async () => {

@@ -10,6 +10,7 @@ export const LANES: Lanes = {
   waiting: [
     'test/connectors/hostile.test.ts',
     'test/connectors/throttled.test.ts',
+    'test/compare/compare.test.ts',
     'test/connectors/start-while-away.test.ts',
     'test/faults/memory.test.ts',
     'test/snapshot/restart.test.ts',

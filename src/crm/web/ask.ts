@@ -21,6 +21,8 @@ export type AskOptions = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'
   readonly time: Time
   /** Waits until the second attempt may begin, or returns why there is none; absent if it may begin at once. */
   readonly beforeRetry?: () => Promise<Failure | null>
+  /** What names further certificates to trust, in sentences; `crm.ca` if absent. */
+  readonly ca?: string
 }
 
 /**
@@ -34,14 +36,15 @@ export async function ask(web: HttpClient, options: AskOptions): Promise<Answere
   return refusal ?? askOnce(web, options, true)
 }
 
-async function askOnce(
+/** Sends a request once. @param fresh whether on a new connection */
+export async function askOnce(
   web: HttpClient,
-  { timeoutMs, time, signal, ...request }: AskOptions,
+  { timeoutMs, time, signal, ca = 'crm.ca', ...request }: AskOptions,
   fresh: boolean,
 ): Promise<Answered | NoAnswer> {
   const begunAt = time.now()
   const { host } = new URL(request.url)
-  if (signal.aborted) return whyNoAnswer(null, host)
+  if (signal.aborted) return whyNoAnswer(null, host, ca)
   const controller = new AbortController()
   try {
     // The limit holds even if the runtime ignores the signal: an exchange that never settles would block all others.
@@ -49,10 +52,10 @@ async function askOnce(
     const reply = await withTimeout(time, timeoutMs, sent, signal)
     if (reply !== TIMED_OUT) return { reply, begunAt }
     controller.abort()
-    if (signal.aborted) return whyNoAnswer(null, host)
+    if (signal.aborted) return whyNoAnswer(null, host, ca)
     return noAnswer('timeout', `${host} did not answer in full within ${timeoutMs / 1000} s`, false)
   } catch (cause) {
-    return whyNoAnswer(cause, host)
+    return whyNoAnswer(cause, host, ca)
   }
 }
 
@@ -62,7 +65,7 @@ interface NoAnswer extends Failure {
 }
 
 /** Explains why no answer came, from the error's code alone: its message may contain a proxy URL with its password. */
-function whyNoAnswer(cause: unknown, host: string): NoAnswer {
+function whyNoAnswer(cause: unknown, host: string, ca: string): NoAnswer {
   const code = codeOf(cause) ?? 'unknown reason'
   if (code.startsWith('ERR_CA_') || code.startsWith('ERR_OSSL') || code === 'ERR_BORINGSSL') {
     const why = code === 'ERR_CA_UNREADABLE' ? 'cannot be read' : 'contains no certificates in PEM'
@@ -79,7 +82,7 @@ function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   if (code.startsWith('HPE_')) {
     return noAnswer('broken', `${host} answered with invalid HTTP (${code})`, false)
   }
-  const fault = whyNotAccepted(code, 'crm.ca')
+  const fault = whyNotAccepted(code, ca)
   if (fault !== null) return noAnswer('unreachable', `${host} has a certificate that ${fault} (${code})`, true)
   if (code === 'ERR_PROXY_INVALID_CONFIG') {
     return noAnswer('unreachable', `${host} was not reached: the proxy URL is invalid (${code})`, true)

@@ -14,7 +14,7 @@ export interface HttpClient {
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST'
   /** The URL, sent unchanged: path and query must already be encoded. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

@@ -1,0 +1,119 @@
+import { type Class, type Difference, type ValuePair, CLASSES } from './difference.ts'
+import { type Question, endpointOf } from './questions.ts'
+import type { Reply } from './remote-service.ts'
+
+/** The outcome of one question. */
+export interface ComparedAnswer {
+  readonly question: Question
+  readonly class: Class
+  readonly findings: readonly Difference[]
+  /** Both answers side by side. Empty if an example of each finding is known. */
+  readonly rows: readonly ValuePair[]
+}
+
+/** All findings of one kind at one path, or of one departure. */
+export interface Group {
+  readonly class: Class
+  readonly what: string
+  readonly at: string
+  count: number
+  /** The first outcome with the finding. */
+  readonly example: ComparedAnswer
+  readonly old: string | null
+  readonly new: string | null
+}
+
+type Counts = Record<Class, number>
+
+/** More kinds than anyone reads. Further ones are counted together. */
+const MOST_GROUPS = 1000
+const MOST_EXAMPLE_ROWS = 60
+const MOST_ROWS = 200
+
+/** Counts outcomes by class, by endpoint and type, and by kind of difference. */
+export class ComparisonTally {
+  readonly counts: Counts = noCounts()
+  /** By endpoint and type, as `/api/events/{id} text/xml`. */
+  readonly table: Map<string, Counts> = new Map()
+  /** The names of header fields that only one service sends with a record. */
+  readonly onlyOld: Set<string> = new Set()
+  readonly onlyNew: Set<string> = new Set()
+  readonly #groups = new Map<string, Group>()
+  /** The requests of the log that the outcomes stand for, and those without a difference. */
+  requests = 0
+  alike = 0
+
+  /** Adds an outcome, and returns what has to be kept of it to add it again later. */
+  add(outcome: ComparedAnswer): ComparedAnswer {
+    const { question, findings, class: kind } = outcome
+    this.counts[kind]++
+    this.requests += question.weight
+    if (kind !== 'different') this.alike += question.weight
+    const type = question.method === 'HEAD' ? 'HEAD' : question.accept
+    const row = `${endpointOf(question.path) ?? 'other paths'} ${this.table.size < MOST_ROWS ? type : 'other types'}`
+    const counts = this.table.get(row) ?? noCounts()
+    counts[kind]++
+    this.table.set(row, counts)
+    let isExample = false
+    const kept = { ...outcome, rows: exampleRows(outcome.rows) }
+    for (const finding of findings) isExample = this.#note(finding, kept) || isExample
+    return isExample ? kept : { ...outcome, rows: [] }
+  }
+
+  /** Returns true if the outcome became an example. */
+  #note({ class: kind, what, at, old, new: fresh }: Difference, example: ComparedAnswer): boolean {
+    // A departure is one thing, wherever it shows.
+    const key = kind === 'intended' ? what : `${kind} ${what} ${at}`
+    const group = this.#groups.get(key)
+    if (group !== undefined) {
+      group.count++
+      return false
+    }
+    if (this.#groups.size < MOST_GROUPS) {
+      this.#groups.set(key, { class: kind, what, at, count: 1, example, old, new: fresh })
+      return true
+    }
+    return at === '/' && what === 'of further kinds'
+      ? false
+      : this.#note({ class: kind, what: 'of further kinds', at: '/', old: null, new: null }, example)
+  }
+
+  /** Notes the header fields of two answers with a record. */
+  noteFields(old: Reply, fresh: Reply): void {
+    if (old.status !== 200 || fresh.status !== 200) return
+    const [was, is] = [Object.keys(old.headers), Object.keys(fresh.headers)]
+    for (const name of was) if (!is.includes(name) && !OF_THE_CONNECTION.has(name)) this.onlyOld.add(name)
+    for (const name of is) if (!was.includes(name) && !OF_THE_CONNECTION.has(name)) this.onlyNew.add(name)
+  }
+
+  get asked(): number {
+    return CLASSES.reduce((sum, name) => sum + this.counts[name], 0)
+  }
+
+  /** The groups of a class, or of all, the worst class and the most frequent first. */
+  groups(): readonly Group[] {
+    const rank = ({ class: kind }: Group): number => CLASSES.length - CLASSES.indexOf(kind)
+    return [...this.#groups.values()].toSorted((one, other) => rank(one) - rank(other) || other.count - one.count)
+  }
+}
+
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+])
+
+function noCounts(): Counts {
+  return { sameBytes: 0, sameMeaning: 0, intended: 0, changing: 0, different: 0 }
+}
+
+/** Keeps the rows that differ, and the first others. */
+function exampleRows(rows: readonly ValuePair[]): readonly ValuePair[] {
+  if (rows.length <= MOST_EXAMPLE_ROWS) return rows
+  const differing = rows.filter(({ what }) => what !== null).slice(0, MOST_EXAMPLE_ROWS)
+  const kept = new Set([...differing, ...rows.slice(0, MOST_EXAMPLE_ROWS - differing.length)])
+  return rows.filter((row) => kept.has(row))
+}
