@@ -50,8 +50,8 @@ function runTorn(text: string, cuts: readonly number[]): Outcome {
     format: 'json',
     rows: null,
     onRow: take,
-    onTorn(chunk, from, to, line) {
-      items.push(`torn ${chunk.toString('utf8', from, to)}`)
+    onTorn(line) {
+      items.push('torn')
       lines.push(line)
       return null
     },
@@ -116,7 +116,7 @@ describe('finding the items of a JSON array in its bytes', () => {
         const once = runTorn(text, [])
         expect(runTorn(text, cuts)).toEqual(once)
         expect(once.fault).toBeNull()
-        const found = once.items.filter((item) => !item.startsWith('torn'))
+        const found = once.items.filter((item) => item !== 'torn')
         expect(found).toEqual(['{"id":0}', ...rows.filter((row) => parseCell(row).ok)])
       }),
     )

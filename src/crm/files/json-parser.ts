@@ -25,7 +25,7 @@ const NOT_CLOSED = 'a text is not closed by a quote on its line'
 const CUT_SHORT = 'the file ends before the list does: ] is expected'
 
 /** Takes an item that is not JSON, if the rest of the list can be read. */
-export type TakeTorn = (bytes: Buffer, from: number, to: number, line: number, fault: BrokenSyntax) => null
+export type TakeTorn = (line: number, fault: BrokenSyntax) => null
 
 interface JsonFile {
   readonly format: 'json' | 'ndjson'
@@ -108,12 +108,12 @@ export class JsonParser implements RowParser {
 
   #take(bytes: Buffer, from: number, to: number, line: number): void {
     const fault = this.#file.onRow(bytes, from, to, line)
-    if (fault !== null) this.#tear(bytes, from, to, line, fault)
+    if (fault !== null) this.#tear(line, fault)
   }
 
-  #tear(bytes: Buffer, from: number, to: number, line: number, fault: BrokenSyntax): void {
+  #tear(line: number, fault: BrokenSyntax): void {
     if (this.#file.onTorn === undefined) throw new NotJson(fault)
-    this.#file.onTorn(bytes, from, to, line, fault)
+    this.#file.onTorn(line, fault)
   }
 
   /** Passes on the lines of NDJSON that are not blank. */
@@ -209,7 +209,7 @@ export class JsonParser implements RowParser {
         const isDue = before === 'item' || (before === 'nothing' && sign === CLOSE_LIST)
         if (!isDue) {
           const problem = sign === COMMA ? 'expected an item, found ,' : 'expected an item after the comma, found ]'
-          this.#tear(NOTHING, 0, 0, this.#line, { line: this.#line, problem })
+          this.#tear(this.#line, { line: this.#line, problem })
         }
         if (sign === CLOSE_LIST) return
         before = 'comma'
@@ -248,7 +248,7 @@ export class JsonParser implements RowParser {
     if (fault !== null && hasNext) return fault.problem
     // A number or word may end with the file; anything else is cut off and has its own fault.
     if (fault !== null && end === UNFINISHED) throw new NotJson(fault)
-    if (fault !== null) this.#tear(this.#bytes, this.#at, to, line, fault)
+    if (fault !== null) this.#tear(line, fault)
     this.#line += this.#value.lines
     if (end === UNFINISHED) this.#refuse(CUT_SHORT)
     this.#at = to

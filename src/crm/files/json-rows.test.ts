@@ -1,22 +1,15 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { Buffer } from 'node:buffer'
-import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
-import type { EventRecord } from '../../domain/event.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
-import { namedIds } from '../../domain/named-ids.ts'
-import { type Zone, openZone } from '../../domain/zone.ts'
 import type { Change } from '../../sync/port.ts'
-import { EVENT_ROWS } from '../mapping/map-row.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
-import { IgnoredColumns, listFile } from './list-file.ts'
+import { IgnoredColumns } from './list-file.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { jsonLines } from './json-rows.ts'
 import { FileBatch } from './batch.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
-const NAMESPACE = parseGuid('6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11') as Guid
-const utc = openZone('UTC') as Zone
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const
 
 /** Reads lines for a replica that holds these versions. */
@@ -33,7 +26,7 @@ function read(
   const { onRow: take } = jsonLines<null>(
     {
       suspicions: new Suspicions(),
-      lines: { idColumn: 'Id', idColumns: ['Id'], isDerived: false, idOf: parseGuid, seed: 0 },
+      lines: { idColumn: 'Id', isDerived: false, idOf: parseGuid, seed: 0 },
       mapper:
         () =>
         (_, __, version = Number.NaN) =>
@@ -90,60 +83,6 @@ describe('a line that was read before', () => {
   ])('is read in full where no id is found in it, or one in another place: %s', (line) => {
     const changes = read([line], new Map([[ID, 1]]))
     expect(changes.some(({ kind }) => kind === 'unchanged')).toBe(false)
-  })
-})
-
-const NR = columnSource('Nr')
-const SHOW_NR: FieldSource = { kind: 'join', columns: ['Show', 'Nr'], whenBlank: null }
-
-describe('a line that is torn', () => {
-  /** Returns the ids of the rows that are withheld for the line. */
-  function withheld(line: string, Id: FieldSource): readonly (Guid | null)[] {
-    const blocks = {
-      block: { from: { file: 'events.ndjson', sheet: null }, rows: null, fields: { Id }, texts: {} },
-      texts: null,
-    }
-    const settings = { events: blocks, venues: { block: null, texts: null }, idNamespace: NAMESPACE, timeZone: utc }
-    const list = listFile(EVENT_ROWS, settings, { showIn: utc, suspicions: new Suspicions(), further: [] })
-    const found = { name: 'events.ndjson', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 } as const
-    const rows = new FileBatch<EventRecord>(found, { monotonicMs: 0, wallMs: 0 })
-    const { onTorn: take } = jsonLines(list, rows, new IgnoredColumns(list.columns), {
-      size: 0,
-      version: () => Number.NaN,
-    })
-    const bytes = Buffer.from(line)
-    expect(take(bytes, 0, bytes.length, 1, { line: 1, problem: '' })).toBeNull()
-    return rows.take(10).flatMap(({ changes }) => changes.map(({ id }) => id))
-  }
-
-  it.each([
-    ['{"Nr":"a7","Name":"Ga', NR, 'a7'],
-    ['{"Nr":"a7"', NR, 'a7'],
-    [`{"Nr":"a7","Name":"${'a, '.repeat(20)}`, NR, 'a7'],
-    [`{"Nr":"a7","Tags":[${'"x",'.repeat(20)}`, NR, 'a7'],
-    ['{"Nr":7,"Na', NR, '7'],
-    ['{"Name" : "Gala" , "Nr" : "a\\u00e9 \\"7\\"\\\\", "Seats":', NR, 'aé "7"\\'],
-    ['{"Links":[{"Nr":"b"},[]],"Venue":{"Nr":"c"},"Nr":"a7","Tags":["x",', NR, 'a7'],
-    ['{"meta":{"Nr":"a7","x":1},"Name"', columnSource('meta.Nr'), 'a7'],
-    ['{"Nr":"b","meta":{"old":{},"Nr":"a7","x', columnSource('meta.Nr'), 'a7'],
-    ['{"Nr":7,"Show":"A","Name":"Ga', SHOW_NR, 'A 7'],
-  ] as const)('is withheld under its id: %s', (line, source, text) => {
-    expect(withheld(line, source)).toEqual([namedIds(NAMESPACE, 'events.ndjson/')(text)])
-  })
-
-  it.each([
-    ['{"Nr":"a', NR],
-    ['{"Nr":1', NR],
-    ['{"Venue":{"Nr":"b"},"Name":"', NR],
-    ['{"Links":[{"Nr":"b"}', NR],
-    ['{"Show":"A","Nr":1', SHOW_NR],
-    ['{"Nr":7,', SHOW_NR],
-    ['{"ids":["a7",', columnSource('ids.0')],
-    ['{"Name":"Gala"}}}', NR],
-    ['', NR],
-    ['["Nr"', NR],
-  ] as const)('has no id if that is not complete: %s', (line, source) => {
-    expect(withheld(line, source)).toEqual([null])
   })
 })
 

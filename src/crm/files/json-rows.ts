@@ -1,4 +1,3 @@
-import type { Guid } from '../../domain/guid.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 import type { Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
@@ -17,7 +16,7 @@ const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
 
 interface JsonLines {
   readonly onRow: TakeRow
-  /** Withholds a row that is not JSON, with its id if that stands before the fault. */
+  /** Withholds a row that is not JSON. */
   readonly onTorn: TakeTorn
   /** Why none of the rows could be parsed; `null` if one could, or there are none. */
   readonly whyNone: () => BrokenSyntax | null
@@ -55,19 +54,11 @@ export function jsonLines<Item>(
   }
   // On the first read no row is known, so its id need not be searched.
   const idTextIn = held.size === 0 ? (): null => null : idTextFinder(list.lines)
-  function idOfCut(text: string, line: number): Guid | null {
-    const row = cutRow(text, list.lines)
-    return row === null ? null : (mapRow(row, () => rows.whereNext(line))?.id ?? null)
-  }
   let firstTorn: BrokenSyntax | null = null
   let hasWhole = false
-  const onTorn: TakeTorn = (bytes, from, to, line, fault) => {
-    const text = bytes.toString('utf8', from, to)
-    const parsed = parseCell(text)
-    const before = parsed.ok || parsed.reason !== 'syntax' ? '' : text.slice(0, parsed.offset)
-    const found = `line ${fault.line}: ${fault.problem}`
-    const reason = new RowFault('unreadable', null, { expected: JSON_ROW, found })
-    rows.add(withheldRow(reason, idOfCut(before, line), rows.whereNext(line), Number.NaN), line)
+  const onTorn: TakeTorn = (line, fault) => {
+    const reason = new RowFault('unreadable', null, { expected: JSON_ROW, found: `line ${fault.line}: ${fault.problem}` })
+    rows.add(withheldRow(reason, null, rows.whereNext(line), Number.NaN), line)
     firstTorn ??= fault
     return null
   }
@@ -88,35 +79,6 @@ export function jsonLines<Item>(
   }
   return { onRow, onTorn, whyNone: () => (hasWhole ? null : firstTorn) }
 }
-
-/** Parses a row that may be cut short; `null` if it has lost a column of its id. */
-function cutRow(text: string, { idColumns }: Pick<KnownLines, 'idColumns'>): CellObject | null {
-  const whole = parseCell(text)
-  const row = whole.ok ? whole : parseCell(closed(text))
-  if (!row.ok || !isObject(row.cell)) return null
-  const { cell } = row
-  return whole.ok || idColumns.every((column) => whereIs(cell, column) === 'there') ? cell : null
-}
-
-/** Ends an object after its last complete member. Leaves out a list that does not end: one of its items may be meant. */
-function closed(text: string): string {
-  let [objects, lists, end, open] = [0, 0, 0, 0]
-  for (const { 0: token, 1: colon, index } of text.matchAll(TOKEN)) {
-    if (token === '"') break
-    if (token === '{') objects++
-    else if (token === '[') lists++
-    else if (token === '}') objects--
-    else if (token === ']') lists--
-    const isEnd = token === '}' || token === ']' || colon !== undefined
-    if (lists > 0 || (!isEnd && token !== ',')) continue
-    end = isEnd ? index + token.length : index
-    open = objects
-  }
-  return text.slice(0, end) + '}'.repeat(Math.max(0, open))
-}
-
-/** Matches a text, with the colon before it if it is a value; a quote that is not closed; any other sign. */
-const TOKEN = /(:\s*)?"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/g
 
 const QUOTE = 0x22
 const COLON = 0x3a

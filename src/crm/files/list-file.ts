@@ -34,8 +34,6 @@ export interface KnownLines {
   readonly idColumn: string
   /** Whether ids are derived from texts that are not GUIDs. */
   readonly isDerived: boolean
-  /** All columns that the id is derived from. */
-  readonly idColumns: readonly string[]
   /** Derives the id from its text; `null` if the text is not an id. */
   readonly idOf: (text: string) => Guid | null
   /** A hash of the mapping: with another mapping, the same bytes become other records. */
@@ -120,7 +118,6 @@ export function listFile<Item extends { readonly Id: Guid }>(
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
       isDerived: crmId !== null,
-      idColumns: columnsOf({ from: setting.from, fields: { Id: id ?? null }, ...UNCONDITIONAL }),
       idOf: crmId === null ? parseGuid : remembered((text) => (isBlank(text) ? null : crmId(text)), MOST_IDS),
       seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
