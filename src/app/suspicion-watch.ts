@@ -6,6 +6,7 @@ import type { Observation, Observe } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import { systemTime } from '../time/time.ts'
 import type { StatusOptions } from '../operations/status.ts'
+import { suspicionSaid } from '../faults/fault-words.ts'
 import { unmatchedVenues } from '../faults/venue-references.ts'
 
 /**
@@ -54,7 +55,7 @@ export class SuspicionWatch {
     if (list === 'venues' || !this.#wereCompared) void this.#compareVenues(lists)
     if (rows === 0 && !isEmptied) return
     if (kind === 'full' && rows > 0) this.#suspicions[list].judge(rows)
-    const found = isEmptied ? [] : this.#suspicions[list].list((id) => lists[list].list.serves(id))
+    const found = isEmptied ? [] : this.#suspicions[list].list((id) => lists[list].list.serves(id)).map(suspicionSaid)
     this.found[list] = list === 'events' ? [...found, ...this.#unmatched] : found
     if (kind === 'full') this.#forgetOthers(list)
     this.#tell(list)

@@ -1,4 +1,5 @@
 import type { Observation } from '../observe/observation.ts'
+import { suspicionSaid } from '../faults/fault-words.ts'
 import { type WithheldRow, type Suspicion, isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { nearestName } from '../domain/nearest-name.ts'
@@ -136,7 +137,7 @@ function suspiciousIn<Item>(
   suspicions: Suspicions,
   records: RecordList<Item>,
 ): readonly SuspiciousReport[] {
-  return suspicions.list((id) => records.serves(id)).map((suspicion) => toldIn(kind, suspicion))
+  return suspicions.list((id) => records.serves(id)).map((suspicion) => toldIn(kind, suspicionSaid(suspicion)))
 }
 
 function toldIn(kind: SuspiciousReport['kind'], { column, what, count, example }: Suspicion): SuspiciousReport {

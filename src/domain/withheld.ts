@@ -96,10 +96,48 @@ export function isMeant({ also = [], ...first }: Withheld): boolean {
   return [first, ...also].some(isOnPurpose)
 }
 
+/** Why a value is suspicious. `faults` has the words. */
+export type SuspicionCode =
+  | 'above'
+  | 'before'
+  | 'blank-column'
+  | 'blank-price'
+  | 'blank-time'
+  | 'contradicts'
+  | 'coordinate'
+  | 'fraction'
+  | 'hidden-row'
+  | 'html'
+  | 'list'
+  | 'long'
+  | 'midnight-days'
+  | 'midnight-finish'
+  | 'midnight-start'
+  | 'negative'
+  | 'no-address'
+  | 'no-column'
+  | 'skipped-time'
+  | 'status'
+  | 'unreadable-copy'
+
+export interface SuspicionKind {
+  readonly column: string
+  readonly code: SuspicionCode
+  /** What the words name besides the column, such as another column; absent if nothing. */
+  readonly of?: string
+}
+
+/** What is suspicious in the rows that are served. */
+export interface FoundSuspicion extends SuspicionKind {
+  readonly count: number
+  /** The first value; `null` for the column as a whole. */
+  readonly first: { readonly where: string; readonly found: string } | { readonly id: Guid } | null
+}
+
 /** A value that is served but is most likely a mistake. */
 export interface Suspicion {
   readonly column: string
-  /** A predicate without CRM values other than ids: `is before Start`. */
+  /** A predicate without CRM values other than ids and words of Status: `is before Start`. */
   readonly what: string
   readonly count: number
   /** The first value found, or the reason for the suspicion. CRM content: for people only, never for a log. */

@@ -1,9 +1,13 @@
-// The words for faults. In: why rows are withheld. Out: sentences, remedies and groups for check, explain, the
-// dashboard and the log.
+// The words for faults. In: why rows are withheld, and which values are suspicious. Out: sentences, remedies and groups
+// for check, explain, the dashboard and the log.
 
+import { EVENT_STATUSES } from '../domain/event-status.ts'
 import {
   type Expected,
+  type FoundSuspicion,
   type RowFault,
+  type Suspicion,
+  type SuspicionCode,
   type Withheld,
   type WithheldFault,
   type ExpectedNumber,
@@ -260,4 +264,77 @@ function insteadOfNumber(text: string, { kind, sign }: ExpectedNumber): string |
     return `write ${bare.replaceAll(/[. \u00a0']/g, '').replace(',', '.')}${hasCurrency ? ', without the currency' : ''}`
   }
   return hasCurrency && /^[+-]?\d+(?:\.\d+)?$/.test(bare) ? `write ${bare}, without the currency` : null
+}
+
+/** Words for each suspicion, as the rest of a sentence that begins with the column. @param of what they name */
+const SUSPICIONS: Readonly<Record<SuspicionCode, string | ((of: string, column: string) => string)>> = {
+  above: (of) => `is above ${of}`,
+  before: (of) => `is before ${of}`,
+  'blank-column': 'exists, but is blank in every row',
+  'blank-price': 'is blank and served as 0, though other rows have a price',
+  'blank-time': 'is blank in every row: updatedAt names it, and it never shows that a row has changed',
+  contradicts: 'differs from the first row of this venue, which is served',
+  coordinate: (of) => `is not between -${of} and ${of}`,
+  fraction: (of) =>
+    `ends in ${of}000 and is read as a decimal fraction (1${of}000 is 1); most likely a thousand is meant`,
+  'hidden-row': 'is in a row that the workbook hides, and the row is served',
+  html: 'contains HTML, which is served as it is: set html: true to read its text, or html: false to keep it',
+  list: 'looks like a list, but is none in JSON or Python, and is served as text',
+  long: (of) => `is more than 7 days after ${of}`,
+  'midnight-days': 'is at midnight in every row: all events last until the end of that day',
+  'midnight-finish': 'is at midnight in every row: all events end at 00:00',
+  'midnight-start': 'is at midnight in every row: all events start at 00:00',
+  negative: 'is negative',
+  'no-address': 'is not an absolute http or https URL, and is served as it is',
+  'no-column': (of, column) =>
+    `${column.includes(' and ') ? 'are' : 'is'} read from no column: ${effectOf(of, column)}`,
+  'skipped-time':
+    'is a time that does not exist, because clocks go forward then, and is read as the time after the change',
+  status: (of) =>
+    `${of === '' ? 'in other rows' : `with the value ${of}`} means none of ${EVENT_STATUSES.join(', ')}, and the event counts as scheduled: say in values of Status what it means`,
+  'unreadable-copy': 'cannot be read, and another row of this venue is served',
+}
+
+const NOT_SERVED = 'no event can be served'
+
+/** What follows if no column is read for a field. */
+const EFFECTS: Readonly<Record<string, string>> = {
+  'events Name': 'no event has a name',
+  'events Start': NOT_SERVED,
+  'events Finish': NOT_SERVED,
+  'events TicketCapacity and TicketsAvailable': 'every event is sold out',
+  'events TicketsAvailable': 'every event is sold out',
+  'events Price': 'every price is 0',
+  'venues Name': 'no venue has a name',
+}
+
+function effectOf(list: string, fields: string): string {
+  return EFFECTS[`${list} ${fields}`] ?? `no ${list.slice(0, -1)} has it`
+}
+
+/** Says a suspicion in words. */
+export function suspicionSaid(suspicion: FoundSuspicion): Suspicion {
+  const { column, code, of = '', count, first } = suspicion
+  const words = SUSPICIONS[code]
+  const what = typeof words === 'string' ? words : words(of, column)
+  if (first === null) return { column, what, count, example: remedyOf(suspicion), where: null }
+  if ('id' in first) return { column, what, count, example: first.id, where: null }
+  return { column, what, count, example: `${first.where}: ${column} is ${first.found}`, where: first.where }
+}
+
+/** What to do about a column as a whole. */
+function remedyOf({ column, code, of }: FoundSuspicion): string {
+  if (code === 'no-column') return columnRemedy(of ?? '', column)
+  if (code === 'blank-column' || code === 'blank-time') return `${column} is blank`
+  const times = 'if another column has the times, join both'
+  if (of === undefined) return `${times}; if these are days, set wallTimeIn to their zone`
+  return of === '' ? times : `${times}; if these are days, add '${of}' to crm.texts.dates`
+}
+
+function columnRemedy(list: string, fields: string): string {
+  const effect = EFFECTS[`${list} ${fields}`]
+  if (effect === undefined) return `add a column ${fields}, or remove it from representation.further.${list}`
+  if (effect === NOT_SERVED) return `add a column ${fields}, or name the existing one in crm.${list}.fields`
+  const keys = fields.split(' and ').map((field) => `${field}: null`)
+  return `if this is intended, set crm.${list}.fields: { ${keys.join(', ')} }`
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../src/faults/fault-words.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Batches, Batch as RowBatch, FullEnd, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { outlineOf } from '../../src/crm/context/connector-run.ts'
@@ -428,7 +429,10 @@ describe('a list that is read in full again and again', () => {
     await reader.full()
     await reader.full()
     suspicions.events.judge(rows.length)
-    return suspicions.events.list(() => true).map(({ column, what, count }) => `${column} ${what} (${count})`)
+    return suspicions.events
+      .list(() => true)
+      .map(suspicionSaid)
+      .map(({ column, what, count }) => `${column} ${what} (${count})`)
   }
   const priced = { ...fields, Price: null }
 

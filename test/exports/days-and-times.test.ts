@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../src/faults/fault-words.ts'
 import { idsOf, readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { insteadOf } from '../../src/faults/fault-words.ts'
@@ -54,7 +55,7 @@ crm: { kind: files, directory: ., idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7
     const why = withheld.get(id ?? null)
     return `${why?.fault} ${why?.column} ${why?.found}`
   }
-  const suspicions = marquee.suspicions.events.list(() => true)
+  const suspicions = marquee.suspicions.events.list(() => true).map(suspicionSaid)
   return {
     times: numbered.map(({ Nr }) => timesOf(Nr)),
     suspicious: suspicions.map(({ column, what, count }) => `${column} ${what} (${count})`),

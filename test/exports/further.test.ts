@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../src/faults/fault-words.ts'
 import { readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import type { FurtherValue } from '../../src/domain/further.ts'
@@ -73,7 +74,7 @@ describe('further fields of files (contract §7)', () => {
     const { lists, marquee } = await readCrm(loaded.configuration)
     const found = cells.map((_, index) => lists.venues.list.get(idAt(index) as never)?.Further?.[0])
     expect(found).toEqual(cells.map((cell) => (cell === '' && format === 'csv' ? null : cell)))
-    const suspicious = marquee.suspicions.venues.list(() => true)
+    const suspicious = marquee.suspicions.venues.list(() => true).map(suspicionSaid)
     expect(suspicious.map(({ column, what, count }) => `${column} ${what}: ${count}`)).toEqual([
       'Link is not an absolute http or https URL, and is served as it is: 3',
     ])

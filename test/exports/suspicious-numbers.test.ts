@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../src/faults/fault-words.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +25,7 @@ async function suspicious(file: string, content: string): Promise<readonly strin
   const numbers = new Set(['TicketCapacity', 'Price'])
   return marquee.suspicions.events
     .list(() => true)
+    .map(suspicionSaid)
     .flatMap(({ column, what }) => (numbers.has(column) ? [`${column} ${what}`] : []))
 }
 

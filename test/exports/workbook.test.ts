@@ -1,5 +1,6 @@
 import type { Expected } from '../../src/domain/withheld.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../src/faults/fault-words.ts'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +68,7 @@ async function read(
     size: list.served,
     suspicious: marquee.suspicions.events
       .list(() => true)
+      .map(suspicionSaid)
       .map(({ column, what, example }) => `${column} ${what}: ${example}`),
     noticed: observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../src/faults/fault-words.ts'
 import { readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { workbook } from '../support/workbook-file.ts'
@@ -242,7 +243,10 @@ describe.each(FORMATS)('tags written as a list, in %s', (format) => {
       if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
       const { lists, marquee } = await readCrm(loaded.configuration)
       expect(lists.events.list.get(idAt(0) as never)?.Tags).toEqual([cell])
-      const found = marquee.suspicions.events.list(() => true).filter(({ column }) => column === 'Cell')
+      const found = marquee.suspicions.events
+        .list(() => true)
+        .map(suspicionSaid)
+        .filter(({ column }) => column === 'Cell')
       expect(found.map(({ what, count }) => `${what} (${count})`)).toEqual([
         'looks like a list, but is none in JSON or Python, and is served as text (1)',
       ])

@@ -57,7 +57,10 @@ export function jsonLines<Item>(
   let firstTorn: BrokenSyntax | null = null
   let hasWhole = false
   const onTorn: TakeTorn = (line, fault) => {
-    const reason = new RowFault('unreadable', null, { expected: JSON_ROW, found: `line ${fault.line}: ${fault.problem}` })
+    const reason = new RowFault('unreadable', null, {
+      expected: JSON_ROW,
+      found: `line ${fault.line}: ${fault.problem}`,
+    })
     rows.add(withheldRow(reason, null, rows.whereNext(line), Number.NaN), line)
     firstTorn ??= fault
     return null

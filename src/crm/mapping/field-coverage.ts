@@ -1,7 +1,7 @@
+import type { FoundSuspicion } from '../../domain/withheld.ts'
 import { type FieldSource, type FieldSources, columnsOf } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
-import type { Suspicion } from '../../domain/withheld.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 
@@ -18,18 +18,9 @@ export interface FieldFound {
 type FieldName = keyof FieldSources
 
 /** Fields without which records mislead callers. Of several fields in one entry, any one is enough for that entry. */
-const NEEDED: Readonly<
-  Record<RecordTable['kind'], readonly (readonly [fields: readonly FieldName[], what: string])[]>
-> = {
-  event: [
-    [['Name'], 'is read from no column: no event has a name'],
-    [['Start'], 'is read from no column: no event can be served'],
-    [['Finish'], 'is read from no column: no event can be served'],
-    [['TicketCapacity', 'TicketsAvailable'], 'are read from no column: every event is sold out'],
-    [['TicketsAvailable'], 'is read from no column: every event is sold out'],
-    [['Price'], 'is read from no column: every price is 0'],
-  ],
-  venue: [[['Name'], 'is read from no column: no venue has a name']],
+const NEEDED: Readonly<Record<RecordTable['kind'], readonly (readonly FieldName[])[]>> = {
+  event: [['Name'], ['Start'], ['Finish'], ['TicketCapacity', 'TicketsAvailable'], ['TicketsAvailable'], ['Price']],
+  venue: [['Name']],
 }
 
 /** The rows of one read, and by field how many of them have a value. */
@@ -55,7 +46,7 @@ export class FieldCoverage {
 
   /** The columns of the fields that `missed` reports if no row has them. */
   get needed(): ReadonlySet<string> {
-    const fields = [...NEEDED[this.#table.kind].flatMap(([names]) => names), ...this.#further]
+    const fields = [...NEEDED[this.#table.kind].flat(), ...this.#further]
     return new Set(fields.flatMap((name) => columnsOf(this.#sources.get(name))))
   }
 
@@ -87,7 +78,7 @@ export class FieldCoverage {
    * Reports needed fields, and declared further fields, that no column or constant sets and that the configuration does
    * not set to null.
    */
-  missed({ tallies }: FieldCounts, isThere: IsThere, rows: number): readonly Suspicion[] {
+  missed({ tallies }: FieldCounts, isThere: IsThere, rows: number): readonly FoundSuspicion[] {
     if (rows === 0) return []
     const { kind, list } = this.#table
     const isMissed = (field: string): boolean => {
@@ -96,20 +87,13 @@ export class FieldCoverage {
       return !isRead
     }
     const told = new Set<FieldName>()
-    const needed = NEEDED[kind].flatMap(([fields, what]) => {
-      if (!fields.every((field) => isMissed(field) && !told.has(field))) return []
-      for (const field of fields) told.add(field)
-      const isServable = !fields.includes('Start') && !fields.includes('Finish')
-      const example = isServable
-        ? `if this is intended, set crm.${list}.fields: { ${fields.map((field) => `${field}: null`).join(', ')} }`
-        : `add a column ${fields.join(' and ')}, or name the existing one in crm.${list}.fields`
-      return [{ column: fields.join(' and '), what, count: rows, example, where: null }]
+    const needed = NEEDED[kind].filter((fields) => {
+      const isNew = fields.every((field) => isMissed(field) && !told.has(field))
+      if (isNew) for (const field of fields) told.add(field)
+      return isNew
     })
-    const declared = this.#further.filter(isMissed).map((name) => {
-      const example = `add a column ${name}, or remove it from representation.further.${list}`
-      return { column: name, what: `is read from no column: no ${kind} has it`, count: rows, example, where: null }
-    })
-    return [...needed, ...declared]
+    const columns = [...needed.map((fields) => fields.join(' and ')), ...this.#further.filter(isMissed)]
+    return columns.map((column) => ({ column, code: 'no-column', of: list, count: rows, first: null }))
   }
 
   /** Returns true if a column, or the configuration, gives the field a value. */

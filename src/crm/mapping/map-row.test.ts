@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../faults/fault-words.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import { openZone } from '../../domain/zone.ts'
 import { cellAt } from '../cells/cell.ts'
@@ -141,7 +142,11 @@ it('keeps what is suspicious in the first row of an id, which a file serves, wha
   const suspicions = new Suspicions()
   const list = listFile(EVENT_ROWS, SETTINGS, { ...context, suspicions })
   const early: CellObject = { ...good, Finish: '2026-07-12T18:00Z' }
-  const told = (): readonly string[] => suspicions.list(() => true).map(({ example, count }) => `${count}: ${example}`)
+  const told = (): readonly string[] =>
+    suspicions
+      .list(() => true)
+      .map(suspicionSaid)
+      .map(({ example, count }) => `${count}: ${example}`)
   for (const second of [good, { ...early, Finish: '2026-07-12T17:00Z' }]) {
     const map = list.mapper<CellObject>({ cell: cellAt }, 'native')
     for (const [at, row] of [early, second].entries()) map(row, () => `row ${at}`)

@@ -48,7 +48,7 @@ export interface RowKind<Item> {
   ) => readonly SuspiciousCell[]
 }
 
-const HIDDEN = { what: 'is in a row that the workbook hides, and the row is served', found: 'hidden' } as const
+const HIDDEN = { code: 'hidden-row', found: 'hidden' } as const
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
@@ -268,14 +268,15 @@ export function rowsOfPlaces<Row, Item extends { readonly Id: Guid } & Extended>
   const faulty = new Map<Guid, MappedRow<Item>>()
   function contradictionsIn(row: Row, id: Guid, first: Item): readonly SuspiciousCell[] {
     const copy = recordOf(mapping, row, id)
-    if (copy instanceof RowFault) return [{ column: copy.column ?? '', what: UNREADABLE_COPY, found: copy.found ?? '' }]
+    if (copy instanceof RowFault)
+      return [{ column: copy.column ?? '', code: 'unreadable-copy', found: copy.found ?? '' }]
     const before = fieldsOf(first)
     return Object.entries(fieldsOf(copy)).flatMap(([field, value]) => {
       const known = before[field]
       const isTold = typeof known === 'string' && typeof value === 'string' && value !== '' && known !== ''
       if (!isTold || known === value || known === blank[field] || value === blank[field]) return []
       return [
-        { column: nameOf(field), what: CONTRADICTION, found: `${showCell(value)}, and ${showCell(known)} before` },
+        { column: nameOf(field), code: 'contradicts', found: `${showCell(value)}, and ${showCell(known)} before` },
       ]
     })
   }
@@ -302,9 +303,6 @@ export function rowsOfPlaces<Row, Item extends { readonly Id: Guid } & Extended>
     rest: () => [...faulty.values()],
   }
 }
-
-const CONTRADICTION = 'differs from the first row of this venue, which is served'
-const UNREADABLE_COPY = 'cannot be read, and another row of this venue is served'
 
 /** How the rows of a separate read of availability become changes. */
 export interface AvailabilityMapping<Row> {

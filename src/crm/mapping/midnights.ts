@@ -1,10 +1,5 @@
-import type { Suspicion } from '../../domain/withheld.ts'
+import type { FoundSuspicion, SuspicionCode } from '../../domain/withheld.ts'
 import type { DateNotes } from './dates.ts'
-
-const START = 'is at midnight in every row: all events start at 00:00'
-const FINISH = 'is at midnight in every row: all events end at 00:00'
-const FINISH_OF_DAYS = 'is at midnight in every row: all events last until the end of that day'
-const NO_TIMES = 'if another column has the times, join both'
 
 /** Counts the events of one read that start or end at midnight. */
 export class Midnights {
@@ -20,22 +15,21 @@ export class Midnights {
   }
 
   /** Returns the columns of dates that are at midnight in every row. */
-  found(start: DateNotes | undefined, finish: DateNotes | undefined): readonly Suspicion[] {
+  found(start: DateNotes | undefined, finish: DateNotes | undefined): readonly FoundSuspicion[] {
     return [
-      ...this.#told(start, this.#starts, START),
-      ...this.#told(finish, this.#ends, finish?.areDays === true ? FINISH_OF_DAYS : FINISH),
+      ...this.#told(start, this.#starts, 'midnight-start'),
+      ...this.#told(finish, this.#ends, finish?.areDays === true ? 'midnight-days' : 'midnight-finish'),
     ]
   }
 
-  #told(notes: DateNotes | undefined, count: number, what: string): readonly Suspicion[] {
+  #told(notes: DateNotes | undefined, count: number, code: SuspicionCode): readonly FoundSuspicion[] {
     if (notes === undefined || count === 0 || (count < this.#events && !notes.areDays)) return []
-    return [{ column: notes.column, what, count, example: `${NO_TIMES}${daysSaid(notes)}`, where: null }]
+    return [{ column: notes.column, code, ...formatOf(notes), count, first: null }]
   }
 }
 
-/** How the configuration says that the dates are days. */
-function daysSaid({ midnight, formatOfDay }: DateNotes): string {
-  if (formatOfDay === null) return '; if these are days, set wallTimeIn to their zone'
-  const format = midnight === null ? null : formatOfDay(midnight)
-  return format === null ? '' : `; if these are days, add '${format}' to crm.texts.dates`
+/** The format that says that the dates are days; blank if none does, absent if the CRM's kind has no formats. */
+function formatOf({ midnight, formatOfDay }: DateNotes): { readonly of?: string } {
+  if (formatOfDay === null) return {}
+  return { of: (midnight === null ? null : formatOfDay(midnight)) ?? '' }
 }

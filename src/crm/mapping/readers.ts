@@ -93,8 +93,6 @@ export function furtherReadersOf<Row>(
   })
 }
 
-const NO_LIST = 'looks like a list, but is none in JSON or Python, and is served as text'
-
 /** Converts what is blank to null; an empty text that the CRM distinguishes from null stays empty if `keepsEmpty`. */
 function nullIfBlank<Value>(convert: Convert<Value>, keepsEmpty: boolean): Convert<Value | null> {
   return (cell) => (isBlank(cell) && !(keepsEmpty && cell === '') ? null : convert(cell))
@@ -167,7 +165,7 @@ function readersByType<Row>(
     const column = columnName(setting, name)
     return seen(conversions.tags, (cell, tags) => {
       if (typeof cell !== 'string' || tags instanceof CellFault || writtenList(cell) !== null) return
-      if (looksLikeList(cell)) suspicions.suspect(column, NO_LIST, cell)
+      if (looksLikeList(cell)) suspicions.suspect(column, 'list', cell)
     })
   }
   const textIn = (name: string, isAddress: boolean): Convert<string | null> => {

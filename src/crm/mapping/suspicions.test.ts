@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { suspicionSaid } from '../../faults/fault-words.ts'
 import { columnSource as column } from '../../config/crm/sources.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
 import type { CellObject, RowAccess } from '../cells/cell.ts'
@@ -49,7 +50,10 @@ function suspicious(
     const row = mapRow(mapping, cells, () => `row ${at}`, 1)
     expect(row.kind).toBe('record')
   }
-  return suspicions.list(serves).map((found) => `${found.column} ${found.what} (${found.count}; ${found.example})`)
+  return suspicions
+    .list(serves)
+    .map(suspicionSaid)
+    .map((found) => `${found.column} ${found.what} (${found.count}; ${found.example})`)
 }
 
 /** A column that its spreadsheet names on two lines. */
@@ -115,13 +119,23 @@ describe('a column that rows may omit', () => {
   it.each([0, 63, 64, 999])('is read, even if only row %d and those after it have it', (later) => {
     const suspicions = afterRead(1000, later)
     expect(suspicions.readsPrice).toBe(true)
-    expect(suspicions.list(() => true).filter(({ what }) => what.startsWith('is read from no column'))).toEqual([])
+    expect(
+      suspicions
+        .list(() => true)
+        .map(suspicionSaid)
+        .filter(({ what }) => what.startsWith('is read from no column')),
+    ).toEqual([])
   })
 
   it('is read from no column if all omit it', () => {
     const suspicions = afterRead(1000, 1000)
     expect(suspicions.readsPrice).toBe(false)
-    expect(suspicions.list(() => true).map(({ column: name }) => name)).toContain('Price')
+    expect(
+      suspicions
+        .list(() => true)
+        .map(suspicionSaid)
+        .map(({ column: name }) => name),
+    ).toContain('Price')
   })
 })
 

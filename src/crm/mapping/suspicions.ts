@@ -1,6 +1,6 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Suspicion } from '../../domain/withheld.ts'
+import type { FoundSuspicion, SuspicionCode, SuspicionKind } from '../../domain/withheld.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cells/cell.ts'
 import type { FieldCounts, FieldCoverage, FieldFound } from './field-coverage.ts'
 import type { DateNotes } from './dates.ts'
@@ -8,9 +8,7 @@ import type { LetPass } from './conditions.ts'
 import { Midnights } from './midnights.ts'
 import { IdTexts } from './id-texts.ts'
 
-export interface SuspiciousCell {
-  readonly column: string
-  readonly what: string
+export interface SuspiciousCell extends SuspicionKind {
   readonly found: string
 }
 
@@ -20,16 +18,7 @@ interface Example {
 }
 
 const NONE: readonly SuspiciousCell[] = []
-const THOUSAND = {
-  '.': 'ends in .000 and is read as a decimal fraction (1.000 is 1); most likely a thousand is meant',
-  ',': 'ends in ,000 and is read as a decimal fraction (1,000 is 1); most likely a thousand is meant',
-} as const
 const THOUSANDS = { '.': /^\s*[+-]?\d+\.000\s*$/, ',': /^\s*[+-]?\d+,000\s*$/ } as const
-const SKIPPED =
-  'is a time that does not exist, because clocks go forward then, and is read as the time after the change'
-const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
-const BLANK = 'exists, but is blank in every row'
-const BLANK_TIME = 'is blank in every row: updatedAt names it, and it never shows that a row has changed'
 /** The most rows noted per suspicion while serving: if a whole list is wrong, they must not fill the memory. */
 const MOST_ROWS = 100_000
 const MOST_EXAMPLES = 20
@@ -75,7 +64,7 @@ export class Suspicions {
   current: readonly SuspiciousCell[] = NONE
   /** Whether the current row is suspicious or any row has notes, which mapping the row again may clear. */
   isWatching = false
-  readonly #found = new Map<string, Omit<SuspiciousCell, 'found'> & { readonly rows: Map<Guid, Example | null> }>()
+  readonly #found = new Map<string, SuspicionKind & { readonly rows: Map<Guid, Example | null> }>()
   /** The ids of suspicious rows of the current read; `null` if a later row replaces an earlier one with its id. */
   #firstNoted: Set<Guid> | null = null
   #columns: Columns = noColumns()
@@ -90,7 +79,7 @@ export class Suspicions {
 
   #blankPrices = 0
   /** Suspicions about needed fields, such as Name, whose columns did not exist in the last full read. */
-  #missed: readonly Suspicion[] = []
+  #missed: readonly FoundSuspicion[] = []
 
   constructor(thorough = false) {
     this.thorough = thorough
@@ -151,7 +140,7 @@ export class Suspicions {
   datesIn(field: string, column: string): DateNotes {
     const known = this.#dates.get(field)
     if (known?.column === column) return known
-    const seeSkipped = (cell: Cell): void => this.suspect(column, SKIPPED, cell)
+    const seeSkipped = (cell: Cell): void => this.suspect(column, 'skipped-time', cell)
     const midnight = { isMidnight: false, areDays: false, midnight: null, formatOfDay: null }
     const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, ...midnight, seeSkipped }
     this.#dates.set(field, notes)
@@ -174,13 +163,13 @@ export class Suspicions {
     // A cheap test first: nearly no cell has three zeros.
     if (typeof cell === 'number' || text === null || text.length < 5 || !text.includes('000')) return
     const own = typeof cell === 'string' ? sign : '.'
-    if (THOUSANDS[own].test(text)) this.suspect(column, THOUSAND[own], cell)
+    if (THOUSANDS[own].test(text)) this.suspect(column, 'fraction', cell, own)
   }
 
   seePrice(column: string, cell: Cell): void {
     if (!isBlank(cell)) this.#columns.hasPrice = true
     else if (this.#hasPrice || this.thorough || ++this.#blankPrices <= MOST_BLANK_PRICES) {
-      this.suspect(column, BLANK_PRICE, cell)
+      this.suspect(column, 'blank-price', cell)
     }
   }
 
@@ -203,8 +192,8 @@ export class Suspicions {
     }
   }
 
-  suspect(column: string, what: string, cell: Cell): void {
-    this.current = [...this.current, { column, what, found: showCell(cell) }]
+  suspect(column: string, code: SuspicionCode, cell: Cell, of = ''): void {
+    this.current = [...this.current, { column, code, of, found: showCell(cell) }]
     this.isWatching = true
   }
 
@@ -219,9 +208,9 @@ export class Suspicions {
   }
 
   /** Adds a note on a row that can be served. */
-  add(id: Guid, { column, what, found }: SuspiciousCell, where: () => string): void {
-    const key = `${column} ${what}`
-    const suspicion = this.#found.get(key) ?? { column, what, rows: new Map<Guid, Example | null>() }
+  add(id: Guid, { column, code, of = '', found }: SuspiciousCell, where: () => string): void {
+    const key = JSON.stringify([column, code, of])
+    const suspicion = this.#found.get(key) ?? { column, code, of, rows: new Map<Guid, Example | null>() }
     this.#found.set(key, suspicion)
     const { rows } = suspicion
     if (rows.size >= MOST_ROWS && !this.thorough) return
@@ -263,23 +252,21 @@ export class Suspicions {
   }
 
   /** Returns all suspicions in the rows that are served now. */
-  list(serves: (id: Guid) => boolean): readonly Suspicion[] {
-    const found: Suspicion[] = []
-    for (const { column, what, rows } of this.#found.values()) {
-      if (what === BLANK_PRICE && !this.#hasPrice) continue
+  list(serves: (id: Guid) => boolean): readonly FoundSuspicion[] {
+    const found: FoundSuspicion[] = []
+    for (const { rows, ...kind } of this.#found.values()) {
+      const isPrice = kind.code === 'blank-price'
+      if (isPrice && !this.#hasPrice) continue
       // A thorough check reports suspicious cells of withheld rows too, but a withheld price is not served as 0.
-      const served = [...rows].filter(([id]) => (this.thorough && what !== BLANK_PRICE) || serves(id))
+      const served = [...rows].filter(([id]) => (this.thorough && !isPrice) || serves(id))
       const [id, first = null] = served[0] ?? []
-      if (id === undefined) continue
-      const example = first === null ? id : `${first.where}: ${column} is ${first.found}`
-      found.push({ column, what, count: served.length, example, where: first?.where ?? null })
+      if (id !== undefined) found.push({ ...kind, count: served.length, first: first ?? { id } })
     }
     found.push(...this.#counts.midnights.found(this.#dates.get('Start'), this.#dates.get('Finish')), ...this.#missed)
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
-      const what = column === this.#updatedAt ? BLANK_TIME : BLANK
-      found.push({ column, what, count: rows, example: `${column} is blank`, where: null })
+      found.push({ column, code: column === this.#updatedAt ? 'blank-time' : 'blank-column', count: rows, first: null })
     }
     return found
   }

@@ -1,4 +1,5 @@
-import { EVENT_STATUSES, statusPosition, statusSaid } from '../../domain/event-status.ts'
+import { statusPosition, statusSaid } from '../../domain/event-status.ts'
+import type { SuspicionCode } from '../../domain/withheld.ts'
 import type { EventRecord } from '../../domain/event.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
@@ -22,32 +23,43 @@ export type NameOf = (field: string) => string
 
 const LONGEST_SECONDS = 7 * 86_400
 
+/** What is suspicious in an event: a field, compared with another one or alone. */
+const EVENT_RULES: readonly {
+  readonly code: SuspicionCode
+  readonly field: 'Finish' | 'Price' | 'TicketsAvailable'
+  readonly other?: 'Start' | 'TicketCapacity'
+  readonly see: (record: EventRecord, lastsSeconds: number, facts: EventFacts) => boolean
+}[] = [
+  { code: 'before', field: 'Finish', other: 'Start', see: (_, lastsSeconds) => lastsSeconds < 0 },
+  { code: 'long', field: 'Finish', other: 'Start', see: (_, lastsSeconds) => lastsSeconds > LONGEST_SECONDS },
+  { code: 'negative', field: 'Price', see: ({ Price }) => Price.startsWith('-') },
+  {
+    code: 'above',
+    field: 'TicketsAvailable',
+    other: 'TicketCapacity',
+    see: ({ TicketsAvailable, TicketCapacity }, _, { hasCapacity }) => hasCapacity && TicketsAvailable > TicketCapacity,
+  },
+]
+
 export function suspiciousEventCells(
   record: EventRecord,
   nameOf: NameOf,
-  { hasCapacity, start, finish, statusNote }: EventFacts,
+  facts: EventFacts,
   suspicions: Suspicions,
 ): readonly SuspiciousCell[] {
-  const { TicketCapacity, TicketsAvailable, Price } = record
-  const cells: SuspiciousCell[] = []
+  const { start, finish, statusNote } = facts
   suspicions.seeTimes(start, finish)
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
-  if (lastsSeconds < 0) cells.push(compared(record, nameOf, 'Finish', 'is before', 'Start'))
-  if (lastsSeconds > LONGEST_SECONDS)
-    cells.push(compared(record, nameOf, 'Finish', 'is more than 7 days after', 'Start'))
-  if (Price.startsWith('-')) cells.push({ column: nameOf('Price'), what: 'is negative', found: Price })
-  if (hasCapacity && TicketsAvailable > TicketCapacity)
-    cells.push(compared(record, nameOf, 'TicketsAvailable', 'is above', 'TicketCapacity'))
+  const cells: SuspiciousCell[] = []
+  for (const { code, field, other, see } of EVENT_RULES) {
+    if (!see(record, lastsSeconds, facts)) continue
+    const of = other === undefined ? '' : nameOf(other)
+    const found = other === undefined ? `${record[field]}` : `${record[field]}, and ${of} ${record[other]}`
+    cells.push({ column: nameOf(field), code, of, found })
+  }
   const status = statusNote(record)
   if (status !== null) cells.push(status)
   return cells
-}
-
-type Compared = 'Start' | 'Finish' | 'TicketCapacity' | 'TicketsAvailable'
-
-function compared(record: EventRecord, nameOf: NameOf, field: Compared, what: string, other: Compared): SuspiciousCell {
-  const found = `${record[field]}, and ${nameOf(other)} ${record[other]}`
-  return { column: nameOf(field), what: `${what} ${nameOf(other)}`, found }
 }
 
 /** Returns impossible coordinates: most likely a decimal point was read as a thousands separator. */
@@ -59,7 +71,7 @@ export function suspiciousVenueCells(record: VenueRecord, nameOf: NameOf): reado
     ] as const
   ).flatMap(([field, most]) =>
     Math.abs(Number(record[field])) > most
-      ? [{ column: nameOf(field), what: `is not between -${most} and ${most}`, found: String(record[field]) }]
+      ? [{ column: nameOf(field), code: 'coordinate', of: String(most), found: String(record[field]) } as const]
       : [],
   )
 }
@@ -77,10 +89,7 @@ export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): E
     if (typeof text !== 'string' || isBlank(text) || statusSaid(text) !== null) return null
     const word = trimWhiteSpace(text)
     const key = word.toLowerCase()
-    if (!words.has(key) && words.size < MOST_STATUS_WORDS) words.set(key, `with the value ${showCell(word)}`)
-    const what = `${words.get(key) ?? 'in other rows'} ${MEANS_NOTHING}`
-    return { column: nameOf('Status'), what, found: showCell(text) }
+    if (!words.has(key) && words.size < MOST_STATUS_WORDS) words.set(key, showCell(word))
+    return { column: nameOf('Status'), code: 'status', of: words.get(key) ?? '', found: showCell(text) }
   }
 }
-
-const MEANS_NOTHING = `means none of ${EVENT_STATUSES.join(', ')}, and the event counts as scheduled: say in values of Status what it means`

@@ -3,9 +3,6 @@ import { isWebAddress } from '../../domain/field.ts'
 import { type Cell, isBlank } from '../cells/cell.ts'
 import type { Suspicions } from './suspicions.ts'
 
-const NO_ADDRESS = 'is not an absolute http or https URL, and is served as it is'
-const HTML = 'contains HTML, which is served as it is: set html: true to read its text, or html: false to keep it'
-
 /** Tags that editors write, and entities that no person does. */
 const MARKUP =
   /<\/?(?:p|br|div|span|b|i|u|em|strong|a|ul|ol|li|h[1-6]|img|font|table|t[rdh])(?:\s[^<>]*)?\/?>|&(?:amp|lt|gt|quot|nbsp|apos|#\d+|#x[\da-f]+|[aeiou](?:uml|acute|grave|circ)|szlig|[nm]dash|[lr][sd]quo|hellip|euro);/i
@@ -20,8 +17,8 @@ export function textNotes(
   const maySayHtml = source?.kind === 'column' && source.html === undefined
   return (cell, text) => {
     if (typeof text !== 'string') return
-    if (isAddress && !isBlank(text) && !isWebAddress(text)) suspicions.suspect(column, NO_ADDRESS, cell)
+    if (isAddress && !isBlank(text) && !isWebAddress(text)) suspicions.suspect(column, 'no-address', cell)
     else if (maySayHtml && (text.includes('<') || text.includes('&')) && MARKUP.test(text))
-      suspicions.suspect(column, HTML, cell)
+      suspicions.suspect(column, 'html', cell)
   }
 }
