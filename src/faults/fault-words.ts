@@ -20,6 +20,7 @@ import { parseDateTimeText } from '../domain/date-time.ts'
 import { daysOfRange } from '../domain/time-range.ts'
 import { hasZeroDay } from '../domain/date-parts.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
+import { isFree, isSoldOut } from '../domain/zero-words.ts'
 import type { TextKeyFor } from '../proposal/text-keys.ts'
 
 /** Joins the names of columns that are read together. */
@@ -193,15 +194,9 @@ function numberWords({ kind, sign, currency }: ExpectedNumber): string {
   return currency.length === 0 ? number : `${number}, with or without ${currency.join(' or ')} (crm.texts.currency)`
 }
 
-const FREE =
-  /^(?:free|free admission|gratis|kostenlos|frei|eintritt frei|gratuit|entr[ée]e libre|gratuito|gratuita|ingresso libero|entrada libre)$/i
-
-const SOLD_OUT =
-  /^(?:sold[ -]?out|ausverkauft|ausgebucht|fully booked|complet|[ée]puis[ée]|agotado|completo|esaurito|uitverkocht|volgeboekt)[.!]?$/i
-
 /** Whether a word means 0: "frei" is a price of 0, but says of seats that some are left. */
 export function isNothing(text: string, kind: ExpectedNumber['kind']): boolean {
-  return (kind === 'decimal' ? FREE : SOLD_OUT).test(text.trim())
+  return kind === 'decimal' ? isFree(text) : isSoldOut(text)
 }
 
 /** Whether a text has amounts and words, or several amounts: `ab 12,50 €`, `10/8 EUR`. */

@@ -2,6 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { howMany } from '../domain/printable.ts'
 import { isDayName } from '../domain/day-names.ts'
+import { isFree, isSoldOut } from '../domain/zero-words.ts'
 import { type Column, countOf, isMost } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
 import {
@@ -20,7 +21,7 @@ import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf, te
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
-import { currenciesIn, isFree, isNumber, isPriceText, isSoldOut } from './written-numbers.ts'
+import { currenciesIn, isNumber, isPriceText } from './written-numbers.ts'
 
 /** What is proposed for a list. */
 export interface ListProposal {

@@ -1,4 +1,4 @@
-import { type Column, countOf } from './column.ts'
+import type { Column } from './column.ts'
 import { activeOf } from './condition-columns.ts'
 import {
   bareName,
@@ -14,7 +14,7 @@ import {
 import type { ListProposal } from './events.ts'
 import { furtherColumns } from './further-columns.ts'
 import { type VenueLink, idField, idLine, joinedId } from './id-columns.ts'
-import { type Line, byName, counted, lineOf, OPEN, sourceOf, textSource } from './line.ts'
+import { type Line, byName, lineOf, OPEN, sourceOf, textSource } from './line.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
 
@@ -154,27 +154,13 @@ function addressOf(columns: readonly Column[], town: Column | null, taken: Set<C
       coordinates.push(column)
     }
     taken.add(column)
-    const lost = field === 'AddressPostalCode' ? lostZeros(column) : ''
-    lines.push(lineOf(field, column, isTownHere ? 'the town of the place' : `${byName(column)}${lost}`))
+    lines.push(lineOf(field, column, isTownHere ? 'the town of the place' : byName(column)))
   }
   return { lines, coordinates }
 }
 
 function isWithinDegrees({ kind, texts }: Column, most: number): boolean {
   return kind === 'number' && texts.every(({ text }) => !(Math.abs(Number(text.replace(',', '.'))) > most))
-}
-
-/**
- * Warns of postal codes that a spreadsheet has most likely taken for numbers: some have four digits, others five, and
- * none begins with a zero.
- */
-function lostZeros({ texts }: Column): string {
-  const codes = texts.filter(({ text }) => /^\d{4,5}$/.test(text))
-  const short = codes.filter(({ text }) => text.length === 4)
-  if (short.length === 0 || short.length === codes.length || codes.some(({ text }) => text.startsWith('0'))) return ''
-  const rows = counted(countOf(short, () => true))
-  const fact = `${rows} with 4 digits, the others with 5`
-  return `; ${fact}: if leading zeros were lost, format the column as text and enter them again`
 }
 
 /** A column such as Ort may mean the venue or its town; next to a street and a postal code it is the town. */

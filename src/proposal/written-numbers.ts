@@ -1,5 +1,3 @@
-import { bareName } from './field-names.ts'
-
 const NUMBER = /^[+-]?\d[\d.,\u00a0\u202f ]*(?:[,.]?[-–])?$/
 
 /** Whether a text is a number, with a currency or without. */
@@ -44,28 +42,6 @@ function withoutCurrency(value: string): string {
 /** The currency signs and words next to numbers, each once. */
 export function currenciesOf(numbers: readonly string[]): readonly string[] {
   return [...new Set(numbers.flatMap((value) => CURRENCY.exec(value.trim()) ?? []))]
-}
-
-/** Words for a price of 0, as `bareName` writes them. */
-const FREE = new Set(
-  'free freeentry freeadmission freeevent nocharge complimentary gratis kostenlos kostenfrei frei eintrittfrei freiereintritt eintrittkostenlos gratuit gratuite entreelibre entreegratuite libre gratuito gratuita entradalibre entradagratuita vrij gratistoegang toegangvrij vrijetoegang libero ingressolibero ingressogratuito entratalibera'.split(
-    ' ',
-  ),
-)
-
-export function isFree(text: string): boolean {
-  return FREE.has(bareName(text))
-}
-
-/** Words for no tickets left. */
-const SOLD_OUT = new Set(
-  'soldout full fullybooked ausverkauft ausgebucht complet completo completa agotado agotada agotadas uitverkocht volgeboekt esaurito esauriti esaurita toutvendu'.split(
-    ' ',
-  ),
-)
-
-export function isSoldOut(text: string): boolean {
-  return SOLD_OUT.has(bareName(text))
 }
 
 /** Amounts, and groups of thousands, without the sign at their end: `18,-`. */

@@ -377,18 +377,6 @@ describe('what init takes for ids and venues', () => {
     expect(strange.text).toContain('      Name: Haus   # events refer to their venue by it')
   })
 
-  it('says that postal codes may have lost their leading zeros, and not where none can have been lost', async () => {
-    const events = `${HEADER}\n${NIGHTS.join('\n')}\n`
-    const { text } = await proposed(events, ADDRESSES.replaceAll('01067', '1067').replace('01069', '89073'))
-    expect(text).toContain(
-      '      AddressPostalCode: PLZ   # by its name; e.g. 1067; 1 with 4 digits, the others with 5: if leading zeros were lost, format the column as text and enter them again\n',
-    )
-    for (const venues of [ADDRESSES, ADDRESSES.replaceAll('0106', '106'), ADDRESSES.replaceAll('0106', '8907')]) {
-      const { text: other } = await proposedAgain(events, venues)
-      expect(other).toMatch(/AddressPostalCode: PLZ {3}# by its name; e\.g\. \d+\n/)
-    }
-  })
-
   it('keeps the id for the column that is called so though a sum stands below the list', async () => {
     const { text } = await proposed(`${HEADER}\n${NIGHTS.join('\n')}\n;Summe;;;;54;30\n`, ADDRESSES)
     expect(text).toContain('      Id: Nr   # 6 different values in 7 rows; e.g. 1')
