@@ -26,6 +26,8 @@ export interface ExpectedNumber {
   readonly sign: '.' | ',' | null
   /** The marks of `crm.texts.currency`. */
   readonly currency: readonly string[]
+  /** The column from which the number is subtracted; absent if it is not. */
+  readonly subtractedFrom?: string
 }
 
 /** Why Marquee withholds a row of the CRM. The order defines the numbers of faults in snapshots and in the log. */

@@ -122,12 +122,20 @@ function keyEnd(
 const MOST_WORDS = 3
 
 /** Returns the source that reads words, or several amounts, as a number; `null` if neither is found. */
-function sourceFor(column: string, values: readonly string[], { kind }: Expected): string | null {
-  if (kind !== 'decimal' && kind !== 'integer') return null
+function sourceFor(column: string, values: readonly string[], expected: Expected): string | null {
+  if (expected.kind !== 'decimal' && expected.kind !== 'integer') return null
+  const { kind, subtractedFrom } = expected
   const words = values.filter((value) => !/\d/.test(value)).slice(0, MOST_WORDS)
   const hasAmounts = kind === 'decimal' && values.some(isAmountInWords)
   if (words.length === 0 && !hasAmounts) return null
-  const pairs = words.map((word) => `${JSON.stringify(word)}: ${isNothing(word, kind) ? '0' : 'NUMBER'}`)
+  // More than any capacity leaves 0.
+  const nothing = subtractedFrom === undefined ? '0' : '2147483647'
+  const pairs = words.map((word) => `${JSON.stringify(word)}: ${isNothing(word, kind) ? nothing : 'NUMBER'}`)
+  if (subtractedFrom !== undefined) {
+    const columns = [subtractedFrom, column].map((name) => JSON.stringify(name)).join(', ')
+    const end = pairs.some((pair) => pair.endsWith(nothing)) ? ', which leaves 0 tickets' : ''
+    return `read it with { subtract: [${columns}], values: { ${pairs.join(', ')} } }${end}`
+  }
   const keys = [
     ...(hasAmounts ? ['pick: least'] : []),
     ...(pairs.length > 0 ? [`values: { ${pairs.join(', ')} }`] : []),

@@ -217,7 +217,9 @@ export function insteadOf(found: string, expected: Expected | null): string | nu
   }
   if (kind === 'date-time' || kind === 'any-date-time' || kind === 'year-1-to-9999') return insteadOfDate(text)
   if (expected?.kind !== 'decimal' && expected?.kind !== 'integer') return null
-  return isNothing(text, expected.kind) ? 'write 0' : insteadOfNumber(text, expected)
+  if (!isNothing(text, expected.kind)) return insteadOfNumber(text, expected)
+  // That all tickets are sold is no number of tickets sold.
+  return expected.subtractedFrom === undefined ? 'write 0' : null
 }
 
 function insteadOfDate(text: string): string | null {
@@ -280,7 +282,7 @@ const SUSPICIONS: Readonly<Record<SuspicionCode, string | ((of: string, column: 
   'midnight-finish': 'is at midnight in every row: all events end at 00:00',
   'midnight-start': 'is at midnight in every row: all events start at 00:00',
   negative: 'is negative',
-  'no-address': 'is not an absolute http or https URL, and is served as it is',
+  'no-address': 'is not an absolute http or https URL, and is served as it is: set prefix to complete it',
   'no-column': (of, column) =>
     `${column.includes(' and ') ? 'are' : 'is'} read from no column: ${effectOf(of, column)}`,
   'skipped-time':

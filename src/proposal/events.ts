@@ -59,6 +59,9 @@ const QUESTIONS = {
   Price: 'Which column is the price? Name it here, or write null: every price is then 0',
 }
 
+/** Asked if the tickets left have words such as `ausverkauft`. */
+const SOLD_OUT_QUESTION = `Which column is the total number of tickets? Name it here, or write ${NO_LIMIT}; or write null: then 0 tickets left may mean that nobody counts them, and no site shows that an event is sold out.`
+
 /** Proposes the fields of events: by the contents of columns first, by their names second. */
 export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, venuesAreKnown: boolean): ListProposal {
   const { columns } = table
@@ -99,11 +102,12 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   const available = find('TicketsAvailable', left) ?? mixedTickets(left, taken)
   const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
   if (available !== null) {
+    const sellsOut = capacity === null && readsAs(available, isSoldOut).zeros.length > 0
+    if (sellsOut) fields.push({ key: 'TicketCapacity', value: OPEN, evidence: SOLD_OUT_QUESTION })
     fields.push({ key: 'TicketsAvailable', ...numberSource(available, isSoldOut) })
   } else if (capacity !== null && sold !== null) {
     taken.add(sold)
-    const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
-    fields.push({ key: 'TicketsAvailable', value, evidence: numberSource(sold, isSoldOut).evidence })
+    fields.push({ key: 'TicketsAvailable', ...leftOf(capacity, sold) })
   } else {
     const marked = soldOutOf(filled, taken, capacity)
     if (marked !== null) fields.push(marked)
@@ -174,13 +178,26 @@ function readsAs({ texts, kind, filled }: Column, isZero: (text: string) => bool
   }
 }
 
+/** The tickets left, by those sold. A word such as `ausverkauft` counts as more than any capacity, so it leaves 0. */
+function leftOf(capacity: Column, sold: Column): Omit<Line, 'key'> {
+  const words = distinctWords(readsAs(sold, isSoldOut).zeros)
+  const values =
+    words.length === 0 ? '' : `, values: { ${words.map((text) => `${quoted(text)}: 2147483647`).join(', ')} }`
+  const { evidence } = numberSource(sold, isSoldOut)
+  return { value: `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}]${values} }`, evidence }
+}
+
 const SOME_WORDS = 12
+
+/** Words, of which `values` may have each once, whatever its case. */
+function distinctWords(texts: readonly string[]): readonly string[] {
+  return [...new Map(texts.slice(0, SOME_WORDS).map((text) => [text.trim().toLowerCase(), text.trim()])).values()]
+}
 
 /** The source of a number: a column, what its words stand for, and the lowest of several prices. */
 function numberSource(column: Column, isZero: (text: string) => boolean): Omit<Line, 'key'> {
   const { zeros, hasPrices, fit, others } = readsAs(column, isZero)
-  const values = new Map(zeros.slice(0, SOME_WORDS).map((text) => [text.trim().toLowerCase(), text.trim()]))
-  const words = [...values.values()]
+  const words = distinctWords(zeros)
   const more = [
     ...(words.length === 0 ? [] : [`values: { ${words.map((text) => `${quoted(text)}: 0`).join(', ')} }`]),
     ...(hasPrices ? ['pick: least'] : []),
@@ -189,7 +206,7 @@ function numberSource(column: Column, isZero: (text: string) => boolean): Omit<L
   const facts = [
     `${counted(fit)} of ${counted(column.filled)} ${isNumbers}; ${example(column)}`,
     ...(hasPrices ? ['the lowest of several counts'] : []),
-    ...(words.length === 0 ? [] : [`${words.join(', ')}: 0`]),
+    ...(words.length === 0 ? [] : [`${words.join(', ')}: 0${isZero === isSoldOut ? ' tickets left' : ''}`]),
     ...(others.length === 0
       ? []
       : [`rows with ${others.slice(0, 3).join(', ')} are withheld until values says what to read instead`]),

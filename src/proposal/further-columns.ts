@@ -3,7 +3,7 @@ import { parseDateTimeText } from '../domain/date-time.ts'
 import { isNo } from '../domain/flag-words.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import type { FurtherType } from '../domain/further.ts'
-import type { Column } from './column.ts'
+import { type Column, countOf, isMost } from './column.ts'
 import {
   CANCELLED_NAMES,
   FURTHER_NAMES,
@@ -14,7 +14,7 @@ import {
   stateSaid,
   STATUS_NAMES,
 } from './field-names.ts'
-import { type Line, canBeNamed, example, quoted, textSource } from './line.ts'
+import { type Line, canBeNamed, example, OPEN, quoted, sourceOf, textSource } from './line.ts'
 
 /** A further field that a column could be. The proposal writes it as a comment: publishing is a decision. */
 export interface FurtherProposal extends Line {
@@ -44,7 +44,7 @@ export function furtherColumns(
     if (column === status?.column) continue
     const key = meant.get(column) ?? freeName(list, column.name, used)
     used.add(key.toLowerCase())
-    lines.push({ key, type: typeOf(column), value: textSource(column), evidence: example(column) })
+    lines.push({ key, ...sourceOfFurther(key, column) })
   }
   return lines
 }
@@ -104,17 +104,41 @@ function saysMore(text: string): boolean {
   return begun !== null && /[\p{L}\p{N}]/u.test(text.trim().slice(begun.word.length))
 }
 
+const ADDRESS_START = /^(?:https?:\/\/|www\.)\S+$/i
+const PICTURE = /^[^\s:]+\.(?:jpe?g|png|gif|webp|avif|svg)$/i
+
+/** The type, source and evidence of a further field. Addresses that are not complete need a prefix. */
+function sourceOfFurther(key: string, column: Column): Omit<FurtherProposal, 'key'> {
+  const { texts, filled } = column
+  const type = typeOf(column)
+  const count = (pattern: RegExp): number => countOf(texts, (text) => pattern.test(text.trim()))
+  if (key === 'Image' && isMost(count(PICTURE), filled)) {
+    const question = `Where are these pictures? Write the beginning of their addresses, such as https://www.example.org/media/; ${example(column)}`
+    return { type: 'url', value: sourceOf([column], `prefix: ${OPEN}`), evidence: question }
+  }
+  const lacksScheme = type === 'url' && count(URL_TEXT) < filled && count(ADDRESS_START) === filled
+  const value = lacksScheme ? sourceOf([column], "prefix: 'https://'") : textSource(column)
+  return { type, value, evidence: example(column) }
+}
+
 const INTEGER = /^[+-]?\d{1,9}$/
 const DECIMAL = /^[+-]?\d+\.\d+$/
 const URL_TEXT = /^https?:\/\/\S+$/i
 const FLAG = /^(?:true|false|yes|no)$/i
 
-/** The type that reads all values of a column, whatever the list says about its texts; `text` if unsure. */
-function typeOf({ kind, texts }: Column): FurtherType {
+/** The type that reads the values of a column, whatever the list says about its texts; `text` if unsure. */
+function typeOf({ kind, texts, filled }: Column): FurtherType {
   const isMoment = kind === 'date-time' || kind === 'date'
   const all = (pattern: RegExp): boolean => texts.every(({ text }) => pattern.test(text.trim()))
   if (isMoment && texts.every(({ text }) => parseDateTimeText(text) !== null)) return 'date-time'
-  if (all(URL_TEXT)) return 'url'
+  // `check` lists the others.
+  if (
+    isMost(
+      countOf(texts, (text) => ADDRESS_START.test(text.trim())),
+      filled,
+    )
+  )
+    return 'url'
   if (all(FLAG)) return 'flag'
   if (kind !== 'number') return 'text'
   if (all(INTEGER)) return 'integer'

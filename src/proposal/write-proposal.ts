@@ -60,6 +60,9 @@ export function writeProposal(tables: readonly Table[], { cwd, idNamespace }: Pr
       'venues: no file of venues was given. For an empty list, create venues.csv with the one line Id,Name. If a column is the place, see "The place in the event’s row" in docs/files-as-exported.md.',
     )
   const lines = [
+    ...(open.length === 0
+      ? []
+      : ['  # Answer each QUESTION: write your answer for the question mark, and delete the comment.']),
     '  kind: files',
     ...(needsDirectory ? [`  directory: ${quoted(relative(cwd, directory) || '.')}`] : []),
     ...(idNamespace !== null || lists.some(({ needsNamespace }) => needsNamespace) ? written([namespace], 2) : []),
@@ -116,7 +119,17 @@ function declarations(lists: readonly ListProposal[]): readonly string[] {
       `#     ${list}:`,
       ...further.map(({ key, type }) => `#       ${key}: ${type}`),
     ]),
+    ...ticketLinks(declared),
   ]
+}
+
+/** Makes a link of the field that holds the addresses of tickets. */
+function ticketLinks(lists: readonly ListProposal[]): readonly string[] {
+  const links = lists.find(({ list }) => list === 'events')?.further ?? []
+  const tickets = links.find(
+    ({ key, type }) => type === 'url' && /ticket|karten|billet|entrada|bigliett|kaart|buchung|booking/i.test(key),
+  )
+  return tickets === undefined ? [] : ['#   links:', `#     event: [{ rel: tickets, href: '{+${tickets.key}}' }]`]
 }
 
 function written(lines: readonly Line[], indent: number): readonly string[] {

@@ -76,7 +76,7 @@ describe('further fields of files (contract §7)', () => {
     expect(found).toEqual(cells.map((cell) => (cell === '' && format === 'csv' ? null : cell)))
     const suspicious = marquee.suspicions.venues.list(() => true).map(suspicionSaid)
     expect(suspicious.map(({ column, what, count }) => `${column} ${what}: ${count}`)).toEqual([
-      'Link is not an absolute http or https URL, and is served as it is: 3',
+      'Link is not an absolute http or https URL, and is served as it is: set prefix to complete it: 3',
     ])
   })
 

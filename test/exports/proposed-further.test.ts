@@ -36,4 +36,84 @@ describe('init --from proposes what nothing reads as further fields (contract §
     expect(third).toContain('"Status":"postponed","Description":null')
     expect(after.stdout).toContain(`"Website":null,"Barrierefrei":true,"NameLang":"GH","Further":"a"${links}`)
   })
+
+  it('as addresses where most values are, with the prefix that they lack; for names of pictures it asks for one', async () => {
+    const rows = ['a.jpg;www.example.org/1;https://tickets.example.org/1', 'b.png;www.example.org/2;Abendkasse']
+    const events = [...rows, 'c.jpg;www.example.org/3;https://tickets.example.org/3']
+      .map((row, at) => `${at + 1};Tosca;1${at}.07.2036 19:30;1${at}.07.2036 22:00;9;250;18;${row}\n`)
+      .join('')
+    using folder = new WorkFolder({
+      'Plan.csv': `Nr;Titel;Beginn;Ende;Frei;Plätze;Preis;Bild;Mehr;Tickets\n${events}`,
+      'venues.csv': 'Id,Name\n',
+    })
+    expect((await runCommand(['init', 'files', '--from', 'Plan.csv'], { cwd: folder.path })).status).toBe(0)
+    const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
+    expect(text).toContain("      # Image: { column: Bild, prefix: '?' }   # QUESTION: Where are these pictures?")
+    expect(text).toContain("      # Mehr: { column: Mehr, prefix: 'https://' }")
+    expect(text).toContain('      # Tickets: Tickets   # e.g. https://tickets.example.org/1')
+    expect(text).toContain(`#   further:
+#     events:
+#       Image: url
+#       Mehr: url
+#       Tickets: url
+#   links:
+#     event: [{ rel: tickets, href: '{+Tickets}' }]
+`)
+    const uncommented = text
+      .replaceAll(/^( {6})# (?=[A-Z]\w+: )/gm, '$1')
+      .replace(/^# representation:(?:\n#.*)*/m, (block) => block.replaceAll(/^# /gm, ''))
+      .replace(/showOnWeb: '\?'/, 'showOnWeb: null')
+    folder.write('marquee.yaml', uncommented)
+    const open = await runCommand(['check'], { cwd: folder.path })
+    expect(open.status).toBe(2)
+    expect(open.stderr).toContain("Image.prefix is still '?'")
+    folder.write('marquee.yaml', uncommented.replace("prefix: '?'", "prefix: 'https://www.example.org/'"))
+    const { status, stdout, stderr } = await runCommand(['check', '--show', '2'], { cwd: folder.path })
+    expect(status).toBe(0)
+    expect(stdout).toContain('"Image":"https://www.example.org/a.jpg","Mehr":"https://www.example.org/1"')
+    expect(stdout).toContain('{"Rel":"tickets","Href":"https://tickets.example.org/1"')
+    expect(stderr).toContain('Tickets is not an absolute http or https URL')
+  })
+})
+
+const PLACES = 'Name\nOper\n'
+
+describe('init --from reads words for sold out among numbers', () => {
+  it('as no tickets left, also in a column of tickets sold', async () => {
+    const rows = ['40', 'ausverkauft', '10'].map(
+      (sold, at) => `${at + 1};Tosca;1${at}.07.2036 19:30;1${at}.07.2036 22:00;Oper;250;${sold};18\n`,
+    )
+    const plan = `Nr;Titel;Beginn;Ende;Ort;Plätze;Verkauft;Preis\n${rows.join('')}`
+    using folder = new WorkFolder({ 'Plan.csv': plan, 'Orte.csv': PLACES })
+    const args = ['init', 'files', '--from', 'Plan.csv', '--from', 'Orte.csv']
+    expect((await runCommand(args, { cwd: folder.path })).status).toBe(0)
+    const text = readFileSync(folder.at('marquee.yaml'), 'utf8').replace("showOnWeb: '?'", 'showOnWeb: null')
+    const proposed = '{ subtract: [Plätze, Verkauft], values: { ausverkauft: 2147483647 } }'
+    expect(text).toContain(`TicketsAvailable: ${proposed}`)
+    folder.write('marquee.yaml', text)
+    const { stdout } = await runCommand(['check', '--show', '3'], { cwd: folder.path })
+    const left = stdout.split('\n').flatMap((line) => /"TicketsAvailable":(\d+)/.exec(line)?.[1] ?? [])
+    expect(left).toEqual(['210', '0', '240'])
+
+    folder.write('marquee.yaml', text.replace(', values: { ausverkauft: 2147483647 }', ''))
+    const without = await runCommand(['check'], { cwd: folder.path })
+    expect(without.stdout).toContain(
+      'or read it with { subtract: ["Plätze", "Verkauft"], values: { "ausverkauft": 2147483647 } }, which leaves 0 tickets.',
+    )
+    expect(without.stdout).not.toContain('write 0 for')
+  })
+
+  it('and asks for the number of tickets where only those left are told', async () => {
+    const rows = ['40', 'ausverkauft', '10'].map(
+      (left, at) => `${at + 1};Tosca;1${at}.07.2036 19:30;1${at}.07.2036 22:00;Oper;${left};18\n`,
+    )
+    const plan = `Nr;Titel;Beginn;Ende;Ort;Karten;Preis\n${rows.join('')}`
+    using folder = new WorkFolder({ 'Plan.csv': plan, 'Orte.csv': PLACES })
+    const args = ['init', 'files', '--from', 'Plan.csv', '--from', 'Orte.csv']
+    expect((await runCommand(args, { cwd: folder.path })).status).toBe(0)
+    const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
+    expect(text).toContain("TicketCapacity: '?'   # QUESTION: Which column is the total number of tickets?")
+    expect(text).toContain('TicketsAvailable: { column: Karten, values: { ausverkauft: 0 } }')
+    expect(text).toContain('# Answer each QUESTION:')
+  })
 })

@@ -180,7 +180,7 @@ describe('a field of addresses', () => {
       suspicious: readonly { column: string; what: string; count: number }[]
     }
     const told = suspicious.map(({ column, what, count }) => `${column} ${what}: ${count}`)
-    const relative = 'is not an absolute http or https URL, and is served as it is'
+    const relative = 'is not an absolute http or https URL, and is served as it is: set prefix to complete it'
     const html = 'contains HTML, which is served as it is: set html: true to read its text, or html: false to keep it'
     for (const sentence of [`Link ${relative}: 3`, `Bild ${relative}: 4`, `Text ${html}: 2`])
       expect(told).toContain(sentence)

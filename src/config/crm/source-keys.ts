@@ -127,7 +127,7 @@ const wallTimeIn = wholeKey<WallTimeIn>(
   .override('none')
 
 /** The beginning of addresses. */
-const ADDRESS = /^\s*https?:\/\/[^\s/?#]\S*\s*$/
+const ADDRESS = /^\s*https?:\/\/(?:[^\s/?#]\S*)?\s*$/
 
 const prefix = text('the beginning of an http or https URL', ADDRESS).map((address) => address.trim())
 

@@ -375,6 +375,10 @@ function differenceReader<Row>(
     const { column } = part
     return { column, cellOf: columnCell(part, access), toNumber: int32In(column) }
   })
+  const [subtractedFrom = ''] = source.columns
+  const subtracted = ({ expected, found }: CellFault): Pick<CellFault, 'expected' | 'found'> => {
+    return { expected: expected.kind === 'integer' ? { ...expected, subtractedFrom } : expected, found }
+  }
   const constant = whenBlank === undefined ? null : toInt32(whenBlank)
   // The configuration refuses a constant that is no number.
   const instead = constant instanceof CellFault ? null : constant
@@ -384,7 +388,8 @@ function differenceReader<Row>(
     for (const [index, { column, cellOf, toNumber }] of parts.entries()) {
       const cell = cellOf(row)
       const number = toNumber(cell)
-      if (number instanceof CellFault) return new RowFault('unreadable', column, number)
+      if (number instanceof CellFault)
+        return new RowFault('unreadable', column, index === 0 ? number : subtracted(number))
       rest = index === 0 ? number : rest - number
       if (index === 0) isBlankAtFirst = isBlank(cell)
     }
