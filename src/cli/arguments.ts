@@ -222,7 +222,7 @@ const HELP: Readonly<Record<CommandName, CommandHelp>> = {
     teaches:
       'If a list loses more than half of its records, missing or unreadable, Marquee continues to serve the old list, because an export may have failed. If the CRM is right, run this command: the running instance then reads the list at once.',
     examples: [['./marquee accept', 'the running instance reads the shorter list']],
-    status: '0 accepted; 1 no instance answers, or none that reads the CRM; 2 wrong usage or configuration.',
+    status: '0 accepted, or nothing was held back; 1 no reading instance answers; 2 wrong usage or configuration.',
   },
   ready: {
     summary: 'ask the running instance whether it is ready',

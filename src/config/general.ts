@@ -246,7 +246,11 @@ export const GENERAL = {
   }).says('The representation of records.'),
   feeds: section({
     calendar: flag().default('off').says('Whether `/api/events.ics` and `/api/events/{id}.ics` answer with iCalendar.'),
-    jsonLd: flag().default('off').says('Whether events are also answered as JSON-LD (schema.org), for search engines.'),
+    jsonLd: flag()
+      .default('off')
+      .says(
+        'Whether events are also answered as JSON-LD (schema.org), for search engines; needs `representation.currency`.',
+      ),
     calendarName: text('text that is not blank', /\S/)
       .orNull()
       .default(null)
