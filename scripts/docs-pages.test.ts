@@ -17,7 +17,7 @@ it.each([...DOCS_PAGES])('%s links to what is there', (name) => {
 })
 
 it('every page names only tests that are there', () => {
-  const pages = globSync('{*,docs/**/*}.md', { cwd: ROOT })
+  const pages = globSync('{*,docs/**/*,test/*}.md', { cwd: ROOT })
   const named = pages.flatMap(
     (page) => readFileSync(join(ROOT, page), 'utf8').match(/\b(?:test|src|scripts)\/[\w/.-]+\.test\.ts\b/g) ?? [],
   )
