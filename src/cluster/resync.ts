@@ -4,7 +4,7 @@ import type { LogReader } from './log-reader.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'
 import { type Session, isFault } from './store.ts'
-import { sizeOf } from '../snapshot/snapshot-chunks.ts'
+import { sizeOf } from './snapshot-chunks.ts'
 import { loadSnapshot, type Manifest, readManifest } from './store-snapshot.ts'
 
 /** How many election times pass before a snapshot that could not be read in time is read again. */

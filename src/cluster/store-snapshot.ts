@@ -1,17 +1,18 @@
 import { Buffer } from 'node:buffer'
 import { fieldsOf, textAt, textOrNullAt } from '../domain/json-value.ts'
 import type { RowRecord, RecordLists } from '../records/row-records.ts'
-import type { LoadOptions, SnapshotManifest } from '../snapshot/snapshot-chunks.ts'
+import { SnapshotFault } from '../snapshot/snapshot-lines.ts'
 import {
   type ChunkSum,
+  type LoadOptions,
+  type SnapshotManifest,
   chunksOf,
   decodeManifest,
   encodeManifest,
   loadChunks,
-  SnapshotFault,
   sumOf,
   unspoken,
-} from '../snapshot/snapshot-chunks.ts'
+} from './snapshot-chunks.ts'
 import {
   type LogPosition,
   type ReportedState,

@@ -52,7 +52,7 @@ describe('DirtyRows', () => {
     expect(dirtyRows.size).toBe(1)
     const [record, ...others] = dirtyRows.take(1000)
     expect(record).toMatchObject({ says: 'served', version: 10 })
-    expect(record?.text).toStartWith('name 10\0')
+    expect(record?.text).toStartWith('name 10\u007f')
     expect([others, dirtyRows.size]).toEqual([[], 0])
   })
 

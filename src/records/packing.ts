@@ -25,11 +25,11 @@ export interface Packing<Item> {
 }
 
 // A packed record is its fields in the table's order without the id, then its further fields, then its links, joined by
-// NUL. A NUL or escape within a text is escaped; null is the escape alone.
-const SEPARATOR = '\u0000'
-const ESCAPE = '\u0001'
-const TO_ESCAPE = /[\u0000\u0001]/
-const ESCAPED = /\u0001[ab]/
+// DEL, which JSON need not escape. A DEL or escape within a text is escaped; null is the escape alone.
+const SEPARATOR = '\u007f'
+const ESCAPE = '\u0080'
+const TO_ESCAPE = /[\u007f\u0080]/
+const ESCAPED = /\u0080[ab]/
 const NULL = ESCAPE
 
 /** Reads the values of each type from a packed record. */

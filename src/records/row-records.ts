@@ -1,7 +1,7 @@
 import { fieldsOf } from '../domain/json-value.ts'
 import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
-import type { ListName } from '../domain/field.ts'
+import { type ListName, LISTS } from '../domain/field.ts'
 import { type Guid, guidText, readGuidWords } from '../domain/guid.ts'
 import { type Revision, joined } from '../domain/revision.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -17,7 +17,7 @@ import type { WriteListener } from './write-listener.ts'
 /**
  * The kinds of row records. `version`: only the row's version changed. The order defines the numbers of the kinds.
  */
-const SAYS = ['served', 'withheld', 'removed', 'version'] as const
+export const SAYS = ['served', 'withheld', 'removed', 'version'] as const
 
 /** One row at the present moment, as written to snapshots and to the cluster's log. */
 export interface RowRecord {
@@ -62,6 +62,15 @@ export function rowRecordOf(list: RecordLists[ListName], row: HeldRow, isVersion
   if (isVersionAlone) return { ...what, says: 'version', text: '' }
   if (packed !== null) return { ...what, says: 'served', text: packed }
   return { ...what, says: 'withheld', text: withheldText(withheld) }
+}
+
+/** Yields a record of each row, venues before the events that refer to them. */
+export function* allRowRecords(
+  { events, venues }: RecordLists,
+  names: readonly ListName[] = LISTS,
+): Generator<RowRecord, void> {
+  if (names.includes('venues')) for (const row of venues.rows()) yield rowRecordOf(venues, row)
+  if (names.includes('events')) for (const row of events.rows()) yield rowRecordOf(events, row)
 }
 
 /** Omits the value found: it may be confidential and stays in the process that read it. */

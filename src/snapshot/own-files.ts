@@ -1,9 +1,9 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from '../domain/system-error.ts'
-import { SnapshotFault } from './snapshot-chunks.ts'
+import { SnapshotFault } from './snapshot-lines.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 
@@ -63,16 +63,6 @@ export async function openIfThere(path: string): Promise<FileHandle | null> {
     if (codeOf(cause) === 'ELOOP') throw new SnapshotFault('it is a symbolic link', { cause })
     throw cause
   }
-}
-
-export async function readExactly(file: FileHandle, from: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length)
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await file.read(bytes, done, length - done, from + done)
-    if (bytesRead === 0) throw new SnapshotFault('it is cut short')
-    done += bytesRead
-  }
-  return bytes
 }
 
 export async function writeAll(file: FileHandle, bytes: Buffer, from: number): Promise<void> {

@@ -1,97 +1,31 @@
-import { hash, randomUUID } from 'node:crypto'
+import { Buffer } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
-import type { DirtyRows, RecordLists, RowRecord } from '../records/row-records.ts'
-import type { Moment } from '../time/time.ts'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { LISTS } from '../domain/field.ts'
+import { codeOf } from '../domain/system-error.ts'
 import {
-  type ChunkSum,
-  type SnapshotChunk,
-  type SnapshotManifest,
-  SLICE_ROWS,
-  SnapshotFault,
+  type DirtyRows,
+  type RecordLists,
+  type RowRecord,
   allRowRecords,
-  chunksOf,
-  decodeManifest,
-  emptyLists,
-  encodeManifest,
-  listStateOf,
-  loadChunks,
-  outboxRowRecords,
-  sumOf,
-  unspoken,
-} from './snapshot-chunks.ts'
+  applyRowRecord,
+} from '../records/row-records.ts'
+import type { SnapshotState } from '../sync/served-list.ts'
+import type { Moment } from '../time/time.ts'
+import { isOursAlone, makeDirectory, openIfThere, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
 import {
-  isOursAlone,
-  makeDirectory,
-  openIfThere,
-  readExactly,
-  refuseOthers,
-  syncDirectory,
-  writeAll,
-} from './own-files.ts'
-import { Buffer } from 'node:buffer'
-import { type JsonFields, numberAt } from '../domain/json-value.ts'
-
-/** The head of a snapshot file. */
-interface SnapshotHead extends SnapshotManifest<SnapshotList>, SnapshotState {
-  readonly fingerprint: string
-}
-
-export const LENGTH_BYTES = 4
-const SUM_BYTES = 32
-const MOST_HEAD_BYTES = 16 * 1024 * 1024
-
-function digestOf(bytes: Buffer): Buffer {
-  return hash('sha256', bytes, 'buffer')
-}
-
-/**
- * Encodes the head, with its length before and its checksum behind it, in exactly `sizeBytes`: the chunks are written
- * before the head is complete.
- */
-function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
-  const length = sizeBytes - LENGTH_BYTES - SUM_BYTES
-  const text = encodeManifest(head)
-  if (Buffer.byteLength(text) > length) throw new SnapshotFault('its header would be too large')
-  const bytes = Buffer.alloc(sizeBytes, ' ')
-  bytes.writeUInt32BE(length)
-  bytes.write(text, LENGTH_BYTES)
-  digestOf(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length)).copy(bytes, LENGTH_BYTES + length)
-  return bytes
-}
-
-/** Returns the length of the head from the first bytes of a file. */
-export function headLength(bytes: Buffer): number {
-  const length = bytes.readUInt32BE(0)
-  if (length > MOST_HEAD_BYTES) throw new SnapshotFault('it does not begin like a snapshot')
-  return length
-}
-
-/** Decodes a head with the checksum behind it. */
-export function decodeHead(bytes: Buffer): SnapshotHead {
-  const written = bytes.subarray(0, bytes.length - SUM_BYTES)
-  if (!digestOf(written).equals(bytes.subarray(written.length)))
-    throw new SnapshotFault('the checksum of its header is wrong')
-  const { lists, chunks, fields } = decodeManifest(written.toString('utf8'), snapshotListOf)
-  const { fingerprint, writtenAtMs } = fields
-  if (typeof fingerprint !== 'string' || typeof writtenAtMs !== 'number') throw unspoken()
-  return { fingerprint, writtenAtMs, lists, chunks }
-}
-
-function snapshotListOf(given: JsonFields): SnapshotList {
-  return {
-    ...listStateOf(given),
-    auditedAtMs: timeAt(given, 'auditedAtMs'),
-    confirmedAtMs: timeAt(given, 'confirmedAtMs'),
-    // Snapshots of earlier releases lack it.
-    askedUntilMs: given['askedUntilMs'] === undefined ? null : timeAt(given, 'askedUntilMs'),
-  }
-}
-
-function timeAt(given: JsonFields, name: string): number | null {
-  return given[name] === null ? null : numberAt(given, name)
-}
+  SnapshotFault,
+  firstLine,
+  isRowLine,
+  lastLine,
+  readFirstLine,
+  readLastLine,
+  readRowLine,
+  rowLine,
+} from './snapshot-lines.ts'
 
 interface SnapshotFileSettings {
   readonly directory: string
@@ -111,16 +45,20 @@ export interface StoredSnapshot extends SnapshotState {
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** An older partial file is left from a killed process: writing never takes that long. */
 const OLDEST_UNFINISHED_MS = 600_000
+/** Lines are compressed, and the file is read, in pieces of about this size. None holds up requests. */
+const PIECE_BYTES = 64 * 1024
+const LONGEST_LINE_BYTES = 16 * 1024 * 1024
+/** The longest slice of applying rows, and the number of rows between two looks at the clock. */
+const TURN_MS = 5
+const ROWS_A_LOOK = 32
 /** How many rounds write the rows that changed during the previous one. The few rows left are then written at once. */
 const MOST_ROUNDS = 8
-/** The most chunks for each MB of rows: rows that change while they are written are written again. */
-const MOST_TIMES = 4
-const CHUNK_SUM_BYTES = 120
-const MEGABYTE = 1024 * 1024
+const FEW_ROWS = 1000
 
 /**
- * The snapshot in a file: a head and the chunks that it lists. The last chunks have the rows that
- * changed while the others were written, so rows and cursors show the same moment.
+ * The snapshot in a file of JSON lines, compressed by gzip, whose checksum is that of the file: the first line, a line
+ * for each row, a line for each row that changed meanwhile, and the last line. The rows and the cursors in the last
+ * line show the same moment.
  */
 export class SnapshotFile {
   readonly #settings: SnapshotFileSettings
@@ -149,42 +87,70 @@ export class SnapshotFile {
     } catch (cause) {
       // If the caller gave up, the lists may already have rows from elsewhere.
       if (!signal.aborted) emptyLists(lists)
-      throw cause
+      throw faultOf(cause)
     } finally {
       await file.close()
     }
   }
 
   async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot> {
-    const { limits, pause } = this.#settings
-    const { fingerprint } = this.#named()
-    const goOn = async (): Promise<void> => {
-      await pause()
-      if (signal.aborted) throw new SnapshotFault('reading it takes too long')
-    }
+    const { memoryBytes } = this.#settings.limits
     const stats = await file.stat()
     if (!stats.isFile()) throw new SnapshotFault('it is not a file')
     refuseOthers(stats, 'it')
-    if (stats.size > limits.memoryBytes) throw new SnapshotFault('it is larger than limits.memory')
-    const length = headLength(await readExactly(file, 0, LENGTH_BYTES))
-    let at = LENGTH_BYTES + length + SUM_BYTES
-    const head = decodeHead(await readExactly(file, LENGTH_BYTES, length + SUM_BYTES))
-    if (head.fingerprint !== fingerprint) throw new SnapshotFault('it belongs to another CRM or mapping')
-    if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
-    const more = stats.size - head.chunks.reduce((end, { bytes }) => end + bytes, at)
-    if (more !== 0) throw new SnapshotFault(more < 0 ? 'it is cut short' : `${more} bytes follow after its end`)
-    const { memoryBytes } = limits
-    await loadChunks(head, lists, { memoryBytes, nowMs: now.monotonicMs, pause: goOn }, (_, { bytes }) => {
-      at += bytes
-      return readExactly(file, at - bytes, bytes)
-    })
-    for (const name of ['events', 'venues'] as const) {
-      const { served, withheld } = head.lists[name]
-      if (lists[name].served !== served || lists[name].withheld !== withheld) {
+    if (stats.size > memoryBytes) throw new SnapshotFault('it is larger than limits.memory')
+    let state: SnapshotState | null = null
+    await pipeline(
+      piecesOf(file),
+      createGunzip({ chunkSize: PIECE_BYTES }),
+      async (unpacked: AsyncIterable<Buffer>) => (state = await this.#apply(unpacked, lists, now, signal)),
+    )
+    if (state === null) throw new SnapshotFault('it is cut short')
+    return storedAs(state, stats.size)
+  }
+
+  /** Returns the state in the last line; `null` if there is none. */
+  async #apply(
+    unpacked: AsyncIterable<Buffer>,
+    lists: RecordLists,
+    now: Moment,
+    signal: AbortSignal,
+  ): Promise<SnapshotState | null> {
+    const { limits, pause } = this.#settings
+    let [isFirst, looked, turnEndsAt] = [true, 0, 0]
+    let state: SnapshotState | null = null
+    const goOn = async (): Promise<void> => {
+      await pause()
+      if (signal.aborted) throw new SnapshotFault('reading it takes too long')
+      turnEndsAt = performance.now() + TURN_MS
+    }
+    for await (const lines of linesIn(unpacked)) {
+      await goOn()
+      for (const line of lines) {
+        if (++looked % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) await goOn()
+        if (state !== null) throw new SnapshotFault('more follows after its end')
+        if (isFirst) this.#check(line, now)
+        else if (isRowLine(line)) applyRowRecord(lists, readRowLine(line), now.monotonicMs)
+        else state = readLastLine(line)
+        isFirst = false
+      }
+      if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
+        throw new SnapshotFault('it contains more than limits.memory allows')
+      }
+    }
+    for (const name of state === null ? [] : LISTS) {
+      const { served, withheld } = lists[name]
+      if (state?.lists[name].served !== served || state.lists[name].withheld !== withheld) {
         throw new SnapshotFault(`it does not hold as many ${name} as it says`)
       }
     }
-    return storedAs(head, stats.size)
+    return state
+  }
+
+  #check(line: string, now: Moment): void {
+    const { fingerprint, begunAtMs } = readFirstLine(line)
+    if (fingerprint !== this.#named().fingerprint) throw new SnapshotFault('it belongs to another CRM or mapping')
+    if (now.wallMs - begunAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
   }
 
   /** Replaces the snapshot with the current rows. Calls `describe` at the moment that the file shows. */
@@ -194,7 +160,7 @@ export class SnapshotFile {
     describe: () => SnapshotState,
     signal: AbortSignal,
   ): Promise<StoredSnapshot> {
-    const { directory } = this.#settings
+    const { directory, limits } = this.#settings
     await makeDirectory(directory)
     await isOursAlone(directory)
     // First remove unfinished files of killed processes: they may be what fills the disk.
@@ -203,12 +169,26 @@ export class SnapshotFile {
     const unfinished = `${path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
     try {
-      const stored = await this.#writeOpen(file, lists, dirtyRows, describe, signal)
+      let state = describe()
+      let bytes = 0
+      await pipeline(
+        this.#textOf(lists, dirtyRows, state, () => (state = describe()), signal),
+        createGzip({ level: 1, chunkSize: PIECE_BYTES }),
+        async (packed: AsyncIterable<Buffer>) => {
+          for await (const piece of packed) {
+            if (bytes + piece.length > limits.memoryBytes) {
+              throw new SnapshotFault('it would be larger than limits.memory')
+            }
+            await writeAll(file, piece, bytes)
+            bytes += piece.length
+          }
+        },
+      )
       await file.sync()
       await file.close()
       await rename(unfinished, path)
       await syncDirectory(directory)
-      return stored
+      return storedAs(state, bytes)
     } catch (cause) {
       await file.close().catch(() => {})
       await unlink(unfinished).catch(() => {})
@@ -216,49 +196,32 @@ export class SnapshotFile {
     }
   }
 
-  async #writeOpen(
-    file: FileHandle,
+  /** Yields the text of the file. Requests are answered, and rows may change, between two pieces. */
+  async *#textOf(
     lists: RecordLists,
     dirtyRows: readonly DirtyRows[],
+    { writtenAtMs: begunAtMs }: SnapshotState,
     describe: () => SnapshotState,
     signal: AbortSignal,
-  ): Promise<StoredSnapshot> {
-    const { limits, pause } = this.#settings
-    const { fingerprint } = this.#named()
-    const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
-    const cursors = JSON.stringify(describe()).length
-    const headBytes =
-      8192 + 2 * cursors + CHUNK_SUM_BYTES * (MOST_TIMES * Math.ceil(heldBytes / MEGABYTE) + 2 * MOST_ROUNDS)
-    const chunks: ChunkSum[] = []
-    let at = headBytes
-    const put = async (chunk: SnapshotChunk | null): Promise<void> => {
-      if (signal.aborted) throw new SnapshotFault('writing it takes too long')
-      if (chunk === null) return
-      if (at + chunk.body.length > limits.memoryBytes) throw new SnapshotFault('it would be larger than limits.memory')
-      chunks.push(sumOf(chunk))
-      await writeAll(file, chunk.body, at)
-      at += chunk.body.length
-    }
-    const putInSlices = async (rowRecords: Iterable<RowRecord>): Promise<void> => {
-      for (const chunk of chunksOf(rowRecords)) {
-        await put(chunk)
+  ): AsyncGenerator<string, void> {
+    const { pause } = this.#settings
+    const inTurns = async function* inTurns(rows: Iterable<RowRecord>): AsyncGenerator<string, void> {
+      for (const piece of textsOf(rows)) {
+        if (signal.aborted) throw new SnapshotFault('writing it takes too long')
+        yield piece
         await pause()
       }
     }
     const dirty = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
     for (const one of dirtyRows) one.clear()
-    await putInSlices(allRowRecords(lists))
-    for (let round = 0; round < MOST_ROUNDS && dirty() > SLICE_ROWS; round++) {
-      await putInSlices(outboxRowRecords(dirtyRows))
-    }
-    if (dirty() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
-    // No `await` here: no read may change anything between the last rows and the cursors.
-    const last = [...chunksOf(outboxRowRecords(dirtyRows))]
-    const described = describe()
-    for (const chunk of last) await put(chunk)
-    const head = { fingerprint, ...described, chunks }
-    await writeAll(file, encodeHead(head, headBytes), 0)
-    return storedAs(head, at)
+    yield `${firstLine({ fingerprint: this.#named().fingerprint, begunAtMs })}\n`
+    yield* inTurns(allRowRecords(lists))
+    for (let round = 0; round < MOST_ROUNDS && dirty() > FEW_ROWS; round++) yield* inTurns(changedOf(dirtyRows))
+    if (dirty() > FEW_ROWS) throw new SnapshotFault('rows change faster than they are written')
+    // No `await` or `yield` here: no read may change anything between the last rows and the cursors.
+    const last = [...textsOf(changedOf(dirtyRows))].join('')
+    const state = describe()
+    yield `${last}${lastLine(state)}\n`
   }
 
   /** Removes unfinished files, and snapshots of fingerprints that have not been used for long. */
@@ -274,7 +237,65 @@ export class SnapshotFile {
   }
 }
 
-function storedAs({ lists, writtenAtMs }: SnapshotHead, bytes: number): StoredSnapshot {
-  const { events, venues } = lists
-  return { lists, rows: events.served + events.withheld + venues.served + venues.withheld, bytes, writtenAtMs }
+/** Removes all rows. */
+export function emptyLists({ events, venues }: RecordLists): void {
+  for (const row of events.rows()) events.remove(row)
+  for (const row of venues.rows()) venues.remove(row)
+}
+
+function storedAs(state: SnapshotState, bytes: number): StoredSnapshot {
+  const { events, venues } = state.lists
+  return { ...state, rows: events.served + events.withheld + venues.served + venues.withheld, bytes }
+}
+
+/** Yields the rows that were written or removed since the others were taken, also during the iteration. */
+function* changedOf(dirtyRows: readonly DirtyRows[]): Generator<RowRecord, void> {
+  for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
+}
+
+/** Yields the lines of rows, many at a time. */
+function* textsOf(rows: Iterable<RowRecord>): Generator<string, void> {
+  let text = ''
+  for (const row of rows) {
+    text += `${rowLine(row)}\n`
+    if (text.length < PIECE_BYTES) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
+
+async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer, void> {
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, null)
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** Yields the complete lines of each piece. */
+async function* linesIn(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly string[], void> {
+  let rest: Buffer[] = []
+  let restBytes = 0
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf('\n') + 1
+    if (end > 0) {
+      const text = Buffer.concat([...rest, piece.subarray(0, end - 1)]).toString('utf8')
+      rest = []
+      restBytes = 0
+      yield text.split('\n')
+    }
+    rest.push(piece.subarray(end))
+    restBytes += piece.length - end
+    if (restBytes > LONGEST_LINE_BYTES) throw new SnapshotFault('one of its lines is too long')
+  }
+  if (restBytes > 0) throw new SnapshotFault('it is cut short')
+}
+
+/** Explains what zlib, or a line that says something else than lines do, means for the file. */
+function faultOf(cause: unknown): unknown {
+  const code = codeOf(cause)
+  if (code === 'Z_BUF_ERROR') return new SnapshotFault('it is cut short', { cause })
+  const isSpoilt = code === null || code.startsWith('Z_')
+  return cause instanceof SnapshotFault || !isSpoilt ? cause : new SnapshotFault('it is damaged', { cause })
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { pack } from '../../src/snapshot/snapshot-chunks.ts'
+import { pack } from '../../src/cluster/snapshot-chunks.ts'
 import { Signing } from '../../src/cluster/entries.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Fleet } from './fleet.ts'

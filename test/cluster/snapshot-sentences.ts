@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
-import { pack } from '../../src/snapshot/snapshot-chunks.ts'
+import { pack } from '../../src/cluster/snapshot-chunks.ts'
 import { Signing } from '../../src/cluster/entries.ts'
 import { Session, StoreFailure } from '../../src/cluster/store.ts'
 import { planSeeds } from '../support/depth.ts'

@@ -1,7 +1,6 @@
 import type { Admissions, SnapshotState } from '../../src/sync/served-list.ts'
-import { allRowRecords } from '../../src/snapshot/snapshot-chunks.ts'
 import type { RowRecord } from '../../src/records/row-records.ts'
-import { applyRowRecord } from '../../src/records/row-records.ts'
+import { allRowRecords, applyRowRecord } from '../../src/records/row-records.ts'
 import type { Crm, ListSource } from '../../src/sync/port.ts'
 import { failed } from '../../src/sync/port.ts'
 import type { Replica } from '../../src/sync/replica.ts'

@@ -39,7 +39,7 @@ function nextBuild(): string {
   symlinkSync(join(ROOT, 'node_modules'), join(into, 'node_modules'))
   change(join(into, 'package.json'), /"version": "[^"]+"/, () => `"version": "${NEXT_VERSION}"`)
   change(
-    join(into, 'src/snapshot/snapshot-chunks.ts'),
+    join(into, 'src/snapshot/snapshot-lines.ts'),
     /SNAPSHOT_FORMAT = (\d+)/,
     (_, format: string) => `SNAPSHOT_FORMAT = ${Number(format) + 1}`,
   )

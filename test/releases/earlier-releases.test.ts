@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { RECORDS } from '../../src/crm/mapping/map-row.ts'
-import { SNAPSHOT_FORMAT } from '../../src/snapshot/snapshot-chunks.ts'
+import { SNAPSHOT_FORMAT } from '../../src/snapshot/snapshot-lines.ts'
 import { dataFingerprintOf } from '../../src/snapshot/snapshot-keeper.ts'
 import { Signing, decodeEntry } from '../../src/cluster/entries.ts'
 import { Session } from '../../src/cluster/store.ts'
@@ -11,7 +12,7 @@ import { loadSnapshot, readManifest } from '../../src/cluster/store-snapshot.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { Formatter } from '../../src/formats/format.ts'
-import { LENGTH_BYTES, SnapshotFile, decodeHead, headLength } from '../../src/snapshot/snapshot-file.ts'
+import { SnapshotFile } from '../../src/snapshot/snapshot-file.ts'
 import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { describeWithRedis } from '../cluster/needs-redis.ts'
@@ -90,14 +91,15 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
     const directory = mkdtempSync(join(tmpdir(), 'marquee-earlier-'))
     copyFileSync(join(folder, name), join(directory, name))
     chmodSync(join(directory, name), 0o600)
-    const bytes = readFileSync(join(folder, name))
-    const length = headLength(bytes)
-    const { writtenAtMs } = decodeHead(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length + 32))
+    const [first = ''] = gunzipSync(readFileSync(join(folder, name)))
+      .toString('utf8')
+      .split('\n', 1)
+    const { begunAtMs } = JSON.parse(first) as { readonly begunAtMs: number }
     const limits = { memoryBytes: 1e9 }
     const fingerprint = name.replace('.snapshot', '')
     const file = new SnapshotFile({ directory, fingerprint: () => fingerprint, limits, pause: () => Promise.resolve() })
     const lists = emptyLists()
-    const now = { ...systemTime.now(), wallMs: writtenAtMs + 1000 }
+    const now = { ...systemTime.now(), wallMs: begunAtMs + 1000 }
     const stored = await file.read(lists, now, new AbortController().signal)
     rmSync(directory, { recursive: true })
     expect(stored?.rows).toBeGreaterThan(3)

@@ -30,7 +30,7 @@ import { type SuspiciousCell, Suspicions } from './suspicions.ts'
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
  * snapshots of other versions are not used.
  */
-export const RECORDS = 4
+export const RECORDS = 5
 
 /** A kind of record: how it is made from its fields, and which of its values are suspicious. */
 export interface RowKind<Item> {

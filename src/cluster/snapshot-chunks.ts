@@ -1,24 +1,11 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { type ListName, LISTS } from '../domain/field.ts'
-import { countAt, fieldsOf, type JsonFields, listAt, numberAt, textOrNullAt } from '../domain/json-value.ts'
-import { FAULTS } from '../domain/withheld.ts'
-import type { DirtyRows } from '../records/row-records.ts'
-import {
-  applyRowRecords,
-  type RowRecord,
-  rowRecordOf,
-  RowRecordWriter,
-  type RecordLists,
-} from '../records/row-records.ts'
-import { cursorOf } from '../sync/port.ts'
+import type { ListName } from '../domain/field.ts'
+import { fieldsOf, type JsonFields } from '../domain/json-value.ts'
+import { type RecordLists, type RowRecord, applyRowRecords, RowRecordWriter } from '../records/row-records.ts'
+import { SNAPSHOT_FORMAT, SnapshotFault } from '../snapshot/snapshot-lines.ts'
 import type { ListState } from '../sync/served-list.ts'
-
-/**
- * Incremented if the format of row records, chunks or heads changes. Instances only read and write their own format.
- */
-export const SNAPSHOT_FORMAT = 4
 
 /** The size and the checksum of a chunk, known before the chunk is read. */
 export interface ChunkSum {
@@ -33,9 +20,6 @@ export interface SnapshotManifest<State extends ListState = ListState> {
   readonly lists: Readonly<Record<ListName, State>>
   readonly chunks: readonly ChunkSum[]
 }
-
-/** Why a snapshot cannot be used or written: the rest of a sentence that begins with its name. */
-export class SnapshotFault extends Error {}
 
 const PACKED_CEILING = 4 * 1024 * 1024
 const UNPACKED_CEILING = 16 * 1024 * 1024
@@ -81,7 +65,7 @@ export function unpack(packed: Buffer): Buffer {
 }
 
 /** The number of rows written between two requests, and the approximate size of a chunk. */
-export const SLICE_ROWS = 1000
+const SLICE_ROWS = 1000
 /**
  * The longest slice of applying rows, and the number of rows between two looks at the clock. The clock decides, because
  * rows take longer until the runtime has compiled the code.
@@ -95,20 +79,6 @@ const MOST_CHUNK_BYTES = 8 * 1024 * 1024
 export interface SnapshotChunk {
   readonly body: Buffer
   readonly rows: number
-}
-
-/** Yields a record of each row, venues before the events that refer to them. */
-export function* allRowRecords(
-  { events, venues }: RecordLists,
-  names: readonly ListName[] = LISTS,
-): Generator<RowRecord, void> {
-  if (names.includes('venues')) for (const row of venues.rows()) yield rowRecordOf(venues, row)
-  if (names.includes('events')) for (const row of events.rows()) yield rowRecordOf(events, row)
-}
-
-/** Yields a record of each row written or removed since the other chunks, also during the iteration. */
-export function* outboxRowRecords(dirtyRows: readonly DirtyRows[]): Generator<RowRecord, void> {
-  for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
 }
 
 /**
@@ -202,28 +172,6 @@ export function decodeManifest<State extends ListState>(
   }
 }
 
-/** Parses the state of a list, from a snapshot or an entry of a log. Throws if it is not valid. */
-export function listStateOf(given: JsonFields): ListState {
-  const cursor = textOrNullAt(given, 'cursor')
-  const unidentified = listAt(given, 'unidentified')
-  if (unidentified.length > FAULTS.length)
-    throw new Error('unidentified must have no more counts than there are faults')
-  const shrunk = given['shrunk'] === null ? null : fieldsOf(given['shrunk'])
-  return {
-    cursor: cursor === null ? null : cursorOf(cursor),
-    served: countAt(given, 'served'),
-    withheld: countAt(given, 'withheld'),
-    unidentified: unidentified.map((count) => countAt({ unidentified: count }, 'unidentified')),
-    shrunk: shrunk && {
-      forMs: numberAt(shrunk, 'forMs'),
-      absent: countAt(shrunk, 'absent'),
-      unreadable: countAt(shrunk, 'unreadable'),
-    },
-    lost: countAt(given, 'lost'),
-    readsPrice: given['readsPrice'] === true,
-  }
-}
-
 /** The fault of a manifest that lacks a field. */
 export function unspoken(): SnapshotFault {
   return new SnapshotFault('its header is incomplete or invalid')
@@ -261,10 +209,4 @@ export async function loadChunks(
       throw new SnapshotFault('it contains more than limits.memory allows')
     }
   }
-}
-
-/** Removes all rows. */
-export function emptyLists({ events, venues }: RecordLists): void {
-  for (const row of events.rows()) events.remove(row)
-  for (const row of venues.rows()) venues.remove(row)
 }
