@@ -290,7 +290,8 @@ export class ListReplica<Item> implements ServedList<Item> {
   }
 
   awaits(venue: Guid): boolean {
-    return this.awaited.has(venue)
+    // The snapshot does not say for which venues the previous process waited.
+    return this.reader.isBridging || this.awaited.has(venue)
   }
 
   ageMs(now: Moment): number | null {

@@ -234,7 +234,9 @@ export class Checker {
     this.#lastEpoch.set(glimpse.id, Math.max(last, epoch))
     // A restart may lose a change that only a full read reports, because the snapshot was written before that read.
     const isKept = story.epochs[epoch]?.endedSilently === true || this.#log.shrunkMs.has(glimpse.list)
-    const isForgotten = this.#setting.restartEveryMs > 0 && isKept
+    // After a kill, the snapshot of a list that the CRM does not answer for may be older than the last answer.
+    const { restartEveryMs, staleIfErrorMs } = this.#setting
+    const isForgotten = restartEveryMs > 0 && (isKept || staleIfErrorMs > 0)
     if (epoch < last && !isForgotten) this.#fault(`${glimpse.id} went back from ${last} to ${epoch}`)
     this.#checkSpan(glimpse, story.epochs, epoch, since, 'epoch')
     if (glimpse.sold === null) return

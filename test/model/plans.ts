@@ -69,6 +69,12 @@ export const PLANS: readonly Plan[] = [
     plan(`${strategy}, a machine that is suspended`, { strategy, maxAgeMs: 30_000, clocks: 'suspended' }),
     plan(`${strategy}, few may wait and not for long`, { strategy, maxAgeMs: 1000, waiting: 3, waitForMs: 400 }),
     plan(`${strategy}, restarts from its snapshot`, { strategy, maxAgeMs: 1000, restartEveryMs: 10_000 }),
+    plan(`${strategy}, restarts while the CRM fails`, {
+      strategy,
+      maxAgeMs: 1000,
+      restartEveryMs: 10_000,
+      staleIfErrorMs: 60_000,
+    }),
     plan(`${strategy}, nothing goes wrong`, { strategy, maxAgeMs: 1000, trouble: 0 }),
   ]),
   ...STRATEGIES.flatMap((strategy) => [
