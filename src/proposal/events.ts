@@ -12,6 +12,7 @@ import {
   namedAnywhere,
   namedExactly,
   SOLD_OUT_NAMES,
+  stateSaid,
   TICKET_NAMES,
   WEAK_TAGS,
 } from './field-names.ts'
@@ -283,7 +284,9 @@ export function whyNot(column: Column): string {
   const number = (['Price', 'TicketCapacity', 'TicketsAvailable'] as const).find((field) =>
     isNamed(column, EVENT_NAMES[field]),
   )
-  return number === undefined || column.kind === 'number'
-    ? ''
-    : `; ${number} needs numbers, and most values are not numbers`
+  if (number !== undefined && column.kind !== 'number')
+    return `; ${number} needs numbers, and most values are not numbers`
+  return column.texts.some(({ text }) => stateSaid(text) === 'cancelled')
+    ? '; it says that events are cancelled, so publish it as Status'
+    : ''
 }

@@ -30,7 +30,7 @@ export function furtherColumns(
   taken: ReadonlySet<Column>,
 ): readonly FurtherProposal[] {
   const free = columns.filter((column) => column.filled > 0 && !taken.has(column) && canBeNamed(column.name))
-  const status = list === 'events' ? statusOf(columns) : null
+  const status = list === 'events' ? statusOf(columns, taken) : null
   const lines: FurtherProposal[] = status === null ? [] : [...status.lines]
   const meant = new Map<Column, string>()
   if (list === 'events') {
@@ -59,13 +59,14 @@ const MOST_STATES = 20
 /** A column of states, or one that marks what is cancelled. */
 function statusOf(
   columns: readonly Column[],
+  taken: ReadonlySet<Column>,
 ): { readonly column: Column; readonly lines: readonly FurtherProposal[] } | null {
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
   // A column of states may also say what is postponed.
   const ofStates = namedExactly(filled, STATUS_NAMES)
   const hasStates = ofStates?.texts.some(({ text }) => stateSaid(text) !== null) === true
   const marked = hasStates ? null : namedExactly(filled, CANCELLED_NAMES)
-  const column = marked ?? (hasStates ? ofStates : null)
+  const column = marked ?? (hasStates ? ofStates : (filled.find((one) => !taken.has(one) && isOfStates(one)) ?? null))
   if (column === null || column.kind !== 'text') return null
   // `Status` reads a value that begins with a word as that word.
   const states = new Map<string, string | null>()
@@ -96,6 +97,17 @@ function statusOf(
     })
   }
   return { column, lines }
+}
+
+/** Whether most texts of a column begin with a state, such as remarks on events that do not take place. */
+function isOfStates({ kind, texts, filled }: Column): boolean {
+  return (
+    kind === 'text' &&
+    isMost(
+      countOf(texts, (text) => stateSaid(text) !== null),
+      filled,
+    )
+  )
 }
 
 /** Whether a state is followed by more words, such as a new date. */

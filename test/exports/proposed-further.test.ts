@@ -78,6 +78,34 @@ describe('init --from proposes what nothing reads as further fields (contract §
 
 const PLACES = 'Name\nOper\n'
 
+describe('init --from finds what is cancelled in remarks', () => {
+  const proposalOf = async (remarks: readonly string[]): Promise<{ readonly text: string; readonly said: string }> => {
+    const rows = remarks.map(
+      (remark, at) => `${at + 1};Tosca;1${at}.07.2036 19:30;1${at}.07.2036 22:00;250;9;18;${remark}\n`,
+    )
+    using folder = new WorkFolder({
+      'Plan.csv': `Nr;Titel;Beginn;Ende;Plätze;Frei;Preis;Hinweis\n${rows.join('')}`,
+      'venues.csv': 'Id,Name\n',
+    })
+    const { stdout } = await runCommand(['init', 'files', '--from', 'Plan.csv'], { cwd: folder.path })
+    return { text: readFileSync(folder.at('marquee.yaml'), 'utf8'), said: stdout }
+  }
+
+  it('and proposes them as the status, with their words, if most are states', async () => {
+    const { text } = await proposalOf(['', 'Abgesagt wegen Krankheit', 'verlegt auf 21.07.'])
+    expect(text).toContain(
+      '      # Status: { column: Hinweis, values: { Abgesagt: cancelled, verlegt: postponed } }   # calendars',
+    )
+    expect(text).toContain('      # StatusText: Hinweis')
+  })
+
+  it('and says so if few are', async () => {
+    const { text, said } = await proposalOf(['mit Einführung', 'mit Pause', 'Abgesagt wegen Krankheit'])
+    expect(text).not.toContain('# Status:')
+    expect(said).toContain('it says that events are cancelled, so publish it as Status')
+  })
+})
+
 describe('init --from reads words for sold out among numbers', () => {
   it('as no tickets left, also in a column of tickets sold', async () => {
     const rows = ['40', 'ausverkauft', '10'].map(
