@@ -208,7 +208,9 @@ interface OwnService {
 async function openOwnService(configuration: Configuration): Promise<OwnService> {
   const { listen } = configuration
   const basePath = listen.basePath === '/' ? '' : listen.basePath
-  const { reading, service } = await assembleAlone({ ...configuration, describe: false }, systemTime, () => {})
+  // Each body is asked for once or twice, so none is kept.
+  const limits = { ...configuration.limits, readyBodiesBytes: 0 }
+  const { reading, service } = await assembleAlone({ ...configuration, limits, describe: false }, systemTime, () => {})
   reading.start()
   await reading.untilRead()
   const { replica } = reading

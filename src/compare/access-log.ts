@@ -118,6 +118,6 @@ function w3cLine(line: string, fields: readonly string[]): LoggedRequest | null 
   if (values.length < fields.length || method === null || path === null) return null
   const query = at('cs-uri-query')
   // IIS writes a blank as a plus sign, which media types may contain.
-  const accept = at('cs(accept)')?.replaceAll(/([,;])\++/g, '$1 ') ?? null
+  const accept = (at('cs(accept)') ?? at('accept'))?.replaceAll(/([,;])\++/g, '$1 ') ?? null
   return { method, target: query === null ? path : `${path}?${query}`, accept }
 }

@@ -129,7 +129,7 @@ function textOf({ body }: Reply): string {
   return utf8TextOf(body) ?? ''
 }
 
-const MARK = '\ufeff'
+const A_MARK = 'byte order mark'
 
 function hasMark(body: Uint8Array): boolean {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
@@ -140,6 +140,7 @@ function isSameBytes(old: Uint8Array, fresh: Uint8Array): boolean {
 }
 
 function bodyRows(old: Reply, fresh: Reply): readonly ValuePair[] {
+  if (isSameBytes(old.body, fresh.body)) return []
   const { type } = typeOf(fresh)
   const rows: ValuePair[] = []
   const whole = (found: { class: Class; what: string }, was: string | null, is: string | null): void => {
@@ -147,17 +148,12 @@ function bodyRows(old: Reply, fresh: Reply): readonly ValuePair[] {
   }
   if (hasMark(old.body) !== hasMark(fresh.body)) {
     const isHalXml = hasMark(old.body) && type === 'application/hal+xml'
-    const names = [old, fresh].map(({ body }) => (hasMark(body) ? 'a byte order mark' : null))
-    whole(
-      isHalXml ? intended('mark') : { class: 'different', what: 'byte order mark' },
-      names[0] ?? null,
-      names[1] ?? null,
-    )
+    const [was, is] = hasMark(old.body) ? [A_MARK, null] : [null, A_MARK]
+    whole(isHalXml ? intended('mark') : { class: 'different', what: A_MARK }, was, is)
   }
-  const [was, is] = [old, fresh].map(({ body }) => utf8TextOf(body)?.replace(MARK, '') ?? null)
-  if (was === null || was === undefined || is === null || is === undefined) {
-    if (!isSameBytes(old.body, fresh.body))
-      whole({ class: 'different', what: 'not UTF-8' }, was ?? 'not UTF-8', is ?? 'not UTF-8')
+  const [was, is] = [utf8TextOf(old.body), utf8TextOf(fresh.body)]
+  if (was === null || is === null) {
+    whole({ class: 'different', what: 'not UTF-8' }, was, is)
     return rows
   }
   const format = family(fresh)

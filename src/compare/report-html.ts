@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { printable } from '../domain/printable.ts'
+import { howMany, printable } from '../domain/printable.ts'
 import { xmlAttribute, xmlText } from '../domain/escape.ts'
 import type { ValuePair } from './difference.ts'
 import { type Subject, COLUMNS, count, curlOf, fieldLines, percent, shortText, verdictOf } from './verdict.ts'
@@ -34,6 +34,7 @@ export function htmlOf(tally: ComparisonTally, subject: Subject): string {
 <style>${CSS}</style>
 </head>
 <body>
+<main>
 <h1>${xmlText(title)}</h1>
 <p class="verdict ${isGood ? 'good' : 'bad'}">${xmlText(verdictOf(tally, subject))}</p>
 <p>Old: ${xmlText(subject.old)}<br>New: ${xmlText(subject.new)}</p>
@@ -42,18 +43,19 @@ ${fields.join('\n')}
 <h2>Differences</h2>
 ${groups.length === 0 ? '<p>None.</p>' : ''}${shown.join('\n')}
 ${further}
+</main>
 </body>
 </html>
 `
 }
 
 function countsTable({ table, counts, asked }: ComparisonTally): string {
-  const head = ['', 'asked', ...COLUMNS.map(([, title]) => title)]
+  const head = ['endpoint and type', 'asked', ...COLUMNS.map(([, title]) => title)]
     .map((title) => `<th scope="col">${title}</th>`)
     .join('')
   const rows = [...table].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, MOST_TABLE_ROWS)
   const share = COLUMNS.map(([kind]) => `<td>${percent(counts[kind], asked)}</td>`).join('')
-  return `<div class="wide"><table class="counts">
+  return `<div class="wide" tabindex="0"><table class="counts">
 <thead><tr>${head}</tr></thead>
 <tbody>${rows.map(([name, of]) => countsRow(name, of)).join('\n')}</tbody>
 <tfoot>${countsRow('all', counts)}<tr><th scope="row">share</th><td></td>${share}</tr></tfoot>
@@ -74,9 +76,9 @@ function groupPart(group: Group, subject: Subject): string {
   const title = COLUMNS.find(([name]) => name === kind)?.[1] ?? kind
   const pair = rows.length === 0 ? [group] : rows
   return `<section>
-<h3><span class="kind ${kind}">${title}</span> ${text(what)} <code>${text(at)}</code> <small>${count(times)} answers</small></h3>
+<h3><span class="kind ${kind}">${title}</span> ${text(what)} <code>${text(at)}</code> <small>${howMany(times, 'answer')}</small></h3>
 <p>For example <code>${text(question.path)}</code> as <code>${text(question.accept)}</code></p>
-<div class="wide"><table class="pair">
+<div class="wide" tabindex="0"><table class="pair">
 <thead><tr><th scope="col">path</th><th scope="col">old</th><th scope="col">new</th></tr></thead>
 <tbody>${pair.map((row) => pairRow(row, row.what === what && row.at === at)).join('\n')}</tbody>
 </table></div>
@@ -86,7 +88,9 @@ ${text(curlOf(subject.new, question, null))}</pre>
 }
 
 function pairRow({ at, what, class: kind, old, new: fresh }: ValuePair, isSubject: boolean): string {
-  const [was, is] = what === null ? [value(old), value(fresh)] : marked(old, fresh)
+  // The way in which a body is written has no values.
+  const [was, is] =
+    old === null && fresh === null ? ['', ''] : what === null ? [value(old), value(fresh)] : marked(old, fresh)
   const note = what === null ? '' : ` <small>${text(what)}</small>`
   const name = what === null ? '' : ` class="${kind}${isSubject ? ' subject' : ''}"`
   return `<tr${name}><th scope="row"><code>${text(at)}</code>${note}</th><td>${was}</td><td>${is}</td></tr>`
@@ -127,7 +131,7 @@ function restTable(groups: readonly Group[]): string {
     return `<tr>${values.map((cell) => `<td>${text(cell)}</td>`).join('')}</tr>`
   })
   const head = ['difference', 'path', 'answers', 'old', 'new'].map((name) => `<th scope="col">${name}</th>`).join('')
-  return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+  return `<div class="wide" tabindex="0"><table class="rest"><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
 /** The text for an element, with control characters made visible. */
@@ -140,7 +144,8 @@ const CSS = `
 body{margin:0 auto;max-width:72rem;padding:0 1rem 3rem;background:var(--ground);color:var(--text)}
 h1{font-size:1.4rem;overflow-wrap:anywhere}
 h2{margin-top:2rem;font-size:1.2rem}
-h3{margin:0 0 .3rem;font-size:1rem;overflow-wrap:anywhere}
+h3{margin:0 0 .3rem;font-size:1rem}
+p,h3,.rest td{overflow-wrap:anywhere}
 section{margin-top:1.5rem;padding-top:1rem;border-top:2px solid var(--line)}
 .verdict{padding:.6rem .9rem;border-left:.4rem solid;font-size:1.15rem;font-weight:600;overflow-wrap:anywhere}
 .good{color:var(--good)}

@@ -27,6 +27,7 @@ type Counts = Record<Class, number>
 
 /** More kinds than anyone reads. Further ones are counted together. */
 const MOST_GROUPS = 1000
+const FURTHER = 'of further kinds'
 const MOST_EXAMPLE_ROWS = 60
 const MOST_ROWS = 200
 
@@ -44,8 +45,8 @@ export class ComparisonTally {
   alike = 0
 
   /** Adds an outcome, and returns what has to be kept of it to add it again later. */
-  add(outcome: ComparedAnswer): ComparedAnswer {
-    const { question, findings, class: kind } = outcome
+  add(compared: ComparedAnswer): ComparedAnswer {
+    const { question, findings, class: kind } = compared
     this.counts[kind]++
     this.requests += question.weight
     if (kind !== 'different') this.alike += question.weight
@@ -54,28 +55,23 @@ export class ComparisonTally {
     const counts = this.table.get(row) ?? noCounts()
     counts[kind]++
     this.table.set(row, counts)
-    let isExample = false
-    const kept = { ...outcome, rows: exampleRows(outcome.rows) }
-    for (const finding of findings) isExample = this.#note(finding, kept) || isExample
-    return isExample ? kept : { ...outcome, rows: [] }
+    const isNew = findings.map((finding) => this.#note(finding, compared)).includes(true)
+    return isNew ? compared : { ...compared, rows: [] }
   }
 
-  /** Returns true if the outcome became an example. */
-  #note({ class: kind, what, at, old, new: fresh }: Difference, example: ComparedAnswer): boolean {
+  /** Returns true if the answer became an example. */
+  #note({ class: kind, what, at, old, new: fresh }: Difference, compared: ComparedAnswer): boolean {
     // A departure is one thing, wherever it shows.
     const key = kind === 'intended' ? what : `${kind} ${what} ${at}`
     const group = this.#groups.get(key)
-    if (group !== undefined) {
-      group.count++
-      return false
-    }
-    if (this.#groups.size < MOST_GROUPS) {
+    if (group !== undefined) group.count++
+    else if (this.#groups.size >= MOST_GROUPS && what !== FURTHER)
+      return this.#note({ class: kind, what: FURTHER, at: '/', old: null, new: null }, compared)
+    else {
+      const example = { ...compared, rows: exampleRows(compared.rows) }
       this.#groups.set(key, { class: kind, what, at, count: 1, example, old, new: fresh })
-      return true
     }
-    return at === '/' && what === 'of further kinds'
-      ? false
-      : this.#note({ class: kind, what: 'of further kinds', at: '/', old: null, new: null }, example)
+    return group === undefined
   }
 
   /** Notes the header fields of two answers with a record. */
@@ -90,10 +86,11 @@ export class ComparisonTally {
     return CLASSES.reduce((sum, name) => sum + this.counts[name], 0)
   }
 
-  /** The groups of a class, or of all, the worst class and the most frequent first. */
+  /** The worst class first, in each the most frequent first. */
   groups(): readonly Group[] {
-    const rank = ({ class: kind }: Group): number => CLASSES.length - CLASSES.indexOf(kind)
-    return [...this.#groups.values()].toSorted((one, other) => rank(one) - rank(other) || other.count - one.count)
+    const rank = ({ class: kind, what, count }: Group): number =>
+      CLASSES.indexOf(kind) * 1e9 + (what === FURTHER ? 0 : count)
+    return [...this.#groups.values()].toSorted((one, other) => rank(other) - rank(one))
   }
 }
 

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { runCommand, startCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
+import { Child, programOf, ROOT } from '../support/child.ts'
 import { BOTH_RUNTIMES } from '../support/depth.ts'
+import { installedProgram } from '../support/installed-program.ts'
 import { serve } from '../support/marquee-process.ts'
 import type { Fault, OldService } from './old-service.ts'
 import { FAULTS, listsOfRecords, oldRecords, startOldService, ZONE } from './old-service.ts'
@@ -311,6 +314,33 @@ describe('the manners of marquee compare', () => {
     expect(old.seen.length).toBeLessThanOrEqual(63)
   })
 })
+
+it.skipIf(installedProgram('script') === null)(
+  'marquee compare shows on a terminal how far it is, and leaves the report alone',
+  async () => {
+    const old = await startOldService()
+    const command = [
+      programOf('bun'),
+      join(ROOT, 'src/main.ts'),
+      'compare',
+      old.address,
+      '--ids',
+      'one.txt',
+      '--rate',
+      '150/s',
+    ].join(' ')
+    const terminal = new Child('script', ['-qefc', command, '/dev/null'], {
+      cwd: folder.path,
+      env: { TERM: 'xterm', COLUMNS: '120' },
+    })
+    expect(await terminal.exited).toBe(0)
+    await old.close()
+    const drawn = terminal.stdout.split('\r\u001b[K')
+    expect(drawn.filter((line) => /^#+\.+ \d+ answers? of 183, 0 different, /.test(line)).length).toBeGreaterThan(2)
+    expect(drawn.at(-1)).toStartWith('   ')
+    expect(drawn.at(-1)).toContain('Nothing is different in 183 answers (')
+  },
+)
 
 describe('marquee compare that is interrupted', () => {
   it.each(BOTH_RUNTIMES)(

@@ -11,6 +11,8 @@ export const LANES: Lanes = {
     'test/connectors/hostile.test.ts',
     'test/connectors/throttled.test.ts',
     'test/compare/compare.test.ts',
+    'test/compare/report.test.ts',
+    'test/compare/walk.test.ts',
     'test/connectors/start-while-away.test.ts',
     'test/faults/memory.test.ts',
     'test/snapshot/restart.test.ts',
@@ -64,6 +66,7 @@ export const LANES: Lanes = {
     'test/contract/node.test.ts',
   ],
   onlyInAll: [
+    'test/compare/report.test.ts',
     'test/faults/early-signals.test.ts',
     'test/faults/rereading.test.ts',
     'test/faults/waiting-answers.test.ts',
