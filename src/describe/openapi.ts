@@ -308,7 +308,7 @@ const REVISION = { sinceS: 1_767_225_600, sequence: 0 }
 /** Returns the content of a calendar with the sample's event, alone or to subscribe to. */
 function calendarContent(instance: Instance, { event, venue }: Examples, isSubscription: boolean): JsonObject {
   const formatter = formatterOf(instance)
-  const component = formatter.component(event, formatter.place(venue), REVISION) ?? ''
+  const component = formatter.component(event, formatter.venueLines(venue), REVISION) ?? ''
   const value = isSubscription ? formatter.subscription([component]) : formatter.calendar(component)
   return { schema: CALENDAR, examples: { sample: { value } } }
 }

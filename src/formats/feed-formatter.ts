@@ -44,7 +44,7 @@ export class FeedFormatter {
   }
 
   /** Returns the lines of a venue, which the VEVENTs of its events share. */
-  place(venue: VenueRecord | null): string {
+  venueLines(venue: VenueRecord | null): string {
     return venue === null ? '' : placeLines(venue)
   }
 

@@ -1,3 +1,5 @@
+// The feeds of events. In: a call or a query, and the lists. Out: JSON-LD, and calendars of one event or a page of them.
+
 import { Buffer } from 'node:buffer'
 import type { Endpoint } from '../contract/endpoints.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
@@ -126,22 +128,24 @@ export class Feeds {
   #bodyOf({ events, venues }: ServedLists, type: FeedType, row: HeldRow, nowMs: number): Written {
     const { ready, readsPrice } = events.list
     if (row.key === null) return null
-    const { venue: id } = row.key
-    const place = id === EMPTY_GUID ? null : venues.list.find(id)
-    const { sinceS, sequence } = joined(row.revision, id === EMPTY_GUID ? UNREVISED : venues.list.revisionOf(id))
+    const { venue: venueId } = row.key
+    const venueRow = venueId === EMPTY_GUID ? null : venues.list.find(venueId)
+    const venueRevision = venueId === EMPTY_GUID ? UNREVISED : venues.list.revisionOf(venueId)
+    const { sinceS, sequence } = joined(row.revision, venueRevision)
     // It is never in the future, even if a clock was set back.
     const revision: Revision = { sinceS: Math.min(sinceS, Math.floor(nowMs / 1000)), sequence }
-    const beside = `${this.#number} ${readsPrice} ${revision.sinceS} ${sequence} ${place?.packed ?? ''}`
+    // The body depends on these too. It is made again if one of them has changed.
+    const beside = `${this.#number} ${readsPrice} ${revision.sinceS} ${sequence} ${venueRow?.packed ?? ''}`
     const kept = ready.read(row, type, beside)
     if (kept !== null) return kept
     const event = events.list.read(row)
     if (event === null) return null
-    const venue = place === null ? null : venues.list.read(place)
+    const venue = venueRow === null ? null : venues.list.read(venueRow)
     const formatter = this.#formatter
     const text =
       type === 'application/ld+json'
         ? formatter.jsonLd(event, venue, readsPrice)
-        : formatter.component(event, formatter.place(venue), revision)
+        : formatter.component(event, formatter.venueLines(venue), revision)
     return text === null ? null : ready.keep(row, type, text, beside)
   }
 }

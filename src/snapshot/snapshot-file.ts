@@ -109,7 +109,7 @@ export class SnapshotFile {
     return storedAs(state, stats.size)
   }
 
-  /** Returns the state in the last line; `null` if there is none. */
+  /** Fills the lists with the rows of the lines. Returns the state in the last line; `null` if there is none. */
   async #apply(
     unpacked: AsyncIterable<Buffer>,
     lists: RecordLists,
@@ -117,7 +117,7 @@ export class SnapshotFile {
     signal: AbortSignal,
   ): Promise<SnapshotState | null> {
     const { limits, pause } = this.#settings
-    let [isFirst, looked, turnEndsAt] = [true, 0, 0]
+    let [count, turnEndsAt] = [0, 0]
     let state: SnapshotState | null = null
     const goOn = async (): Promise<void> => {
       await pause()
@@ -127,12 +127,12 @@ export class SnapshotFile {
     for await (const lines of linesIn(unpacked)) {
       await goOn()
       for (const line of lines) {
-        if (++looked % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) await goOn()
+        count++
+        if (count % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) await goOn()
         if (state !== null) throw new SnapshotFault('more follows after its end')
-        if (isFirst) this.#check(line, now)
+        if (count === 1) this.#check(line, now)
         else if (isRowLine(line)) applyRowRecord(lists, readRowLine(line), now.monotonicMs)
         else state = readLastLine(line)
-        isFirst = false
       }
       if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
         throw new SnapshotFault('it contains more than limits.memory allows')
@@ -147,6 +147,7 @@ export class SnapshotFile {
     return state
   }
 
+  /** Throws if the first line is not that of a snapshot which can be used now. */
   #check(line: string, now: Moment): void {
     const { fingerprint, begunAtMs } = readFirstLine(line)
     if (fingerprint !== this.#named().fingerprint) throw new SnapshotFault('it belongs to another CRM or mapping')

@@ -45,7 +45,7 @@ describe('a calendar, read by ical.js (contract §6)', () => {
       AddressPostalCode: string | null,
       AddressState: string | null,
     ): string =>
-      formatter.place({
+      formatter.venueLines({
         ...venue,
         Name: 'Oper',
         AddressStreet1: null,
@@ -72,7 +72,7 @@ describe('a calendar, read by ical.js (contract §6)', () => {
       const venue = count % 3 === 0 ? null : random.venue()
       const event = random.event(venue)
       const revision = { sinceS: 1_767_225_600 + count, sequence: count }
-      const component = formatter.component(event, formatter.place(venue), revision)
+      const component = formatter.component(event, formatter.venueLines(venue), revision)
       if (component === null) continue
       written++
       const text = formatter.calendar(component)
