@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'bun:test'
 import { CellFault, DecimalText, isList } from './cell.ts'
 import { parseCell, parsePlain, parseShallow, parseShallowInSlices } from './parse-cell.ts'
-import { JsonFault, numberCell, readJson } from './read-json.ts'
-import { parseErrorBody } from '../dataverse/client.ts'
+import { JsonFault, numberCell, plainNumber, readJson } from './read-json.ts'
 import { toLinksOfText } from '../mapping/conversions.ts'
 
 /** A slow reference: parses each number from its source text. */
@@ -31,8 +30,8 @@ function expectedOf(text: string): unknown {
 }
 
 /** The result of the parser for texts of any length. */
-function readWhole(text: string): unknown {
-  const reading = readJson(text, numberCell)
+function readWhole(text: string, numberOf: (source: string) => unknown = numberCell): unknown {
+  const reading = readJson(text, numberOf)
   try {
     for (;;) {
       const step = reading.next()
@@ -42,6 +41,34 @@ function readWhole(text: string): unknown {
     if (cause instanceof JsonFault) return 'syntax'
     throw cause
   }
+}
+
+/** Texts of JSON whose strings hold what looks like numbers and names. */
+function jsonTexts() {
+  const number = fc.oneof(
+    fc.constantFrom('0', '-0', '1.50', '12', '1e3', '-1E-7', '0.1', '123456789012345', '1234567890123456', '-0.0'),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  )
+  const piece = fc.constantFrom('"', '\\', ',', ':', '{', '}', '[', ']', '1.5', ' ', 'Price', '"Price":1.5,', 'é', '-0')
+  const string = fc.array(piece, { maxLength: 8 }).map((pieces) => JSON.stringify(pieces.join('')))
+  const name = fc.oneof(fc.constantFrom('"Price"', '"a"', '"__proto__"', '"b c"'), string)
+  const space = fc.constantFrom('', ' ', '\n\t')
+  const value = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 2 },
+      number,
+      string,
+      fc.constantFrom('null', 'true'),
+      fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
+      fc
+        .array(fc.tuple(name, space, tie('value'), space), { maxLength: 4 })
+        .map(
+          (members) =>
+            `{${members.map(([key, left, item, right]) => `${key}${left}:${right}${item}${left}`).join(',')}}`,
+        ),
+    ),
+  })).value
+  return { value, piece, space }
 }
 
 describe('reading JSON without losing a digit', () => {
@@ -72,44 +99,7 @@ describe('reading JSON without losing a digit', () => {
   })
 
   it('equals a reviver that looks at every number, whatever stands in the strings', () => {
-    const number = fc.oneof(
-      fc.constantFrom('0', '-0', '1.50', '12', '1e3', '-1E-7', '0.1', '123456789012345', '1234567890123456', '-0.0'),
-      fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
-    )
-    const piece = fc.constantFrom(
-      '"',
-      '\\',
-      ',',
-      ':',
-      '{',
-      '}',
-      '[',
-      ']',
-      '1.5',
-      ' ',
-      'Price',
-      '"Price":1.5,',
-      'é',
-      '-0',
-    )
-    const string = fc.array(piece, { maxLength: 8 }).map((pieces) => JSON.stringify(pieces.join('')))
-    const name = fc.oneof(fc.constantFrom('"Price"', '"a"', '"__proto__"', '"b c"'), string)
-    const space = fc.constantFrom('', ' ', '\n\t')
-    const value = fc.letrec<{ value: string }>((tie) => ({
-      value: fc.oneof(
-        { maxDepth: 2 },
-        number,
-        string,
-        fc.constantFrom('null', 'true'),
-        fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
-        fc
-          .array(fc.tuple(name, space, tie('value'), space), { maxLength: 4 })
-          .map(
-            (members) =>
-              `{${members.map(([key, left, item, right]) => `${key}${left}:${right}${item}${left}`).join(',')}}`,
-          ),
-      ),
-    })).value
+    const { value, piece, space } = jsonTexts()
     fc.assert(
       fc.property(value, (text) => {
         expect(parsed(text)).toEqual(oracle(text))
@@ -125,6 +115,21 @@ describe('reading JSON without losing a digit', () => {
         const changed = text.slice(0, from) + added + text.slice(from + removed)
         expect([changed, readWhole(changed)]).toEqual([changed, expectedOf(changed)])
         expect([changed, parsed(changed)]).toEqual([changed, expectedOf(changed)])
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('reads plain values at once as it does in slices, valid JSON or not', () => {
+    const { value, piece, space } = jsonTexts()
+    const broken = fc.tuple(value, fc.nat(), fc.nat({ max: 2 }), fc.oneof(piece, space, fc.string({ maxLength: 2 })))
+    return fc.assert(
+      fc.asyncProperty(broken, async ([text, at, removed, added]) => {
+        const from = at % (text.length + 1)
+        for (const read of [text, text.slice(0, from) + added + text.slice(from + removed)]) {
+          const slow = readWhole(read, plainNumber)
+          expect([read, await parsePlain(read, () => null)]).toEqual([read, slow === 'syntax' ? null : slow])
+        }
       }),
       { numRuns: 5000 },
     )
@@ -167,7 +172,7 @@ describe('reading JSON without losing a digit', () => {
 
   it('reads a number as a plain value if a float keeps its digits, otherwise as its text', async () => {
     const text = '[7, 0.1, 9007199254740991, 9007199254740993, 9007199254740992, 1.50, -0, 1e3, {"__proto__": 2.0}]'
-    for (const long of [text, text + ' '.repeat(70_000)]) {
+    for (const long of [text, text + ' '.repeat(1_100_000)]) {
       const read = await parsePlain(long, () => null)
       const expected =
         '[7,0.1,9007199254740991,"9007199254740993","9007199254740992","1.50","-0","1e3",{"__proto__":"2.0"}]'
@@ -200,7 +205,8 @@ it.each<readonly [what: string, read: () => unknown, comes: unknown]>([
   ['a text', () => parseShallowInSlices(LONG, () => null), { ok: false, reason: 'depth' }],
   ['objects', () => parseShallow('{"a":'.repeat(200_000)), { ok: false, reason: 'depth' }],
   ['a text at once', () => parseShallow(LONG), { ok: false, reason: 'depth' }],
-  ['an error of Dataverse', () => parseErrorBody(LONG), { code: '', message: '' }],
+  ['an answer', () => parsePlain(LONG, () => null), null],
+  ['a short answer', () => parsePlain('[1,'.repeat(100_000), () => null), null],
   ['the text of a link', () => toLinksOfText(LONG) instanceof CellFault, true],
 ])('nesting without end is refused before it takes long: %s', async (_, read, comes) => {
   const before = process.cpuUsage()

@@ -117,11 +117,45 @@ export async function parseShallowInSlices(text: string, rest: Rest): Promise<Pa
   return text.length > SHORT ? parsedInSlices(readJson(text, numberCell, BOUNDS), rest) : parseCell(text)
 }
 
+/** Texts up to this length are parsed at once if that loses no digit: at the worst it takes some 30 ms. */
+const QUICK = 1_048_576
+
 /** As `parseShallowInSlices`, to plain values; `null` also for a text that is not JSON. */
 export async function parsePlain(text: string, rest: Rest): Promise<JsonValue> {
+  const quick = text.length > QUICK ? undefined : parsePlainAtOnce(text)
+  if (quick !== undefined) return isWithin(quick, BOUNDS.depth) ? quick : null
   const bounds = text.length > SHORT ? BOUNDS : undefined
   const parsed = await parsedInSlices(readJson(text, plainNumber, bounds), rest)
   return parsed.ok ? parsed.cell : null
+}
+
+/** A fragile number, after the name of its member where it has one. */
+const FRAGILE_PLAIN =
+  /([{,]\s*"[\w@.]+"\s*:\s*|^\s*|[:[,]\s*)(-0|-?[1-9]\d{15,}|-?(?:0|[1-9]\d*)(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g
+
+/** Parses JSON with `JSON.parse`, which is three times as fast; `undefined` if it could lose digits, or is no JSON. */
+function parsePlainAtOnce(text: string): JsonValue | undefined {
+  let isSafe = true
+  const quoted = !MAY_BE_FRAGILE.test(text)
+    ? text
+    : text.replaceAll(FRAGILE_PLAIN, (match: string, before: string, source: string) => {
+        // As of `FRAGILE`: only after a name it is certainly not within a text.
+        if (!before.includes('"')) isSafe = false
+        return typeof plainNumber(source) === 'number' ? match : `${before}"${source}"`
+      })
+  if (!isSafe) return undefined
+  try {
+    // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- JSON holds nothing else
+    return JSON.parse(quoted) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function isWithin(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === 0) return false
+  return Object.values(value).every((inner: JsonValue) => isWithin(inner, depth - 1))
 }
 
 /**
