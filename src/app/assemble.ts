@@ -33,7 +33,7 @@ export interface Marquee {
   /** Applies the settings that a reload may change, and keeps the records. If it rejects, nothing has changed. */
   adopt(configuration: Configuration): Promise<void>
   /** What explanations need to know of the CRM. */
-  readonly explaining: Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText' | 'textKeyFor'>
+  readonly explaining: Pick<ExplainOptions, 'idsOf' | 'venueText' | 'textKeyFor'>
   readonly suspicions: ListSuspicions
 }
 
@@ -162,7 +162,6 @@ async function assembleWith<R extends Reading>(
     explaining: {
       idsOf: idsOf(configuration.crm),
       ...(hasTextKeys(configuration.crm) ? { textKeyFor } : {}),
-      remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       venueText: (venue) => suspicions.events.venueTexts.get(venue)?.text ?? null,
     },
     suspicions,

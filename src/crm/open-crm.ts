@@ -1,6 +1,6 @@
 // The CRM connectors. In: the settings of one kind of CRM. Out: a Crm, with a source for each list, which reads pages
-// of changes (sync/port.ts). files/, postgres/ and dataverse/ implement that port; those of open-shipped.ts and users'
-// own (child/) are written against the outer port. Begin with files/, the simplest.
+// of changes (sync/port.ts). files/ and postgres/ implement that port; those of open-shipped.ts and users' own (child/) are
+// written against the outer port. Begin with files/, the simplest.
 
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -28,8 +28,6 @@ export async function openCrm(settings: CrmSettings, context: CrmContext): Promi
   }
   const crm = await open(settings, { ...context, ...html, loadWeb: loadTraced })
   if (suspicions !== undefined) crm.events.readsPrice = () => suspicions.events.readsPrice
-  // The Dataverse connector counts its own requests: one read of a list takes many.
-  if (settings.kind === 'dataverse') return crm
   countReads(crm.events, context.observe)
   countReads(crm.venues, context.observe)
   return crm
@@ -41,11 +39,6 @@ export async function openCrm(settings: CrmSettings, context: CrmContext): Promi
  */
 async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmContext): Promise<Crm> {
   switch (settings.kind) {
-    case 'dataverse': {
-      const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
-      const openHttpClient = await loadWeb()
-      return openDataverseCrm(settings, { ...shared, env, openHttpClient })
-    }
     case 'files': {
       const { openFilesCrm, openWebFiles } = await import('./files/files-crm.ts')
       const webFiles = await openWebFiles(settings, { ...shared, env }, loadWeb)
@@ -55,6 +48,7 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
       const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
       return openPostgresCrm(settings, shared)
     }
+    case 'dataverse':
     case 'odoo':
     case 'salesforce':
     case 'civicrm':

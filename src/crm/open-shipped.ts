@@ -6,6 +6,8 @@ import type { CrmSettings } from '../config/configuration.ts'
 import { type FurtherField, NO_FURTHER } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Crm } from '../sync/port.ts'
+import { dataverseConnector } from './dataverse/dataverse-connector.ts'
+import { eventsSetting, venuesSetting } from './dataverse/stock-mapping.ts'
 import { civicrmConnector } from './civicrm.ts'
 import type { Connector } from './connector/marquee-connector.d.ts'
 import type { SettingValues } from './context/given-settings.ts'
@@ -17,7 +19,11 @@ import { salesforceConnector } from './salesforce.ts'
 
 type Settings = CrmSettings<'odoo' | 'salesforce' | 'civicrm'>
 
-export function openShipped(settings: Settings | CrmSettings<'http'>, context: ShippedContext): Promise<Crm> {
+export function openShipped(
+  settings: Settings | CrmSettings<'http' | 'dataverse'>,
+  context: ShippedContext,
+): Promise<Crm> {
+  if (settings.kind === 'dataverse') return openDataverse(settings, context)
   if (settings.kind === 'http') {
     const [connector, values] = httpConnector(settings)
     // Of several paths, the connector gives the rows the first time.
@@ -27,6 +33,29 @@ export function openShipped(settings: Settings | CrmSettings<'http'>, context: S
   }
   const [connector, values] = shippedConnector(settings, context.further)
   return openShippedCrm(connector, values, settings, context)
+}
+
+/** Opens the connector for Dataverse, whose stock tables are mapped here: it has to know which columns to request. */
+function openDataverse(settings: CrmSettings<'dataverse'>, context: ShippedContext): Promise<Crm> {
+  const { time } = context
+  const { url, authority, tenant, clientId, clientSecret, language, availability } = settings
+  const events = eventsSetting(settings.events)
+  const venues = venuesSetting(settings.venues)
+  const connector = dataverseConnector({
+    events,
+    venues,
+    language,
+    readsTickets: availability !== null,
+    secretFrom: clientSecret.from,
+    nowMs: () => time.now().monotonicMs,
+  })
+  const values = { url, authority, tenant, clientId, clientSecret }
+  return openShippedCrm(
+    connector,
+    values,
+    { ...settings, idNamespace: null, events, venues, givesCells: true },
+    context,
+  )
 }
 
 function shippedConnector(settings: Settings, further = NO_FURTHER): readonly [Connector, SettingValues] {

@@ -194,21 +194,6 @@ function logLine(seen: Observation): LogLine | null {
       const byColumn = JSON.stringify(seen.byColumn)
       return line('warn', `the CRM did not report changes of its ${seen.list}, by column: ${byColumn}`)
     }
-    case 'no-change-tracking':
-    case 'changes-unreadable': {
-      const { kind, list, table } = seen
-      const fact =
-        kind === 'no-change-tracking'
-          ? `the CRM tracks no changes of ${table}`
-          : `the CRM tracks the changes of ${table}, but reading them keeps failing`
-      return line('warn', `${fact}: every refresh reads all ${list}`)
-    }
-    case 'labels-missing': {
-      const { table, column, codes } = seen
-      const count = codes === 1 ? '1 code' : `${codes} codes`
-      const fact = `${count} in ${column} of ${table} ${codes === 1 ? 'has' : 'have'} no label in the CRM`
-      return line('warn', `${fact}: the rows are shown without it; \`./marquee check\` lists the codes`)
-    }
     case 'columns-ignored': {
       const columns = seen.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
       const more = seen.columns.length - columns.length

@@ -34,17 +34,6 @@ export type Observation =
   /** The operator accepted shorter lists. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
-  /**
-   * Every refresh of a list must be a full read, because the CRM does not track changes of the table, or because it
-   * does, but reading them keeps failing.
-   */
-  | {
-      readonly kind: 'no-change-tracking' | 'changes-unreadable'
-      readonly list: string
-      readonly table: string
-    }
-  /** Rows of a table contain codes without a label in the CRM, and are served without the label. */
-  | { readonly kind: 'labels-missing'; readonly table: string; readonly column: string; readonly codes: number }
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
   /** A finding about a CRM whose lists can be read: one sentence, with the row's id if it concerns a row. */
   | { readonly kind: 'crm-noticed'; readonly message: string }

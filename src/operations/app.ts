@@ -25,7 +25,7 @@ import type { Time } from '../time/time.ts'
 export interface OperationsSource
   extends
     Omit<MetricsOptions, 'isReady' | 'snapshot' | 'snapshotError' | 'cluster'>,
-    Pick<ExplainOptions, 'idsOf' | 'remarkOn' | 'venueText' | 'textKeyFor'>,
+    Pick<ExplainOptions, 'idsOf' | 'venueText' | 'textKeyFor'>,
     Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
   readonly settings: () => RefreshSettings
   readonly reading: () => ReadingStatus

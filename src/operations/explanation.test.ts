@@ -20,7 +20,6 @@ it('an explanation finds the rows that hold the text among all that are kept', a
     now: time.now(),
     mayAnswer: () => true,
     idsOf: null,
-    remarkOn: () => null,
     hasLists: false,
   }
   const { steps } = await explainId('Gala', options)

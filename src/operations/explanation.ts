@@ -42,8 +42,6 @@ export interface ExplainOptions {
   readonly idsOf: ((crmId: string) => readonly Guid[]) | null
   /** The leader; `null` if it is this instance or unknown. */
   readonly readBy?: string | null
-  /** Returns a remark on a served row; `null` if there is none. */
-  readonly remarkOn: (list: ListName, id: Guid) => string | null
   /** Returns a venue's id as the CRM writes it; `null` if that is the id itself or unknown. */
   readonly venueText?: (id: Guid) => string | null
   readonly hasLists: boolean
@@ -241,11 +239,10 @@ function explainHeld<Item>(
   before: readonly Step[],
   options: ExplainOptions,
 ): Explanation {
-  const { now, mayAnswer, remarkOn } = options
+  const { now, mayAnswer } = options
   const { freshness } = from
   const kind = kindOf(from)
   const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
-  const remark = remarkOn(from.list.kind.name, id)
   const shown = mayAnswer(from.list.kind.name)
   const representations = represent(from, id)
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
@@ -259,7 +256,7 @@ function explainHeld<Item>(
   const steps: readonly Step[] = [
     ...before,
     { step: 'active', ok: true, detail: visible },
-    mappedStep(kind, from.list.kept.get(row)?.withheld ?? null, remark, options),
+    mappedStep(kind, from.list.kept.get(row)?.withheld ?? null, options),
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held this version for ${agoText(heldMs)}.` },
     { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
@@ -268,13 +265,8 @@ function explainHeld<Item>(
   return { id, kind, shown, steps, representations }
 }
 
-function mappedStep(
-  kind: ExplainedKind,
-  kept: Withheld | null,
-  remark: string | null,
-  { textKeyFor }: ExplainOptions,
-): Step {
-  if (kept === null) return { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' }
+function mappedStep(kind: ExplainedKind, kept: Withheld | null, { textKeyFor }: ExplainOptions): Step {
+  if (kept === null) return { step: 'mapped', ok: true, detail: 'Every column could be read.' }
   const { reason, remedy } = withheldWords(kept, textKeyFor)
   const served = 'The previous record is served until Marquee believes the list.'
   return { step: 'mapped', ok: false, detail: `The ${kind} (${kept.where}) ${reason}. ${remedy} ${served}` }

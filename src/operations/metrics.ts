@@ -263,10 +263,8 @@ function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
     histogram('marquee_refresh_duration_seconds', 'Duration of the reads of a list.', () =>
       [...reads.lists].flatMap(([list, { durations }]) => distribution(durations, { list })),
     ),
-    counter(
-      'marquee_crm_requests_total',
-      'Exchanges with the CRM (requested pages, statements, inspected files), by outcome.',
-      () => OUTCOMES.map((outcome) => ({ labels: { outcome }, value: reads.crmRequests.get(outcome) ?? 0 })),
+    counter('marquee_crm_requests_total', 'Reads of the CRM, by outcome.', () =>
+      OUTCOMES.map((outcome) => ({ labels: { outcome }, value: reads.crmRequests.get(outcome) ?? 0 })),
     ),
     histogram(
       'marquee_publish_delay_seconds',

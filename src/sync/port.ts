@@ -103,8 +103,6 @@ export interface ListSource<Item> {
    * rows of the list were read.
    */
   readsPrice?(): boolean | null
-  /** Returns a sentence for the admin about a row that is served; `null` if there is nothing to say. */
-  remarkOn?(id: Guid): string | null
 }
 
 /** @param why the server that asks for the pause, in words without secrets */

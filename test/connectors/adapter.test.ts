@@ -384,9 +384,9 @@ describe('a list with changes', () => {
     await reader.full()
     reader.cursor = 'old' as NonNullable<Reader['cursor']>
     expect(message(await reader.changes())).toBe('cursor-refused: events: the token is too old')
-    next = 'x'.repeat(2001)
+    next = 'x'.repeat(16_385)
     reader.cursor = 'c1' as NonNullable<Reader['cursor']>
-    expect(message(await reader.changes())).toContain('more than 2000 characters')
+    expect(message(await reader.changes())).toContain('more than 16384 characters')
     next = ''
     expect(message(await reader.changes())).toBe('broken: events: changes returned no cursor')
     expect(reader.cursor).toBe('c1' as NonNullable<Reader['cursor']>)

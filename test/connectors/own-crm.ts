@@ -66,6 +66,7 @@ export async function openOwn(
     maxAgeMs = 30_000,
     fullReadEveryMs = 900_000,
     suspicions = listSuspicions(),
+    values = {},
   } = {},
   more: Partial<Connector> = {},
 ): Promise<OwnCrm> {
@@ -82,7 +83,7 @@ export async function openOwn(
     ca: null,
     allowInsecure: false,
   }
-  const crm = await openShippedCrm(connector, {}, settings, {
+  const crm = await openShippedCrm(connector, values, settings, {
     showIn: settings.timeZone,
     time,
     observe: (observation: Observation) => observation.kind === 'crm-noticed' && notices.push(observation.message),

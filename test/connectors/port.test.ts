@@ -52,14 +52,47 @@ describe('the cursor of a list', () => {
     const time = new ShiftedTime()
     const { events } = await openOwn(stream, { time, maxAgeMs: 30_000 })
     const reader = new Reader(events)
-    expect(await reader.full()).toMatchObject({ ok: true, complete: true, cursor: null })
+    expect(await reader.full()).toMatchObject({ ok: true, complete: true })
     expect(events.reportsChanges).toBe(false)
-    expect(await reader.full({ served: reader.served() })).toMatchObject({ ok: true, complete: false, confirms: false })
+    const early = { ok: true, complete: false, confirms: false, cursor: reader.cursor }
+    expect(await reader.full({ served: reader.served() })).toMatchObject(early)
     expect(reads).toBe(1)
+    // A read that is not believed leaves the cursor of the one before it.
+    expect(await reader.full({ served: reader.served(), cursor: null })).toMatchObject({ complete: true })
     expect(await reader.full({ served: reader.served(), mustConfirm: true })).toMatchObject({ complete: true })
     time.aheadMs = 15_000
     expect(await reader.full({ served: reader.served() })).toMatchObject({ ok: true, complete: true, confirms: true })
-    expect(reads).toBe(3)
+    expect(reads).toBe(4)
+  })
+
+  it('is missing if neither gives one: its reads take no more than a third of the budget of requests', async () => {
+    const server = await JsonServer.open(() => ({ json: [] }))
+    const stream: Stream = {
+      fields,
+      async *full({ http, settings }) {
+        for (let page = 0; page < 4; page++) await http.get(String(settings['url']))
+        yield rowsTo(2)
+      },
+      async *changes() {
+        yield []
+        return null
+      },
+    }
+    const time = new ShiftedTime()
+    const requests = { most: 30, per: '60s' }
+    const options = { time, maxAgeMs: 10_000, values: { url: server.url } }
+    const { events } = await openOwn(stream, options, { settings: { url: 'url' }, requests })
+    const reader = new Reader(events)
+    for (const [aheadMs, asked] of [
+      [0, 4],
+      [23_000, 4],
+      [24_500, 8],
+    ] as const) {
+      time.aheadMs = aheadMs
+      expect(await reader.full({ served: reader.served() })).toMatchObject({ ok: true })
+      expect(server.asked.length).toBe(asked)
+    }
+    await server.close()
   })
 
   it('is not asked for during a quarter of an hour once five in a row have expired', async () => {
@@ -77,13 +110,15 @@ describe('the cursor of a list', () => {
       },
     }
     const time = new ShiftedTime()
-    const reader = new Reader((await openOwn(stream, { time })).events)
+    const { events } = await openOwn(stream, { time })
+    const reader = new Reader(events)
     for (let times = 1; times <= 5; times++) {
       expect(await reader.full()).toMatchObject({ ok: true, cursor: 'c1' })
       expect(message(await reader.changes())).toBe('cursor-refused: events: too old')
     }
     asked.length = 0
-    expect(await reader.full()).toMatchObject({ ok: true, complete: true, cursor: null })
+    expect(await reader.full()).toMatchObject({ ok: true, complete: true })
+    expect(events.reportsChanges).toBe(false)
     expect(asked).toEqual([])
     time.aheadMs = 15 * 60_000
     expect(await reader.full()).toMatchObject({ ok: true, cursor: 'c1' })

@@ -22,6 +22,8 @@ let limit: ((asked: Asked) => Answer | null) | null = null
 
 function answerOf({ path, query }: Asked): Answer {
   if (path === '/services/oauth2/token') return { json: { access_token: 'token', token_type: 'Bearer' } }
+  if (path.endsWith('/oauth2/v2.0/token')) return { json: { access_token: 'token', token_type: 'Bearer' } }
+  if (path.startsWith('/api/data/')) return { json: { value: [] } }
   if (path.startsWith('/services/data')) return { json: { totalSize: 0, done: true, records: [] } }
   if (path.startsWith('/json/2/')) return { json: [] }
   if (path.startsWith('/civicrm/')) return { json: { values: [], count: 0 } }
@@ -58,6 +60,7 @@ fetch(url + '/' + process.argv[2]).then(async (reply) => {
 `
 const SALESFORCE = `kind: salesforce\n  url: URL\n  clientId: app\n  clientSecret: ${KEY}\n  ${NAMESPACE}\n  events: { from: Event__c }\n  venues: { from: Venue__c }`
 const ODOO = `kind: odoo\n  url: URL\n  database: db\n  key: ${KEY}\n  ${NAMESPACE}\n  venues: { where: [] }`
+const DATAVERSE = `kind: dataverse\n  url: URL\n  authority: URL\n  tenant: tenant\n  clientId: app\n  clientSecret: ${KEY}`
 const CIVICRM = `kind: civicrm\n  url: URL\n  key: ${KEY}\n  ${NAMESPACE}`
 const OWN = `kind: module\n  path: ./crm.mjs\n  settings: { url: URL }`
 const RUN = `kind: command\n  run: [node, crm.cjs]\n  settings: { url: URL }\n  events: { ways: [full], fields: ${FIELDS} }\n  venues: { fields: { Id: id, Name: name } }`
@@ -69,6 +72,12 @@ const busy = always({ status: 429, headers: LATE, json: {} })
 const overLimit = ({ path }: Asked): Answer | null =>
   path.startsWith('/services/data')
     ? { status: 403, json: [{ message: 'TotalRequests Limit exceeded.', errorCode: 'REQUEST_LIMIT_EXCEEDED' }] }
+    : null
+
+/** A limit of Dataverse that the code alone tells. */
+const overTime = ({ path }: Asked): Answer | null =>
+  path.startsWith('/api/data/')
+    ? { status: 503, headers: LATE, json: { error: { code: '0x80072321', message: '' } } }
     : null
 
 type Case = readonly [name: string, crm: string, limit: (asked: Asked) => Answer | null, leastMs: number, why: string]
@@ -100,6 +109,8 @@ const CASES: readonly Case[] = [
   ['salesforce, 403 REQUEST_LIMIT_EXCEEDED', SALESFORCE, overLimit, 5000, 'asks for fewer requests (403)'],
   ['salesforce, 429 for the token', SALESFORCE, busy, 100_000, 'asks for fewer requests (429)'],
   ['odoo, 429', ODOO, busy, 100_000, 'asks for fewer requests (429)'],
+  ['dataverse, 429', DATAVERSE, busy, 100_000, 'asks for fewer requests (429)'],
+  ['dataverse, a limit of execution time', DATAVERSE, overTime, 100_000, 'asks for less execution time (503)'],
   ['civicrm, 429', CIVICRM, busy, 100_000, 'asks for fewer requests (429)'],
   ['module, 429', OWN, busy, 100_000, 'asks for fewer requests (429)'],
   ['command, #fail throttled', RUN, busy, 5000, 'our CRM asks for fewer requests'],

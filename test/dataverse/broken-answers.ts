@@ -73,6 +73,9 @@ export const ODD: Answers = {
   GZIP: packed((body) => gzipSync(body), 'GZIP'),
   'x-gzip': packed((body) => gzipSync(body), 'x-gzip'),
   'no length, then the end': ending(under('HTTP/1.1 200 OK\r\n\r\n')),
+  '201': status('201 Created'),
+  '206': status('206 Partial Content'),
+  '000': status('000 Odd'),
   'HTTP/1.0': ending(under('HTTP/1.0 200 OK\r\n\r\n')),
   '100 and then 200': made((body) => Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), answer(body)])),
   '103 and then 200': made((body) =>
@@ -98,8 +101,6 @@ export const WRONG_BODIES: Answers = {
   'UTF-16': made((body) => answer(Buffer.from(body.toString(), 'utf16le'))),
   'no UTF-8': made(() => answer(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))),
   NULs: text('\0'.repeat(1000)),
-  '201': status('201 Created'),
-  '206': status('206 Partial Content'),
   '300': status('300 Multiple Choices'),
   '304': raw('HTTP/1.1 304 Not Modified\r\n\r\n'),
   'a redirect to itself': raw('HTTP/1.1 302 Found\r\nlocation: /api/data/v9.2/\r\ncontent-length: 0\r\n\r\n'),
@@ -107,7 +108,6 @@ export const WRONG_BODIES: Answers = {
   '418': status('418 Teapot'),
   '500': status('500 Internal'),
   '999': status('999 Odd'),
-  '000': status('000 Odd'),
 }
 
 /** Bytes that are not HTTP as it should be. */

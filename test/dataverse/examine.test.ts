@@ -7,7 +7,7 @@ const environment = new Fixture()
 describe('whether this instance could read the CRM, which a cluster asks before it lets one lead', () => {
   it('is asked with a row of each table, and not at all once the lists were read', async () => {
     fill(environment, 30)
-    const rig = environment.rig()
+    const rig = await environment.rig()
     expect(await rig.crm.examine?.()).toMatchObject({ problems: [] })
     const pages = environment.standIn.reads.filter(({ path }) => path.includes('$select='))
     expect(pages.length).toBe(2)
@@ -19,14 +19,14 @@ describe('whether this instance could read the CRM, which a cluster asks before 
 
   it('is denied where the client secret is wrong', async () => {
     const secret = { text: 'another secret', name: 'the environment variable SECRET', reread: null }
-    const rig = environment.rig({ secret })
+    const rig = await environment.rig({ secret })
     const problems = (await rig.crm.examine?.())?.problems ?? []
     expect(problems.map(({ kind }) => kind)).toEqual(['refused', 'refused'])
     expect(JSON.stringify(problems)).not.toContain('another secret')
   })
 
   it('is denied where a table is missing', async () => {
-    const rig = environment.rig({ settings: { venues: { from: 'msevtmgt_venue', fields: {} } } })
+    const rig = await environment.rig({ settings: { venues: { from: 'msevtmgt_venue', fields: {} } } })
     expect((await rig.crm.examine?.())?.problems).toMatchObject([{ kind: 'misconfigured' }])
   })
 })

@@ -47,8 +47,8 @@ export class Fixture implements Environment {
   }
 
   /** A connector and a replica before it. */
-  rig(options: RigOptions = {}): Rig {
-    const rig = rigOf(this.standIn, { time: this.time, ...options })
+  async rig(options: RigOptions = {}): Promise<Rig> {
+    const rig = await rigOf(this.standIn, { time: this.time, ...options })
     this.#rigs.push(rig)
     return rig
   }

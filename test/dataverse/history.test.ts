@@ -32,7 +32,7 @@ const FAULTS: readonly Fault[] = [
   { kind: 'reply', reply: json({ '@odata.context': '$metadata#msevtmgt_events(msevtmgt_name)', value: [] }) },
   reply([429, '0x80072322', 'exceeded', { 'retry-after': '0.1' }]),
   reply([429, '0x80072321', 'exceeded', { 'retry-after': '0.1' }]),
-  reply([503, '', 'busy']),
+  reply([503, '', 'busy', { 'retry-after': '0.1' }]),
   reply([500, '0x80040216', 'unexpected']),
   reply([403, '0x80040220', 'missing prvReadmsevtmgt_Event']),
 ]
@@ -51,7 +51,8 @@ function strike(standIn: StandIn, chance: Chance): void {
   else if (roll < 0.2) faults.deletedStrangers = ['2e451703-c686-e711-80e5-0000deadbeef']
   else if (roll < 0.25) standIn.latencyMs = chance.below(25)
   else if (roll < 0.3) standIn.trap('deltatoken', reply([400, '0x80044352', 'expired']))
-  else if (roll < 0.35) standIn.trap('oauth2', chance.pick([...FAULTS.slice(0, 5), reply([503, '', ''])]))
+  else if (roll < 0.35)
+    standIn.trap('oauth2', chance.pick([...FAULTS.slice(0, 5), reply([503, '', '', { 'retry-after': '0.1' }])]))
   else {
     const fault = chance.pick(FAULTS)
     const part =
@@ -69,7 +70,7 @@ async function live(seed: number): Promise<void> {
   const { standIn } = environment
   standIn.query.largestPage = 3
   const history = new History(environment, chance.fork())
-  const rig = rigOf(standIn, {
+  const rig = await rigOf(standIn, {
     timeoutMs: 120,
     freshness: { maxAgeMs: MAX_AGE_MS, refreshEveryMs: 40, fullReadEveryMs: 400 },
   })

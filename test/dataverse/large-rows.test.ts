@@ -18,7 +18,7 @@ function withheldOf({ replica }: Rig): readonly string[] {
 it('a row of more than 256 KB is withheld, and all others are served', async () => {
   fill(environment, 3)
   environment.events.put(idOf(2), longName(300_000))
-  const rig = environment.rig()
+  const rig = await environment.rig()
   await load(rig)
   expect(withheldOf(rig)).toEqual([`${idOf(2)} too-large null`])
   expect([eventIn(rig, 1)?.Name, eventIn(rig, 2), eventIn(rig, 3)?.Name]).toEqual(['Event 1', null, 'Event 3'])
@@ -26,7 +26,7 @@ it('a row of more than 256 KB is withheld, and all others are served', async () 
 
 it('a row that grows past 256 KB, counted in bytes, is withdrawn with its change, and comes back with the next', async () => {
   fill(environment, 3)
-  const rig = environment.rig()
+  const rig = await environment.rig()
   await load(rig)
   environment.events.put(idOf(2), longName(250_000))
   expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })

@@ -2,6 +2,7 @@
 // by line.
 import type { Time } from '../../src/time/time.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { patienceOf } from '../../src/crm/kit/crm-limits.ts'
 import { LARGE, ODD, WRONG_BODIES, WRONG_FRAMES, WRONG_LINKS } from './broken-answers.ts'
 import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
 import type { RawAnswer } from './raw-front.ts'
@@ -59,12 +60,13 @@ function casesOf(
   return steps.flatMap((step) => Object.entries(answers).map(([given, answer]) => [step, given, answer] as const))
 }
 
-/** Half a minute of patience between two pages is a moment here; the time limits stay. */
+/** Pauses are moments here; the time limits stay. */
 function timeOf(timeoutMs: number): Time {
+  const limits = [timeoutMs, patienceOf({ requestTimeoutMs: timeoutMs })]
   return {
     now: () => systemTime.now(),
     random: () => 0,
-    after: (ms, then) => systemTime.after(ms === timeoutMs || ms > 30_000 ? ms : ms / 200, then),
+    after: (ms, then) => systemTime.after(limits.includes(ms) ? ms : ms / 200, then),
   }
 }
 
@@ -81,7 +83,7 @@ async function meet(step: string, given: string, answer: RawAnswer): Promise<Met
   const tags = { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } as const
   const settings = { origin, authority: origin, events: { from: 'msevtmgt_events', fields: { Tags: tags } } }
   const timeoutMs = given in WRONG_FRAMES ? SHORT_TIMEOUT_MS : TIMEOUT_MS
-  const rig = rigOf(standIn, { timeoutMs, time: timeOf(timeoutMs), settings })
+  const rig = await rigOf(standIn, { timeoutMs, time: timeOf(timeoutMs), settings })
   const { refresh, list } = rig.replica.events
   if (later) {
     await refresh.attempt()

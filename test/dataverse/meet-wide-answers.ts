@@ -52,7 +52,7 @@ const settings = { origin, authority: origin, events: { from: 'msevtmgt_events',
 
 /** The longest turn of a read that meets the answer at this step. */
 async function meet(step: keyof typeof STEPS, bytes: Buffer): Promise<number> {
-  const rig = rigOf(standIn, { timeoutMs: 60_000, settings })
+  const rig = await rigOf(standIn, { timeoutMs: 60_000, settings })
   const { refresh } = rig.replica.events
   if (step === 'changes') await refresh.attempt()
   front.fault = { isFor: (path) => STEPS[step].test(path), answer: (socket) => void socket.write(bytes) }

@@ -1,7 +1,8 @@
 import { ListMaker } from '../../src/records/row-records.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import type { SecretSource } from '../../src/domain/secret.ts'
-import { type DataverseSettings, openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
+import type { CrmSettings } from '../../src/config/configuration.ts'
+import { openShipped } from '../../src/crm/open-shipped.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { Formatter } from '../../src/formats/format.ts'
 import type { Observation } from '../../src/observe/observation.ts'
@@ -20,7 +21,7 @@ export interface Rig {
 }
 
 export interface RigOptions {
-  readonly settings?: Partial<DataverseSettings>
+  readonly settings?: Partial<CrmSettings<'dataverse'>>
   readonly timeoutMs?: number
   readonly freshness?: Partial<RefreshSettings>
   readonly env?: Readonly<Record<string, string>>
@@ -29,7 +30,7 @@ export interface RigOptions {
 }
 
 /** A connector and a replica that read the stand-in; nothing runs until it is told to. */
-export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
+export async function rigOf(standIn: StandIn, options: RigOptions = {}): Promise<Rig> {
   const { directory, origin } = standIn
   const { time = systemTime, timeoutMs = 30_000, env = {} } = options
   const observations: Observation[] = []
@@ -37,7 +38,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
   const london = openZone('Europe/London')
   if (london === null) throw new Error('no zone')
   const source = options.secret ?? { text: directory.secret, name: 'the environment variable SECRET', reread: null }
-  const settings: DataverseSettings = {
+  const settings: CrmSettings<'dataverse'> = {
     kind: 'dataverse',
     url: origin,
     allowInsecure: false,
@@ -53,6 +54,9 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     timeZone: london,
     events: { from: 'msevtmgt_events', fields: {} },
     venues: { from: 'msevtmgt_venues', fields: {} },
+    shaping: () => ({}),
+    idNames: () => null,
+    isLowestPrice: () => false,
     ...options.settings,
   }
   const freshness: RefreshSettings = {
@@ -71,7 +75,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     openHttpClient,
     env,
   }
-  const crm = openDataverseCrm(settings, context)
+  const crm = await openShipped(settings, context)
   const replica = new Replica({
     crm,
     lists: new ListMaker(

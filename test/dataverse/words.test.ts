@@ -9,7 +9,7 @@ import type { RigOptions } from './rig.ts'
 const environment = new Fixture()
 
 async function failure(options: RigOptions = {}): Promise<{ readonly kind: string; readonly message: string }> {
-  const rig = environment.rig(options)
+  const rig = await environment.rig(options)
   const attempt = await rig.replica.events.refresh.attempt()
   if (attempt.ok) throw new Error('it succeeded')
   return attempt.failure
@@ -77,8 +77,7 @@ describe('what is wrong is said in an admin’s words', () => {
     environment.standIn.trap('events', { kind: 'reply', reply: { status: 304, headers: {}, body: '' } })
     const found = await failure()
     expect(found.kind).toBe('broken')
-    expect(found.message).toContain('that Dataverse does not send here')
-    expect(found.message).toContain('(304)')
+    expect(found.message).toContain('the status 304, which is no answer to the request')
     expect(found.message).not.toContain('redirect')
   })
 
@@ -117,7 +116,10 @@ describe('what is wrong is said in an admin’s words', () => {
 
   it('a server that is not there, without the words of the runtime', async () => {
     const found = await failure({ settings: { url: 'http://127.0.0.1:9', authority: 'http://127.0.0.1:9' } })
-    expect(found).toMatchObject({ kind: 'unreachable', message: '127.0.0.1:9 refused the connection (ECONNREFUSED)' })
+    expect(found).toMatchObject({
+      kind: 'unreachable',
+      message: 'events: 127.0.0.1:9 refused the connection (ECONNREFUSED)',
+    })
   })
 })
 
@@ -125,19 +127,19 @@ describe('a column is named as people know it', () => {
   it('a lookup as x or _x_value, wherever it stands', async () => {
     fill(environment, 2)
     for (const name of ['msevtmgt_primaryvenue', '_msevtmgt_primaryvenue_value']) {
-      const rig = environment.rig(mapped({ VenueId: column(name) }))
+      const rig = await environment.rig(mapped({ VenueId: column(name) }))
       expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
       expect(rig.replica.events.list.served).toBe(2)
     }
     // As a text it is found out by the table's definition.
-    const rig = environment.rig(mapped({ Name: column('msevtmgt_primaryvenue') }))
+    const rig = await environment.rig(mapped({ Name: column('msevtmgt_primaryvenue') }))
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(rig.replica.events.list.served).toBe(2)
   })
 
   it('an id of a venue that is no lookup', async () => {
     environment.events.put(idOf(1), eventValues(1, { cr5_opensat: idOf(0x1_0001) }))
-    const rig = environment.rig(mapped({ VenueId: column('cr5_opensat') }))
+    const rig = await environment.rig(mapped({ VenueId: column('cr5_opensat') }))
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(rig.replica.events.list.served).toBe(1)
   })

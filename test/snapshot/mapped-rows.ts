@@ -123,7 +123,7 @@ async function ofDataverse(): Promise<readonly string[]> {
   events.put(idOf(6), eventValues(6, { msevtmgt_publishstatus: 1 }))
   venues.put(idOf(0x1_0009), venueValues(9, { msevtmgt_wifipassword: 'no', cr5_latitude: 53.8 }))
   const fields = { Tags: { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } } as const
-  const { crm } = rigOf(standIn, { settings: { events: { from: 'msevtmgt_events', fields } } })
+  const { crm } = await rigOf(standIn, { settings: { events: { from: 'msevtmgt_events', fields } } })
   const lines = await rowsOf('Dataverse', crm)
   await crm.close()
   standIn.close()

@@ -140,6 +140,11 @@ function cut(text: string): string {
   return `${text.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
+/** The column of a row, by which a connector gives the labels of the codes in another column. */
+export function labelColumn(column: string): string {
+  return `${column}@label`
+}
+
 /** Access to one connector's rows. Each method is called once per column; the function it returns runs for each row. */
 export interface RowAccess<Row> {
   /** Reads the cell of a column; `null` if the row lacks it. */

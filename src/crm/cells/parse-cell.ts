@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../domain/json-value.ts'
+import { type JsonValue, isJsonList } from '../../domain/json-value.ts'
 import type { Rest } from '../../time/waiting.ts'
 import { type Cell, isList } from './cell.ts'
 import { type JsonBounds, JsonFault, numberCell, plainNumber, readJson } from './read-json.ts'
@@ -155,7 +155,9 @@ function parsePlainAtOnce(text: string): JsonValue | undefined {
 function isWithin(value: JsonValue, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth === 0) return false
-  return Object.values(value).every((inner: JsonValue) => isWithin(inner, depth - 1))
+  if (isJsonList(value)) return value.every((inner) => isWithin(inner, depth - 1))
+  for (const name in value) if (!isWithin(value[name] ?? null, depth - 1)) return false
+  return true
 }
 
 /**

@@ -3,7 +3,7 @@ import { CommandOutput } from './command-output.ts'
 
 it.each([
   ['\n#fail', 'crm.sh, line 2: #fail must be followed by a kind and a sentence'],
-  [`#cursor ${'x'.repeat(2001)}`, 'crm.sh, line 1: #cursor is longer than 2000 characters'],
+  [`#cursor ${'x'.repeat(16_385)}`, 'crm.sh, line 1: #cursor is longer than 16384 characters'],
   ['{"id":"1"}\n#deleted\n', 'crm.sh, line 2: #deleted must be followed by the id of a row'],
 ])('%j of a command fails the read', (printed, sentence) => {
   const output = new CommandOutput('crm.sh', 'full', () => {})

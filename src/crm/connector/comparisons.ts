@@ -19,12 +19,17 @@ export class Comparisons {
     this.#everyMs = everyMs
   }
 
+  /** How long ago all rows were last compared, in ms. */
+  sinceMs(now: Moment): number {
+    return this.at === null ? Number.POSITIVE_INFINITY : elapsedMs(this.at, now)
+  }
+
   /**
    * Returns true if a comparison is due: its interval is over, or a hint asks for one and the last one ended at least
    * its own duration ago, so that comparisons never take all the time.
    */
   isDue(now: Moment, isAskedFor: boolean): boolean {
-    if (this.at === null || elapsedMs(this.at, now) >= this.#everyMs() * DUE_EARLY) return true
+    if (this.sinceMs(now) >= this.#everyMs() * DUE_EARLY) return true
     const last = this.#last
     return isAskedFor && (last === null || elapsedMs(last.endedAt, now) >= last.tookMs)
   }

@@ -40,6 +40,10 @@ export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
 
 /** Begins a cursor that is the version of a list. */
 const VERSION = 'version '
+/** Reads in full for want of a cursor take one of so many parts of the budget: the other list may need as much. */
+const BUDGET_PARTS = 3
+/** Begins a cursor that stands for the last read of a list whose connector gave none. */
+const UNTRACKED = 'untracked '
 /** How many times changes are asked for in one read if the connector says that some may be missing. */
 const MOST_ROUNDS = 5
 /** If so many cursors in a row expire at once, changes are not asked for during this time. */
@@ -59,6 +63,9 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   readonly #comparisons: Comparisons
   /** Whether the last full read returned a cursor; `null` before. */
   #gaveCursor: boolean | null = null
+  /** Stands for the last full read of a connector that gave no cursor. */
+  #untracked: Cursor | null = null
+  #untrackedReads = 0
   /** How many cursors in a row have expired, and when the last one did. */
   #expired: { readonly times: number; readonly at: Moment } | null = null
   readonly #wholes: WholeReads<Item>
@@ -105,7 +112,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
    * a process has to map every row once.
    */
   travels(cursor: Cursor): boolean {
-    return !cursor.startsWith(VERSION)
+    return !cursor.startsWith(VERSION) && !cursor.startsWith(UNTRACKED)
   }
 
   onHint(callback: () => void): () => void {
@@ -213,10 +220,14 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const { time } = this.#settings
     const { shape } = parts.list
     const hasChanges = shape.ways.has('changes') && !this.#hasExpiredTooOften(parts.begunAt)
-    // Without a cursor the list is read in full at each refresh, but not more often than its age requires.
+    // Without a cursor the list is read in full at each refresh, but not more often than its age requires, and evenly,
+    // so that the budget is not used up by the first reads.
     const isUntracked = shape.ways.has('changes') && this.#gaveCursor === false && request.purpose !== 'audit'
-    if (isUntracked && request.served && request.mustConfirm !== true && !this.#comparisons.isDue(parts.begunAt, false))
-      return { ...PARTIAL, cursor: null }
+    const isEarly =
+      !this.#comparisons.isDue(parts.begunAt, false) || this.#comparisons.sinceMs(parts.begunAt) < this.#paceMs
+    // The cursor is another one if the last read was not believed.
+    const isTaken = request.cursor !== null && request.cursor === this.#untracked
+    if (isUntracked && isTaken && request.mustConfirm !== true && isEarly) return { ...PARTIAL, cursor: request.cursor }
     let cursor: string | null = null
     if (hasChanges) {
       // The cursor is requested before the rows: a change in between is then read twice instead of never.
@@ -238,7 +249,17 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     this.#gaveCursor = cursor !== null
     const read = ended.version ?? version
     if (cursor === null && read !== null) cursor = VERSION + read
+    else if (cursor === null && shape.ways.has('changes')) {
+      cursor = `${UNTRACKED}${++this.#untrackedReads}`
+      if (request.purpose !== 'audit') this.#untracked = cursorOf(cursor)
+    }
     return { ...COMPLETE, oneMoment: ended.isOneMoment, cursor: cursor === null ? null : cursorOf(cursor) }
+  }
+
+  /** The interval at which reads in full take no more than their share of the budget, in ms. */
+  get #paceMs(): number {
+    const { budget, requests } = this.#settings.stream
+    return budget === null ? 0 : ((requests.get('full') ?? 0) * budget.perMs * BUDGET_PARTS) / budget.most
   }
 
   #hasExpiredTooOften(now: Moment): boolean {

@@ -12,6 +12,7 @@ import {
   type RowAccess,
   CellFault,
   cellAt,
+  labelColumn,
   isBlank,
   isList,
   isObject,
@@ -42,6 +43,8 @@ export interface ConnectorRow<Item> {
   readonly change: Change<Item>
   /** The row's `updatedAt` as the CRM writes it; `null` if it has none. */
   readonly stamp: string | null
+  /** About how many bytes it has as JSON. */
+  readonly bytes: number
   /** Whether it is not a JSON object; absent if it is. */
   readonly isTorn?: boolean
 }
@@ -70,7 +73,7 @@ export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' |
 
 const PATH_ACCESS: RowAccess<CellObject> = {
   cell: cellAt,
-  label: cellAt,
+  label: (column) => cellAt(labelColumn(column)),
   isThere: (path) => (row) => whereIs(row, path) !== 'nowhere',
   zoneOf: zoneNamedBy,
 }
@@ -120,56 +123,61 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   /**
    * Maps a row. One that is not a JSON object is withheld.
-   * @param at where the row is: its number, `line 7` of a command's output, or what the connector says of it
+   * @param at returns where the row is: its number, `line 7` of a command's output, or what the connector says of it
    * @param mapped the ids of the rows that this read has had: the last row of a page comes again with the next
    */
-  read(row: StreamRow, at: RowPlace, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> {
-    if (!Buffer.isBuffer(row)) return this.#readCells(isCells(row) ? row : {}, row, at, held, mapped)
-    const { place } = at
-    const whereUnknown = at.isWhole ? place : `${this.name}, ${place}`
-    if (row.length > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown, Number.NaN), stamp: null }
-    const bytes = row
-    const parsed = parseShallow(bytes.toString('utf8'))
+  read(row: StreamRow, at: () => RowPlace, held: Held, mapped: ReadonlySet<Guid>): ConnectorRow<Item> {
+    if (!Buffer.isBuffer(row)) return this.#readCells(isCells(row) ? row : {}, null, at, held, mapped)
+    const bytes = row.length
+    const whereUnknown = (): string => (at().isWhole ? at().place : `${this.name}, ${at().place}`)
+    if (bytes > LARGEST_ROW_BYTES) return { change: tooLargeRow(null, whereUnknown(), Number.NaN), stamp: null, bytes }
+    const parsed = parseShallow(row.toString('utf8'))
     if (!parsed.ok || !isObject(parsed.cell)) {
       const isDeep = !parsed.ok && parsed.reason === 'depth'
-      const found = bytes.toString('utf8', 0, 100)
+      const found = row.toString('utf8', 0, 100)
       const reason =
         parsed.ok || isDeep
           ? new RowFault('unreadable', null, new CellFault(isDeep ? SHALLOW_OBJECT : OBJECT, found))
-          : new RowFault('unreadable', null, { expected: JSON_ROW, found: `${place}: expected ${parsed.expected}` })
-      return { change: withheldRow(reason, null, whereUnknown, Number.NaN), stamp: null, isTorn: !isDeep }
+          : new RowFault('unreadable', null, {
+              expected: JSON_ROW,
+              found: `${at().place}: expected ${parsed.expected}`,
+            })
+      return { change: withheldRow(reason, null, whereUnknown(), Number.NaN), stamp: null, bytes, isTorn: !isDeep }
     }
-    return this.#readCells(parsed.cell, bytes, at, held, mapped)
+    return this.#readCells(parsed.cell, row, at, held, mapped)
   }
 
+  /** @param given the row as bytes; `null` if it came as cells */
   #readCells(
     cells: CellObject,
-    given: StreamRow,
-    { place, isWhole }: RowPlace,
+    given: Buffer | null,
+    at: () => RowPlace,
     held: Held,
     mapped: ReadonlySet<Guid>,
   ): ConnectorRow<Item> {
-    const idCell = this.#idCell(cells)
-    const idText = shownText(idCell)
+    const idText = shownText(this.#idCell(cells))
     const where = (): string => {
+      const { place, isWhole } = at()
       if (isWhole) return place
       return `${this.name}, ${idText === null ? place : `id ${idText.slice(0, 80)}`}`
     }
     const stamp = this.#stampOf === null ? null : stampText(this.#stampOf(cells))
-    if (!Buffer.isBuffer(given) && rowBytes(given) > LARGEST_ROW_BYTES)
-      return { change: tooLargeRow(this.idOf(idCell), where(), this.#versionAt(stamp)), stamp }
-    const version = this.#stampOf === null ? this.#digestOf(given) : this.#versionAt(stamp)
+    const text = given === null && this.#stampOf === null ? JSON.stringify(cells) : null
+    const bytes = given?.length ?? (text === null ? sizeOfCells(cells) : sizeOf(text))
+    if (bytes > LARGEST_ROW_BYTES)
+      return { change: tooLargeRow(this.#idIn(cells), where(), this.#versionAt(stamp)), stamp, bytes }
+    const version = this.#stampOf === null ? digestOfRow(given ?? text ?? '', this.#seed) : this.#versionAt(stamp)
     if (this.#stampOf === null) {
-      const id = this.idOf(idCell)
+      const id = this.#idIn(cells)
       if (id !== null && held.version(id) === version) {
         if (!mapped.has(id)) this.#mapping.suspicions.skip()
-        return { change: { kind: 'unchanged', id, idText }, stamp }
+        return { change: { kind: 'unchanged', id, idText }, stamp, bytes }
       }
     }
     const change = mapRow(this.#mapping, cells, where, version)
     // A withheld row is mapped again at each read, because its position may have changed.
     const isKept = change.kind === 'record' || this.#stampOf !== null
-    return { change: isKept ? change : { ...change, version: Number.NaN }, stamp }
+    return { change: isKept ? change : { ...change, version: Number.NaN }, stamp, bytes }
   }
 
   /** The columns that a row of the separate read of availability must have. */
@@ -192,7 +200,11 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   idOf(cell: Cell): Guid | null {
-    const id = this.#mapping.readers.Id({ [this.idColumn]: cell })
+    return this.#idIn({ [this.idColumn]: cell })
+  }
+
+  #idIn(cells: CellObject): Guid | null {
+    const id = this.#mapping.readers.Id(cells)
     return id instanceof RowFault ? null : id
   }
 
@@ -203,11 +215,6 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     if (pair.length !== 2) return null
     const stamp = stampText(stampCell)
     return { id: this.idOf(cell), text: shownText(cell) ?? '', stamp, version: this.#versionAt(stamp) }
-  }
-
-  #digestOf(given: StreamRow): number {
-    const bytes = Buffer.isBuffer(given) ? given : Buffer.from(JSON.stringify(given))
-    return digestOf(bytes, 0, bytes.length, this.#seed)
   }
 
   /** The version of a row, made from its `updatedAt`. Any other time, even an earlier one, is another version. */
@@ -290,17 +297,28 @@ function isCells(given: Exclude<StreamRow, Buffer>): given is CellObject {
 /** The most bytes in UTF-8 for one UTF-16 code unit. */
 const WIDEST = 3
 
-/** About the bytes of a row as JSON: exact if they may be too many, otherwise counted without writing them. */
-export function rowBytes(given: StreamRow): number {
-  if (Buffer.isBuffer(given)) return given.length
+/** About the bytes of a row as JSON, counted without writing it: exact if they may be too many. */
+function sizeOfCells(cells: CellObject): number {
   let chars = 0
-  const cells: CellObject = isCells(given) ? given : {}
   for (const name in cells) {
     const cell = cells[name] ?? null
     if (typeof cell === 'string') chars += cell.length
     else if (typeof cell === 'object' && cell !== null) chars += JSON.stringify(cell).length
   }
-  return chars * WIDEST > LARGEST_ROW_BYTES ? Buffer.byteLength(JSON.stringify(given)) : chars
+  return chars * WIDEST > LARGEST_ROW_BYTES ? Buffer.byteLength(JSON.stringify(cells)) : chars
+}
+
+/** The bytes of a text: exact if they may be too many. */
+function sizeOf(text: string): number {
+  return text.length * WIDEST > LARGEST_ROW_BYTES ? Buffer.byteLength(text) : text.length
+}
+
+/** Where the bytes of a row are written for its digest, one row after another. */
+const written = Buffer.allocUnsafeSlow(LARGEST_ROW_BYTES)
+
+function digestOfRow(given: Buffer | string, seed: number): number {
+  if (typeof given !== 'string') return digestOf(given, 0, given.length, seed)
+  return digestOf(written, 0, written.write(given), seed)
 }
 
 const ROWS_WITH_PATHS = 100

@@ -13,7 +13,7 @@ import {
 } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
-import { type ConnectorRow, type ListRows, type RowPlace, rowBytes } from './list-rows.ts'
+import type { ConnectorRow, ListRows, RowPlace } from './list-rows.ts'
 import type { Rows, RowsEnd, StreamBatch, Way, WayArgument } from './row-host.ts'
 import { type LookBack, stampMs } from './stamps.ts'
 import { RepeatedNotice } from '../../domain/repeated-notice.ts'
@@ -206,15 +206,16 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
   const { list, held } = parts
   const isLater = list.shape.repeats === 'later'
   for (let at = 0; at < batch.rows.length;) {
-    const rows = new Map<Guid | symbol, ConnectorRow<Item> & { readonly at: number }>()
+    const rows = new Map<Guid | symbol, Pick<ConnectorRow<Item>, 'change' | 'stamp'> & { readonly at: number }>()
     let bytes = 0
     for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
       const given = batch.rows[at] ?? Buffer.alloc(0)
-      bytes += rowBytes(given)
-      const place = placeOf(batch, at, tally)
-      const row = { ...list.read(given, place, held, tally.ids), at }
-      const { change, stamp, isTorn = false } = row
-      if (isTorn) tally.torn ??= place.place
+      const index = at
+      const place = (): RowPlace => placeOf(batch, index, tally)
+      const { change, stamp, bytes: size, isTorn = false } = list.read(given, place, held, tally.ids)
+      const row = { change, stamp, at }
+      bytes += size
+      if (isTorn) tally.torn ??= place().place
       else tally.hasWhole = true
       if (change.id !== null && isLater) {
         const before = rows.get(change.id)

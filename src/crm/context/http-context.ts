@@ -81,7 +81,7 @@ export class HttpRequests {
       return await this.#requestWith({ ...options, bearer: token }, target, reading)
     } catch (cause) {
       // A token can expire or be revoked at any time, also while a list is being read.
-      if (!(cause instanceof FetchFault) || cause.kind !== 'refused') throw cause
+      if (!(cause instanceof FetchFault) || cause.kind !== 'refused' || cause.status === 403) throw cause
       return this.#requestWith({ ...options, bearer: await bearer(token) }, target, reading)
     }
   }

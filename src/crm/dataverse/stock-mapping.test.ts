@@ -23,7 +23,7 @@ it.each([
     const zone = openZone('UTC')
     if (zone === null) throw new Error('UTC is not a zone')
     const suspicions = new Suspicions()
-    const setting = eventsSetting({ from: 'msevtmgt_events', fields }, [])
+    const setting = eventsSetting({ from: 'msevtmgt_events', fields })
     const mapping = listMapping(EVENT_ROWS, setting, access, {
       idNamespace: null,
       venuesFrom: 'msevtmgt_venues',

@@ -1,7 +1,10 @@
 import type { CrmSettings } from '../../config/configuration.ts'
-import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
-import type { FurtherField } from '../../domain/further.ts'
-import { type ListSetting, settingOf } from '../mapping/list-setting.ts'
+import { type FieldSource, type ListShape, columnSource } from '../../config/crm/sources.ts'
+
+/** One table, and how its rows are mapped. */
+export interface TableSetting extends Omit<ListShape, 'updatedAt'> {
+  readonly from: string
+}
 
 export const ZONE_NAME = 'msevtmgt_eventtimezonename'
 /** The column of Dynamics' own time zone codes, used if the column of zone names names no zone. */
@@ -16,7 +19,7 @@ const wallTime = (column: string): FieldSource => ({
 })
 
 /** The events of Dynamics 365 Marketing and Customer Insights, with the configuration's changes. */
-export function eventsSetting(said: CrmSettings<'dataverse'>['events'], further: readonly FurtherField[]): ListSetting {
+export function eventsSetting(said: CrmSettings<'dataverse'>['events']): TableSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_eventid'),
@@ -37,10 +40,10 @@ export function eventsSetting(said: CrmSettings<'dataverse'>['events'], further:
       { column: 'msevtmgt_istemplate', oneOf: [100_000_002] },
     ],
   } as const
-  return { ...settingOf(stock, said), further }
+  return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
 }
 
-export function venuesSetting(said: CrmSettings<'dataverse'>['venues'], further: readonly FurtherField[]): ListSetting {
+export function venuesSetting(said: CrmSettings<'dataverse'>['venues']): TableSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_venueid'),
@@ -63,5 +66,5 @@ export function venuesSetting(said: CrmSettings<'dataverse'>['venues'], further:
     active: ACTIVE,
     showOnWeb: null,
   }
-  return { ...settingOf(stock, said), further }
+  return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
 }

@@ -63,8 +63,11 @@ export function listContexts({
  * because most likely an open quote swallowed other rows.
  */
 export const LARGEST_ROW_BYTES: number = 256 * 1024
-/** The longest cursor of a connector, in characters: it is kept in every snapshot. */
-export const LONGEST_CURSOR = 2000
+/**
+ * The longest cursor of a connector, in characters: it is kept in every snapshot. Links of Dataverse name all columns;
+ * as a request line they may be this long.
+ */
+export const LONGEST_CURSOR = 16_384
 
 /** The time limit of a page, in ms: each exchange is tried twice, the second time on a fresh connection. */
 export function patienceOf({ requestTimeoutMs }: Pick<CrmLimits, 'requestTimeoutMs'>): number {

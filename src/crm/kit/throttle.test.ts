@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import type { Time } from '../../time/time.ts'
-import { Throttle } from './throttle.ts'
+import type { HttpReply } from '../web/http-client.ts'
+import { Throttle, isThrottling } from './throttle.ts'
 
 let nowMs = 0
 const time: Time = { now: () => ({ monotonicMs: nowMs, wallMs: nowMs }), after: () => () => {}, random: () => 0.5 }
@@ -53,11 +54,48 @@ describe('the throttle', () => {
   it('is closed as long as the longer of two waits that were asked for', () => {
     nowMs = 0
     const throttle = new Throttle(time, 1)
-    throttle.closeFor(5000)
-    throttle.closeFor(1000)
+    const asking = (status: number, seconds: number): HttpReply => ({
+      status,
+      headers: { 'retry-after': String(seconds) },
+      body: new Uint8Array(),
+    })
+    throttle.pauseAfter(asking(429, 5))
+    throttle.pauseAfter(asking(503, 1))
+    expect(throttle.askedBy('crm.example')).toBe('crm.example asks for fewer requests (429)')
     nowMs = 4999
     expect(throttle.closedForMs).toBe(1)
     nowMs = 5000
     expect(throttle.closedForMs).toBe(0)
+  })
+})
+
+describe('an answer asks for fewer requests', () => {
+  const replied = (status: number, body: string, headers: HttpReply['headers'] = {}): HttpReply => ({
+    status,
+    headers,
+    body: new TextEncoder().encode(body),
+  })
+  const asked = (reply: HttpReply): string => {
+    const throttle = new Throttle(time, 1)
+    throttle.pauseAfter(reply)
+    return throttle.askedBy('crm')
+  }
+
+  it('by its status, its fields, or the code of its error', () => {
+    expect(isThrottling(replied(429, ''))).toBe(true)
+    expect(isThrottling(replied(403, '', { 'retry-after': '1' }))).toBe(true)
+    expect(isThrottling(replied(403, '[{"errorCode":"REQUEST_LIMIT_EXCEEDED"}]'))).toBe(true)
+    for (const code of ['"0x80072321"', '"0x80072322"', '"-2147015898"', '-2147015902'])
+      expect(isThrottling(replied(503, `{"error":{"code":${code},"message":""}}`))).toBe(true)
+    expect(isThrottling(replied(403, '{"error":{"code":"0x80040220"}}'))).toBe(false)
+    expect(isThrottling(replied(200, '{"code":"RESOURCE_EXHAUSTED"}'))).toBe(false)
+    expect(isThrottling(replied(503, ''))).toBe(false)
+  })
+
+  it('and which limit of Dataverse is reached is said', () => {
+    expect(asked(replied(429, '{"error":{"code":"0x80072321"}}'))).toBe('crm asks for less execution time (429)')
+    expect(asked(replied(429, '{"error":{"code":"0x80072322"}}'))).toBe('crm asks for fewer requests (429)')
+    expect(asked(replied(429, '{"error":{"code":"-2147015898"}}'))).toBe('crm asks for fewer requests at once (429)')
+    expect(asked(replied(503, ''))).toBe('crm asks for a pause (503)')
   })
 })

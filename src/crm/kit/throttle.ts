@@ -1,6 +1,6 @@
 import type { OnPause } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
-import { type HttpReply, httpDateMs, retryAfterMs, utf8TextOf } from '../web/http-client.ts'
+import { type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
 
 /** The first pause if the CRM does not say how long; doubles up to a minute. */
 const FIRST_WAIT_MS = 10_000
@@ -15,8 +15,8 @@ export class Throttle {
   #free: number
   #closedUntilMs = Number.NEGATIVE_INFINITY
   #waitMs = FIRST_WAIT_MS
-  /** The status of the answer that asked for the last pause. */
-  #closedBy = 0
+  /** What the answer that asked for the last pause asks for, with its status. */
+  #asked = 'a pause'
 
   constructor(time: Time, mostAtOnce: number) {
     this.#time = time
@@ -24,8 +24,8 @@ export class Throttle {
   }
 
   /** Holds new requests back for a while. If an earlier pause lasts longer, it stays. */
-  closeFor(ms: number, status = 0): void {
-    if (ms >= this.closedForMs) this.#closedBy = status
+  #closeFor(ms: number, reply: HttpReply): void {
+    if (ms >= this.closedForMs) this.#asked = `${askedIn(reply)} (${reply.status})`
     this.#closedUntilMs = Math.max(this.#closedUntilMs, this.#time.now().monotonicMs + ms)
   }
 
@@ -36,8 +36,7 @@ export class Throttle {
 
   /** Who asks for the pause, in words. */
   askedBy(host: string): string {
-    const what = this.#closedBy === 429 || this.#closedBy === 403 ? 'fewer requests' : 'a pause'
-    return `${host} asks for ${what} (${this.#closedBy})`
+    return `${host} asks for ${this.#asked}`
   }
 
   /** As `askedBy`, with the time after which to try again. */
@@ -53,7 +52,7 @@ export class Throttle {
     if (askedMs === null && closedMs > 0) return closedMs
     const pauseMs = askedMs ?? this.#waitMs
     if (askedMs === null) this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
-    this.closeFor(pauseMs, reply.status)
+    this.#closeFor(pauseMs, reply)
     return pauseMs
   }
 
@@ -63,14 +62,15 @@ export class Throttle {
   }
 
   /** Holds requests back if an answer says that none are left. */
-  closeBeforeLimit({ headers, status }: HttpReply): void {
+  closeBeforeLimit(reply: HttpReply): void {
+    const { headers } = reply
     const resetMs = Number(headers['x-ratelimit-reset'] ?? 'none') * 1000
     if (headers['x-ratelimit-remaining'] !== '0' || !(resetMs > 0)) return
     // As for `Retry-After`, the server's own clock counts.
     const leftMs = resetMs - (httpDateMs(headers['date'] ?? '') ?? this.#time.now().wallMs)
     // Some servers send seconds from now, others seconds since 1970: use whichever is nearer. It may be past.
     const waitMs = Math.abs(leftMs) < resetMs ? leftMs : resetMs
-    if (waitMs <= LONGEST_RESET_MS) this.closeFor(waitMs, status)
+    if (waitMs <= LONGEST_RESET_MS) this.#closeFor(waitMs, reply)
   }
 
   /** Does work in a free place, for which it waits; `null` if the signal aborted first. */
@@ -104,16 +104,29 @@ export class Throttle {
   }
 }
 
-/** What the fields of an error say if a limit of requests is reached: Salesforce and Google answer 403 then. */
+/** What the fields of an error say if a limit is reached: Salesforce and Google answer 403 then, Dataverse 429 or 503. */
 const LIMIT_CODE =
-  /"(?:errorCode|code|status|reason)"\s*:\s*"(?:REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|\w*[rR]ateLimitExceeded)"/
+  /"(?:errorCode|code|status|reason)"\s*:\s*"?(REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|\w*[rR]ateLimitExceeded|0x8007232[126]|-2147015(?:903|902|898))\b/
+const EXECUTION_TIME = /0x80072321|-2147015903/
+const AT_ONCE = /0x80072326|-2147015898/
+
+function limitCodeIn({ status, body }: HttpReply): string | null {
+  const text = status < 400 ? '' : new TextDecoder().decode(body.subarray(0, MOST_ERROR_BYTES))
+  return LIMIT_CODE.exec(text)?.[1] ?? null
+}
 
 /** Returns true if an answer asks for fewer requests. */
-export function isThrottling({ status, headers, body }: HttpReply): boolean {
-  if (status === 429) return true
-  if (status !== 403) return false
-  if ('retry-after' in headers || headers['x-ratelimit-remaining'] === '0') return true
-  return LIMIT_CODE.test(utf8TextOf(body.subarray(0, MOST_ERROR_BYTES)) ?? '')
+export function isThrottling(reply: HttpReply): boolean {
+  const { status, headers } = reply
+  if (status === 429 || limitCodeIn(reply) !== null) return true
+  return status === 403 && ('retry-after' in headers || headers['x-ratelimit-remaining'] === '0')
+}
+
+function askedIn(reply: HttpReply): string {
+  const code = limitCodeIn(reply) ?? ''
+  if (EXECUTION_TIME.test(code)) return 'less execution time'
+  if (AT_ONCE.test(code)) return 'fewer requests at once'
+  return isThrottling(reply) ? 'fewer requests' : 'a pause'
 }
 
 /** Passes on to both lists that requests to their CRM wait. */

@@ -1,7 +1,7 @@
 import type { ClientAuth } from 'oauth4webapi'
 
 /** How to ask for a token with the client credentials grant (RFC 6749 §4.4). */
-export interface GrantRequest {
+interface GrantRequest {
   readonly tokenUrl: string
   readonly clientId: string
   readonly clientSecret: string
@@ -122,7 +122,7 @@ export class Tokens {
  * Requests a token. Throws the library's `ResponseBodyError` if the server refuses, and whatever `send` throws; `null`
  * if the answer holds no bearer token.
  */
-export async function requestToken(request: GrantRequest, send: SendGrant): Promise<GrantedToken | null> {
+async function requestToken(request: GrantRequest, send: SendGrant): Promise<GrantedToken | null> {
   // Imported on demand: most APIs take a key, and grant no tokens.
   const oauth = await import('oauth4webapi')
   const { tokenUrl, clientId, clientSecret, scope, sendAs } = request
