@@ -43,7 +43,7 @@ export async function openOperations(
   listenFetch: Runtime['listenFetch'],
 ): Promise<Listener> {
   const { marquee, telemetry, watched, over } = running
-  const { reading, admissions, crm } = marquee
+  const { reading, admissions } = marquee
   const { requests, reads, history } = telemetry
   const answers = operationsOf({
     served: reading.lists,
@@ -68,7 +68,6 @@ export async function openOperations(
     runtime: runtimeName(),
     // Read once: after a reload, the configuration has the digest of the new file, but the old program still runs.
     connector: ownCode(running.configuration.crm),
-    hasOwnAvailability: (list) => crm[list].availabilityEveryMs !== null,
     ...marquee.explaining,
   })
   const app = createOperations({

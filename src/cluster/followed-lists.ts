@@ -84,10 +84,9 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   /** Confirms the list: it had these ages at `noted`. */
-  confirm(noted: Moment, { details, availability, audited }: Ages): void {
+  confirm(noted: Moment, { details, audited }: Ages): void {
     this.#heardAt = noted
-    if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
-    if (availability !== null) this.freshness.confirmAvailability(earlierBy(noted, availability), 0)
+    if (details !== null) this.freshness.confirm(earlierBy(noted, details), 0)
     if (audited !== null) this.freshness.audit(earlierBy(noted, audited), 0)
   }
 
@@ -162,11 +161,6 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   isConfirmedSince(moment: Moment): boolean {
     return this.isLoaded && this.freshness.isConfirmedSince(moment)
-  }
-
-  /** Only the leader knows. */
-  awaits(): boolean {
-    return false
   }
 
   /** A request cannot make the leader read, so it waits for the next heartbeat that confirms the list. */

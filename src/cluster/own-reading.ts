@@ -197,8 +197,8 @@ export function agesOf(replica: Replica, now: Moment): Readonly<Record<ListName,
     const { freshness, isLoaded } = reader
     if (!isLoaded) return UNKNOWN
     return {
-      details: freshness.detailsAgeMs(now),
-      availability: freshness.availabilityAgeMs(now),
+      details: freshness.confirmedAgeMs(now),
+      availability: freshness.confirmedAgeMs(now),
       audited: freshness.auditedAgeMs(now),
     }
   }

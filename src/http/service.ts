@@ -182,8 +182,8 @@ export class Service {
     if (id === null) return this.#refuse(call, 'bad-id')
     return this.#admit(call, EVENTS, (served, ageMs, arrived) => {
       const answer = (lists: ServedLists, oldestMs: number): Answer => {
-        const awaiting = awaitingVenueOf(lists, id)
-        if (awaiting !== null) return this.#unavailable(call, awaiting.nextTryInMs)
+        const guessing = this.#guessingVenueOf(lists, id)
+        if (guessing !== null) return this.#unavailable(call, guessing.nextTryInMs)
         const representation = feeds.event(feed, id, this.#options.time.now().wallMs)
         if (representation === null) return this.#refuse(call, 'event-not-found', oldestMs)
         return this.#found(call, feed, representation, oldestMs)
@@ -251,7 +251,7 @@ export class Service {
         )
       case 'venue':
         return this.#admit(call, VENUES, ({ venues }, ageMs) =>
-          this.#record(call, venues, id, 'venue-not-found', ageMs, venues.awaits(id) ? venues : null),
+          this.#record(call, venues, id, 'venue-not-found', ageMs),
         )
       case 'event-venue':
         // Only the events know whether there is a venue to ask for.
@@ -260,7 +260,8 @@ export class Service {
           const answer = (both: ServedLists, bothAgeMs: number): Answer => {
             const venue = venueOf(both, id)
             if (venue === null) return this.#refuse(call, 'event-venue-not-found', bothAgeMs)
-            return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs, awaitingVenueOf(both, id))
+            const guessing = this.#guessingVenueOf(both, id)
+            return this.#record(call, both.venues, venue, 'event-venue-not-found', bothAgeMs, guessing)
           }
           return this.#admit(call, BOTH, answer, arrived)
         })
@@ -304,19 +305,29 @@ export class Service {
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
-  /** @param awaiting The list whose next read decides whether the record exists; `null` if that is known. */
+  /**
+   * Returns the list whose next read tells why the venue of an event is not served: the other one was read when this
+   * one could not be. `null` if the venue is served, or is known not to be.
+   */
+  #guessingVenueOf(served: ServedLists, id: Guid): EitherList | null {
+    const venue = venueOf(served, id)
+    if (venue === null || served.venues.list.serves(venue)) return null
+    return [served.venues, served.events].find((list) => this.#options.admissions.isGuessing(list)) ?? null
+  }
+
+  /** @param guessing The list whose next read decides whether the record exists; `null` if that is known. */
   #record<Item>(
     call: Call,
     from: ServedList<Item>,
     id: Guid,
     otherwise: Refusal,
     ageMs: number,
-    awaiting: EitherList | null = null,
+    guessing: EitherList | null = null,
   ): Answer {
     const mediaType = this.#negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
     if (representation === null)
-      return awaiting === null ? this.#refuse(call, otherwise, ageMs) : this.#unavailable(call, awaiting.nextTryInMs)
+      return guessing === null ? this.#refuse(call, otherwise, ageMs) : this.#unavailable(call, guessing.nextTryInMs)
     return this.#found(call, mediaType, representation, ageMs)
   }
 
@@ -353,14 +364,4 @@ export class Service {
 function venueOf({ events }: ServedLists, id: Guid): Guid | null {
   const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
   return venue === EMPTY_GUID ? null : venue
-}
-
-/**
- * Returns the list whose next read tells why the venue of an event is not served; `null` if the venue is served, or is
- * known not to be.
- */
-function awaitingVenueOf(served: ServedLists, id: Guid): EitherList | null {
-  const venue = venueOf(served, id)
-  if (venue === null || served.venues.list.serves(venue)) return null
-  return [served.venues, served.events].find((list) => list.awaits(venue)) ?? null
 }

@@ -9,7 +9,7 @@ import { Service } from './service.ts'
 
 const [EVENT, VENUE] = [guidOf(1), guidOf(2)]
 
-function scene() {
+function scene(staleIfErrorMs = 0) {
   const time = new VirtualTime(1)
   const lists = new ListMaker(formatter).make()
   lists.events.serve(lists.events.insert(EVENT), eventOf(EVENT, { VenueId: VENUE }))
@@ -17,7 +17,7 @@ function scene() {
   const limits = { waiting: 10, waitForMs: 10_000 }
   const service = new Service({
     served: () => served,
-    admissions: new Admissions({ maxAgeMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 0 }, limits, time),
+    admissions: new Admissions({ maxAgeMs: 30_000, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time),
     time,
     basePath: '/',
     maxAgeMs: 30_000,
@@ -49,25 +49,24 @@ it('an answer from both lists waits for them no longer than limits.waitFor in al
   expect(statuses).toEqual([200, 502])
 })
 
-for (const awaiting of ['events', 'venues'] as const) {
-  it(`the venue of an event is 502, not 404, while the ${awaiting} could not be read that would tell`, async () => {
-    const { time, served, answer } = scene()
-    const statusOf = async (path: string): Promise<number> => {
-      const given = Promise.resolve(answer(path))
-      await time.pass(1000)
-      return (await given).status
-    }
+for (const old of ['events', 'venues'] as const) {
+  it(`the venue of an event is 502, not 404, if the ${old} are past the maximum age: they cannot tell`, async () => {
+    const { time, served, answer } = scene(3_600_000)
+    const statusOf = async (path: string): Promise<number> => (await answer(path)).status
     const venueOfEvent = `/api/events/${EVENT}/venue`
+    served.events.confirmedAt = served.venues.confirmedAt = time.now()
     expect(await statusOf(venueOfEvent)).toBe(404)
-    served[awaiting].awaited = VENUE
-    served[awaiting].nextTryInMs = 2500
+    await time.pass(31_000)
+    served.events.confirmedAt = served.venues.confirmedAt = time.now()
+    served[old].confirmedAt = { monotonicMs: 0, wallMs: time.now().wallMs - 31_000 }
+    served[old].isFailing = true
+    served[old].nextTryInMs = 2500
     const { status, fields } = await answer(venueOfEvent)
     expect([status, fields.values['Retry-After']]).toEqual([502, '3'])
-    // A venue that is gone looks like one that never was.
-    expect(await statusOf(`/api/venues/${VENUE}`)).toBe(awaiting === 'venues' ? 502 : 404)
+    expect(await statusOf(`/api/venues/${VENUE}`)).toBe(404)
     expect(await statusOf(`/api/events/${EVENT}`)).toBe(200)
-    expect(await statusOf(`/api/venues/${guidOf(3)}`)).toBe(404)
-    served[awaiting].awaited = null
+    // The shrink guard keeps a list that is known to be old.
+    served[old].shrunk = { since: time.now(), absent: 1, unreadable: 0 }
     expect(await statusOf(venueOfEvent)).toBe(404)
   })
 }

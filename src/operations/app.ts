@@ -26,7 +26,7 @@ export interface OperationsSource
   extends
     Omit<MetricsOptions, 'isReady' | 'snapshot' | 'snapshotError' | 'cluster'>,
     Pick<ExplainOptions, 'idsOf' | 'venueText' | 'textKeyFor'>,
-    Pick<StatusOptions, 'connector' | 'hasOwnAvailability' | 'watched'> {
+    Pick<StatusOptions, 'connector' | 'watched'> {
   readonly settings: () => RefreshSettings
   readonly reading: () => ReadingStatus
   readonly history: Pick<Telemetry['history'], 'reads' | 'ignoredColumns'>

@@ -101,8 +101,6 @@ export interface StatusOptions {
   /** Whether `lists` is on. The calendars alone need the same index. */
   readonly hasLists: boolean
   readonly ignoredColumns: (list: string) => readonly string[]
-  /** Returns true if TicketsAvailable and TicketCapacity are read separately. */
-  readonly hasOwnAvailability: (list: ListName) => boolean
   readonly watched: {
     /** The zone of dates without an offset, whether it is configured, and the number of such dates. */
     readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
@@ -186,7 +184,7 @@ function isMissed(list: ListName, { found }: StatusOptions['watched']): boolean 
 
 function listStatus(
   told: EitherList,
-  { now, settings, ignoredColumns, watched, hasOwnAvailability, hasLists, allOverSinceMs }: StatusOptions,
+  { now, settings, ignoredColumns, watched, hasLists, allOverSinceMs }: StatusOptions,
 ) {
   const overSinceMs = allOverSinceMs()
   const { list, freshness, drift, shrunk, isLoaded } = told
@@ -213,7 +211,6 @@ function listStatus(
     // Null if the list was never read in full.
     confirmedAgeMs: wholeMs(freshness.confirmedAgeMs(now)),
     auditedAgeMs: wholeMs(freshness.auditedAgeMs(now)),
-    ...(hasOwnAvailability(list.kind.name) ? { availabilityAgeMs: wholeMs(freshness.availabilityAgeMs(now)) } : {}),
     lastError: told.lastFailure?.message ?? null,
     // Whether the error only says that the file may be half-written. It is read once it is complete.
     waits: told.lastFailure?.kind === 'waiting',

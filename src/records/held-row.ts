@@ -33,14 +33,12 @@ export class HeldRow {
   /** The version of the last read row; `NaN` if it has none. */
   version: number = Number.NaN
   revision: Revision = UNREVISED
-  /** When the details and the availability were last written. Only a read that began later may change them. */
+  /** When the row was last established: as of when the CRM had it like this. Only a read that began later changes it. */
   detailsAt: number = Number.NEGATIVE_INFINITY
-  availabilityAt: number = Number.NEGATIVE_INFINITY
   /** When any read last mentioned the row. */
   seenAt: number = Number.NEGATIVE_INFINITY
-  /** The number of the refresh, and of the audit, that last mentioned the row. */
+  /** The number of the last read that mentioned the row. */
   seenIn = 0
-  auditedIn = 0
   /** When the row last changed. */
   updatedAt = 0
   /** The bodies that were requested lately; `null` if none was. */
@@ -62,8 +60,8 @@ export class HeldRow {
   }
 
   /** Returns true if the row was mentioned by a numbered read, or by another since that began. */
-  isSeen(number: number, begunAt: number, isAudit: boolean): boolean {
-    return (isAudit ? this.auditedIn : this.seenIn) >= number || this.seenAt >= begunAt
+  isSeen(number: number, begunAt: number): boolean {
+    return this.seenIn >= number || this.seenAt >= begunAt
   }
 }
 

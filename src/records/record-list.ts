@@ -226,12 +226,17 @@ export class RecordList<Item> {
       this.served--
       this.withheld++
       this.#revise(row, 'time-or-place', wallS)
-    } else if (row.withheld !== null && this.#details.isSame(row.withheld, withheld)) return false
+    } else if (this.isWithheldAs(row, withheld)) return false
     else this.#forgetFaults(row)
     this.#write(row, null)
     row.withheld = this.#details.keep(withheld)
     for (const listener of this.listeners) listener.note(row)
     return true
+  }
+
+  /** Returns true if the row is withheld for these faults already. */
+  isWithheldAs(row: HeldRow, withheld: Withheld): boolean {
+    return row.withheld !== null && this.#details.isSame(row.withheld, withheld)
   }
 
   setVersion(row: HeldRow, version: number): void {

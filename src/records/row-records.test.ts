@@ -107,7 +107,7 @@ describe('row records', () => {
     expect([to.events.served, to.venues.withheld]).toEqual([1, 1])
     expect(to.events.find(event.Id)).toMatchObject({ updatedAt: 42, seenAt: -Infinity })
     expect(to.venues.find(guidOf(2))?.withheld).toEqual({ ...withheld, expected: null, found: null })
-    expect(to.events.find(event.Id)).toMatchObject({ detailsAt: -Infinity, availabilityAt: -Infinity })
+    expect(to.events.find(event.Id)).toMatchObject({ detailsAt: -Infinity })
   })
 
   it('applied as bytes leave the same rows as applied one by one, in any order, followed or not', () => {

@@ -116,7 +116,7 @@ export function applyRowRecord(
       list.setVersion(row, version)
       row.revision = revision
       if (changed) row.updatedAt = nowMs
-      row.seenAt = row.detailsAt = row.availabilityAt = Number.NEGATIVE_INFINITY
+      row.seenAt = row.detailsAt = Number.NEGATIVE_INFINITY
       return
     }
     case 'removed':

@@ -8,43 +8,47 @@ export function* absentIds<Item>(list: RecordList<Item>, since: number): Generat
   for (const row of list.rows()) if (row.isServed && row.seenAt < since) yield row.id
 }
 
-/** A read. The `seenAt` of a row that it mentioned is at least `number`, which is the number of its first pass. */
+/** A read. The `seenIn` of a row that it mentioned is at least `number`, which is the number of its first pass. */
 export interface Sighting {
   readonly number: number
   /** Monotonic ms. */
   readonly begunAt: number
-  readonly audit: boolean
+  /** Returns true if the read found the row different, and has not written it. */
+  names(id: Guid): boolean
 }
 
 /**
  * Yields the served rows that a complete read did not mention. Rows that another read has seen since it began do not
  * count. If the source lags, fewer rows would be removed than are yielded, because rows seen after the source's moment
  * stay.
+ *
+ * @param sinceMs the moment that the read shows, monotonic ms: whatever would be removed is yielded
  */
 export function* missingRows(
   list: Pick<RecordList<unknown>, 'rows'>,
-  { number, begunAt, audit }: Sighting,
+  read: Sighting,
+  sinceMs: number,
 ): Generator<HeldRow, void> {
   for (const row of list.rows()) {
-    if (row.isServed && !row.isSeen(number, begunAt, audit)) yield row
+    if (row.isServed && (row.seenAt < sinceMs || !row.isSeen(read.number, read.begunAt)) && !read.names(row.id))
+      yield row
   }
 }
 
+interface Staged {
+  readonly sighting: Sighting
+  readonly sinceMs: number
+}
+
 /** Returns the served rows, for the source of a read. */
-export function servedRows<Item>(list: RecordList<Item>, sighting: Sighting): ServedRows {
+export function servedRows<Item>(list: RecordList<Item>, read: Staged): ServedRows {
   return {
     get count() {
       return list.served
     },
     has: (id) => list.serves(id),
-    countMissing: () => missingRows(list, sighting).reduce((count) => count + 1, 0),
+    countMissing: () => missingRows(list, read.sighting, read.sinceMs).reduce((count) => count + 1, 0),
   }
-}
-
-/** Returns true if a read of the availability, begun at `since`, left out a served row. */
-export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number): boolean {
-  for (const row of list.rows()) if (row.isServed && row.availabilityAt < since) return true
-  return false
 }
 
 /** The number of rows looked at between two pauses. A row that is removed counts as many. */

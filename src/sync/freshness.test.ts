@@ -7,22 +7,20 @@ function at(monotonicMs: number, wallMs: number = monotonicMs): Moment {
 }
 
 describe('Freshness (architecture: Freshness)', () => {
-  it('is unknown until both field groups were read', () => {
+  it('is unknown until the list was read', () => {
     const freshness = new Freshness()
-    freshness.confirmDetails(at(100), 0)
     expect(freshness.confirmedAgeMs(at(150))).toBeNull()
     expect(freshness.isConfirmedSince(at(0))).toBe(false)
-    freshness.confirmAvailability(at(120), 0)
+    freshness.confirm(at(100), 0)
     expect(freshness.confirmedAgeMs(at(150))).toBe(50)
   })
 
-  it('has the age of the older field group, plus the lag of the source, and never counts backwards', () => {
+  it('has the age of the newest read, plus the lag of its source, and never counts backwards', () => {
     const freshness = new Freshness()
-    freshness.confirmAvailability(at(100), 0)
-    freshness.confirmDetails(at(100), 30)
+    freshness.confirm(at(100), 30)
     expect(freshness.confirmedAgeMs(at(100))).toBe(30)
-    freshness.confirmDetails(at(90), 0)
-    freshness.confirmDetails(at(80), 0)
+    freshness.confirm(at(90), 0)
+    freshness.confirm(at(80), 0)
     expect(freshness.confirmedAgeMs(at(100))).toBe(10)
   })
 
@@ -32,30 +30,16 @@ describe('Freshness (architecture: Freshness)', () => {
     [at(99.9), true],
   ])('was confirmed since %p: %p', (moment, expected) => {
     const freshness = new Freshness()
-    freshness.confirmAvailability(at(200), 0)
-    freshness.confirmDetails(at(100), 0)
+    freshness.confirm(at(100), 0)
     expect(freshness.isConfirmedSince(moment)).toBe(expected)
   })
 
   it('counts by whichever clock says more: a machine that slept, a wall clock that was set', () => {
     const freshness = new Freshness()
-    freshness.confirmAvailability(at(100, 5000), 0)
-    freshness.confirmDetails(at(100, 5000), 0)
+    freshness.confirm(at(100, 5000), 0)
     expect(freshness.confirmedAgeMs(at(110, 8600))).toBe(3600)
     expect(freshness.confirmedAgeMs(at(110, 1000))).toBe(10)
     expect(freshness.confirmedAgeMs(at(100, 1000))).toBe(0)
-  })
-
-  it('confirms tickets that were left out once the details are known as of later, for the oldest such read', () => {
-    const freshness = new Freshness()
-    freshness.confirmDetails(at(100), 0)
-    freshness.confirmAvailability(at(100), 0)
-    freshness.confirmAvailabilityOnce(at(150), 0, 160)
-    freshness.confirmAvailabilityOnce(at(170), 0, 180)
-    freshness.confirmDetails(at(159), 0)
-    expect(freshness.confirmedAgeMs(at(200))).toBe(100)
-    freshness.confirmDetails(at(160), 0)
-    expect(freshness.confirmedAgeMs(at(200))).toBe(50)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { FailureKind } from '../observe/observation.ts'
-import type { Failure, Cursor, ListSource } from './port.ts'
+import type { Failure, Cursor, ReadKind, ReadPurpose } from './port.ts'
 
 /** After this many failed reads of changes in a row, the cursor is given up, whatever the failures were. */
 const MOST_FAILURES = 3
@@ -7,33 +7,40 @@ const MOST_FAILURES = 3
 /** Failures for which the cursor is not given up: a full read would only burden the CRM, or has just been made. */
 const NOT_THE_CURSOR: ReadonlySet<FailureKind> = new Set(['throttled', 'refused', 'shrunk', 'too-large'])
 
-/** The cursor for reads of changes, and whether it still works (architecture: A cursor that keeps failing). */
+interface CursorRead {
+  readonly cursor: Cursor | null
+  readonly kind: ReadKind
+  readonly purpose: ReadPurpose
+  /** The number of rows that were newer than the read. */
+  readonly ignored: number
+  readonly reportsChanges: boolean
+}
+
+/** The cursor for reads of changes (architecture: A cursor that keeps failing). */
 export class HeldCursor {
   text: Cursor | null = null
   #failures = 0
-
-  /** There is a cursor, and the last read of changes did not fail. */
-  get isSound(): boolean {
-    return this.text !== null && this.#failures === 0
-  }
-
-  /** The cursor that another process may continue from; `null` if it would have to read all rows. */
-  travelling(source: Pick<ListSource<unknown>, 'travels'>): Cursor | null {
-    return this.text !== null && source.travels?.(this.text) === true ? this.text : null
-  }
 
   take(cursor: Cursor | null): void {
     this.text = cursor
     this.#failures = 0
   }
 
-  /** Records a successful read of changes, with or without a new cursor. */
-  followed(): void {
-    this.#failures = 0
+  /** Takes the cursor of a read that was written, if it reports everything that the read has not. */
+  takeFrom({ cursor, kind, purpose, ignored, reportsChanges }: CursorRead): void {
+    // An audit's cursor may be older than what refreshes have written since. What a read ignored is reported again by the
+    // old cursor, or by that of a full read, which is as old as the read; but a fingerprint reports nothing.
+    const isEnough = ignored === 0 || (kind === 'full' && reportsChanges)
+    if (cursor !== null && purpose === 'refresh' && isEnough) this.take(cursor)
   }
 
-  /** Records a failed read of changes. Returns true if the list must be read in full at once. */
-  isGivenUp({ kind, retryAfterMs }: Failure): boolean {
+  /** Records a read of changes. Returns true if it failed, and the list must be read in full at once. */
+  isGivenUp(failure: Failure | null): boolean {
+    if (failure === null) {
+      this.#failures = 0
+      return false
+    }
+    const { kind, retryAfterMs } = failure
     if (kind === 'cursor-refused' || kind === 'unconfirmed') {
       this.take(null)
       return true

@@ -1,23 +1,23 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { absentIds, forgetVersions, hasOlderAvailability, notePrice, removeAbsent, servedRows } from './absence.ts'
-import { Barrier } from './barrier.ts'
-import type { Attempt } from './poller.ts'
-import { Drift } from './drift.ts'
+import type { HeldRow } from '../records/held-row.ts'
+import type { RecordList } from '../records/record-list.ts'
+import { type Moment, type Time, earlierOf, secondOf } from '../time/time.ts'
+import { absentIds, forgetVersions, missingRows, notePrice, removeAbsent, servedRows } from './absence.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
-import type { Failure, ListSource, Page, ReadEnd, ReadKind, ReadPurpose, ServedRows } from './port.ts'
+import type { Attempt } from './poller.ts'
+import type { Failed, Failure, ListSource, ReadEnd, ReadKind, ReadPurpose, ReadRequest } from './port.ts'
 import { failed } from './port.ts'
-import { ASKED_BEFORE, ResumedSnapshot } from './resumed-snapshot.ts'
+import { type Read, MOST_STAGED, missingIn, recordsOf } from './read.ts'
 import { type MemoryUse, ReadMemory } from './read-memory.ts'
+import { ASKED_BEFORE, ResumedSnapshot } from './resumed-snapshot.ts'
 import { ReadReports } from './read-reports.ts'
-import { PageApplier } from './page-applier.ts'
-import type { RecordList } from '../records/record-list.ts'
 import { Freshness, type ListState, type ResumeState, type RefreshSettings, type SnapshotList } from './served-list.ts'
 import { ShrinkGuard } from './shrink-guard.ts'
-import { type Moment, type Time, delaysOf, secondOf } from '../time/time.ts'
+import { Staging } from './staging.ts'
 import { Tombstones } from './tombstones.ts'
-import { Mutex } from '../time/waiting.ts'
+import { Turns } from './turns.ts'
 
 export interface ListReaderOptions<Item> {
   readonly resumeState?: ResumeState
@@ -28,34 +28,32 @@ export interface ListReaderOptions<Item> {
   /** Lets requests run between two slices of work. */
   readonly pause: () => Promise<void>
   readonly memory: () => MemoryUse
-  /** Returns the venues to which events of the page refer and that are not served, perhaps because they are new too. */
-  readonly missingFor?: (page: Page<Item>) => readonly Guid[]
-  /** Adds missing venues before a page of their events is applied. Returns why the page must not be applied, or `null`. */
+  /**
+   * Returns the venue to which an event refers anew and that is not served, perhaps because it is new too; `null` if
+   * there is none. `row` is that of the event, if there is one.
+   */
+  readonly missingFor?: (event: Item, row: HeldRow | null) => Guid | null
+  /** Adds missing venues before their events are written. Returns why these must not be written, or `null`. */
   readonly beforePointing?: (missing: ReadonlySet<Guid>) => Promise<Failure | null>
   /** Runs before served rows are removed: venues are removed after their events. Returns why they must stay, or `null`. */
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<Failure | null>
 }
 
-/** One read and its progress. An addition only adds rows: it removes and confirms nothing, and keeps no cursor. */
-interface Read<Item> {
-  readonly kind: ReadKind
-  readonly purpose: ReadPurpose
-  readonly begun: Moment
-  /** The number of pages that refreshes had applied when the read began. */
-  readonly pagesBefore: number
-  readonly applier: PageApplier<Item>
-}
-
-/** Reads one list of the CRM into memory: in full, by changes, or only its availability. */
+/**
+ * Reads one list of the CRM into memory. A read is staged, and written at its end in this order: what it adds, what the
+ * CRM removes, then what the shrink guard believes to be lost.
+ */
 export class ListReader<Item> {
   readonly freshness: Freshness
-  readonly drift: Drift = new Drift()
-  readonly barrier: Barrier = new Barrier()
   readonly guard: ShrinkGuard = new ShrinkGuard()
+  readonly reports: ReadReports<Item>
   /** The list was read in full once, or its snapshot was confirmed. Nothing is answered from it before. */
   isLoaded = false
   /** When the list was first loaded, monotonic ms. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
+  readonly turns: Turns = new Turns()
+  /** The last read of the tickets: its beginning, and the moment it shows in monotonic ms. */
+  tickets: { readonly begun: Moment; readonly sinceMs: number } | null = null
   /** The snapshot of the rows; `null` if there was none. */
   resumed: ResumedSnapshot | null = null
   /** The CRM has failed since the start, and the rows of the snapshot are served. */
@@ -63,19 +61,15 @@ export class ListReader<Item> {
   readonly #options: ListReaderOptions<Item>
   readonly #settings: RefreshSettings
   readonly #tombstones = new Tombstones()
-  readonly #mutex = new Mutex()
   readonly #cursor = new HeldCursor()
-  readonly #reports: ReadReports<Item>
   #reads = 0
-  /** The number of pages of details that refreshes have applied. */
-  #pages = 0
   /** Until the list is known as of this moment, reads must confirm it. */
   #confirmSince: Moment | null = null
 
   constructor(options: ListReaderOptions<Item>, settings: RefreshSettings) {
     this.#options = options
     this.#settings = settings
-    this.#reports = new ReadReports(options.list, options.observe)
+    this.reports = new ReadReports(options)
     const { resumeState } = options
     this.freshness = resumeState?.freshness ?? new Freshness()
     if (resumeState?.isLoaded !== true) return
@@ -94,16 +88,12 @@ export class ListReader<Item> {
     this.#confirmSince = moment
   }
 
-  /** Delays refreshes until the returned function is called. */
-  hold(): Promise<() => void> {
-    return this.#mutex.lock()
-  }
-
   /** What is known of the list besides its rows. */
   stateAt(now: Moment): ListState {
     const { list, source } = this.#options
+    const { text } = this.#cursor
     return {
-      cursor: this.#cursor.travelling(source),
+      cursor: text !== null && source.travels?.(text) === true ? text : null,
       served: list.served,
       withheld: list.withheld,
       unidentified: [...list.unidentified.counts],
@@ -115,7 +105,7 @@ export class ListReader<Item> {
 
   /** The list's part of a snapshot; `null` if it was neither read in full nor loaded from a snapshot itself. */
   snapshotListAt(now: Moment): Omit<SnapshotList, 'askedUntilMs'> | null {
-    if (!this.isLoaded && this.resumed === null) return null
+    if (!this.#hasOldRows) return null
     return { ...this.stateAt(now), ...this.freshness.timesAt(now, this.resumed?.list ?? null) }
   }
 
@@ -146,24 +136,30 @@ export class ListReader<Item> {
     this.loadedAtMs = this.#options.time.now().monotonicMs
   }
 
+  /** Rows are served, or will be if the shrink guard does not believe the next read. */
+  get #hasOldRows(): boolean {
+    return this.isLoaded || this.resumed !== null
+  }
+
   /** Brings the list up to date by the cheapest kind of read. */
   refresh(): Promise<Attempt> {
-    return this.#mutex.run(() => this.#readCheaply('refresh'))
+    return this.turns.between(() => this.#refreshInTurn())
   }
 
-  /** Applies changes to the list while a refresh, which holds the mutex, waits for the other list. */
-  readAdditions(): Promise<Attempt> {
-    return this.barrier.readAdditions(() => this.#readCheaply('addition'))
-  }
-
-  /** Handles a hint of a change: reads additions if a refresh is waiting for the other list. */
-  hint(): void {
-    this.barrier.hint(() => this.#readCheaply('addition'))
+  /** Adds missing rows, unless they have been added meanwhile. Waits for a refresh that is reading. */
+  readAdditions(missing: ReadonlySet<Guid>): Promise<Attempt> {
+    const { list } = this.#options
+    return this.turns.add(async () => {
+      const isAdded = [...missing].every((id) => list.serves(id) && !this.turns.leaving.has(id))
+      return isAdded ? { ok: true } : this.#readCheaply('addition')
+    })
   }
 
   /** Reads the list in full beside the refreshes. Does nothing before the first full read. */
   async audit(): Promise<Attempt> {
-    if (!this.isLoaded || this.#cursor.text === null) return { ok: true }
+    if (!this.isLoaded) return { ok: true }
+    // A refresh reads in full then.
+    if (this.#cursor.text === null) return this.refresh()
     this.#tombstones.duringAudit(true)
     try {
       return await this.#readAll('audit')
@@ -172,11 +168,24 @@ export class ListReader<Item> {
     }
   }
 
+  #refreshInTurn(): Promise<Attempt> {
+    return this.turns.refresh(async () => {
+      // First, so that the details, which are newer, tell which of the rows are still there.
+      const tickets = await this.readTickets()
+      return tickets.ok ? this.#readCheaply('refresh') : tickets
+    })
+  }
+
+  /** Reads the tickets of the served rows, if the source reads them by themselves. */
+  async readTickets(): Promise<Attempt> {
+    const hasTickets = this.isLoaded && this.#options.source.availabilityEveryMs !== null
+    return hasTickets ? this.#read('availability', 'refresh') : { ok: true }
+  }
+
   async #readCheaply(purpose: 'refresh' | 'addition'): Promise<Attempt> {
     if (this.#cursor.text === null || !this.#options.source.reportsChanges) return this.#readAll(purpose)
     const attempt = await this.#read('changes', purpose)
-    if (attempt.ok) this.#cursor.followed()
-    return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#readAll(purpose)
+    return this.#cursor.isGivenUp(attempt.ok ? null : attempt.failure) ? this.#readAll(purpose) : attempt
   }
 
   /** Reads in full, and once more if so many rows are missing that a second read must agree. */
@@ -185,176 +194,174 @@ export class ListReader<Item> {
     return attempt.ok || attempt.failure.kind !== 'unconfirmed' ? attempt : this.#read('full', purpose)
   }
 
-  /** Reads the availability. Never runs beside a refresh, because overlapping pages would make the results older. */
-  async readAvailability(): Promise<Attempt> {
-    return this.isLoaded ? this.#mutex.run(() => this.#read('availability', 'refresh')) : { ok: true }
-  }
-
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
-    const { list, time, source, beforeRemoval } = this.#options
+    const { list, time, source, pause } = this.#options
     const askedMs = this.resumed?.askedMs(time.now()) ?? 0
     if (askedMs > 0) return failed('throttled', ASKED_BEFORE, askedMs)
     const audit = purpose === 'audit'
     // An audit begins between two refreshes, so each earlier change is found by a refresh or by the audit.
-    const begun = audit ? await this.#mutex.run(async () => time.now()) : time.now()
-    const applier = new PageApplier<Item>({
+    const begun = audit ? await this.turns.between(async () => time.now()) : time.now()
+    const staging = new Staging<Item>({
       list,
       tombstones: this.#tombstones,
-      drift: this.drift,
       kind,
       nextNumber: () => ++this.#reads,
       begunAt: begun.monotonicMs,
       repeatedId: source.repeatedId,
       idColumn: source.idColumn ?? 'Id',
+      ticketsAt: () => this.tickets?.sinceMs ?? Number.NEGATIVE_INFINITY,
+      keepsFaults: this.#hasOldRows,
       audit,
       timesChanges: this.isLoaded && !audit,
-      // If a removed row shows only by its absence, a read that fails half-way must not have removed any.
-      postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
-      now: () => time.now().monotonicMs,
+      newlyWithheld: this.reports.newlyWithheld,
       wallS: () => secondOf(time.now()),
-      // Before the list is first served, there are no old records to keep.
-      keepsFaults: this.isLoaded || this.resumed !== null,
-      newlyWithheld: this.#reports.newlyWithheld,
+      pause,
     })
-    const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, applier })
+    const attempt = await this.#consume({ kind, purpose, begun, staging, unsure: null, missing: new Set() })
     const tookMs = time.now().monotonicMs - begun.monotonicMs
-    this.#reports.tell({ kind, purpose, applier }, attempt, this.isLoaded, tookMs)
+    this.reports.tell({ kind, purpose, staging }, attempt, this.isLoaded, tookMs)
     return attempt
   }
 
   async #consume(read: Read<Item>): Promise<Attempt> {
-    const { list, source, time } = this.#options
-    const { kind, purpose, applier } = read
-    const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
-    const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
-    const request = { kind, purpose, cursor, held: list, mustConfirm, served: this.#servedRows(applier) }
+    const { source, time } = this.#options
+    const { kind, purpose, staging } = read
+    const isConfirmed = this.#confirmSince === null || this.freshness.isConfirmedSince(this.#confirmSince)
+    const request: Omit<ReadRequest, 'signal'> = {
+      kind,
+      purpose,
+      cursor: kind === 'full' && source.reportsChanges ? null : this.#cursor.text,
+      held: staging.held,
+      // A new row may have an old updatedAt, so additions must compare ids too.
+      mustConfirm: !isConfirmed || purpose === 'addition',
+      served: this.#hasOldRows ? servedRows(this.#options.list, staging) : null,
+    }
     const { fullReadEveryMs: longestMs } = this.#settings
     const { patienceMs } = source
     const pages = new Pages<Item>((signal) => source.read({ ...request, signal }), { patienceMs, longestMs }, time)
     let attempt: Attempt
     try {
-      attempt = await this.#applyPages(pages, read)
+      const outcome = await this.#collect(pages, read)
+      attempt = outcome.ok ? await this.#inTurn(read, () => this.#commit(read, outcome)) : outcome
     } catch (cause) {
       // A bug. Its message may contain a row.
       attempt = failed('internal', `a page could not be applied (${cause instanceof Error ? cause.name : 'an error'})`)
     }
     if (attempt.ok) return attempt
     pages.abandon()
-    // The cursor no longer describes a list to which only some pages were applied.
-    if (!source.reportsChanges && applier.rows > 0) this.#cursor.take(null)
+    // The fingerprint no longer describes a list to which only some rows were written.
+    if (!source.reportsChanges && (staging.hasWritten || attempt.failure.kind === 'shrunk')) this.#cursor.take(null)
     return attempt
   }
 
-  /** Returns the served rows, or those of a snapshot that is not confirmed yet; `null` if there are none. */
-  #servedRows({ sighting }: PageApplier<Item>): ServedRows | null {
-    return this.resumed === null && this.loadedAtMs === Infinity ? null : servedRows(this.#options.list, sighting)
-  }
-
-  async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
-    const { list, missingFor, beforePointing, beforeRemoval, pause } = this.#options
-    const { kind, purpose, applier } = read
+  /** Stages the pages of a read. Writes some of it early only if nothing is served yet, or if it takes too much memory. */
+  async #collect(pages: Pages<Item>, read: Read<Item>): Promise<ReadEnd | Failed> {
+    const { list, missingFor, beforeRemoval } = this.#options
+    const { kind, staging } = read
     const memory = new ReadMemory(list, this.#options.memory, kind === 'full')
-    const { isLoaded, barrier } = this
-    const mayBeServed = isLoaded || this.resumed?.mayBridge(this.#settings, this.#options.time.now()) === true
-    const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
-    const missing = new Set<Guid>()
     for (;;) {
       const next = await pages.next()
-      if (next.kind === 'end') {
-        if (!next.outcome.ok) return next.outcome
-        // Callers get nothing from a list before this read ends, so one wait here is enough.
-        const failure = missing.size > 0 && !mayBeServed ? await beforePointing?.(missing) : null
-        if (failure) return { ok: false, failure }
-        if (number !== null) barrier.tell(number)
-        return purpose === 'addition' ? { ok: true } : this.#finish(read, next.outcome)
+      if (next.kind === 'end') return next.outcome
+      read.unsure = next.page.unsure ?? read.unsure
+      const isFirst = read.unsure === null && !this.#hasOldRows
+      staging.stage(next.page, isFirst)
+      if (isFirst) for (const id of missingIn(recordsOf(next.page), missingFor)) read.missing.add(id)
+      else if (read.unsure === null && staging.addedBytes > MOST_STAGED.bytes) {
+        const failure = await this.#inTurn(read, () => this.#add(read, false))
+        if (failure !== null) return { ok: false, failure }
       }
-      if (mayBeServed) missing.clear()
-      for (const id of missingFor?.(next.page) ?? []) missing.add(id)
-      const failure = missing.size > 0 && mayBeServed ? await beforePointing?.(missing) : null
-      if (failure) return { ok: false, failure }
-      if (purpose !== 'audit' && kind !== 'availability') this.#pages++
-      await this.#inTurn(purpose, async () => applier.apply(next.page))
-      this.#tellDelays(applier)
-      const excess = memory.excess(next.page, applier)
+      const excess = memory.excess(staging)
       if (excess !== null) {
         // Served events may refer to venues by now.
-        if (beforeRemoval === undefined || !isLoaded) await this.#inTurn(purpose, () => applier.takeBack(pause))
-        return failed('too-large', `${excess}${isLoaded ? '; the previous list is kept' : ''}`)
+        if (beforeRemoval === undefined || !this.isLoaded) await this.#inTurn(read, () => staging.takeBack(), false)
+        return failed('too-large', `${excess}${this.isLoaded ? '; the previous list is kept' : ''}`)
       }
     }
   }
 
-  /** Runs a step of a read. A step of an audit runs between two refreshes. */
-  #inTurn<Value>(purpose: ReadPurpose, step: () => Promise<Value>): Promise<Value> {
-    return purpose === 'audit' ? this.#mutex.run(step) : step()
+  /**
+   * Runs a step of a read that writes. A step of an audit runs between two refreshes, after one of its own: what the CRM
+   * reports comes first, and the rest is drift.
+   */
+  async #inTurn<Value>({ purpose, staging }: Read<Item>, step: () => Promise<Value>, refreshes = true): Promise<Value> {
+    if (purpose !== 'audit') return step()
+    return this.turns.between(async () => {
+      if (refreshes) {
+        this.confirmSince(this.#options.time.now())
+        staging.countsDrift = (await this.#refreshInTurn()).ok
+      }
+      return step()
+    })
   }
 
-  async #finish(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
-    const { list, beforeRemoval } = this.#options
-    const { purpose, begun, applier } = read
-    const end = (): Promise<Attempt> => this.#inTurn(purpose, () => this.#end(read, outcome))
-    if (beforeRemoval === undefined) return end()
-    const absent = outcome.complete ? absentIds(list, begun.monotonicMs - applier.lagMs) : []
-    const leaving = new Set([...applier.leavingIds, ...absent])
-    if (leaving.size === 0) return end()
-    this.barrier.removals++
-    try {
-      const wait = (): Promise<Failure | null> => beforeRemoval(leaving)
-      // If the additions failed, venues that are to be removed may be among them, so nothing is removed.
-      const failure = await (purpose === 'audit' ? wait() : this.barrier.waitFor(wait))
-      return failure === null ? await end() : { ok: false, failure }
-    } finally {
-      this.barrier.removals--
-    }
+  /** Writes what the read adds, after the venues to which its events refer. Returns why it must not, or `null`. */
+  async #add({ staging, missing }: Read<Item>, isEnd: boolean): Promise<Failure | null> {
+    const { missingFor, beforePointing } = this.#options
+    const all = new Set([...missing, ...missingIn(staging.added(), missingFor)])
+    const failure = all.size === 0 ? null : await beforePointing?.(all)
+    if (failure) return failure
+    await staging.add(isEnd)
+    return null
   }
 
-  async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
-    const { kind, purpose, begun, applier } = read
-    // Rows that the CRM reports as deleted are removed even if the absence of others is not believed.
-    applier.removePostponed()
-    this.#tellDelays(applier)
-    if (kind !== 'availability') {
-      const failure = await this.#settle(read, outcome)
-      if (failure !== null) return { ok: false, failure }
+  async #commit(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
+    const { list } = this.#options
+    const { kind, purpose, begun, staging, unsure } = read
+    if (kind === 'availability') {
+      await staging.add(true)
+      this.tickets = { begun, sinceMs: staging.sinceMs }
+      return { ok: true }
     }
+    const isDoubtful = unsure !== null && missingRows(list, staging.sighting, staging.sinceMs).next().done !== true
+    if (isDoubtful) return failed('waiting', unsure)
+    const failure = await this.#add(read, true)
+    if (failure !== null) return { ok: false, failure }
+    return purpose === 'addition' ? { ok: true } : this.#settle(read, outcome)
+  }
+
+  /** Writes what leaves the list, as far as the shrink guard believes it, and confirms the list. */
+  async #settle(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
+    const { list, source, time, pause, beforeRemoval } = this.#options
+    const { kind, purpose, staging } = read
+    const { complete } = outcome
+    staging.keepUnreadable()
+    const verdict = this.#judge(read, outcome)
+    const isBelieved = verdict.failure === null
+    const absent = complete && isBelieved ? absentIds(list, staging.sinceMs) : []
+    const unreadable = isBelieved ? [...staging.unreadableRows()].map(({ id }) => id) : []
+    const leaving = new Set([...staging.leavingIds, ...unreadable, ...absent])
+    const waits = beforeRemoval !== undefined && leaving.size > 0
+    const failure = waits ? await this.turns.leave(purpose !== 'audit', leaving, beforeRemoval) : null
+    if (failure !== null) return { ok: false, failure }
+    // Rows that the CRM reports as removed go even if the absence of others is not believed.
+    await staging.remove()
+    if (verdict.failure !== null) return { ok: false, failure: verdict.failure }
+    await staging.withdrawUnreadable()
+    if (verdict.isShort) list.forgetLost()
+    if (complete) {
+      staging.changed += await removeAbsent(list, staging.sinceMs, () => secondOf(time.now()), pause)
+      if (kind === 'full') {
+        if (source.reportsChanges) forgetVersions(list, staging.sinceMs)
+        list.forgetLost()
+        this.reports.newlyWithheld.addMore(list.unidentified.faults, staging.unidentified.faults)
+        list.unidentified = staging.unidentified
+      }
+    }
+    verdict.release()
     notePrice(this.#options, kind, outcome)
-    const isConfirmed = this.#confirm(kind, begun, applier, outcome)
-    if (!this.isLoaded && (outcome.complete || isConfirmed)) this.#load()
-    // A row that a refresh has seen since the audit began stays. Only the older cursor will report its deletion, so
-    // that cursor is kept.
-    const keepsCursor =
-      purpose === 'audit'
-        ? this.#cursor.isSound || this.#pages > read.pagesBefore
-        : kind === 'availability' || (kind === 'changes' && applier.ignored > 0)
-    if (outcome.cursor !== null && !keepsCursor) this.#cursor.take(outcome.cursor)
+    this.reports.tellDrift(staging)
+    this.#confirm(read, outcome)
     return { ok: true }
   }
 
-  /** Applies the losses of a read if the shrink guard believes them. Returns why it does not, or `null`. */
-  async #settle({ kind, begun, applier }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
-    const { list, source, time, observe, pause } = this.#options
-    const { complete, oneMoment } = outcome
-    const sinceMs = begun.monotonicMs - applier.lagMs
-    const judged = { ...applier.sighting, begun, sinceMs, kind, complete, oneMoment, resolved: applier.resolved }
+  #judge({ kind, begun, staging }: Read<Item>, { complete, oneMoment }: ReadEnd): ReturnType<ShrinkGuard['judge']> {
+    const { list, time, observe } = this.#options
+    const { sinceMs, sighting, leavingIds } = staging
+    const judged = { ...sighting, begun, sinceMs, kind, complete, oneMoment, removed: leavingIds.length }
     // Before the list is first served, there is nothing to hold.
-    const shrinkGuardMs = this.isLoaded || this.resumed !== null ? this.#settings.shrinkGuardMs : null
+    const shrinkGuardMs = this.#hasOldRows ? this.#settings.shrinkGuardMs : null
     const given = { ...this.#settings, shrinkGuardMs, now: time.now(), observe, serveOld: () => this.#serveOld() }
-    const { failure, isShort } = this.guard.judge(list, judged, given)
-    if (failure !== null) {
-      if (!source.reportsChanges) this.#cursor.take(null)
-      return failure
-    }
-    if (complete) applier.release()
-    await applier.withdrawUnreadable(pause)
-    if (isShort) list.forgetLost()
-    if (!complete) return null
-    applier.changed += await removeAbsent(list, sinceMs, () => secondOf(time.now()), pause)
-    if (kind !== 'full') return null
-    if (source.reportsChanges) forgetVersions(list, sinceMs)
-    list.forgetLost()
-    this.#reports.newlyWithheld.addMore(list.unidentified.faults, applier.unidentified.faults)
-    list.unidentified = applier.unidentified
-    return null
+    return this.guard.judge(list, judged, given)
   }
 
   /**
@@ -367,34 +374,25 @@ export class ListReader<Item> {
     return this.freshness.confirmedAgeMs(now)
   }
 
-  #tellDelays(applier: PageApplier<Item>): void {
-    const times = applier.takeChangeTimes()
-    if (times.length === 0) return
-    const delaysMs = delaysOf(times, this.#options.time.now().wallMs)
-    if (delaysMs.length > 0) this.#options.observe({ kind: 'changes-published', delaysMs })
-  }
-
-  /** Records what the read proves about the list's age. Returns true if it confirms the list. */
-  #confirm(kind: ReadKind, begun: Moment, { lagMs }: PageApplier<Item>, outcome: ReadEnd): boolean {
-    const { list, source, time, observe } = this.#options
-    const asOf = outcome.asOf ?? begun
+  /** Records what the read proves about the list's age, and takes its cursor. */
+  #confirm({ kind, purpose, begun, staging }: Read<Item>, outcome: ReadEnd): void {
+    const { lagMs, sinceMs, ignored, outdated } = staging
+    const { complete, unchanged, cursor } = outcome
+    // Only a read that begins with the tickets can add the rows that are missing.
+    if (outdated > 0) this.#cursor.take(null)
     // While the last full read is not believed, changes reported by the same CRM prove nothing either.
-    const confirms = outcome.confirms && !(this.guard.shrunk !== null && kind === 'changes')
-    if (!confirms) return false
-    if (kind === 'availability') {
-      if (hasOlderAvailability(list, asOf.monotonicMs - lagMs)) {
-        this.freshness.confirmAvailabilityOnce(asOf, lagMs, time.now().monotonicMs - lagMs)
-      } else this.freshness.confirmAvailability(asOf, lagMs)
-      return true
+    const confirms = outcome.confirms && outdated === 0 && !(this.guard.shrunk !== null && kind === 'changes')
+    if (confirms) {
+      const details = outcome.asOf ?? begun
+      const tickets = purpose === 'refresh' ? this.tickets : null
+      const asOf = tickets === null ? details : earlierOf(details, tickets.begun)
+      this.isBridging = false
+      this.freshness.confirm(asOf, lagMs)
+      this.#tombstones.completeAsOf(sinceMs, complete)
+      if (complete || unchanged) this.freshness.audit(asOf, lagMs)
     }
-    this.isBridging = false
-    this.freshness.confirmDetails(asOf, lagMs)
-    if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
-    this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
-    if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
-    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== null)
-    if (byColumn.size > 0)
-      observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
-    return true
+    if (!this.isLoaded && (complete || confirms)) this.#load()
+    const { reportsChanges } = this.#options.source
+    this.#cursor.takeFrom({ cursor, kind, purpose, ignored, reportsChanges })
   }
 }

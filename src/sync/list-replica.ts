@@ -1,10 +1,8 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import { AwaitedVenues } from './awaited-venues.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import { ASKED_BEFORE } from './resumed-snapshot.ts'
-import type { Drift } from './drift.ts'
 import { type Failure, SHORT_PAUSE_MS, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Freshness, RefreshSettings, ServedList, Shrunk, SnapshotList } from './served-list.ts'
@@ -15,11 +13,9 @@ export class ListReplica<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
   readonly freshness: Freshness
-  readonly awaited: AwaitedVenues
-  readonly drift: Drift
+  readonly drift: ListReader<Item>['reports']['drift']
   readonly refresh: Poller
   readonly audit: Poller
-  readonly availability: Poller
   readonly #options: ListReaderOptions<Item>
   #endHints: (() => void) | undefined
   #isNew = true
@@ -30,10 +26,10 @@ export class ListReplica<Item> implements ServedList<Item> {
   readonly #waiting = new Set<() => void>()
   readonly #time: Time
   readonly #settings: RefreshSettings
+  /** When the other list went on although this one could not be read; `null` if it never did. */
+  #leftBehindAt: Moment | null = null
   /** The snapshot that the list resumed from, until the list is confirmed. */
   #snapshot: SnapshotList | null = null
-  /** The pollers whose reads determine the age of an answer, while the list is believed. */
-  readonly #usual: readonly Poller[]
 
   constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
     const { time, source } = options
@@ -44,8 +40,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     this.list = options.list
     this.reader = reader
     this.freshness = reader.freshness
-    this.awaited = new AwaitedVenues(reader.freshness)
-    this.drift = reader.drift
+    this.drift = reader.reports.drift
     const pollerOf = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
       new Poller({
         time,
@@ -59,18 +54,15 @@ export class ListReplica<Item> implements ServedList<Item> {
         attempt,
         hasChanged: source.hasChanged?.bind(source),
       })
-    const refreshEveryMs = (): number => settings.refreshEveryMs
-    this.refresh = pollerOf(refreshEveryMs, () => this.#refresh())
+    this.refresh = pollerOf(
+      () => settings.refreshEveryMs,
+      () => this.#refresh(),
+    )
     this.audit = pollerOf(
       () => settings.fullReadEveryMs,
       // Some connectors report changes only after a first full read. Without changes, every refresh is a full read.
       async () => (source.reportsChanges ? reader.audit() : { ok: true }),
     )
-    this.availability = pollerOf(
-      () => source.availabilityEveryMs ?? refreshEveryMs(),
-      () => reader.readAvailability(),
-    )
-    this.#usual = source.availabilityEveryMs === null ? [this.refresh] : [this.refresh, this.availability]
     source.onPause?.((forMs, why) => this.#pauses(forMs, why))
   }
 
@@ -106,11 +98,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     const auditedMs = this.freshness.auditedAgeMs(this.#time.now()) ?? 0
     const auditInMs = this.shrunk === null ? this.#settings.fullReadEveryMs - auditedMs : 0
     this.audit.start(Math.max(askedMs, auditInMs))
-    if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
-    this.#endHints = source.onHint?.(() => {
-      this.refresh.hint()
-      this.reader.hint()
-    })
+    this.#endHints = source.onHint?.(() => this.refresh.hint())
   }
 
   /** The last failure of a read here, with what is left of a pause that the CRM asked for. */
@@ -144,9 +132,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     if (snapshot === null || !this.reader.isLoaded || this.reader.isBridging) return attempt
     this.#snapshot = null
     const now = this.#time.now()
-    // The confirming read may not have covered everything: the availability is read at once, and all rows when the
-    // previous process would have read them.
-    if ((this.ageMs(now) ?? Infinity) > this.#settings.maxAgeMs) this.availability.hasten(0)
+    // The confirming read may not have covered all rows: they are read when the previous process would have done so.
     if (this.freshness.auditedAgeMs(now) === null) {
       const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
       this.audit.hasten(Math.max(0, dueAtMs - now.wallMs))
@@ -156,14 +142,14 @@ export class ListReplica<Item> implements ServedList<Item> {
 
   /** Applies changed settings: brings forward reads that are due too late by the new settings. */
   hasten(): void {
-    for (const poller of [this.refresh, this.audit, this.availability]) poller.hasten()
+    for (const poller of [this.refresh, this.audit]) poller.hasten()
   }
 
   async stop(): Promise<void> {
     // Unsubscribe first: a hint must not start a read while the pollers stop.
     this.#endHints?.()
     this.#stoppedAt = this.#time.now()
-    await Promise.all([this.refresh.stop(), this.audit.stop(), this.availability.stop()])
+    await Promise.all([this.refresh.stop(), this.audit.stop()])
   }
 
   /** Accepts a shorter list at the operator's request, and reads it at once. Returns the list's name. */
@@ -177,7 +163,7 @@ export class ListReplica<Item> implements ServedList<Item> {
   /** The pollers whose reads determine the age of an answer. */
   get #confirming(): readonly Poller[] {
     // While an audit is not believed, reads of changes prove nothing. Only the next audit does.
-    return this.shrunk !== null && this.audit.failures > 0 ? [...this.#usual, this.audit] : this.#usual
+    return this.shrunk !== null && this.audit.failures > 0 ? [this.refresh, this.audit] : [this.refresh]
   }
 
   get isBackingOff(): boolean {
@@ -199,8 +185,7 @@ export class ListReplica<Item> implements ServedList<Item> {
       this.reader.guard.failure ??
       (paused === null ? null : failureOf('throttled', paused.message, this.#pausedMs)) ??
       this.refresh.lastFailure ??
-      this.audit.lastFailure ??
-      this.availability.lastFailure
+      this.audit.lastFailure
     )
   }
 
@@ -250,30 +235,13 @@ export class ListReplica<Item> implements ServedList<Item> {
     for (const resolve of this.#waiting) resolve()
   }
 
-  /**
-   * Resolves when a read that begins from now on has applied its pages. Resolves with the reason if the list cannot be
-   * read, else with `null`.
-   */
-  async untilAdded(): Promise<Failure | null> {
-    const { reader, refresh } = this
-    const { barrier } = reader
-    const { begun } = barrier
-    reader.confirmSince(this.#time.now())
-    let hasRetried = false
-    while (barrier.applied <= begun) {
-      // That read may be waiting for the caller's list, so waiting for it here would be a deadlock.
-      if (barrier.isWaiting) {
-        const added = await reader.readAdditions()
-        return added.ok ? null : added.failure
-      }
-      // The CRM has just answered the caller's list, so one try need not wait for the back-off, unless the CRM asked for
-      // a pause.
-      if (refresh.isBackingOff && (hasRetried || refresh.askedMs > 0)) break
-      hasRetried ||= refresh.isBackingOff
-      await Promise.race([barrier.next, refresh.attempt()])
-      if (refresh.isWaiting) break
-    }
-    return barrier.applied > begun ? null : refresh.lastFailure
+  /** Adds rows to which the other list refers. Resolves with the reason if the list cannot be read, else with `null`. */
+  async add(missing: ReadonlySet<Guid>): Promise<Failure | null> {
+    const { refresh, reader } = this
+    // The CRM has just answered the other list, so one try need not wait for a back-off, unless the CRM asked for it.
+    if (refresh.isBackingOff && refresh.askedMs > 0) return refresh.lastFailure
+    const attempt = await reader.readAdditions(missing)
+    return attempt.ok ? null : attempt.failure
   }
 
   /** Resolves when a read that begins from now on has ended, including removals, or the list cannot be read now. */
@@ -289,16 +257,24 @@ export class ListReplica<Item> implements ServedList<Item> {
     return this.untilRead()
   }
 
-  awaits(venue: Guid): boolean {
-    // The snapshot does not say for which venues the previous process waited.
-    return this.reader.isBridging || this.awaited.has(venue)
+  /**
+   * Notes that the other list goes on, although this one, which is past the maximum age, could not be read. It stays
+   * past the maximum age until a read that begins now has confirmed it: what the other list refers to may be missing.
+   */
+  leaveBehind(): void {
+    this.#leftBehindAt = this.#time.now()
+  }
+
+  get #isLeftBehind(): boolean {
+    return this.#leftBehindAt !== null && !this.freshness.isConfirmedSince(this.#leftBehindAt)
   }
 
   ageMs(now: Moment): number | null {
-    return this.freshness.confirmedAgeMs(now)
+    const ageMs = this.freshness.confirmedAgeMs(now)
+    return ageMs !== null && this.#isLeftBehind ? Math.max(ageMs, this.#settings.maxAgeMs + 1) : ageMs
   }
 
   isConfirmedSince(moment: Moment): boolean {
-    return this.freshness.isConfirmedSince(moment)
+    return !this.#isLeftBehind && this.freshness.isConfirmedSince(moment)
   }
 }

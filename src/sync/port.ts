@@ -193,8 +193,11 @@ export interface Page<Item> {
    */
   readonly pass?: number
   readonly changes: readonly Change<Item>[]
-  /** The approximate number of rows of the list, given once if it is known in advance: tells what too large a list needs. */
-  readonly rowsInAll?: number
+  /**
+   * Why the list may still be being written; said with any page. Nothing of the read is applied before its end, and
+   * nothing at all if it misses a served row.
+   */
+  readonly unsure?: string
   /** Returns the position of the row of `changes[index]`: `events.json, row 3`. */
   whereIs(index: number): string
   /**

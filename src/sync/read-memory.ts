@@ -1,7 +1,6 @@
 import { howMany, sizeText } from '../domain/printable.ts'
 import type { RecordList } from '../records/record-list.ts'
-import type { Page } from './port.ts'
-import type { PageApplier } from './page-applier.ts'
+import type { Staging } from './staging.ts'
 
 /** The memory that both lists take together, and its limit (limits.memory). */
 export interface MemoryUse {
@@ -15,7 +14,6 @@ export class ReadMemory<Item> {
   readonly #use: () => MemoryUse
   /** A read of fewer rows may take twice the limit: it makes a list smaller that is too large. */
   readonly #tooManyRows: number
-  #rowsInAll = 0
 
   constructor(list: RecordList<Item>, use: () => MemoryUse, isFull: boolean) {
     this.#list = list
@@ -25,22 +23,11 @@ export class ReadMemory<Item> {
   }
 
   /** Returns why the read must end after this page; `null` if it may go on. */
-  excess({ rowsInAll }: Page<Item>, { rows, unidentified }: PageApplier<Item>): string | null {
-    this.#rowsInAll = rowsInAll ?? this.#rowsInAll
+  excess({ rows, grownBytes }: Pick<Staging<Item>, 'rows' | 'grownBytes'>): string | null {
     const { takenBytes, limitBytes } = this.#use()
-    const neededBytes = takenBytes + unidentified.sizeBytes
+    const neededBytes = takenBytes + grownBytes
     if (neededBytes <= limitBytes * (rows < this.#tooManyRows ? 2 : 1)) return null
-    return `${this.#needText(neededBytes, rows, unidentified)}, and limits.memory is ${sizeText(limitBytes)}: raise it`
-  }
-
-  /** Estimates what all rows need, if their number is known; else says what those so far take. */
-  #needText(neededBytes: number, rows: number, unidentified: PageApplier<Item>['unidentified']): string {
-    const list = this.#list
-    const held = list.size + unidentified.length
-    const heldBytes = list.sizeBytes + unidentified.sizeBytes
-    const allBytes = (heldBytes / held) * Math.max(held, this.#rowsInAll) + neededBytes - heldBytes
-    return this.#rowsInAll > rows
-      ? `the lists need about ${sizeText(allBytes)}`
-      : `the lists need more than ${sizeText(neededBytes)} (after ${howMany(rows, 'row')} of the ${list.kind.name})`
+    const after = `after ${howMany(rows, 'row')} of the ${this.#list.kind.name}`
+    return `the lists need more than ${sizeText(neededBytes)} (${after}), and limits.memory is ${sizeText(limitBytes)}: raise it`
   }
 }

@@ -222,25 +222,21 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
     })
   }
 
-  it('is shown without it after half the maximum age, before the events exceed the maximum age', async () => {
+  it('is not shown while venues are answered, and once it is, they are past the maximum age until they are read', async () => {
     const { time, events, venues, replica } = await scene()
     time.random = () => 0.999
     await time.pass(5000)
     venues.failure = DOWN
     events.changes = [eventAt('E')]
-    while (replica.events.list.get(event) === null) {
-      await time.step()
-      expect(replica.events.ageMs(time.peek())).toBeLessThan(30_000)
-    }
+    while (replica.events.list.get(event) === null) await time.step()
     expect(replica.events.lastFailure).toBeNull()
-    // Until the venues are read, nobody knows whether the venue exists.
-    expect(replica.venues.awaits(venue)).toBe(true)
-    expect(replica.venues.awaits(event)).toBe(false)
+    expect(replica.venues.ageMs(time.peek())).toBeGreaterThan(30_000)
+    const before = time.peek()
     venues.failure = null
-    venues.all = [venueRow('V')]
-    while (replica.venues.list.get(venue) === null) await time.step()
-    await time.pass(1000)
-    expect(replica.venues.awaits(venue)).toBe(false)
+    venues.all = venues.changes = [venueRow('V')]
+    while ((replica.venues.ageMs(time.peek()) ?? 0) > 30_000) await time.step()
+    expect(replica.venues.list.get(venue)?.Name).toBe('V')
+    expect(replica.venues.isConfirmedSince(before)).toBe(true)
   })
 
   it('is shown after it as soon as the CRM can be read again, whatever back-off the venues had', async () => {
@@ -271,25 +267,18 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
     expect(venues.reads).toBe(reads)
   })
 
-  it('waits for it too while venues past the maximum age are still answered', async () => {
-    const { time, events, venues, replica } = await scene(true, 3_600_000)
-    venues.failure = DOWN
-    await time.pass(31_000)
-    events.changes = [eventAt('E')]
-    await time.pass(5200)
-    expect(replica.events.list.get(event)).toBeNull()
-    expect(replica.events.lastFailure?.message).toBe('the venues that events refer to: HTML')
-  })
-
-  it('is shown at once if venues are answered with 502', async () => {
-    const { time, events, venues, replica } = await scene()
-    venues.failure = DOWN
-    await time.pass(31_000)
-    events.changes = [eventAt('E')]
-    await time.pass(5200)
-    expect(replica.events.list.get(event)).not.toBeNull()
-    expect(replica.events.lastFailure).toBeNull()
-  })
+  it.each([0, 3_600_000])(
+    'is shown at once if venues are past the maximum age (staleIfError: %p ms)',
+    async (staleIfErrorMs) => {
+      const { time, events, venues, replica } = await scene(true, staleIfErrorMs)
+      venues.failure = DOWN
+      await time.pass(31_000)
+      events.changes = [eventAt('E')]
+      await time.pass(5200)
+      expect(replica.events.list.get(event)).not.toBeNull()
+      expect(replica.events.lastFailure).toBeNull()
+    },
+  )
 })
 
 describe('one transaction removes a pair, the next one adds a pair (architecture: The port to a CRM)', () => {
@@ -396,14 +385,14 @@ describe('a deleted venue, with a CRM in which only long reads of the events rep
     expect(replica.venues.list.get(venue)).toBeNull()
   })
 
-  it('waits for the long read if an event refers to it; changes of other venues are served at once', async () => {
+  it('waits for the long read if an event refers to it; changes of other venues that came before are served at once', async () => {
     const { time, events, venues, replica } = await swept()
-    venues.changes = [{ kind: 'deleted', id: venue }]
-    events.changes = [{ kind: 'deleted', id: event }]
-    venues.hint()
-    await time.pass(1000)
     const before = venues.reads
-    venues.changes = [{ kind: 'record', id: other, record: venueOf(other, 'X'), version: 1 }]
+    venues.changes = [
+      { kind: 'deleted', id: venue },
+      { kind: 'record', id: other, record: venueOf(other, 'X'), version: 1 },
+    ]
+    events.changes = [{ kind: 'deleted', id: event }]
     for (let hints = 0; hints < 20; hints++) venues.hint()
     await time.pass(210)
     expect(replica.venues.list.get(other)?.Name).toBe('X')
@@ -442,7 +431,7 @@ describe('a removed venue to which an event refers that cannot be read (architec
     return all
   }
 
-  it('stays for half the maximum age, then goes, and is awaited until the events have been read', async () => {
+  it('stays while events are answered, then goes', async () => {
     const { time, events, venues, replica } = await referred()
     time.random = () => 0.999
     events.failure = DOWN
@@ -450,14 +439,8 @@ describe('a removed venue to which an event refers that cannot be read (architec
     await time.pass(5500)
     expect(replica.venues.list.get(venue)?.Name).toBe('V')
     expect(replica.venues.lastFailure?.message).toBe('the events that refer to removed venues: down')
-    while (replica.venues.list.get(venue) !== null) {
-      await time.step()
-      expect(replica.venues.ageMs(time.peek())).toBeLessThan(30_000)
-    }
-    expect([replica.events.awaits(venue), replica.venues.awaits(venue)]).toEqual([true, false])
-    events.failure = null
-    while (replica.events.refresh.lastFailure !== null) await time.step()
-    expect(replica.events.awaits(venue)).toBe(false)
+    while (replica.venues.list.get(venue) !== null) await time.step()
+    expect(replica.events.ageMs(time.peek())).toBeGreaterThan(30_000)
   })
 
   it('goes after the event once the events can be read again', async () => {

@@ -1,5 +1,5 @@
-// The data of the CRM in memory, kept up to date. A ListReplica polls one list; its ListReader reads pages (port.ts); a
-// PageApplier applies each page to the RecordList, which holds the rows in shards. Begin with port.ts.
+// The data of the CRM in memory, kept up to date. A ListReplica polls one list; its ListReader reads pages (port.ts) into
+// a Staging, and writes the differences to the RecordList at the end of the read. Begin with port.ts.
 
 import { dropIndex, keepIndex } from '../order/list-index.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -7,12 +7,13 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
+import type { HeldRow } from '../records/held-row.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { MemoryUse } from './read-memory.ts'
 import { ListReplica } from './list-replica.ts'
 import type { RefreshSettings, ResumeState, SnapshotState } from './served-list.ts'
 import { type Crm, type Failure, failureOf } from './port.ts'
-import { type Moment, type Time, momentAt } from '../time/time.ts'
+import { type Time, momentAt } from '../time/time.ts'
 
 export interface ReplicaOptions {
   readonly crm: Crm
@@ -29,18 +30,16 @@ export interface ReplicaOptions {
 
 type EitherReplica = Replica[ListName]
 
-const NONE: ReadonlySet<Guid> = new Set()
-
 /**
  * The events and venues of the CRM in memory, kept up to date. An event is never visible without its venue:
- * - A page of events that refers to an unknown venue waits until a new read of the venues has *applied its pages*.
+ * - Before a read of the events writes an event that refers to an unknown venue, it adds what a new read of the venues
+ * finds (`ListReplica.add`).
  * - Venues are removed after a new read of the events has *ended*. If events still refer to them, that read must report
  * all deletions, which may take long (an id scan).
  *
- * The first wait depends only on the CRM, so there is no deadlock: if the venues' own refresh is waiting, additions are
- * read beside it. If the other list cannot be read, the read fails and is repeated, for up to half the maximum age:
- * broken venues do not block the events, and broken events do not keep a venue on the web. The list that could not be
- * read then awaits these venues, and callers that ask an event for its venue get 502.
+ * A refresh of the venues that waits for the events lets such additions be read meanwhile, so there is no deadlock. If
+ * the other list cannot be read, the read fails and is repeated until the other list is past the maximum age: then
+ * callers get no venue of an event at all.
  */
 export class Replica {
   readonly events: ListReplica<EventRecord>
@@ -65,12 +64,10 @@ export class Replica {
       list: venues,
       source: crm.venues,
       beforeRemoval: async (leaving) => {
-        const since = time.now()
-        const referred = await this.#untilEventsLeft(leaving)
         // Events that the shrink guard keeps are served although the CRM does not show them: their venues may be gone.
-        const isKnown = referred.size === 0 || this.events.shrunk !== null
+        const isKnown = (await this.#untilEventsLeft(leaving)) || this.events.shrunk !== null
         const failure = isKnown ? null : this.events.refresh.lastFailure
-        return failure && this.#waitFor(this.events, failure, { list: this.venues, venues: referred, since })
+        return failure && this.#waitFor(this.events, failure)
       },
     })
     this.events = new ListReplica(settings, {
@@ -78,14 +75,10 @@ export class Replica {
       ...(resumeState === undefined ? {} : { resumeState: resumeState.events }),
       list: events,
       source: crm.events,
-      missingFor: ({ changes }) =>
-        changes.flatMap((change) =>
-          change.kind === 'record' && this.#pointsAtMissing(change.record) ? [change.record.VenueId] : [],
-        ),
+      missingFor: ({ VenueId }, row) => this.#missingFor(VenueId, row),
       beforePointing: async (missing) => {
-        const since = time.now()
-        const failure = await this.venues.untilAdded()
-        return failure && this.#waitFor(this.venues, failure, { list: this.events, venues: missing, since })
+        const failure = await this.venues.add(missing)
+        return failure && this.#waitFor(this.venues, failure)
       },
     })
     this.#settings = settings
@@ -109,7 +102,7 @@ export class Replica {
 
   /** Fills the lists from a snapshot, if there is one. Reads that are requested meanwhile wait for it. */
   async resumeFromSnapshot(fill: (lists: RecordLists) => Promise<SnapshotState | null>): Promise<void> {
-    const unlock = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
+    const unlock = await Promise.all([this.events.reader.turns.hold(), this.venues.reader.turns.hold()])
     try {
       const snapshot = await fill(this.lists)
       if (snapshot === null) return
@@ -158,75 +151,52 @@ export class Replica {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }
 
-  /**
-   * Returns why a read of `list` must wait for the other list, which could not be read; `null` if it can wait no longer.
-   * The venues that it adds or removes without the other list are awaited from then on.
-   */
-  #waitFor(
-    other: EitherReplica,
-    { kind, message, ...failure }: Failure,
-    {
-      list,
-      venues,
-      since,
-    }: { readonly list: EitherReplica; readonly venues: ReadonlySet<Guid>; readonly since: Moment },
-  ): Failure | null {
-    const now = this.#time.now()
-    const { maxAgeMs, staleIfErrorMs } = this.#settings
-    // If the other list is answered with 502, no event is visible without its venue.
-    const isOtherShown = (other.ageMs(now) ?? Infinity) <= maxAgeMs + staleIfErrorMs
-    if (!isOtherShown || (list.ageMs(now) ?? 0) > maxAgeMs / 2) {
-      other.awaited.add(venues, since)
+  /** Returns why a read must wait for the other list, which could not be read; `null` if it can wait no longer. */
+  #waitFor(other: EitherReplica, { kind, message, ...failure }: Failure): Failure | null {
+    const isOtherShown = (other.ageMs(this.#time.now()) ?? Infinity) <= this.#settings.maxAgeMs
+    if (!isOtherShown) {
+      other.leaveBehind()
       return null
     }
     const which = other === this.venues ? 'the venues that events refer to' : 'the events that refer to removed venues'
-    // The cursor and the credentials of the list are not at fault, so its failure must not cause a full read or a long
-    // back-off.
     const told = `${which}: ${message}`
-    return kind === 'waiting' ? { ...failure, kind, message: told } : failureOf('unreachable', told, 0)
+    if (kind === 'waiting' || kind === 'throttled') return { ...failure, kind, message: told }
+    // The cursor and the credentials of this list are not at fault, so the failure must not cause a full read or a long
+    // back-off.
+    return failureOf('unreachable', told, 0)
   }
 
   /**
-   * Resolves when no event refers to venues that are about to be removed, or when the CRM confirms that some still do.
-   * Returns those to which events still refer that cannot be read.
+   * Resolves with true when no event refers to venues that are about to be removed, or when the CRM confirms that some
+   * still do; with false if the events cannot be read.
    */
-  async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
+  async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<boolean> {
     const { events } = this
     const { freshness } = events
     const begun = this.#time.now()
-    // Pages of a running audit may be older than the venues' read. Only a confirmed read outweighs them.
+    // What a running audit writes may be older than the venues' read. Only a confirmed read outweighs it.
     if (!events.audit.isRunning) {
       await events.untilRead()
-      if (freshness.areDetailsConfirmedSince(begun)) return NONE
-      if ((await this.#referredOf(leaving)).size === 0) return NONE
+      if (freshness.isConfirmedSince(begun) || !(await this.#areReferred(leaving))) return true
     }
     await events.untilConfirmed()
-    return freshness.areDetailsConfirmedSince(begun) ? NONE : this.#referredOf(leaving)
+    return freshness.isConfirmedSince(begun) || !(await this.#areReferred(leaving))
   }
 
-  /** Returns the venues to which served events refer. */
-  async #referredOf(venues: ReadonlySet<Guid>): Promise<ReadonlySet<Guid>> {
+  /** Returns true if a served event refers to any of the venues. */
+  #areReferred(venues: ReadonlySet<Guid>): Promise<boolean> {
     const { list } = this.events
-    const referred = new Set<Guid>()
-    await list.someServed(({ venue }) => {
-      if (venues.has(venue)) referred.add(venue)
-      return referred.size === venues.size
-    }, this.#pause)
-    return referred
+    return list.someServed(({ venue }) => venues.has(venue), this.#pause)
   }
 
   /**
-   * Returns true if the event newly refers to a venue that is not served. A reference that is already held is not
+   * Returns the venue to which the event newly refers and that is not served. A reference that is already held is not
    * looked up again.
    */
-  #pointsAtMissing({ Id, VenueId }: EventRecord): boolean {
-    const { reader, list } = this.events
-    const {
-      list: venues,
-      reader: { barrier },
-    } = this.venues
+  #missingFor(venue: Guid, row: HeldRow | null): Guid | null {
+    const { venues } = this
     // A venue that is about to be removed may have been created again.
-    if (VenueId === EMPTY_GUID || (barrier.removals === 0 && venues.serves(VenueId))) return false
-    return !reader.isLoaded || list.get(Id)?.VenueId !== VenueId
+    if (venue === EMPTY_GUID || (venues.list.serves(venue) && !venues.reader.turns.leaving.has(venue))) return null
+    return this.events.isLoaded && row?.key?.venue === venue ? null : venue
   }
 }

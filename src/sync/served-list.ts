@@ -3,7 +3,6 @@
 
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Cursor, Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
@@ -38,11 +37,6 @@ export interface ServedList<Item> {
   isConfirmedSince(moment: Moment): boolean
   /** Resolves when the running reads have ended, or new ones begun now. */
   readOnce(): Promise<void>
-  /**
-   * Returns true if an event refers to this venue, which is not served, and only a read of this list can tell why: the
-   * last ones failed.
-   */
-  awaits(venue: Guid): boolean
   /** Makes waiting requests check the list again. */
   help(): void
 }
@@ -59,35 +53,12 @@ export type EitherList = ServedLists[ListName]
 
 /** The age of a list. All moments are the beginning of a read with its source's lag subtracted. */
 export class Freshness {
-  #details: Moment | null = null
-  #availability: Moment | null = null
+  #confirmed: Moment | null = null
   #audited: Moment | null = null
-  /**
-   * A read of the availability that left rows out. It is valid as of `asOf` once the details are known as of `onceMs`.
-   */
-  #pending: { readonly asOf: Moment; readonly onceMs: number } | null = null
 
-  /** Records that a read reported all changes of the details up to `asOf`. */
-  confirmDetails(asOf: Moment, lagMs: number): void {
-    const moment = earlierBy(asOf, lagMs)
-    this.#details = laterOf(this.#details, moment)
-    if (this.#pending === null || this.#pending.onceMs > moment.monotonicMs) return
-    this.#availability = laterOf(this.#availability, this.#pending.asOf)
-    this.#pending = null
-  }
-
-  confirmAvailability(asOf: Moment, lagMs: number): void {
-    this.#availability = laterOf(this.#availability, earlierBy(asOf, lagMs))
-    this.#pending = null
-  }
-
-  /**
-   * Like `confirmAvailability`, for a read that left out served rows. Those rows may be gone, or their tickets
-   * outdated. The read counts only once all changes of the details up to `onceMs` are known: a row still served then
-   * was unchanged.
-   */
-  confirmAvailabilityOnce(asOf: Moment, lagMs: number, onceMs: number): void {
-    this.#pending ??= { asOf: earlierBy(asOf, lagMs), onceMs }
+  /** Records that all changes up to `asOf` are known, less the lag of their source. */
+  confirm(asOf: Moment, lagMs: number): void {
+    this.#confirmed = laterOf(this.#confirmed, earlierBy(asOf, lagMs))
   }
 
   audit(asOf: Moment, lagMs: number): void {
@@ -99,24 +70,13 @@ export class Freshness {
    */
   goOnFrom(wallMs: number | null, now: Moment): boolean {
     if (wallMs === null || wallMs > now.wallMs) return false
-    const asOf = momentAt(wallMs, now)
-    this.confirmDetails(asOf, 0)
-    this.confirmAvailability(asOf, 0)
+    this.confirm(momentAt(wallMs, now), 0)
     return true
   }
 
-  /** Returns the age of the older field group in ms; `null` if the list was never read in full. */
+  /** Returns the age of the list in ms; `null` if it was never read in full. */
   confirmedAgeMs(now: Moment): number | null {
-    if (this.#details === null || this.#availability === null) return null
-    return Math.max(elapsedMs(this.#details, now), elapsedMs(this.#availability, now))
-  }
-
-  detailsAgeMs(now: Moment): number | null {
-    return this.#details === null ? null : elapsedMs(this.#details, now)
-  }
-
-  availabilityAgeMs(now: Moment): number | null {
-    return this.#availability === null ? null : elapsedMs(this.#availability, now)
+    return this.#confirmed === null ? null : elapsedMs(this.#confirmed, now)
   }
 
   auditedAgeMs(now: Moment): number | null {
@@ -132,15 +92,9 @@ export class Freshness {
     }
   }
 
-  /** Returns true if all changes of the details up to `moment` are known. */
-  areDetailsConfirmedSince(moment: Moment): boolean {
-    return this.#details !== null && this.#details.monotonicMs >= moment.monotonicMs
-  }
-
   /** Returns true if all changes up to `moment` are known. */
   isConfirmedSince(moment: Moment): boolean {
-    if (this.#details === null || this.#availability === null) return false
-    return Math.min(this.#details.monotonicMs, this.#availability.monotonicMs) >= moment.monotonicMs
+    return this.#confirmed !== null && this.#confirmed.monotonicMs >= moment.monotonicMs
   }
 }
 
@@ -275,6 +229,14 @@ export class Admissions {
   }
 
   /**
+   * Returns true if a list past the maximum age is answered from because its reads fail. What it does not have may be
+   * new in the CRM. What the shrink guard keeps is not meant.
+   */
+  isGuessing(list: EitherList): boolean {
+    return list.shrunk === null && listStanding(list, this.#ageLimits, this.#time.now()) === 'stale'
+  }
+
+  /**
    * Waits until all lists may be answered from, or until it is certain that they cannot be (architecture: Freshness).
    * `lists` returns the lists that are served now, which may be replaced during the wait. The time limit counts from
    * `arrived`.
@@ -305,8 +267,7 @@ export class Admissions {
       const now = lists()
       const unmet = this.#unmet(now, arrived)
       if (unmet.length === 0) return this.#leave(now)
-      // One read may have begun before the request, and each field group may need one of its own. If three reads do not
-      // confirm the list, the source is too far behind (a standby), and more would only burden the CRM.
+      // One read may have begun before the request, and the list may need a longer one. If three reads do not confirm it, the source is too far behind (a standby), and more would only burden the CRM.
       const isVain = reads === READS_PER_LIST * now.length
       if (isVain || patience.over || unmet.some((list) => list.isBackingOff)) return this.#refusal(unmet)
       await Promise.all(unmet.map((list) => list.readOnce()))

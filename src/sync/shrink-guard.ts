@@ -16,8 +16,8 @@ export interface Judged extends Sighting {
   readonly oneMoment: boolean
   /** The moment that the read shows, monotonic ms. */
   readonly sinceMs: number
-  /** Rows kept as unreadable that this read found readable. */
-  readonly resolved: number
+  /** The served rows that the CRM reports as removed. */
+  readonly removed: number
 }
 
 interface Circumstances extends ShrunkLimits {
@@ -32,11 +32,12 @@ type Proof = 'any' | 'complete' | 'full'
 
 /**
  * `failure`: why the loss must wait, or `null` if it may be applied. `isShort`: the loss is too large to be a normal
- * change.
+ * change. `release`: call it once the loss is applied; until then the old list is served on.
  */
 interface Verdict {
   readonly failure: Failure | null
   readonly isShort: boolean
+  readonly release: () => void
 }
 
 /** The properties of a list that the guard uses. */
@@ -71,7 +72,7 @@ export class ShrinkGuard {
    * A read of several moments that missed many rows, and when it ended. A read that begins later must miss the same
    * rows.
    */
-  #unconfirmed: { readonly read: Sighting; readonly endedAt: number } | null = null
+  #unconfirmed: { readonly number: number; readonly begunAt: number; readonly endedAt: number } | null = null
   /** The records served at the previous judgement, absent events that were over excluded, and whether there were more before. */
   #served = 0
   #hadMore = false
@@ -105,12 +106,13 @@ export class ShrinkGuard {
   }
 
   judge(list: GuardedList, read: Judged, circumstances: Circumstances): Verdict {
-    const { served, lostCount } = list
+    const { lostCount } = list
+    const served = list.served - read.removed
     const { name } = list.kind
     const missing = missingIn(list, read, circumstances.now)
     const absent = missing.rows - missing.over
     const records = served + lostCount - missing.over
-    const unreadableNow = (read.kind === 'full' ? list.kept.size : list.kept.fromRefreshes) - read.resolved
+    const unreadableNow = read.kind === 'full' ? list.kept.size : list.kept.fromRefreshes
     // The absent rows of a complete read of changes may include rows that an audit found unreadable, so those are
     // subtracted.
     const leaving = absent + Math.max(0, unreadableNow - missing.unreadable)
@@ -125,20 +127,28 @@ export class ShrinkGuard {
       const unconfirmed = this.#unconfirmed
       // A read that began before the other one ended does not count: the same change may have affected both.
       const isSecond = unconfirmed !== null && read.begunAt >= unconfirmed.endedAt
-      if (!isSecond || isMuch(countDisputed(list, read, unconfirmed.read), served)) {
+      if (!isSecond || isMuch(countDisputed(list, read, unconfirmed), served)) {
+        const { number, begunAt } = read
         const endedAt = circumstances.now.monotonicMs
-        if (isSecond || unconfirmed === null) this.#unconfirmed = { read, endedAt }
-        return { isShort, failure: failureOf('unconfirmed', unconfirmedMessage(name, missing.rows, served, isSecond)) }
+        if (isSecond || unconfirmed === null) this.#unconfirmed = { number, begunAt, endedAt }
+        return {
+          isShort,
+          release: () => {},
+          failure: failureOf('unconfirmed', unconfirmedMessage(name, missing.rows, served, isSecond)),
+        }
       }
     }
     if (read.complete) this.#unconfirmed = null
     if (isHeld) {
-      const unreadable = list.kept.size - read.resolved - missing.unreadable + lostCount
+      const unreadable = list.kept.size - missing.unreadable + lostCount
       const seen = { absent: read.complete ? absent : null, unreadable, records }
-      return { isShort, failure: this.#hold(list, read, seen, circumstances) }
+      return { isShort, release: () => {}, failure: this.#hold(list, read, seen, circumstances) }
     }
-    if (this.#isProof(read)) this.#release(isShort || read.sinceMs >= (this.#acceptedAt ?? read.sinceMs))
-    return { isShort, failure: null }
+    const release = (): void => {
+      if (this.#isProof(read))
+        this.#release(isShort || (read.complete && read.sinceMs >= (this.#acceptedAt ?? read.sinceMs)))
+    }
+    return { isShort, release, failure: null }
   }
 
   #release(endsAccepting: boolean): void {
@@ -183,7 +193,7 @@ const LATELY_MS = 32 * 86_400_000
 function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing {
   let [rows, over, unreadable] = [0, 0, 0]
   if (!read.complete) return { rows, over, unreadable }
-  for (const row of missingRows(list, read)) {
+  for (const row of missingRows(list, read, read.sinceMs)) {
     rows++
     const end = row.key?.end ?? null
     const isOver = end !== null && isBefore(end, { ms: wallMs, ticks: 0 })
@@ -194,9 +204,9 @@ function missingIn(list: GuardedList, read: Judged, { wallMs }: Moment): Missing
 }
 
 /** Counts the rows that a complete read did not mention, though an earlier one did. */
-function countDisputed(list: GuardedList, read: Sighting, before: Sighting): number {
-  const wasSeen = (row: HeldRow): boolean => row.isSeen(before.number, before.begunAt, before.audit)
-  return missingRows(list, read).reduce((count, row) => (wasSeen(row) ? count + 1 : count), 0)
+function countDisputed(list: GuardedList, read: Judged, before: { number: number; begunAt: number }): number {
+  const wasSeen = (row: HeldRow): boolean => row.isSeen(before.number, before.begunAt)
+  return missingRows(list, read, read.sinceMs).reduce((count, row) => (wasSeen(row) ? count + 1 : count), 0)
 }
 
 /** Losing all records, or more than half of four and more, is probably a fault. */

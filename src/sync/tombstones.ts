@@ -14,7 +14,7 @@ export class Tombstones {
   }
 
   bury(id: Guid, at: number): void {
-    this.#buriedAt.set(id, at)
+    this.#buriedAt.set(id, Math.max(at, this.#buriedAt.get(id) ?? at))
   }
 
   forget(id: Guid): void {

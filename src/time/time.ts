@@ -36,6 +36,10 @@ export function laterOf(left: Moment | null, right: Moment): Moment {
   return left !== null && left.monotonicMs >= right.monotonicMs ? left : right
 }
 
+export function earlierOf(left: Moment, right: Moment): Moment {
+  return left.monotonicMs <= right.monotonicMs ? left : right
+}
+
 /** Returns the wall clock in whole seconds since 1970. */
 export function secondOf({ wallMs }: Pick<Moment, 'wallMs'>): number {
   return Math.max(0, Math.floor(wallMs / 1000))

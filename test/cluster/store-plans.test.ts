@@ -429,7 +429,7 @@ describe('the snapshot in the store (instances: The snapshot)', () => {
     let letGo = (): void => {}
     const hold = (original: () => void) =>
       function start(this: Replica) {
-        void this.events.reader.hold().then((go) => (letGo = go))
+        void this.events.reader.turns.hold().then((go) => (letGo = go))
         original.call(this)
       }
     const undo = override(Replica.prototype, 'start', hold)

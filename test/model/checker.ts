@@ -134,7 +134,7 @@ export class Checker {
     const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > maxAgeMs
     const wasShrunk = (list: AnyList): boolean => (this.#log.releasedMs.get(list.list.kind.name) ?? 0) >= asked.trueMs
     const hasReason = (list: AnyList): boolean =>
-      this.#isFailing(list) || lagsTooFar || wasShrunk(list) || asked.isShrunk
+      this.#isFailing(list) || lagsTooFar || wasShrunk(list) || asked.isShrunk || this.#wasLeftBehind(list)
     this.#checkCursors(asked)
     // The read may have begun before the one that was not believed had ended, which reveals it.
     const isServed = (list: AnyList): boolean =>
@@ -144,17 +144,9 @@ export class Checker {
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
   }
 
-  /** Checks a refusal of an event's venue, which the list cannot tell from one that does not exist. */
-  refuseVenue(list: AnyList): void {
+  /** Counts a refusal of an event's venue that is not served: a list past the maximum age cannot tell why. */
+  refuseVenue(): void {
     this.counts.refused++
-    const { name } = list.list.kind
-    const other = name === 'events' ? 'venues' : 'events'
-    const nowMs = this.#time.trueMs
-    // A read of the other list may have found the reference a moment ago.
-    if (this.#log.isReading(other, nowMs)) return
-    const lagMs = Math.max(...this.#setting.serverLagsMs)
-    const sinceMs = Math.max(this.#log.failedMs.get(name) ?? 0, this.#log.endedMs[other] ?? 0) + lagMs
-    if (this.#log.wasToldWithin(name, sinceMs, nowMs)) this.#fault(`502 though the ${name} have been read`)
   }
 
   /** A failing list may have been read at the moment of the refusal; the report of that read comes later. */
@@ -321,6 +313,14 @@ export class Checker {
   /** Returns true if the row's present state was never reported. */
   #isUntold(glimpse: Glimpse): boolean {
     return this.#story(glimpse)?.epochs.at(-2)?.endedSilently === true
+  }
+
+  /** The other list may have gone on without this one, whose servers lag behind the moment when it did. */
+  #wasLeftBehind({ list }: AnyList): boolean {
+    const { serverLagsMs, refreshEveryMs } = this.#setting
+    const lagMs = Math.max(...serverLagsMs)
+    const failedMs = this.#log.failedMs.get(list.kind.name) ?? Number.NEGATIVE_INFINITY
+    return lagMs > 0 && this.#time.trueMs <= failedMs + lagMs + 2 * refreshEveryMs
   }
 
   /** The replica reports failure, and a read of the list did fail. */

@@ -72,8 +72,8 @@ export class Client {
         const event = glimpseEvent(replica, id)
         if (venue === null) this.#checker.answer(both, bothAgeMs, [event])
         else {
-          const awaiting = venues.list.serves(venue) ? undefined : both.lists.find((list) => list.awaits(venue))
-          if (awaiting !== undefined) this.#checker.refuseVenue(awaiting)
+          const isGuess = both.lists.some((list) => running.admissions.isGuessing(list))
+          if (!venues.list.serves(venue) && isGuess) this.#checker.refuseVenue()
           else this.#checker.answerOfTwo(both, bothAgeMs, event, glimpseVenue(replica, venue))
         }
       })

@@ -67,7 +67,9 @@ export class History {
   #happen(): void {
     const chance = this.#chance
     if (this.#setting.garbles && chance.happens(0.1)) return this.#break(chance.pick([this.#events, this.#venues]))
-    const roll = chance.next()
+    const isDiluted = [this.#events, this.#venues].some(hasManyOthers)
+    // No row comes or goes then.
+    const roll = chance.next() * (isDiluted ? 0.56 : 1)
     if (roll < 0.25) this.#sell()
     else if (roll < 0.4) this.#touch(this.#events)
     else if (roll < 0.48) this.#touch(this.#venues)
@@ -216,4 +218,10 @@ export class History {
     const seenAnyway = strategy === 'full-read' || (strategy === 'time-delta' && isPresence && serverFilters)
     return { ...told, untold: true, silent: told.silent || !seenAnyway }
   }
+}
+
+/** Returns true if the rows that became unreadable may soon be the minority, which the shrink guard would believe. */
+function hasManyOthers(table: Table): boolean {
+  const shown = table.shown()
+  return table.garbled.size > 0 && shown.filter(({ id }) => table.garbled.has(id)).length * 10 < shown.length * 7
 }

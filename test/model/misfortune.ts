@@ -97,10 +97,13 @@ export class Misfortune {
     const change = (): void => {
       const gone = table.shown().filter(() => this.#chance.happens(0.4))
       for (const story of gone) table.change(story, { exists: false, shown: false }, commit())
-      this.#time.inTheWorld(Math.max(2000, whileMs), () => {
+      const restore = (): void => {
         if (!this.#active || table.visible !== null) return
+        // Rows that come back would make those that became unreadable the minority.
+        if (table.garbled.size > 0) return this.#time.inTheWorld(1000, restore)
         for (const { id, state } of gone) if (state?.exists === false) table.create(id, state.venue, commit())
-      })
+      }
+      this.#time.inTheWorld(Math.max(2000, whileMs), restore)
     }
     this.#between(table, this.#chance.happens(0.8), () => true, change)
   }

@@ -1,20 +1,20 @@
-import { AwaitedVenues } from '../../src/sync/awaited-venues.ts'
 import { Admissions, Freshness } from '../../src/sync/served-list.ts'
 import { Poller } from '../../src/sync/poller.ts'
 import { HeldCursor } from '../../src/sync/held-cursor.ts'
 import { KeptFaults } from '../../src/records/held-row.ts'
 import { ListReader } from '../../src/sync/list-reader.ts'
+import { ListReplica } from '../../src/sync/list-replica.ts'
 import { Pages } from '../../src/sync/pages.ts'
-import { PageApplier } from '../../src/sync/page-applier.ts'
 import { RecordList } from '../../src/records/record-list.ts'
+import { Staging } from '../../src/sync/staging.ts'
 import { ShrinkGuard } from '../../src/sync/shrink-guard.ts'
 import type { Time } from '../../src/time/time.ts'
 import { Tombstones } from '../../src/sync/tombstones.ts'
-import { CURSORS_DIE, ID_SCANS_SELDOM } from './plans.ts'
+import { CURSORS_DIE, HALF_WRITTEN, ID_SCANS_SELDOM } from './plans.ts'
 import { override, overrideGetter } from './override.ts'
 import type { Stage } from './run-model.ts'
 import { type Setting, settingOf } from './setting.ts'
-import { POSITION } from './time-delta.ts'
+import { ID_SCAN, POSITION } from './time-delta.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** The replica with one defect. Mutants exist only in the tests: the real classes have no switch for them. */
@@ -48,8 +48,11 @@ const apart = settingOf({
   strategy: 'token-delta',
   maxAgeMs: 30_000,
   availabilityEveryMs: 1500,
-  trouble: 3,
-  latencyMs: 200,
+  trouble: 0,
+  latencyMs: 400,
+  patienceMs: 10_000,
+  changeEveryMs: 150,
+  thinkMs: 300,
 })
 
 export const MUTANTS: readonly Mutant[] = [
@@ -103,17 +106,9 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'lets an older page win',
+    name: 'lets an older read win',
     setting: settingOf(OVERLAPPING),
-    breakIt: (now) =>
-      override(
-        PageApplier.prototype,
-        'apply',
-        (original) =>
-          function apply(this: PageApplier<unknown>, page) {
-            original.call(this, { ...page, begunAt: now().now() })
-          },
-      ),
+    breakIt: () => override(RecordList.prototype, 'knownAt', () => () => Number.NEGATIVE_INFINITY),
   },
   {
     name: 'forgets tombstones',
@@ -123,54 +118,34 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "counts the age from the read's end",
     setting: token,
-    breakIt: (now) => {
-      const mendDetails = override(
-        Freshness.prototype,
-        'confirmDetails',
-        (original) =>
-          function confirmDetails(this: Freshness, _asOf, lagMs) {
-            original.call(this, now().now(), lagMs)
-          },
-      )
-      const mendAvailability = override(
-        Freshness.prototype,
-        'confirmAvailability',
-        (original) =>
-          function confirmAvailability(this: Freshness, _asOf, lagMs) {
-            original.call(this, now().now(), lagMs)
-          },
-      )
-      return () => {
-        mendDetails()
-        mendAvailability()
-      }
-    },
-  },
-  {
-    name: "counts the tickets' age from the read's end",
-    setting: { ...apart, trouble: 0, latencyMs: 400, patienceMs: 10_000 },
     breakIt: (now) =>
       override(
         Freshness.prototype,
-        'confirmAvailability',
+        'confirm',
         (original) =>
-          function confirmAvailability(this: Freshness, _asOf, lagMs) {
+          function confirm(this: Freshness, _asOf, lagMs) {
             original.call(this, now().now(), lagMs)
           },
       ),
   },
   {
-    name: 'confirms tickets that a read left out',
-    setting: { ...apart, trouble: 0, latencyMs: 40, availabilityEveryMs: 7000, changeEveryMs: 150, thinkMs: 300 },
-    breakIt: () =>
-      override(
-        Freshness.prototype,
-        'confirmAvailabilityOnce',
-        () =>
-          function confirmAvailabilityOnce(this: Freshness, asOf, lagMs) {
-            this.confirmAvailability(asOf, lagMs)
-          },
-      ),
+    name: 'counts the age from the beginning of the details, though the tickets were read before',
+    setting: apart,
+    onStage: ({ replica }) => Object.defineProperty(replica.events.reader, 'tickets', { get: () => null, set() {} }),
+  },
+  {
+    name: 'reads the tickets after the details',
+    setting: apart,
+    onStage: ({ replica }) => {
+      const { reader } = replica.events
+      const [refresh, readTickets] = [reader.refresh.bind(reader), reader.readTickets.bind(reader)]
+      Object.defineProperty(reader, 'tickets', { get: () => null, set() {} })
+      reader.readTickets = () => Promise.resolve({ ok: true })
+      reader.refresh = async () => {
+        const attempt = await refresh()
+        return attempt.ok ? readTickets() : attempt
+      }
+    },
   },
   {
     name: 'ignores the shrink guard',
@@ -212,16 +187,39 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'withholds rows that became unreadable page by page',
+    name: 'withholds rows that became unreadable before the shrink guard has judged',
     setting: garbling,
     breakIt: () =>
       override(
-        PageApplier.prototype,
-        'apply',
+        Staging.prototype,
+        'keepUnreadable',
         (original) =>
-          function apply(this: PageApplier<unknown>, page) {
-            original.call(this, page)
-            void this.withdrawUnreadable(() => Promise.resolve())
+          function keepUnreadable(this: Staging<unknown>) {
+            original.call(this)
+            void this.withdrawUnreadable()
+          },
+      ),
+  },
+  {
+    name: 'releases the shrink guard before the lost rows are removed',
+    setting: settingOf({
+      strategy: 'full-read',
+      maxAgeMs: 1000,
+      shrinkGuardMs: 600_000,
+      patienceMs: 2000,
+      latencyMs: 100,
+      thinkMs: 40,
+      waiting: 0,
+    }),
+    breakIt: () =>
+      override(
+        ShrinkGuard.prototype,
+        'judge',
+        (original) =>
+          function judge(this: ShrinkGuard, ...given) {
+            const verdict = original.apply(this, given)
+            verdict.release()
+            return verdict
           },
       ),
   },
@@ -259,11 +257,69 @@ export const MUTANTS: readonly Mutant[] = [
     setting: lagging,
     breakIt: () =>
       override(
-        PageApplier.prototype,
-        'apply',
+        Staging.prototype,
+        'stage',
         (original) =>
-          function apply(this: PageApplier<unknown>, page) {
+          function stage(this: Staging<unknown>, page) {
             original.call(this, { ...page, sourceLagMs: 0 })
+          },
+      ),
+  },
+  seenBeforeWritten(),
+  {
+    name: 'adds venues without comparing ids',
+    setting: settingOf(ID_SCANS_SELDOM),
+    breakIt: () =>
+      override(ID_SCAN, 'isAskedFor', (original) => (request) => request.purpose !== 'addition' && original(request)),
+  },
+  {
+    name: 'removes rows to save memory before the shrink guard has judged',
+    setting: settingOf({
+      strategy: 'full-read',
+      maxAgeMs: 1000,
+      mostStagedBytes: 500,
+      serverFilters: false,
+      garbles: true,
+      shrinkGuardMs: 60_000,
+    }),
+    breakIt: () =>
+      override(
+        Staging.prototype,
+        'add',
+        (original) =>
+          async function add(this: Staging<unknown>, isEnd) {
+            await original.call(this, isEnd)
+            await this.remove()
+          },
+      ),
+  },
+  {
+    name: 'writes what it adds of a list that may be half-written',
+    setting: settingOf({ ...HALF_WRITTEN, mostStagedBytes: 0 }),
+    breakIt: () =>
+      override(
+        Staging.prototype,
+        'stage',
+        (original) =>
+          function stage(this: Staging<unknown>, page) {
+            original.call(this, page)
+            if (page.unsure !== undefined) void this.add(false)
+          },
+      ),
+  },
+  {
+    name: 'believes a list that may be half-written',
+    setting: settingOf(HALF_WRITTEN),
+    breakIt: () =>
+      override(
+        Pages.prototype,
+        'next',
+        (original) =>
+          async function next(this: Pages<unknown>) {
+            const result = await original.call(this)
+            if (result.kind === 'end') return result
+            const { unsure: _, ...page } = result.page
+            return { ...result, page }
           },
       ),
   },
@@ -317,22 +373,29 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () => override(ListReader.prototype, 'readAdditions', () => () => Promise.resolve({ ok: true })),
   },
   {
-    name: 'answers 404 for the venue of an event that could not wait for it',
-    setting: { ...token, trouble: 3, changeEveryMs: 100 },
-    breakIt: () => override(AwaitedVenues.prototype, 'has', () => () => false),
-  },
-  {
-    name: 'awaits a venue for ever',
+    name: 'shows events though their venues could not be read',
     setting: { ...token, trouble: 3, changeEveryMs: 100 },
     breakIt: () =>
       override(
-        AwaitedVenues.prototype,
+        ListReplica.prototype,
         'add',
         (original) =>
-          function add(this: AwaitedVenues, venues) {
-            original.call(this, venues, { monotonicMs: Number.POSITIVE_INFINITY, wallMs: 0 })
+          async function add(this: ListReplica<unknown>, missing) {
+            await original.call(this, missing)
+            return null
           },
       ),
+  },
+  {
+    name: 'answers 404 for the venue of an event though a list past its maximum age cannot tell',
+    setting: settingOf({
+      strategy: 'token-delta',
+      maxAgeMs: 1000,
+      staleIfErrorMs: 60_000,
+      trouble: 3,
+      changeEveryMs: 100,
+    }),
+    breakIt: () => override(Admissions.prototype, 'isGuessing', () => () => false),
   },
   {
     name: 'removes venues after a read of the events that cannot report deletions',
@@ -362,14 +425,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'never gives up a cursor that does not work',
     setting: settingOf(CURSORS_DIE),
-    breakIt: () =>
-      override(
-        HeldCursor.prototype,
-        'isGivenUp',
-        () =>
-          ({ kind }) =>
-            kind === 'cursor-refused',
-      ),
+    breakIt: () => override(HeldCursor.prototype, 'isGivenUp', () => (failure) => failure?.kind === 'cursor-refused'),
   },
   {
     // A defect of the connector: only connectors know updatedAt.
@@ -388,8 +444,7 @@ export const MUTANTS: readonly Mutant[] = [
           function resume(this: ListReader<unknown>, ...given) {
             original.call(this, ...given)
             this.isLoaded = true
-            this.freshness.confirmDetails(now().now(), 0)
-            this.freshness.confirmAvailability(now().now(), 0)
+            this.freshness.confirm(now().now(), 0)
           },
       ),
   },
@@ -416,3 +471,34 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
 ]
+
+/** Counts rows as seen that a read found different and has not written: if it fails, an audit keeps what is gone. */
+function seenBeforeWritten(): Mutant {
+  const stage: { lists: readonly RecordList<unknown>[] } = { lists: [] }
+  return {
+    name: 'counts rows as seen before they are written',
+    setting: settingOf({
+      strategy: 'token-delta',
+      maxAgeMs: 1000,
+      trouble: 2,
+      fullReadEveryMs: 3000,
+      changeEveryMs: 60,
+    }),
+    onStage: ({ replica }) => {
+      stage.lists = [replica.events.list as RecordList<unknown>, replica.venues.list as RecordList<unknown>]
+    },
+    breakIt: (now) =>
+      override(
+        Staging.prototype,
+        'stage',
+        (original) =>
+          function stageAndSee(this: Staging<unknown>, page) {
+            original.call(this, page)
+            for (const { id } of page.changes) {
+              const row = id === null ? null : stage.lists.map((list) => list.find(id)).find((held) => held !== null)
+              if (row) row.seenAt = now().peek().monotonicMs
+            }
+          },
+      ),
+  }
+}

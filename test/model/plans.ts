@@ -37,6 +37,9 @@ export const SHORT = { maxAgeMs: 1000, shrinkGuardMs: 60_000 } as const
 /** Most events end together, again and again. */
 export const FESTIVAL = { maxAgeMs: 1000, trouble: 0, seasonMs: 20_000, shrinkGuardMs: 60_000 } as const
 
+/** A file that is written in place. */
+export const HALF_WRITTEN = { strategy: 'full-read', maxAgeMs: 3000, snapshot: true, halfWritten: 0.3 } as const
+
 /** What the methods of a connector make of it. */
 export const CONNECTORS = [
   { strategy: 'full-read', ways: ['full'] },
@@ -123,6 +126,18 @@ export const PLANS: readonly Plan[] = [
     changeEveryMs: 300,
     trouble: 3,
   }),
+  ...STRATEGIES.flatMap((strategy) => [
+    plan(`${strategy}, additions are written before the read ends`, { strategy, maxAgeMs: 1000, mostStagedBytes: 500 }),
+    plan(`${strategy}, additions are written before the read ends, and withheld rows are reported`, {
+      strategy,
+      maxAgeMs: 1000,
+      mostStagedBytes: 500,
+      serverFilters: false,
+      garbles: true,
+      shrinkGuardMs: 60_000,
+    }),
+  ]),
+  plan('full-read, a file that is read while it is written', { ...HALF_WRITTEN, mostStagedBytes: 500 }),
   plan('full-read, a file', { strategy: 'full-read', maxAgeMs: 1000, snapshot: true }),
   plan('full-read, a file with withheld rows', {
     strategy: 'full-read',

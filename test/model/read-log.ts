@@ -48,6 +48,12 @@ export class ReadLog {
     return read
   }
 
+  /** Records that the list is not believed. The read that showed it may not have ended. */
+  hold(list: string, nowMs: number): void {
+    this.shrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
+    this.lastShrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
+  }
+
   /** Records that a read has ended, as reported by the replica. `nowMs` is the true time. */
   end({ list, kind, outcome, durationMs }: ReadReport, nowMs: number): void {
     this.progress[list] = (this.progress[list] ?? 0) + 1
@@ -58,8 +64,7 @@ export class ReadLog {
       .toSorted((left, right) => began(left) - began(right))
     if (read !== undefined) this.open.delete(read)
     if (outcome === 'shrunk') {
-      this.shrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
-      this.lastShrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
+      this.hold(list, nowMs)
       if (read?.isComplete === true) this.#wasComplete.add(list)
     }
     if (outcome === 'ok' && read !== undefined) {

@@ -5,6 +5,7 @@ import { unreachable } from '../../src/domain/unreachable.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
 import type { Crm, ListSource } from '../../src/sync/port.ts'
+import { MOST_STAGED } from '../../src/sync/read.ts'
 import { Replica } from '../../src/sync/replica.ts'
 import type { Time } from '../../src/time/time.ts'
 import { Checker } from './checker.ts'
@@ -70,6 +71,7 @@ export async function runModel({
   untilMs,
   untilWrong,
 }: RunOptions): Promise<Outcome> {
+  MOST_STAGED.bytes = setting.mostStagedBytes
   const time = new VirtualTime(seed)
   const chance = time.chance.fork()
   const tables = { events: new Table('events'), venues: new Table('venues') }
@@ -115,6 +117,7 @@ export async function runModel({
       limits: { memoryBytes: Number.POSITIVE_INFINITY },
       time: replicaTime,
       observe: (observation) => {
+        if (observation.kind === 'shrunk') log.hold(observation.list, time.trueMs)
         if (observation.kind !== 'read-ended' || observation.read.message === CLOSED) return
         log.end(observation.read, time.trueMs)
         host.note(observation.read.kind)

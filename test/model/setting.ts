@@ -45,6 +45,10 @@ export interface Setting {
    * cursor.
    */
   readonly cursorDeaths: number
+  /** A read that has staged more writes what it has added so far. */
+  readonly mostStagedBytes: number
+  /** The probability that a file is read while it is being written over: its end is older, and a row is missing. */
+  readonly halfWritten: number
   /** How often the process ends and the next one resumes from its snapshot; 0 for never. */
   readonly restartEveryMs: number
   /** The CRM omits rows that are not shown. Otherwise each row says whether it is shown. */
@@ -79,6 +83,8 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     snapshot: false,
     idScanEveryMs: 0,
     cursorDeaths: 0.002 * (given.trouble ?? 1),
+    mostStagedBytes: 16_000_000,
+    halfWritten: 0,
     restartEveryMs: 0,
     serverFilters: true,
     shrinkGuardMs: 0,

@@ -24,6 +24,11 @@ export const POSITION = {
   after: (newestS: number, clockS: number): number => Math.min(newestS, clockS),
 }
 
+/** When a read must compare the ids. It belongs to the model, but a mutant may break it. */
+export const ID_SCAN = {
+  isAskedFor: ({ mustConfirm }: Pick<ReadRequest, 'mustConfirm' | 'purpose'>): boolean => mustConfirm === true,
+}
+
 /**
  * A CRM with updatedAt columns, like PostgreSQL: a delta, then usually an id scan that finds late commits and
  * deletions. Its servers lag, and a server that takes over does not know the other's cursor.
@@ -39,7 +44,7 @@ export function timeDelta<Item>(parts: Parts<Item>): ListSource<Item> {
       case 'full':
         return readFull(parts, state.server, view)
       case 'changes': {
-        const needsIdScan = request.mustConfirm === true || logged.begunMs - state.idScanMs >= idScanEveryMs
+        const needsIdScan = ID_SCAN.isAskedFor(request) || logged.begunMs - state.idScanMs >= idScanEveryMs
         const noteIdScan = (): number => (state.idScanMs = logged.begunMs)
         return readChanges(parts, request, state.server, view, needsIdScan ? noteIdScan : null)
       }

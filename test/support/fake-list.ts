@@ -1,4 +1,3 @@
-import type { Guid } from '../../src/domain/guid.ts'
 import type { RecordList } from '../../src/records/record-list.ts'
 import { type ServedList, type Shrunk, Freshness } from '../../src/sync/served-list.ts'
 import { type Moment, elapsedMs } from '../../src/time/time.ts'
@@ -22,7 +21,6 @@ export class FakeList<Item> implements ServedList<Item> {
   outcome: 'confirms' | 'fails' | 'proves-nothing' = 'confirms'
   running: Promise<void> | null = null
   readMs = 100
-  awaited: Guid | null = null
   readonly #time: VirtualTime
 
   constructor(time: VirtualTime, list: RecordList<Item>) {
@@ -41,10 +39,6 @@ export class FakeList<Item> implements ServedList<Item> {
   readOnce(): Promise<void> {
     this.running ??= this.#read()
     return this.running
-  }
-
-  awaits(venue: Guid): boolean {
-    return venue === this.awaited
   }
 
   help(): void {}

@@ -21,8 +21,10 @@ export interface Script {
   readonly updatedAtMs?: number
   /** The delay before the first page, ms. */
   readonly slowMs?: number
-  /** The number of rows that the source knows in advance. */
-  readonly rowsInAll?: number
+  /** It is the course of an audit. An audit also makes a refresh, which finds nothing if no script says otherwise. */
+  readonly audit?: boolean
+  /** Why the list may still be being written. */
+  readonly unsure?: string
 }
 
 /** A reader of events, whose source plays scripts, one a read. */
@@ -50,13 +52,15 @@ export function readerScene(
     patienceMs: 1000,
     async *read(request) {
       asked.push(request)
-      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs, rowsInAll } = scripts.shift() ?? {}
+      const at = scripts.findIndex(({ audit = false }) => audit === (request.purpose === 'audit'))
+      const script = at < 0 ? undefined : scripts.splice(at, 1)[0]
+      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs, unsure } = script ?? {}
       for (const each of pages) {
         const changes = typeof each === 'function' ? each() : each
         const begunAt = time.now()
         await new Promise<void>((resolve) => time.after(slowMs, resolve))
         const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
-        const told = rowsInAll === undefined ? page : { ...page, rowsInAll }
+        const told = unsure === undefined ? page : { ...page, unsure }
         yield updatedAtMs === undefined ? told : { ...told, updatedAtMs: () => updatedAtMs }
       }
       if ('kind' in end) return { ok: false, failure: end }
@@ -88,5 +92,8 @@ export function readerScene(
     while (outcome.attempt === null) if (!(await time.step())) throw new Error('the read never ends')
     return outcome.attempt
   }
-  return { time, list, asked, scripts, observed, reader, settings, run }
+  /** Runs an audit to its end. */
+  const audit = (...script: Script[]): Promise<Attempt> =>
+    run(() => reader.audit(), ...script.map((each) => ({ ...each, audit: true })))
+  return { time, list, asked, scripts, observed, reader, settings, run, audit }
 }

@@ -234,7 +234,8 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
     const kept = tally.withoutLoneTwins([...rows.values()])
     const changes = kept.map(({ change }) => change)
     const whereIs = (index: number): string => batch.at?.(kept[index]?.at ?? 0) ?? whereById(list.name, changes[index])
-    const page = { ...changesPage(changes, batch.lagMs, parts), whereIs }
+    const unsure = batch.unsure === undefined ? {} : { unsure: batch.unsure }
+    const page = { ...changesPage(changes, batch.lagMs, parts), whereIs, ...unsure }
     const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
     yield list.shape.updatedAt === null ? page : { ...page, updatedAtMs }
     await yieldToEventLoop()

@@ -3,9 +3,6 @@ import type { Moment } from '../../time/time.ts'
 import { tooLargeRow } from '../mapping/map-row.ts'
 import type { FoundFile } from './found-file.ts'
 
-/** The row size assumed at least when memory is reserved: the first rows may be much smaller than the rest. */
-const ROW_BYTES = 400
-
 /** Collects the rows of one file, in order, until they are taken as pages. */
 export class FileBatch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
@@ -13,8 +10,6 @@ export class FileBatch<Item> {
   blankRows = 0
   /** The number of rows that are headings between the others. */
   headings = 0
-  /** The bytes of the file that the rows so far took. */
-  readBytes = 0
   /** The length of the texts in a sheet's cells, including texts that are stored once for many cells. */
   textBytes = 0
   /** Whether the last line of a text has no end so far. */
@@ -74,17 +69,14 @@ export class FileBatch<Item> {
   take(limit: number): readonly Page<Item>[] {
     const { found } = this
     const [all, lines, numbers] = [this.#changes, this.#lines, this.#numbers]
-    const isTold = this.count >= PAGE_ROWS && this.readBytes > 0
     const pages: Page<Item>[] = []
     for (let from = 0; from < all.length; from += limit) {
-      const before = this.#before + from
       pages.push({
         begunAt: this.#begunAt,
         sourceLagMs: 0,
         changes: all.length <= limit ? all : all.slice(from, from + limit),
         whereIs: (index) => placeOf(found, numbers[from + index] ?? 0, lines[from + index] ?? 0),
         updatedAtMs: () => found.writtenAtMs,
-        ...(isTold && before < PAGE_ROWS ? { rowsInAll: this.#rowsInAll() } : {}),
       })
     }
     this.#before += all.length
@@ -92,10 +84,6 @@ export class FileBatch<Item> {
     this.#lines = []
     this.#numbers = []
     return pages
-  }
-
-  #rowsInAll(): number {
-    return Math.ceil(this.found.sizeBytes / Math.max(ROW_BYTES, this.readBytes / this.count))
   }
 }
 

@@ -127,7 +127,6 @@ async function* readText<Item>(
     for (let from = 0; from < bytes.length && !isGivenUp();) {
       const slice = partOf(bytes, from)
       from += slice.length
-      rows.readBytes = position - bytes.length + from
       const fault = parser.feed(slice)
       if (fault !== null) return fault
       const waiting = rest()
