@@ -70,6 +70,8 @@ describe('combined logs', () => {
       `/CRM/api/events/${ID}`,
       `/api/events/${ID}`,
       '/crm/admin/delete?id=1',
+      '/crm/api/events/..',
+      '/crm/api/events/%2E%2e/',
       '/crm/api/events',
       `/crm/api/eventsx/${ID}`,
     ]

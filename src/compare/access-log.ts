@@ -67,7 +67,9 @@ export async function readAccessLog(logPath: string, basePath: string, types: re
     }
     found.requests++
     if (target.includes('?')) found.withQuery++
-    for (const type of accept === null ? types : [accept]) {
+    // A value that no header field can have is not asked.
+    const isSendable = accept !== null && /^[\u0020-\u007e]+$/.test(accept)
+    for (const type of isSendable ? [accept] : types) {
       const key = `${method} ${below} ${type}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
     }

@@ -70,7 +70,7 @@ export async function compareServices(options: ComparisonOptions): Promise<Compa
     if (outcome === null) doubts.push({ question, rounds: [...rounds, round], dueMs: time.now().monotonicMs + ageMs })
     else onOutcome(outcome)
     if (unusable < MOST_UNUSABLE) return
-    last = old.status === 0 ? (old.problem ?? 'no answer') : `the last one was ${String(old.status)}`
+    last = old.status === 0 ? (old.problem ?? 'no answer') : `the last one was ${old.status}`
     ending.abort()
   }
 

@@ -29,15 +29,7 @@ export function rowsOf(old: BodyTree, fresh: BodyTree, departure: NameDeparture)
   const add = (at: string, was: BodyTree | null, is: BodyTree | null, found: Judged): void => {
     const name = found === null ? null : departure(at, was, is)
     const judged = name === null ? found : ({ class: 'intended', what: name } as const)
-    const [one, other] = [was, is].map((tree) => (tree === null ? null : shown(tree)))
-    rows.push({
-      class: 'sameBytes',
-      what: null,
-      ...judged,
-      at: at === '' ? '/' : at,
-      old: one ?? null,
-      new: other ?? null,
-    })
+    rows.push({ ...(judged ?? SAME), at: at === '' ? '/' : at, old: was && shown(was), new: is && shown(is) })
   }
   const walk = (at: string, one: BodyTree | null, other: BodyTree | null): void => {
     const [was, is] = [elementLike(one, other), elementLike(other, one)]
@@ -49,11 +41,8 @@ export function rowsOf(old: BodyTree, fresh: BodyTree, departure: NameDeparture)
       } else add(at, was, is, was === null ? ADDED : MISSING)
     } else if (was.kind === 'map' && is.kind === 'map') {
       for (const name of new Set([...was.entries.keys(), ...is.entries.keys()])) {
-        walk(
-          OF_THE_ELEMENT.has(name) ? at : `${at}/${pointer(name)}`,
-          was.entries.get(name) ?? null,
-          is.entries.get(name) ?? null,
-        )
+        const below = OF_THE_ELEMENT.has(name) ? at : `${at}/${pointer(name)}`
+        walk(below, was.entries.get(name) ?? null, is.entries.get(name) ?? null)
       }
       if (!isSameOrder(was.order, is.order)) {
         const judged = was.isOrdered ? ANOTHER_ORDER : ORDER_OF_MEMBERS
@@ -71,6 +60,7 @@ export function rowsOf(old: BodyTree, fresh: BodyTree, departure: NameDeparture)
 
 type Judged = { readonly class: Class; readonly what: string } | null
 
+export const SAME = { class: 'sameBytes', what: null } as const
 const MISSING = { class: 'different', what: 'missing here' } as const
 const ADDED = { class: 'different', what: 'only here' } as const
 const ANOTHER_ORDER = { class: 'different', what: 'another order of elements' } as const
@@ -104,14 +94,9 @@ function* paired(
   while (before < least && oldKeys[before] === freshKeys[before]) before++
   let after = 0
   while (after < least - before && oldKeys.at(-1 - after) === freshKeys.at(-1 - after)) after++
+  const [one, other] = [old, fresh].map((items) => items.slice(0, items.length - after))
   const middle = Math.max(old.length, fresh.length) - after
-  for (let index = 0; index < middle; index++) {
-    yield [
-      index,
-      index < old.length - after ? (old[index] ?? null) : null,
-      index < fresh.length - after ? (fresh[index] ?? null) : null,
-    ]
-  }
+  for (let index = 0; index < middle; index++) yield [index, one?.[index] ?? null, other?.[index] ?? null]
   for (let left = after; left > 0; left--) yield [old.length - left, old.at(-left) ?? null, fresh.at(-left) ?? null]
 }
 
@@ -157,7 +142,7 @@ function numberValue(source: string): string {
   return significant === '' ? '0' : `${sign}${significant}e${exponent}`
 }
 
-const LONGEST_SHOWN = 200
+export const LONGEST_SHOWN = 200
 
 function shown(tree: BodyTree): string {
   const text = wholeText(tree)

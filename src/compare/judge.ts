@@ -1,5 +1,15 @@
+import { Buffer } from 'node:buffer'
 import { utf8TextOf } from '../crm/web/http-client.ts'
-import { type Class, type Difference, type NameDeparture, type ValuePair, CLASSES, rowsOf } from './difference.ts'
+import {
+  type Class,
+  type Difference,
+  type NameDeparture,
+  type ValuePair,
+  CLASSES,
+  LONGEST_SHOWN,
+  SAME,
+  rowsOf,
+} from './difference.ts'
 import type { Question } from './questions.ts'
 import type { Reply } from './remote-service.ts'
 import { type Leaf, type ParsedBody, type BodyTree, parseJson, parseXml, withCarried } from './body-tree.ts'
@@ -28,20 +38,14 @@ const DEPARTURES = {
 
 /** Compares both answers to one question. */
 export function judge(question: Question, old: Reply, fresh: Reply): Judgement {
-  const rows: ValuePair[] = [
-    { class: 'sameBytes', what: null, at: 'status', old: statusText(old), new: statusText(fresh) },
-  ]
-  const isSameStatus = rows[0]?.old === rows[0]?.new
-  if (!isSameStatus) {
-    rows[0] = { at: 'status', old: statusText(old), new: statusText(fresh), ...statusFound(question, old, fresh) }
-  } else if (old.status !== 304) rows.push(...fieldRows(question, old, fresh))
-  const isComparable =
-    isSameStatus && family(old) === family(fresh) && !rows.some(({ what }) => what === DEPARTURES.problem)
-  if (isComparable && question.method === 'GET') rows.push(...bodyRows(old, fresh))
-  return judgementOf(rows)
-}
-
-function judgementOf(rows: readonly ValuePair[]): Judgement {
+  const status = { at: 'status', old: statusText(old), new: statusText(fresh) }
+  const rows: ValuePair[] = []
+  if (status.old === status.new) {
+    rows.push({ ...status, ...SAME }, ...fieldRows(question, old, fresh))
+    const isProblem = rows.some(({ what }) => what === DEPARTURES.problem)
+    const isComparable = question.method === 'GET' && family(old) === family(fresh) && !isProblem
+    if (isComparable) rows.push(...bodyRows(old, fresh))
+  } else rows.push({ ...status, ...statusFound(question, old, fresh) })
   const found = new Map<string, Difference>()
   for (const { what, ...row } of rows) {
     const key = `${row.class} ${what} ${row.at}`
@@ -62,12 +66,12 @@ function statusText({ status, problem, headers: { location } }: Reply): string {
 }
 
 function statusFound({ method, accept }: Question, old: Reply, fresh: Reply): { class: Class; what: string } {
-  const isServed = fresh.status === 200
   if (method === 'HEAD' && [405, 501].includes(old.status) && [200, 400, 404].includes(fresh.status))
     return intended('head')
   // The reference fails to write such a record as XML.
   const isXml = family(fresh) === 'xml' && accept.includes('xml')
-  if (isXml && isServed && old.status === 500 && textOf(fresh).includes('\ufffd')) return intended('carried')
+  if (isXml && fresh.status === 200 && old.status === 500 && utf8TextOf(fresh.body)?.includes('\ufffd') === true)
+    return intended('carried')
   if (old.status === 0) return { class: 'different', what: 'no answer of the old service' }
   if (fresh.status === 0) return { class: 'different', what: 'no answer here' }
   const isRedirect = old.status >= 300 && old.status < 400
@@ -94,7 +98,7 @@ function fieldRows({ accept }: Question, old: Reply, fresh: Reply): readonly Val
     const isHalXml = was.charset === '' && is.type === 'application/hal+xml'
     const what = was.charset === '' || is.charset === '' ? 'charset missing' : 'another charset'
     rows.push(row(isHalXml ? intended('charset') : { class: 'different', what }))
-  } else rows.push(row({ class: 'sameBytes', what: null }))
+  } else rows.push(row(SAME))
   const [oldTag = null, newTag = null] = [old.headers['etag'], fresh.headers['etag']]
   if (old.status === 200 && (oldTag === null) !== (newTag === null)) {
     rows.push({ class: 'different', what: 'missing ETag', at: 'ETag', old: oldTag, new: newTag })
@@ -125,22 +129,14 @@ function excludes(accept: string, type: string): boolean {
   return most?.some((part) => /^q=0(?:\.0*)?$/.test(part)) ?? false
 }
 
-function textOf({ body }: Reply): string {
-  return utf8TextOf(body) ?? ''
-}
-
 const A_MARK = 'byte order mark'
 
 function hasMark(body: Uint8Array): boolean {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
 }
 
-function isSameBytes(old: Uint8Array, fresh: Uint8Array): boolean {
-  return old.length === fresh.length && old.every((byte, index) => byte === fresh[index])
-}
-
 function bodyRows(old: Reply, fresh: Reply): readonly ValuePair[] {
-  if (isSameBytes(old.body, fresh.body)) return []
+  if (Buffer.compare(old.body, fresh.body) === 0) return []
   const { type } = typeOf(fresh)
   const rows: ValuePair[] = []
   const whole = (found: { class: Class; what: string }, was: string | null, is: string | null): void => {
@@ -160,15 +156,16 @@ function bodyRows(old: Reply, fresh: Reply): readonly ValuePair[] {
   const parse = format === 'json' ? parseJson : format === 'xml' ? parseXml : null
   const [one, other] = [parse?.(was), parse?.(is)]
   if (one === undefined || other === undefined || !('tree' in other)) {
-    if (was !== is) whole({ class: 'different', what: 'another body' }, beginningOf(was), beginningOf(is))
+    if (was !== is)
+      whole({ class: 'different', what: 'another body' }, was.slice(0, LONGEST_SHOWN), is.slice(0, LONGEST_SHOWN))
     return rows
   }
   const read = 'problem' in one && format === 'xml' ? parseXml(withCarried(was)) : one
   if (!('tree' in read)) {
-    whole({ class: 'different', what: read.problem }, beginningOf(was), beginningOf(is))
+    whole({ class: 'different', what: read.problem }, was.slice(0, LONGEST_SHOWN), is.slice(0, LONGEST_SHOWN))
     return rows
   }
-  if (read !== one) whole(intended('carried'), beginningOf(was), beginningOf(is))
+  if (read !== one) whole(intended('carried'), was.slice(0, LONGEST_SHOWN), is.slice(0, LONGEST_SHOWN))
   const values = rowsOf(read.tree, other.tree, departures(type))
   rows.push(...values)
   if ((read === one ? was : withCarried(was)) !== is) rows.push(...formRows(read, other, values))
@@ -187,10 +184,6 @@ function formRows(old: ParsedBody, fresh: ParsedBody, values: readonly ValuePair
 }
 
 const OF_ANY_VALUES: ReadonlySet<string> = new Set(['white space', 'XML declaration', 'comments'])
-
-function beginningOf(text: string): string {
-  return text.slice(0, 200)
-}
 
 /** Returns the departures that a difference between values can come from, for a media type. */
 function departures(type: string): NameDeparture {

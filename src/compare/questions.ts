@@ -41,11 +41,9 @@ export class IdQuestions implements Iterable<Question> {
     this.#seed = seed
   }
 
-  get hasIds(): boolean {
-    return this.#ids.length > 0
-  }
-
-  get size(): number {
+  /** The number of questions; 0 if there are no ids. */
+  get length(): number {
+    if (this.#ids.length === 0) return 0
     const ids = this.#ids.length + UNKNOWN + MALFORMED.length
     return (ids * ENDPOINTS.length + this.#spellings().length) * this.#types.length + this.#heads().length
   }
@@ -85,7 +83,8 @@ function unknownId(text: string): string {
   return `${a}-${b}-4${c}-a${d}-${e}`
 }
 
-const RECORD_PATH = /^(?:\/api)?\/(events|venues)(\/[^/]*)?(\/venue)?\/?$/i
+/** A path of a record. An id of dots would leave the folder. */
+const RECORD_PATH = /^(?:\/api)?\/(events|venues)(\/(?!(?:\.|%2e){1,2}(?:\/|$))[^/]*)?(\/venue)?\/?$/i
 
 /** Returns the endpoint of a path; `null` if it belongs to none. */
 export function endpointOf(path: string): string | null {

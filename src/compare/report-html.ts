@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { howMany, printable } from '../domain/printable.ts'
 import { xmlAttribute, xmlText } from '../domain/escape.ts'
-import type { ValuePair } from './difference.ts'
-import { type Subject, COLUMNS, count, curlOf, fieldLines, percent, shortText, verdictOf } from './verdict.ts'
+import { type ValuePair, CLASSES } from './difference.ts'
+import { type Subject, count, curlOf, fieldLines, percent, shortText, titleOf, verdictOf } from './verdict.ts'
 import type { Group, ComparisonTally } from './tally.ts'
 
 const LARGEST_EXAMPLES = 1_500_000
@@ -50,11 +50,11 @@ ${further}
 }
 
 function countsTable({ table, counts, asked }: ComparisonTally): string {
-  const head = ['endpoint and type', 'asked', ...COLUMNS.map(([, title]) => title)]
+  const head = ['endpoint and type', 'asked', ...CLASSES.map(titleOf)]
     .map((title) => `<th scope="col">${title}</th>`)
     .join('')
   const rows = [...table].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, MOST_TABLE_ROWS)
-  const share = COLUMNS.map(([kind]) => `<td>${percent(counts[kind], asked)}</td>`).join('')
+  const share = CLASSES.map((kind) => `<td>${percent(counts[kind], asked)}</td>`).join('')
   return `<div class="wide" tabindex="0"><table class="counts">
 <thead><tr>${head}</tr></thead>
 <tbody>${rows.map(([name, of]) => countsRow(name, of)).join('\n')}</tbody>
@@ -63,20 +63,19 @@ function countsTable({ table, counts, asked }: ComparisonTally): string {
 }
 
 function countsRow(name: string, of: ComparisonTally['counts']): string {
-  const cells = COLUMNS.map(
-    ([kind]) => `<td${kind === 'different' && of[kind] > 0 ? ' class="bad"' : ''}>${count(of[kind])}</td>`,
+  const cells = CLASSES.map(
+    (kind) => `<td${kind === 'different' && of[kind] > 0 ? ' class="bad"' : ''}>${count(of[kind])}</td>`,
   )
-  const all = COLUMNS.reduce((sum, [kind]) => sum + of[kind], 0)
+  const all = CLASSES.reduce((sum, kind) => sum + of[kind], 0)
   return `<tr><th scope="row">${xmlText(printable(name, 100))}</th><td>${count(all)}</td>${cells.join('')}</tr>`
 }
 
 function groupPart(group: Group, subject: Subject): string {
   const { class: kind, what, at, count: times, example } = group
   const { question, rows } = example
-  const title = COLUMNS.find(([name]) => name === kind)?.[1] ?? kind
   const pair = rows.length === 0 ? [group] : rows
   return `<section>
-<h3><span class="kind ${kind}">${title}</span> ${text(what)} <code>${text(at)}</code> <small>${howMany(times, 'answer')}</small></h3>
+<h3><span class="kind ${kind}">${titleOf(kind)}</span> ${text(what)} <code>${text(at)}</code> <small>${howMany(times, 'answer')}</small></h3>
 <p>For example <code>${text(question.path)}</code> as <code>${text(question.accept)}</code></p>
 <div class="wide" tabindex="0"><table class="pair">
 <thead><tr><th scope="col">path</th><th scope="col">old</th><th scope="col">new</th></tr></thead>

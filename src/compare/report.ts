@@ -1,6 +1,7 @@
 import { howMany, printable } from '../domain/printable.ts'
+import { CLASSES } from './difference.ts'
 import type { Group, ComparisonTally } from './tally.ts'
-import { type Subject, COLUMNS, count, curlOf, fieldLines, shortText, verdictOf } from './verdict.ts'
+import { type Subject, count, curlOf, fieldLines, shortText, titleOf, verdictOf } from './verdict.ts'
 
 /** Returns the report as one HTML page. */
 export async function reportHtml(tally: ComparisonTally, subject: Subject): Promise<string> {
@@ -25,9 +26,9 @@ const MOST_SHOWN = 10
 export function reportLines(tally: ComparisonTally, subject: Subject): readonly string[] {
   const rows = [...tally.table].toSorted(([one], [other]) => (one < other ? -1 : 1))
   const cells = [
-    ['', 'asked', ...COLUMNS.map(([, title]) => title)],
+    ['', 'asked', ...CLASSES.map(titleOf)],
     ...rows.map(([name, counts]) => {
-      const each = COLUMNS.map(([kind]) => counts[kind])
+      const each = CLASSES.map((kind) => counts[kind])
       return [printable(name, 70), count(each.reduce((sum, part) => sum + part, 0)), ...each.map(count)]
     }),
   ]
@@ -50,13 +51,12 @@ function groupLines(
   { class: kind, what, at, count: times, example, old, new: fresh }: Group,
   subject: Subject,
 ): readonly string[] {
-  const title = COLUMNS.find(([name]) => name === kind)?.[1] ?? kind
   const values =
     old === null && fresh === null
       ? []
       : [`  old: ${shortText(old) || '(nothing)'}`, `  new: ${shortText(fresh) || '(nothing)'}`]
   return [
-    printable(`${title}: ${what} at ${at} (${howMany(times, 'answer')})`),
+    printable(`${titleOf(kind)}: ${what} at ${at} (${howMany(times, 'answer')})`),
     ...values,
     printable(`  ${curlOf(subject.old, example.question, subject.headerFile)}`),
     printable(`  ${curlOf(subject.new, example.question, null)}`),

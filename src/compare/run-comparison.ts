@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { howMany } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-error.ts'
 import type { Time } from '../time/time.ts'
-import { readAccessLog } from './access-log.ts'
+import { type AccessLog, readAccessLog } from './access-log.ts'
 import { type ComparisonEnd, compareServices } from './comparison.ts'
 import { Journal, readJournal } from './journal.ts'
 import { type Question, IdQuestions } from './questions.ts'
@@ -58,16 +58,14 @@ export async function runComparison(options: RunOptions): Promise<ComparisonResu
         done.add(keyOf(outcome.question))
       })
       if (compared !== about) {
-        const why =
-          compared === null
-            ? 'has no outcomes of marquee compare'
-            : `has the outcomes of another comparison: ${compared}`
-        return { ok: false, message: `${resume} ${why}; name another file with --resume` }
+        const other =
+          compared === null ? 'no outcomes of marquee compare' : `the outcomes of another comparison: ${compared}`
+        return { ok: false, message: `${resume} has ${other}; name another file with --resume` }
       }
     }
     journal = resume === null ? null : new Journal(resume, about, !wasBegun)
     const left = Iterator.from(questions).filter((question) => !done.has(keyOf(question)))
-    const total = source.kind === 'log' || !(questions instanceof IdQuestions) ? [...questions].length : questions.size
+    const total = questions.length
     const onOutcome = (outcome: ComparedAnswer): void => {
       const kept = tally.add(outcome)
       journal?.add(kept)
@@ -91,41 +89,31 @@ function keyOf({ method, path, accept }: Question): string {
   return `${method} ${path} ${accept}`
 }
 
+type Questions = Iterable<Question> & { readonly length: number }
+
 /** Returns the questions, or why there are none. */
-async function questionsOf({ source, types, seed, onNote }: RunOptions): Promise<Iterable<Question> | string> {
-  if (source.kind === 'log') {
-    const { questions, requests, others, unreadable, withQuery } = await readAccessLog(
-      source.path,
-      source.basePath,
-      types,
-    )
-    if (questions.length === 0) {
-      const why =
-        others + unreadable === 0
-          ? 'is empty'
-          : `has no request for an event or a venue${source.basePath === '' ? '' : ` below ${source.basePath}`}`
-      return `${source.path} ${why}`
-    }
-    const skipped =
-      others + unreadable === 0
-        ? ''
-        : `; ${howMany(others, 'other request')} and ${howMany(unreadable, 'line')} that cannot be read are left out`
-    onNote(`${source.path}: ${howMany(requests, 'request')} for events and venues${skipped}.`)
-    if (withQuery > 0) onNote(`${howMany(withQuery, 'request')} had a query, which is not asked.`)
-    return questions
+async function questionsOf({ source, types, seed, onNote }: RunOptions): Promise<Questions | string> {
+  if (source.kind === 'log')
+    return loggedQuestions(await readAccessLog(source.path, source.basePath, types), source, onNote)
+  const lines = source.kind === 'all' ? source.ids : (await readFile(source.path, 'utf8')).split(/[\r\n]+/)
+  const ids = Array.from(lines, (line) => line.trim()).filter((id) => id !== '')
+  const questions = new IdQuestions(ids, types, seed)
+  if (questions.length > 0) return questions
+  return source.kind === 'ids' ? `${source.path} has no ids` : 'the CRM has no events and no venues'
+}
+
+function loggedQuestions(
+  { questions, requests, others, unreadable, withQuery }: AccessLog,
+  { path, basePath }: { readonly path: string; readonly basePath: string },
+  onNote: (sentence: string) => void,
+): Questions | string {
+  const left = others + unreadable
+  if (questions.length === 0) {
+    const below = basePath === '' ? '' : ` below ${basePath}`
+    return `${path} ${left === 0 ? 'is empty' : `has no request for an event or a venue${below}`}`
   }
-  const ids =
-    source.kind === 'all'
-      ? source.ids
-      : (await readFile(source.path, 'utf8')).split(/\r?\n|\r/).map((line) => line.trim())
-  const questions = new IdQuestions(
-    Iterator.from(ids).filter((id) => id !== ''),
-    types,
-    seed,
-  )
-  return questions.hasIds
-    ? questions
-    : source.kind === 'ids'
-      ? `${source.path} has no ids`
-      : 'the CRM has no events and no venues'
+  const skipped = `; ${howMany(others, 'other request')} and ${howMany(unreadable, 'line')} that cannot be read are left out`
+  onNote(`${path}: ${howMany(requests, 'request')} for events and venues${left === 0 ? '' : skipped}.`)
+  if (withQuery > 0) onNote(`${howMany(withQuery, 'request')} had a query, which is not asked.`)
+  return questions
 }

@@ -1,6 +1,6 @@
 import { howMany, printable } from '../domain/printable.ts'
 import type { ComparisonEnd } from './comparison.ts'
-import type { CLASSES } from './difference.ts'
+import type { Class } from './difference.ts'
 import type { Question } from './questions.ts'
 import type { ComparisonTally } from './tally.ts'
 
@@ -41,7 +41,7 @@ export function verdictOf(tally: ComparisonTally, { total, ending, isLog }: Subj
 }
 
 export function count(number: number): string {
-  return howMany(number, '').trim().replace(/ s$/, '')
+  return number.toLocaleString('en')
 }
 
 /** Rounds down, so that only all are 100%. */
@@ -66,14 +66,10 @@ function quoted(word: string): string {
   return /^[\w@/.:-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** The columns of the table, with their names. */
-export const COLUMNS: readonly (readonly [name: (typeof CLASSES)[number], title: string])[] = [
-  ['sameBytes', 'same bytes'],
-  ['sameMeaning', 'same meaning'],
-  ['intended', 'intended'],
-  ['changing', 'changing'],
-  ['different', 'different'],
-]
+/** @example titleOf('sameBytes') // same bytes */
+export function titleOf(kind: Class): string {
+  return kind.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`)
+}
 
 /** The header fields that only one service sends. */
 export function fieldLines({ onlyOld, onlyNew }: ComparisonTally): readonly string[] {
