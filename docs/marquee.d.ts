@@ -152,7 +152,7 @@ export interface Problem {
   readonly type: 'about:blank'
   /** The status in words. */
   readonly title: string
-  readonly status: 400 | 404 | 405 | 500 | 502
+  readonly status: 400 | 404 | 405 | 410 | 500 | 502 | 503
   /** What the caller can do. */
   readonly detail: string
   /** The path that was asked for. */

@@ -18,7 +18,7 @@ export const INSTANCE: Instance = {
   namespace: 'Marquee',
   links: { event: [], venue: [] },
   lists: true,
-  feeds: { calendar: false, jsonLd: false },
+  feeds: { calendar: false, jsonLd: false, changes: false },
   page: null,
   currency: null,
   conditionalRequests: false,

@@ -5,12 +5,12 @@ import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.t
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { type ServiceSwitches, Service } from '../http/service.ts'
-import { ListMaker } from '../records/row-records.ts'
+import { type RecordLists, ListMaker } from '../records/row-records.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace, howMany } from '../domain/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { Crm, Failure } from '../sync/port.ts'
-import { Admissions } from '../sync/served-list.ts'
+import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { KeptDescriptors } from '../runtime/listener.ts'
@@ -35,6 +35,8 @@ export interface Marquee {
   /** What explanations need to know of the CRM. */
   readonly explaining: Pick<ExplainOptions, 'idsOf' | 'venueText' | 'textKeyFor'>
   readonly suspicions: ListSuspicions
+  /** Answers callers who wait for a change. */
+  stopWaiting(): void
 }
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
@@ -109,7 +111,9 @@ async function assembleWith<R extends Reading>(
   // A change of `feeds` takes effect only at a restart.
   const { feeds: switches } = configuration
   const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar
-  const reading = await openReading({
+  const { ChangeFeed } = switches.changes ? await import('../changes/change-feed.ts') : { ChangeFeed: null }
+  const changes = ChangeFeed === null ? undefined : new ChangeFeed(() => recordsIn(reading.lists()), time)
+  const reading: R = await openReading({
     configuration,
     crm,
     listMaker,
@@ -119,6 +123,7 @@ async function assembleWith<R extends Reading>(
     pause: yieldToEventLoop,
     settings: freshness,
     keepsIndexes: keepsIndexes(configuration),
+    changes,
   })
   const { lists: served } = reading
   const admissions = new Admissions(freshness, limits, time)
@@ -149,6 +154,7 @@ async function assembleWith<R extends Reading>(
       zone: timeZone,
       lists: settings.lists,
       feeds: switches.calendar || switches.jsonLd ? feedsOn : null,
+      changes: changes ?? null,
       describe: descriptionIn(settings),
     })
   }
@@ -165,6 +171,7 @@ async function assembleWith<R extends Reading>(
       venueText: (venue) => suspicions.events.venueTexts.get(venue)?.text ?? null,
     },
     suspicions,
+    stopWaiting: () => changes?.stop(),
     async adopt(next) {
       const service = await serviceOf(next)
       await service.ready()
@@ -183,6 +190,10 @@ async function assembleWith<R extends Reading>(
     },
   }
   return marquee
+}
+
+function recordsIn({ events, venues }: ServedLists): RecordLists {
+  return { events: events.list, venues: venues.list }
 }
 
 function crmLimitsOf({ freshness: { maxAgeMs, fullReadEveryMs }, limits: { memoryBytes }, crm }: Configuration) {

@@ -2,6 +2,7 @@ import type { ListMaker } from '../records/row-records.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { ReadingStatus } from '../operations/status.ts'
+import type { ChangeFeed } from '../changes/change-feed.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import type { Crm } from '../sync/port.ts'
 import { type ReplicaOptions, Replica } from '../sync/replica.ts'
@@ -38,6 +39,8 @@ export interface ReadingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeSt
   readonly listMaker: ListMaker
   readonly configuration: Configuration
   readonly keepsIndexes: boolean
+  /** What callers are told of changes; absent if they are told nothing. */
+  readonly changes?: ChangeFeed | undefined
 }
 
 /** How long a stop waits for running reads of the CRM. */
@@ -83,7 +86,8 @@ export class DirectReading implements Reading {
     // Imported on demand: start-up is faster without it.
     const { keepSnapshot } = await import('../snapshot/snapshot-keeper.ts')
     const { directory } = configuration.snapshot
-    reading.#keeper = keepSnapshot(directory, configuration, options.crm, reading.replica, limits, time, observe)
+    const { crm, changes } = options
+    reading.#keeper = keepSnapshot(directory, configuration, crm, reading.replica, limits, time, observe, changes)
     return reading
   }
 

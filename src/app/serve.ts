@@ -172,6 +172,7 @@ function publicSide(running: Running, listen: Runtime['listen'], { error }: Comm
       return null
     },
     async stop(drainMs: number = running.configuration.limits.drainMs): Promise<void> {
+      running.marquee.stopWaiting()
       await listener?.stop(drainMs)
     },
     /** Applies the limits, and warns of those that the runtime or the system cannot keep. */

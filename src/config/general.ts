@@ -251,11 +251,14 @@ export const GENERAL = {
       .says(
         'Whether events are also answered as JSON-LD (schema.org), for search engines; needs `representation.currency`.',
       ),
+    changes: flag()
+      .default('off')
+      .says('Whether `/api/changes` tells which events and venues have changed ([Changes](changes.md)).'),
     calendarName: text('text that is not blank', /\S/)
       .orNull()
       .default(null)
       .says('The name of the calendar that people subscribe to.'),
-  }).says('Calendars and JSON-LD (docs/consuming.md).'),
+  }).says('Calendars, JSON-LD and changes (docs/consuming.md).'),
   conditionalRequests: flag()
     .default(false)
     .says('Whether `If-None-Match` may be answered with 304 (RFC 9110); off ignores it.'),

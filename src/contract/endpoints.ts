@@ -14,7 +14,7 @@ type CalendarResource = 'event-calendar' | 'calendar'
 /** The resources that describe the service (contract §5). */
 export type Described = 'openapi' | 'page'
 
-export type Endpoint = RecordResource | CalendarResource | ListName | 'tags' | Described
+export type Endpoint = RecordResource | CalendarResource | ListName | 'tags' | 'changes' | Described
 
 const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   event: '/api/events/{id}',
@@ -25,6 +25,7 @@ const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   events: '/api/events',
   venues: '/api/venues',
   tags: '/api/tags',
+  changes: '/api/changes',
   openapi: '/api/openapi.json',
   page: '/',
 }

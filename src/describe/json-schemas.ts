@@ -49,6 +49,7 @@ function fieldSchema({ type, description, example }: Field): JsonObject {
 export interface SchemaSettings {
   readonly links: FormatSettings['links']
   readonly lists: boolean
+  readonly changes: boolean
   /** The schemas of the further fields of each list, by name, in the order of their declaration. */
   readonly further: Readonly<Record<ListName, JsonObject>>
 }
@@ -164,6 +165,45 @@ const TAG_LISTS: JsonObject = {
   }),
 }
 
+const CHANGE = {
+  Kind: { type: 'string', enum: ['event', 'venue'] },
+  Id: TYPES.guid,
+  State: {
+    type: 'string',
+    enum: ['updated', 'removed'],
+    description: 'Whether the record is published now. One that was removed may come back as updated.',
+  },
+} satisfies JsonObject
+
+const MORE = { type: 'boolean', description: 'True if there are more changes already.' } satisfies JsonObject
+
+const CHANGE_LISTS: JsonObject = {
+  ChangeList: objectOf('Records that have changed, each once, as plain JSON.', {
+    Items: {
+      type: 'array',
+      items: objectOf('A record that has changed.', {
+        ...CHANGE,
+        Href: { type: 'string', description: 'The record.' },
+      }),
+    },
+    Next: { type: 'string', description: 'Where the next changes are.' },
+    More: MORE,
+  }),
+  HalChangeList: objectOf('Records that have changed, each once, as HAL JSON.', {
+    More: MORE,
+    _links: objectOf('The links by relation.', { next: referTo('HalLink') }),
+    _embedded: objectOf('The changes.', {
+      change: {
+        type: 'array',
+        items: objectOf('A record that has changed.', {
+          ...CHANGE,
+          _links: objectOf('The links by relation.', { self: referTo('HalLink') }),
+        }),
+      },
+    }),
+  }),
+}
+
 const LINK = objectOf('A link. In plain JSON and XML, `~/` stands for the base path.', {
   Rel: { type: 'string', description: 'The relation of the link.' },
   Href: { type: 'string', description: 'The target of the link.' },
@@ -213,6 +253,7 @@ export function jsonSchemas(settings: SchemaSettings): JsonObject {
         [NAMES[table.list].hal, halRecord(table, settings)],
       ]),
     ),
+    ...(settings.changes ? CHANGE_LISTS : {}),
     ...(settings.lists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES), ...TAG_LISTS } : {}),
     Link: LINK,
     HalLink: HAL_LINK,

@@ -24,14 +24,14 @@ import {
   unchanged,
 } from './responses.ts'
 import { type Json, type JsonObject, furtherSchemas, jsonSchemas, referTo, WrittenJson } from './json-schemas.ts'
-import { IF_NONE_MATCH, idParameter, listParameters } from './parameters.ts'
+import { CHANGE_PARAMETERS, IF_NONE_MATCH, idParameter, listParameters } from './parameters.ts'
 import { FeedFormatter } from '../formats/feed-formatter.ts'
 
 /** The settings that the description depends on. */
 export interface Instance extends FormatSettings {
   readonly lists: boolean
   /** The feeds that are on, and their settings (contract §6). */
-  readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean }
+  readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean; readonly changes: boolean }
   readonly page: string | null
   readonly currency: string | null
   readonly conditionalRequests: boolean
@@ -99,6 +99,12 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     list: 'events',
     refusals: ['bad-query', 'crm-unavailable'],
   },
+  changes: {
+    id: 'listChanges',
+    summary: 'What has changed since a position',
+    list: 'events',
+    refusals: ['bad-query', 'changes-unknown', 'crm-unavailable', 'too-many-waiting'],
+  },
   openapi: { id: 'getDescription', summary: 'This description', list: null, refusals: [] },
   page: { id: 'getPage', summary: 'A page about this service, for browsers', list: null, refusals: ['no-such-path'] },
 }
@@ -117,6 +123,7 @@ export function pathsOf({
     ...(lists ? (['venues'] as const) : []),
     'venue',
     ...(lists ? (['tags'] as const) : []),
+    ...(feeds.changes ? (['changes'] as const) : []),
     'openapi',
     'page',
   ]
@@ -156,6 +163,7 @@ export function openApi(instance: Instance): JsonObject {
       schemas: jsonSchemas({
         links,
         lists,
+        changes: instance.feeds.changes,
         further: { events: furtherSchemas(EVENTS, further, zone), venues: furtherSchemas(VENUES, further, zone) },
       }),
     },
@@ -194,6 +202,7 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
   const parameters = [
     ...(path.path.includes('{id}') ? [idParameter(kind, examples.id(kind))] : []),
     ...(isListing ? listParameters(resource) : []),
+    ...(resource === 'changes' ? CHANGE_PARAMETERS : []),
     ...(conditionalRequests ? [IF_NONE_MATCH] : []),
   ]
   const responses: readonly (readonly [number, JsonObject])[] = [
@@ -228,6 +237,7 @@ function found200(path: Path, instance: Instance, examples: Examples): JsonObjec
     return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isOfMany) }, isOfMany)
   }
   if (resource === 'tags') return foundWith(`The tags, at most ${LIMITS.tags.most}.`, tagContent(instance, examples))
+  if (resource === 'changes') return foundWith('The changes, at most 1,000.', changeContent(instance, examples))
   const further = resource === 'event' ? feedContent(instance, examples) : {}
   return found(list, resource === 'events' || resource === 'venues', further)
 }
@@ -282,6 +292,18 @@ function tagContent(instance: Instance, { event }: Examples): JsonObject {
     return [mediaType, { schema: schemas[shape], examples: { sample: { value } } }] as const
   })
   return Object.fromEntries(content)
+}
+
+/** Returns the content of a page of changes, with the sample's event. */
+function changeContent(instance: Instance, { event }: Examples): JsonObject {
+  const formatter = new Formatter(instance)
+  const next = '~/changes?since=b2Nj0pYQm1xz.2s'
+  const changes = [{ list: 'events', id: event.Id, state: 'updated' } as const]
+  const contentOf = (isHal: boolean): JsonObject => {
+    const value = new WrittenJson(formatter.changes({ changes, next, more: false }, isHal))
+    return { schema: referTo(isHal ? 'HalChangeList' : 'ChangeList'), examples: { sample: { value } } }
+  }
+  return { 'application/json': contentOf(false), 'application/hal+json': contentOf(true) }
 }
 
 const TEXT: JsonObject = { type: 'string' }

@@ -83,3 +83,21 @@ export const IF_NONE_MATCH: JsonObject = {
   description: 'ETags the client has: the answer is 304 if one of them is current.',
   schema: { type: 'string' },
 }
+
+/** The parameters of changes. */
+export const CHANGE_PARAMETERS: readonly JsonObject[] = [
+  {
+    name: 'since',
+    in: 'query',
+    description:
+      'The position in the link to the next changes. Without it, the answer has no changes, only a position.',
+    schema: { type: 'string', minLength: 1 },
+  },
+  {
+    name: 'wait',
+    in: 'query',
+    description: 'How long the answer may wait for a change, in seconds: 60s at most.',
+    schema: { type: 'string', pattern: '^[0-9]{1,2}s$' },
+    example: '30s',
+  },
+]

@@ -133,7 +133,7 @@ export function refused(
     schema: { type: 'string', description: 'The same members as XML (RFC 9457, appendix B).' },
     examples: examplesAs(problemXml, (text) => text),
   }
-  const retry = status === 502 ? { 'Retry-After': 'RetryAfter' } : {}
+  const retry = status === 502 || status === 503 ? { 'Retry-After': 'RetryAfter' } : {}
   return {
     description: details.join(' '),
     headers: headersOf({ 'Cache-Control': 'CacheControlOfProblem', ...retry, 'Content-Length': 'ContentLength' }),

@@ -11,6 +11,7 @@ import type { Shape } from './media-types.ts'
 import { plainJson, linkJson } from './plain-json.ts'
 import { plainXml, namespaceOf } from './plain-xml.ts'
 import { type ConfiguredLinks, type Resource, Resources } from './resource.ts'
+import { type ChangeList, changeList } from './change-list.ts'
 import { type TagList, tagList } from './tag-list.ts'
 import { type ListName, untitled } from '../domain/field.ts'
 import { xmlAttribute } from '../domain/escape.ts'
@@ -61,6 +62,11 @@ export class Formatter {
 
   tags(list: TagList, shape: Shape): string {
     return tagList(list, shape, this.#settings.namespace, this.#prefix)
+  }
+
+  /** Returns a page of changes as JSON or HAL JSON. */
+  changes(list: ChangeList, isHal: boolean): string {
+    return changeList(list, isHal, this.#prefix)
   }
 
   /** Returns the path of one of Marquee's own links, from the root of the host (contract §2.1). */

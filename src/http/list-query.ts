@@ -30,7 +30,7 @@ export function readListQuery(list: Listing, query: string, zone: Zone): ListQue
   for (const [name, value] of pairsOf(query)) {
     const known = LIST_PARAMETERS[list].find((each) => each === name)
     if (known === undefined)
-      return `${quoted(name)} is not a parameter of this list. Its parameters are ${inWords(LIST_PARAMETERS[list])}.`
+      return `${shownValue(name)} is not a parameter of this list. Its parameters are ${inWords(LIST_PARAMETERS[list])}.`
     const values = given.get(known)
     if (values === undefined) given.set(known, [value])
     else if (known === 'venue' || known === 'tag') values.push(value)
@@ -106,7 +106,7 @@ class QueryReader {
   /** Records the first problem. */
   #refuse(name: ListParameter): void {
     const value = (this.#given.get(name) ?? []).at(0) ?? ''
-    this.#problem ??= `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} is not valid.`}`
+    this.#problem ??= `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${shownValue(value)} is not valid.`}`
   }
 
   #queryTime(name: 'from' | 'to'): QueryTime | null {
@@ -171,7 +171,7 @@ function readLimit(text: string, most: number): number | null {
 const LONGEST_QUOTED = 40
 
 /** Quotes a caller's text in an answer to the same caller, cut short. */
-function quoted(text: string): string {
+export function shownValue(text: string): string {
   if (text.length <= LONGEST_QUOTED) return `"${text}"`
   // Half a surrogate pair would be shown as a character that the caller never sent.
   return `"${text.slice(0, LONGEST_QUOTED).replace(/[\ud800-\udbff]$/, '')}…"`
@@ -239,7 +239,7 @@ export function queryOf(target: string): string {
  *
  * @example pairsOf('tag=a+b&&tag=%c3%a9') // [['tag', 'a b'], ['tag', 'é']]
  */
-function pairsOf(query: string): readonly (readonly [name: string, value: string])[] {
+export function pairsOf(query: string): readonly (readonly [name: string, value: string])[] {
   // Node passes non-ASCII bytes on as one character each, Bun as percent-encoded.
   const encoded = BEYOND_BYTES.test(query) ? query : query.replaceAll(/[\u0080-\u00ff]/g, percentEncodedByte)
   // URLSearchParams would drop a leading `?`.

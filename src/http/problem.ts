@@ -57,6 +57,17 @@ export const REFUSALS = {
     title: 'Bad Gateway',
     detail: 'Current data is temporarily unavailable. Retry after the number of seconds in Retry-After.',
   },
+  'changes-unknown': {
+    status: 410,
+    title: 'Gone',
+    detail: 'The changes since then are not known here. Ask for changes without since, then read the lists again.',
+  },
+  'too-many-waiting': {
+    status: 503,
+    title: 'Service Unavailable',
+    detail:
+      'Too many requests wait for a change. Ask again after the number of seconds in Retry-After, or without wait.',
+  },
   'event-not-found': { status: 404, title: 'Not Found', detail: 'No event with this id is published.' },
   'venue-not-found': { status: 404, title: 'Not Found', detail: 'No venue with this id is published.' },
   'event-venue-not-found': {

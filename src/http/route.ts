@@ -17,11 +17,13 @@ export class Router {
   readonly #venues: string
   readonly #hasCalendars: boolean
   readonly #hasTags: boolean
+  readonly #hasChanges: boolean
 
   /** @param basePath `/` for the root; any other path has no trailing slash */
-  constructor(basePath: string, hasCalendars = false, hasTags = false) {
+  constructor(basePath: string, hasCalendars = false, hasTags = false, hasChanges = false) {
     this.#hasCalendars = hasCalendars
     this.#hasTags = hasTags
+    this.#hasChanges = hasChanges
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
     this.#events = `${spelt}/api/events/`
@@ -53,6 +55,8 @@ export class Router {
     if (startsWithWord(pathname, at, '/venues')) return this.#venue(pathname, at + 7, end)
     if (this.#hasTags && at + TAGS.length === end && startsWithWord(pathname, at, TAGS))
       return { resource: 'tags', id: null }
+    if (this.#hasChanges && at + CHANGES.length === end && startsWithWord(pathname, at, CHANGES))
+      return { resource: 'changes', id: null }
     return null
   }
 
@@ -84,6 +88,7 @@ export class Router {
 const SLASH = 47
 const ICS = '.ics'
 const TAGS = '/tags'
+const CHANGES = '/changes'
 const GUID_LENGTH = 36
 
 /** Returns where the path of an absolute URL begins; -1 if the text is not one or contains a query. */

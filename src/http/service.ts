@@ -21,7 +21,9 @@ import {
   matchesNone,
   OPTIONS_FIELDS,
 } from './call.ts'
+import type { ChangeFeed } from '../changes/change-feed.ts'
 import { type DescriptionTexts, Description, DESCRIPTION_UNCHANGED } from './description.ts'
+import { type ChangesQuery, Changes, readChangesQuery, RETRY_CHANGES_S } from './changes.ts'
 import type { Feeds, FeedsOptions } from './feeds.ts'
 import type { Lists } from './list-pages.ts'
 import type { ReadyPage } from './ready-pages.ts'
@@ -56,6 +58,8 @@ export interface ServiceSwitches {
   readonly lists: boolean
   /** `null` if no feed is on. */
   readonly feeds: Omit<FeedsOptions, 'served' | 'zone'> | null
+  /** `null` if the feed of changes is off. */
+  readonly changes: ChangeFeed | null
   /** Makes the texts of the description; `null` if `describe` is off. */
   readonly describe: (() => Promise<DescriptionTexts>) | null
 }
@@ -63,10 +67,11 @@ export interface ServiceSwitches {
 interface ServiceParts {
   readonly lists: Lists | null
   readonly feeds: Feeds | null
+  readonly changes: Changes | null
   readonly description: Description | null
 }
 
-const RECORDS_ALONE: ServiceParts = { lists: null, feeds: null, description: null }
+const RECORDS_ALONE: ServiceParts = { lists: null, feeds: null, changes: null, description: null }
 
 /** The lists that an answer is made from. */
 const EVENTS = ['events'] as const
@@ -91,7 +96,7 @@ export class Service {
   constructor(options: ServiceOptions, parts: ServiceParts = RECORDS_ALONE) {
     this.#options = options
     this.#parts = parts
-    this.#router = new Router(options.basePath, parts.feeds?.hasCalendars, parts.lists !== null)
+    this.#router = new Router(options.basePath, parts.feeds?.hasCalendars, parts.lists !== null, parts.changes !== null)
     this.#headers = new HeaderBuilder(options.maxAgeMs)
     this.#nothingHere = nothingHere(options.basePath, parts.lists !== null)
   }
@@ -99,12 +104,13 @@ export class Service {
   /** Creates a service with the parts that are switched on. Importing only these makes start-up faster. */
   static async open(options: ServiceOptions, switches: ServiceSwitches): Promise<Service> {
     const { served, basePath } = options
-    const { formatter, zone, describe } = switches
+    const { formatter, zone, changes, describe } = switches
     const { Lists: OpenLists } = switches.lists ? await import('./list-pages.ts') : { Lists: null }
     const { Feeds: OpenFeeds } = switches.feeds === null ? { Feeds: null } : await import('./feeds.ts')
     return new Service(options, {
       lists: OpenLists && new OpenLists(served, formatter, zone),
       feeds: OpenFeeds && switches.feeds && new OpenFeeds({ ...switches.feeds, served, zone }),
+      changes: changes && new Changes(changes, formatter),
       description: describe && new Description(basePath, describe),
     })
   }
@@ -154,6 +160,7 @@ export class Service {
     if (resource === 'calendar' || resource === 'event-calendar') throw new Error('a calendar is a feed')
     if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
     if (resource === 'tags') return this.#tags(call)
+    if (resource === 'changes') return this.#changes(call)
     if (id === null) return this.#refuse(call, 'bad-id')
     return this.#find(call, resource, id)
   }
@@ -243,6 +250,29 @@ export class Service {
     })
   }
 
+  #changes(call: Call): Answer | Promise<Answer> {
+    const { changes } = this.#parts
+    if (changes === null) throw new Error('changes without their feed')
+    const query = readChangesQuery(call.target)
+    if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
+    return this.#admit(call, BOTH, (_, ageMs) => this.#changesSince(call, changes, query, ageMs))
+  }
+
+  #changesSince(call: Call, changes: Changes, query: ChangesQuery, ageMs: number): Answer | Promise<Answer> {
+    const found = changes.find(query, this.#negotiate(call.header('accept')))
+    if (found.kind === 'unknown') return this.#refuse(call, 'changes-unknown')
+    if (found.kind === 'wait') return this.#awaitChange(call, changes, { ...query, since: found.since })
+    const answer = this.#found(call, found.mediaType, found, ageMs)
+    return { ...answer, fields: answer.fields.with('Cache-Control', 'no-cache') }
+  }
+
+  async #awaitChange(call: Call, changes: Changes, { since, waitMs }: ChangesQuery): Promise<Answer> {
+    if ((await changes.feed.change(waitMs)) === 'too-many')
+      return this.#later(call, 'too-many-waiting', RETRY_CHANGES_S)
+    // The lists may be too old by now.
+    return this.#admit(call, BOTH, (_, ageMs) => this.#changesSince(call, changes, { since, waitMs: 0 }, ageMs))
+  }
+
   #find(call: Call, resource: RecordResource, id: Guid): Answer | Promise<Answer> {
     switch (resource) {
       case 'event':
@@ -300,8 +330,11 @@ export class Service {
   }
 
   #unavailable(call: Call, retryAfterMs: number): Answer {
-    const refusal = this.#refuse(call, 'crm-unavailable')
-    const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1000))
+    return this.#later(call, 'crm-unavailable', Math.max(1, Math.ceil(retryAfterMs / 1000)))
+  }
+
+  #later(call: Call, why: Refusal, retryAfterS: number): Answer {
+    const refusal = this.#refuse(call, why)
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 

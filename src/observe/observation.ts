@@ -145,6 +145,7 @@ export const ROUTES = [
   '/api/events',
   '/api/venues',
   '/api/tags',
+  '/api/changes',
   '/api/events/{id}.ics',
   '/api/events.ics',
   '/api/openapi.json',

@@ -18,12 +18,21 @@ import type { ListKind, SortKey } from './packing.ts'
 import { RowKeys, isSamePlace } from './row-keys.ts'
 import { type Representation, ReadyBodies } from './ready-bodies.ts'
 import { type RowKey, KeptFaults, HeldRow, UnidentifiedRows, WithheldDetails } from './held-row.ts'
-import type { WriteListener } from './write-listener.ts'
 
 /** Rows are held in this many maps: to double one that holds a million takes longer than a request may wait. */
 const SHARDS = 256
 /** An estimate of the memory of a row besides its text, bytes. */
 const ROW_BYTES = 600
+
+/** Receives each write of a list. */
+export interface WriteListener {
+  /** The row was written. `wasServed` is what it was before. */
+  note(row: HeldRow, wasServed: boolean): void
+  /** Called when a row gets another version, even if its record stays the same. */
+  noteVersion?(row: HeldRow): void
+  /** The row was removed. */
+  noteRemoval(row: HeldRow, wasServed: boolean): void
+}
 
 /** The served rows by their keys. Implemented by the index behind the lists. */
 export interface RowOrder {
@@ -213,7 +222,7 @@ export class RecordList<Item> {
     this.#write(row, packed)
     this.changes++
     this.#place(row, key)
-    for (const listener of this.listeners) listener.note(row)
+    for (const listener of this.listeners) listener.note(row, before !== null)
     return true
   }
 
@@ -221,7 +230,8 @@ export class RecordList<Item> {
   withhold(row: HeldRow, withheld: Withheld, wallS: WallSeconds = noClock): boolean {
     this.kept.drop(row)
     if (isOnPurpose(withheld)) this.lost.delete(row)
-    if (row.isServed) {
+    const wasServed = row.isServed
+    if (wasServed) {
       this.#unlist(row)
       this.served--
       this.withheld++
@@ -230,7 +240,7 @@ export class RecordList<Item> {
     else this.#forgetFaults(row)
     this.#write(row, null)
     row.withheld = this.#details.keep(withheld)
-    for (const listener of this.listeners) listener.note(row)
+    for (const listener of this.listeners) listener.note(row, wasServed)
     return true
   }
 
@@ -242,7 +252,7 @@ export class RecordList<Item> {
   setVersion(row: HeldRow, version: number): void {
     if (Object.is(row.version, version)) return
     row.version = version
-    for (const listener of this.listeners) listener.noteVersion(row)
+    for (const listener of this.listeners) listener.noteVersion?.(row)
   }
 
   remove(row: HeldRow, wallS: WallSeconds = noClock): void {
@@ -250,7 +260,8 @@ export class RecordList<Item> {
     this.lastRemoval = joined(this.lastRemoval, row.revision)
     this.kept.drop(row)
     this.lost.delete(row)
-    if (row.isServed) {
+    const wasServed = row.isServed
+    if (wasServed) {
       this.#unlist(row)
       this.served--
     } else {
@@ -259,7 +270,7 @@ export class RecordList<Item> {
     }
     this.#write(row, null)
     this.#shardOf(row.id).delete(row.id)
-    for (const listener of this.listeners) listener.noteRemoval(row)
+    for (const listener of this.listeners) listener.noteRemoval(row, wasServed)
   }
 
   #shardOf(id: Guid): Map<Guid, HeldRow> {

@@ -10,9 +10,8 @@ import { type Withheld, FAULTS } from '../domain/withheld.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './packing.ts'
 import { ReadyBodies } from './ready-bodies.ts'
-import { RecordList } from './record-list.ts'
+import { type WriteListener, RecordList } from './record-list.ts'
 import type { HeldRow } from './held-row.ts'
-import type { WriteListener } from './write-listener.ts'
 
 /**
  * The kinds of row records. `version`: only the row's version changed. The order defines the numbers of the kinds.

@@ -13,13 +13,16 @@ import {
   allRowRecords,
   applyRowRecord,
 } from '../records/row-records.ts'
+import type { KeptJournal } from '../changes/change-journal.ts'
 import type { SnapshotState } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
 import { isOursAlone, makeDirectory, openIfThere, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
 import {
+  JournalReader,
   SnapshotFault,
   firstLine,
   isRowLine,
+  journalLines,
   lastLine,
   readFirstLine,
   readLastLine,
@@ -34,12 +37,16 @@ interface SnapshotFileSettings {
   /** Limits the file's size, and the memory that its content takes. */
   readonly limits: { readonly memoryBytes: number }
   readonly pause: () => Promise<void>
+  /** Returns what callers are told of changes, as of now; absent if they are told nothing. */
+  readonly journal?: () => KeptJournal | null
 }
 
 /** A snapshot on disk. */
 export interface StoredSnapshot extends SnapshotState {
   readonly rows: number
   readonly bytes: number
+  /** What callers were told of changes; `null` if it has none. */
+  readonly journal: KeptJournal | null
 }
 
 const OLDEST_MS = 7 * 24 * 3_600_000
@@ -100,19 +107,21 @@ export class SnapshotFile {
     refuseOthers(stats, 'it')
     if (stats.size > memoryBytes) throw new SnapshotFault('it is larger than limits.memory')
     let state: SnapshotState | null = null
+    const journal = new JournalReader()
     await pipeline(
       piecesOf(file),
       createGunzip({ chunkSize: PIECE_BYTES }),
-      async (unpacked: AsyncIterable<Buffer>) => (state = await this.#apply(unpacked, lists, now, signal)),
+      async (unpacked: AsyncIterable<Buffer>) => (state = await this.#apply(unpacked, lists, journal, now, signal)),
     )
     if (state === null) throw new SnapshotFault('it is cut short')
-    return storedAs(state, stats.size)
+    return { ...storedAs(state, stats.size), journal: journal.kept }
   }
 
   /** Fills the lists with the rows of the lines. Returns the state in the last line; `null` if there is none. */
   async #apply(
     unpacked: AsyncIterable<Buffer>,
     lists: RecordLists,
+    journal: JournalReader,
     now: Moment,
     signal: AbortSignal,
   ): Promise<SnapshotState | null> {
@@ -132,7 +141,7 @@ export class SnapshotFile {
         if (state !== null) throw new SnapshotFault('more follows after its end')
         if (count === 1) this.#check(line, now)
         else if (isRowLine(line)) applyRowRecord(lists, readRowLine(line), now.monotonicMs)
-        else state = readLastLine(line)
+        else if (!journal.takes(line)) state = readLastLine(line)
       }
       if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
         throw new SnapshotFault('it contains more than limits.memory allows')
@@ -189,7 +198,7 @@ export class SnapshotFile {
       await file.close()
       await rename(unfinished, path)
       await syncDirectory(directory)
-      return storedAs(state, bytes)
+      return { ...storedAs(state, bytes), journal: null }
     } catch (cause) {
       await file.close().catch(() => {})
       await unlink(unfinished).catch(() => {})
@@ -206,8 +215,8 @@ export class SnapshotFile {
     signal: AbortSignal,
   ): AsyncGenerator<string, void> {
     const { pause } = this.#settings
-    const inTurns = async function* inTurns(rows: Iterable<RowRecord>): AsyncGenerator<string, void> {
-      for (const piece of textsOf(rows)) {
+    const inTurns = async function* inTurns(lines: Iterable<string>): AsyncGenerator<string, void> {
+      for (const piece of textsOf(lines)) {
         if (signal.aborted) throw new SnapshotFault('writing it takes too long')
         yield piece
         await pause()
@@ -216,13 +225,17 @@ export class SnapshotFile {
     const dirty = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
     for (const one of dirtyRows) one.clear()
     yield `${firstLine({ fingerprint: this.#named().fingerprint, begunAtMs })}\n`
-    yield* inTurns(allRowRecords(lists))
-    for (let round = 0; round < MOST_ROUNDS && dirty() > FEW_ROWS; round++) yield* inTurns(changedOf(dirtyRows))
+    yield* inTurns(linesOf(allRowRecords(lists)))
+    for (let round = 0; round < MOST_ROUNDS && dirty() > FEW_ROWS; round++)
+      yield* inTurns(linesOf(changedOf(dirtyRows)))
     if (dirty() > FEW_ROWS) throw new SnapshotFault('rows change faster than they are written')
     // No `await` or `yield` here: no read may change anything between the last rows and the cursors.
-    const last = [...textsOf(changedOf(dirtyRows))].join('')
+    const last = [...textsOf(linesOf(changedOf(dirtyRows)))].join('')
     const state = describe()
-    yield `${last}${lastLine(state)}\n`
+    const journal = this.#settings.journal?.() ?? null
+    yield last
+    if (journal !== null) yield* inTurns(journalLines(journal))
+    yield `${lastLine(state)}\n`
   }
 
   /** Removes unfinished files, and snapshots of fingerprints that have not been used for long. */
@@ -244,7 +257,7 @@ export function emptyLists({ events, venues }: RecordLists): void {
   for (const row of venues.rows()) venues.remove(row)
 }
 
-function storedAs(state: SnapshotState, bytes: number): StoredSnapshot {
+function storedAs(state: SnapshotState, bytes: number): Omit<StoredSnapshot, 'journal'> {
   const { events, venues } = state.lists
   return { ...state, rows: events.served + events.withheld + venues.served + venues.withheld, bytes }
 }
@@ -254,11 +267,15 @@ function* changedOf(dirtyRows: readonly DirtyRows[]): Generator<RowRecord, void>
   for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
 }
 
-/** Yields the lines of rows, many at a time. */
-function* textsOf(rows: Iterable<RowRecord>): Generator<string, void> {
+function* linesOf(rows: Iterable<RowRecord>): Generator<string, void> {
+  for (const row of rows) yield rowLine(row)
+}
+
+/** Yields lines, many at a time. */
+function* textsOf(lines: Iterable<string>): Generator<string, void> {
   let text = ''
-  for (const row of rows) {
-    text += `${rowLine(row)}\n`
+  for (const line of lines) {
+    text += `${line}\n`
     if (text.length < PIECE_BYTES) continue
     yield text
     text = ''

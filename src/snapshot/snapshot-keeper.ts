@@ -6,6 +6,7 @@ import { codeOf } from '../domain/system-error.ts'
 import type { SnapshotList, SnapshotState } from '../sync/served-list.ts'
 import { LISTS } from '../domain/field.ts'
 import { type RecordLists, DirtyRows } from '../records/row-records.ts'
+import type { ChangeFeed } from '../changes/change-feed.ts'
 import type { Crm } from '../sync/port.ts'
 import type { Replica } from '../sync/replica.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
@@ -22,6 +23,8 @@ interface SnapshotKeeperSettings {
   readonly replica: Replica
   readonly time: Time
   readonly observe: Observe
+  /** What callers are told of changes; absent if they are told nothing. */
+  readonly changes?: ChangeFeed | undefined
 }
 
 const LONGEST_MS = 60_000
@@ -94,7 +97,8 @@ export class SnapshotKeeper {
     })
     this.begin()
     if (this.#stored === null) return
-    const { rows, writtenAtMs } = this.#stored
+    const { rows, writtenAtMs, journal } = this.#stored
+    if (journal !== null) this.#settings.changes?.resume(journal)
     this.#triedAt = begunAt
     observe({
       kind: 'snapshot-read',
@@ -154,6 +158,8 @@ export class SnapshotKeeper {
     if (this.#failure === null && this.#stored !== null && differ(state, this.#stored, IS_HELD)) return true
     if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
     if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
+    // After a kill, callers are not to read all again because nothing has changed.
+    if (this.#settings.changes?.isNews === true) return true
     if (differ(state, this.#stored, HAS_CURSOR)) return true
     const dirty = this.#dirty()
     if (dirty > 0 && (sinceMs >= CHANGES_EVERY_MS || dirty >= this.#rows * MUCH)) return true
@@ -172,6 +178,7 @@ export class SnapshotKeeper {
       (this.#dirty() > 0 ||
         this.#stored === null ||
         this.#failure !== null ||
+        this.#settings.changes?.isNews === true ||
         differ(state, this.#stored, IS_HELD) ||
         differ(state, this.#stored, CURSOR) ||
         differ(state, this.#stored, ASKED_UNTIL) ||
@@ -293,12 +300,14 @@ export function keepSnapshot(
   limits: { readonly memoryBytes: number },
   time: Time,
   observe: Observe,
+  changes?: ChangeFeed,
 ): SnapshotKeeper {
   const file = new SnapshotFile({
     directory,
     fingerprint: () => dataFingerprint(configuration, crm),
     limits,
     pause: yieldToEventLoop,
+    journal: () => changes?.kept() ?? null,
   })
-  return new SnapshotKeeper({ file, replica, time, observe })
+  return new SnapshotKeeper({ file, replica, time, observe, changes })
 }

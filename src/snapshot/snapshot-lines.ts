@@ -4,6 +4,7 @@ import { countAt, fieldsOf, type JsonFields, listAt, numberAt, textAt, textOrNul
 import { FAULTS } from '../domain/withheld.ts'
 import { type RowRecord, SAYS } from '../records/row-records.ts'
 import { cursorOf } from '../sync/port.ts'
+import type { KeptJournal } from '../changes/change-journal.ts'
 import type { ListState, SnapshotList, SnapshotState } from '../sync/served-list.ts'
 
 /**
@@ -42,7 +43,42 @@ export function rowLine({ list, says, id, version, revision: { sinceS, sequence 
 
 /** Returns true if a line is a row's. */
 export function isRowLine(line: string): boolean {
-  return line.startsWith('[')
+  return line.startsWith('["')
+}
+
+/** Yields the lines of what callers are told of changes: one for the whole, then one for each change. */
+export function* journalLines({ runs, floor, entries }: KeptJournal): Generator<string, void> {
+  yield JSON.stringify({ runs, floor })
+  for (const entry of entries) yield JSON.stringify(entry)
+}
+
+/** Collects the lines of changes; other lines are refused. */
+export class JournalReader {
+  #kept: { runs: KeptJournal['runs']; floor: number; entries: KeptJournal['entries'][number][] } | null = null
+
+  get kept(): KeptJournal | null {
+    return this.#kept
+  }
+
+  /** Takes a line if it is one of changes. */
+  takes(line: string): boolean {
+    if (line.startsWith('{"runs"')) {
+      const fields = fieldsOf(JSON.parse(line))
+      const runs = listAt(fields, 'runs').map(fieldsOf)
+      const named = runs.map((run) => ({ name: textAt(run, 'name'), last: countAt(run, 'last') }))
+      this.#kept = { runs: named, floor: countAt(fields, 'floor'), entries: [] }
+      return true
+    }
+    if (!line.startsWith('[') || isRowLine(line)) return false
+    const [number, name, guid, removedMs] = listAt({ entry: JSON.parse(line) }, 'entry')
+    const list = LISTS.find((one) => one === name)
+    const id = typeof guid === 'string' ? parseGuid(guid) : null
+    const isTime = removedMs === null || typeof removedMs === 'number'
+    if (list === undefined || id === null || typeof number !== 'number' || !isTime || this.#kept === null)
+      throw new Error('it is no change')
+    this.#kept.entries.push([number, list, id, removedMs])
+    return true
+  }
 }
 
 export function readRowLine(line: string): RowRecord {

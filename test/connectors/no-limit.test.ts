@@ -72,7 +72,7 @@ describe.each(KINDS)('events of %s without a limit', (kind, settings) => {
         timeZone: 'Europe/Berlin',
         lists: true,
         snapshot: null,
-        feeds: { calendar: true, jsonLd: true },
+        feeds: { calendar: true, jsonLd: true, changes: false },
         representation: { currency: 'EUR', page: 'https://www.example.org/{Id}' },
         crm: {
           kind,

@@ -40,6 +40,14 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     expect(checked.valid).toBe(true)
   })
 
+  it('describes the changes where they are on, with 410 and 503', () => {
+    const withChanges = documentOf({ feeds: { calendar: false, jsonLd: false, changes: true } })
+    const { content = {} } = responseIn(withChanges, '/api/changes', 200)
+    expect(Object.keys(content)).toEqual(['application/json', 'application/hal+json'])
+    for (const status of [400, 410, 502, 503]) expect(responseIn(withChanges, '/api/changes', status)).toBeDefined()
+    expect(document.paths['/api/changes']).toBeUndefined()
+  })
+
   it('says what this instance answers and nothing else: base path, lists, conditional requests, links', () => {
     const records = ['/api/events/{id}', '/api/events/{id}/venue', '/api/venues/{id}']
     expect(Object.keys(documentOf({ lists: false }).paths)).toEqual([...records, '/api/openapi.json', '/'])
@@ -55,7 +63,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
   })
 
   it('describes problems as they come: in JSON alone at calendars, and with the base path', () => {
-    const feeds = { calendar: true, jsonLd: false }
+    const feeds = { calendar: true, jsonLd: false, changes: false }
     const withFeeds = documentOf({ feeds, basePath: '/v1' })
     const [JSON_PROBLEM, XML_PROBLEM] = ['application/problem+json', 'application/problem+xml'] as const
     for (const [path, status, types] of [
@@ -78,9 +86,12 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
   it('says which types Accept can choose, the feeds that are on among them, as the page does', () => {
     const six = MEDIA_TYPES.join(', ')
     for (const [feeds, types] of [
-      [{ calendar: false, jsonLd: false }, six],
-      [{ calendar: true, jsonLd: false }, `${six}; for an event also text/calendar`],
-      [{ calendar: true, jsonLd: true }, `${six}; for an event also text/calendar and application/ld+json`],
+      [{ calendar: false, jsonLd: false, changes: true }, six],
+      [{ calendar: true, jsonLd: false, changes: false }, `${six}; for an event also text/calendar`],
+      [
+        { calendar: true, jsonLd: true, changes: false },
+        `${six}; for an event also text/calendar and application/ld+json`,
+      ],
     ] as const) {
       expect(documentOf({ feeds }).info.description).toContain(`the media type you want: ${types}. Without it`)
       const shown = pageOf({ ...INSTANCE, feeds }).html.replaceAll(/<\/?code>/g, '')
@@ -102,7 +113,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     const described = Object.keys(document.components.responses).toSorted()
     expect(described).toEqual(
       Object.keys(REFUSALS)
-        .filter((refusal) => refusal !== 'method-not-allowed')
+        .filter((refusal) => !['method-not-allowed', 'changes-unknown', 'too-many-waiting'].includes(refusal))
         .toSorted(),
     )
     for (const { kind, fields } of [EVENTS, VENUES]) {

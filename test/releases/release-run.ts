@@ -83,7 +83,7 @@ export async function releaseRun(): Promise<ReleaseRun> {
     snapshot: { directory },
     cluster: { url: redis.url, key: { env: 'MARQUEE_CLUSTER_KEY' } },
     representation: { currency: 'GBP', page: 'https://www.example.org/{Id}' },
-    feeds: { calendar: true, jsonLd: true },
+    feeds: { calendar: true, jsonLd: true, changes: true },
     lists: true,
   }
   const instance = await startInstance('bun', settings, { MARQUEE_CLUSTER_KEY: CLUSTER_KEY })

@@ -1,0 +1,97 @@
+// The changes of what is served, for callers and webhooks. In: the lists and their writes. Out: pages of changes, and a
+// call back when there is one.
+
+import type { RecordLists } from '../records/row-records.ts'
+import type { Time } from '../time/time.ts'
+import { type ChangePage, type KeptJournal, ChangeJournal } from './change-journal.ts'
+
+/** The most changes of a page. */
+const MOST_CHANGES = 1000
+/** How many callers may wait for a change at once. */
+const MOST_WAITING = 1000
+
+/** Why a caller stopped waiting for a change. */
+export type Waited = 'changed' | 'elapsed' | 'too-many' | 'stopping'
+
+/** Follows the lists that are served, also when they are replaced. */
+export class ChangeFeed {
+  readonly #served: () => RecordLists
+  readonly #time: Time
+  /** `null` until somebody asks for changes, or a snapshot has them. */
+  #journal: ChangeJournal | null = null
+  /** Whether a position was given that no snapshot knows. */
+  #isNews = false
+  #isKept = false
+  #waiting = 0
+  #isStopping = false
+
+  constructor(served: () => RecordLists, time: Time) {
+    this.#served = served
+    this.#time = time
+  }
+
+  /** Goes on with the changes of the process before. The lists are as its snapshot has them. */
+  resume(kept: KeptJournal): void {
+    this.#journal = new ChangeJournal(this.#served(), this.#nowMs, kept)
+  }
+
+  /** Whether callers have a position that the last snapshot does not know. */
+  get isNews(): boolean {
+    return this.#isNews
+  }
+
+  /** The position from which on everything is still to come. */
+  get now(): string {
+    this.#isNews ||= !this.#isKept
+    return this.#current.now
+  }
+
+  /** Returns the changes since a position; `null` if the position is unknown here. */
+  since(position: string): ChangePage | null {
+    this.#isNews ||= !this.#isKept
+    return this.#current.since(position, MOST_CHANGES)
+  }
+
+  /** Returns what a snapshot keeps. */
+  kept(): KeptJournal | null {
+    this.#isNews = false
+    this.#isKept = true
+    return this.#journal?.kept() ?? null
+  }
+
+  /** Resolves at the next change, or after `ms`. */
+  async change(ms: number): Promise<Waited> {
+    if (this.#isStopping) return 'stopping'
+    if (this.#waiting >= MOST_WAITING) return 'too-many'
+    const { promise, resolve } = Promise.withResolvers<'changed' | 'elapsed'>()
+    const cancel = this.#time.after(ms, () => resolve('elapsed'))
+    // Changes come in groups: whoever waits is told of a whole group.
+    const forget = this.#current.afterChange(() => void this.#time.after(GROUP_MS, () => resolve('changed')))
+    this.#waiting++
+    const waited = await promise
+    this.#waiting--
+    cancel()
+    forget()
+    return this.#isStopping ? 'stopping' : waited
+  }
+
+  /** Lets nobody wait any longer. */
+  stop(): void {
+    this.#isStopping = true
+    this.#journal?.end()
+  }
+
+  readonly #nowMs = (): number => this.#time.now().wallMs
+
+  /** The journal of the lists that are served now. Lists that replaced others have a history of their own. */
+  get #current(): ChangeJournal {
+    const served = this.#served()
+    if (this.#journal?.isOf(served) === true) return this.#journal
+    this.#journal?.end()
+    this.#journal = new ChangeJournal(served, this.#nowMs)
+    this.#isKept = false
+    return this.#journal
+  }
+}
+
+const GROUP_MS = 20
