@@ -23,6 +23,8 @@ export interface WebRead {
   readonly cursor: Cursor | null
   /** The failure as `kind: sentence`; empty if the read succeeded. */
   readonly failure: string
+  /** Why the file may be half-written; blank if nothing says so. */
+  readonly unsure: string
 }
 
 /** Opens the CRM of a `crm` section in YAML. */
@@ -58,15 +60,17 @@ export async function readWeb(
 ): Promise<WebRead> {
   const held = { version: () => Number.NaN, size: 0 }
   const changes: Change<unknown>[] = []
+  let unsure = ''
   const reading = source.read({ kind: 'full', cursor, held, served, signal: new AbortController().signal })
   for (;;) {
     const next = await reading.next()
     if (next.done !== true) {
       changes.push(...next.value.changes)
+      unsure = next.value.unsure ?? unsure
       continue
     }
     const outcome = next.value
     const failure = outcome.ok ? '' : `${outcome.failure.kind}: ${outcome.failure.message}`
-    return { outcome, changes, cursor: outcome.ok ? outcome.cursor : null, failure }
+    return { outcome, changes, cursor: outcome.ok ? outcome.cursor : null, failure, unsure }
   }
 }

@@ -245,9 +245,8 @@ describe('the files CRM: what fails a read', () => {
     ['events.json', '[\n{"Name":"\u0000"}]', `events.json, line 2: ${ZERO}`],
   ])('refuses %s holding %j', async (name, content, message) => {
     write(name, content)
-    const { outcome, changes } = await read(crm.events)
+    const { outcome } = await read(crm.events)
     expect(failureOf(outcome)).toEqual(['broken', message])
-    expect(changes).toEqual([])
   })
 
   it.each(['events.json', 'events.ndjson', 'events.csv'])(
@@ -644,20 +643,6 @@ describe('the files CRM: large files', () => {
     let pages = 0
     while ((await reading.next()).done !== true) pages++
     expect(pages).toBeLessThan(5)
-  })
-
-  it('gives signs of life while it holds rows back, if it makes progress', async () => {
-    const padding = 'x'.repeat(300)
-    const row = (index: number): string =>
-      JSON.stringify({ ...event(1), Id: `5f6c2a3e-8d0b-4c57-9e21-${String(index).padStart(12, '0')}`, Name: padding })
-    write('events.ndjson', `${Array.from({ length: 15_000 }, (_, index) => row(index)).join('\n')}\n`)
-    limits.requestTimeoutMs = 1
-    const { pages, changes, outcome } = await read(crm.events, null, () => {}, 15_000)
-    expect(outcome.ok).toBe(true)
-    expect(changes).toHaveLength(15_000)
-    const signs = pages.findIndex((page) => page.changes.length > 0)
-    expect(signs).toBeGreaterThan(3)
-    expect(pages.slice(signs).every((page) => page.changes.length > 0)).toBe(true)
   })
 
   it('lets other work pass while it reads', async () => {

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
-import type { Guid } from '../../domain/guid.ts'
 import {
   type Cursor,
   type Failed,
@@ -17,7 +15,7 @@ import {
 import type { Moment } from '../../time/time.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { FileBatch } from './batch.ts'
-import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
+import { type FoundFile, type NotFound, type OpenFile, errorCode, unreadable } from './found-file.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
 import { readListFile } from './read-list-file.ts'
@@ -25,24 +23,39 @@ import type { BrokenSyntax } from './row-parser.ts'
 import { type Rest, TIMED_OUT, inSlices, withTimeout } from '../../time/waiting.ts'
 import { howMany, spanText } from '../../domain/printable.ts'
 
-export interface VersionedFileSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'> {
-  readonly list: ListFile<Item>
-  readonly maxFileAgeMs?: number | null | undefined
-  readonly isClosed: () => boolean
+/** Where the file of a list is: in a directory (local-file.ts) or on a web server (web-file.ts). */
+export interface FilePlace {
+  /** The time limit of a page. */
+  readonly patienceMs: number
+  /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
+  examine(): Promise<Failure | null>
+  /**
+   * Finds the present version of the file.
+   * @param isConfirmed whether this process has confirmed or read the rows
+   */
+  find(request: Pick<ReadRequest, 'cursor' | 'signal'>, isConfirmed: boolean): Promise<FileVersion | NotFound>
+  hasChanged?(): Promise<boolean>
 }
 
 /** One state of a list's file, as it was found. */
-interface FileVersion {
+export interface FileVersion {
   readonly id: string
   readonly found: FileBatch<unknown>['found'] & Pick<FoundFile, 'inode'>
   /** When its bytes are known to have been these. */
   readonly begunAt: Moment
+  /** Whether rows that this process has not mapped need not be mapped now. */
+  readonly isEnough: boolean
+  /** The end of a sentence if the bytes cannot be read. */
+  readonly note?: string
+  /** Opens it for reading. Returns `changed` if it is another version by now. May throw a system error. */
+  open(onProgress: () => void): Promise<OpenVersion | 'changed'>
 }
 
-interface OpenVersion extends FileVersion {
+export interface OpenVersion extends Pick<FileVersion, 'id' | 'found'> {
   readonly file: Pick<OpenFile, 'read'>
-  /** Whether its rows are held back until the whole file has been read, as long as they are few (`HELD_BACK_ROWS`). */
-  readonly isSmall: boolean
+  /** Called at the end of the file; returns `null` if it no longer has the bytes of this version. */
+  stillThere(fault: BrokenSyntax | null): Promise<StillThere | null>
+  close(): void
 }
 
 /** A file that still has the bytes of its version at the end of a read. */
@@ -53,23 +66,27 @@ export interface StillThere {
   readonly isSettled: boolean
 }
 
-/** The most text in the cells, and the most rows, of a list that is applied only after a complete read. */
-const HELD_BACK_BYTES = 64 * 1024 * 1024
-const HELD_BACK_ROWS = 50_000
+export interface FileListSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe' | 'limits'> {
+  readonly list: ListFile<Item>
+  readonly place: FilePlace
+  readonly maxFileAgeMs?: number | null | undefined
+  readonly isClosed: () => boolean
+}
+
+const MOST_ATTEMPTS = 5
 /** The work between two pauses for requests. */
 const SLICE_MS = 2
 const NO_VERSION = (): number => Number.NaN
 
 /**
- * One list in a file, wherever that is, read in full whenever the file has changed. Keeps the results that later reads
- * need.
+ * One list in a file, read in full whenever the file has changed. A cursor is the version of the file. Keeps the results
+ * that later reads need.
  */
-export abstract class VersionedFile<Item> implements ListSource<Item> {
+export class FileList<Item> implements ListSource<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
-  abstract readonly patienceMs: number
-  readonly #settings: VersionedFileSettings<Item>
+  readonly #settings: FileListSettings<Item>
   readonly #halfWritten: HalfWritten
   #columns: ColumnsBefore | null = null
   /** The unused columns, and the number of blank rows, that have been reported. */
@@ -77,23 +94,23 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   #saidOfRows = ''
   /** What the last read file lacked. */
   #lacked: string | null = null
+  #isConfirmed = false
   /** Whether this process has mapped every row: a snapshot does not contain suspicions and unused columns. */
   #hasMappedAll = false
   /** The last broken version, which is not read again. */
   #refused: { readonly id: string; readonly failure: Failure } | null = null
 
-  constructor(settings: VersionedFileSettings<Item>) {
+  constructor(settings: FileListSettings<Item>) {
     this.#settings = settings
     this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
   }
 
-  abstract read(request: ReadRequest): PageStream<Item>
-
-  /** Returns why the list cannot be read, without reading it; `null` if it most likely can. */
-  abstract examine(): Promise<Failure | null>
-
   get idColumn(): string {
     return this.#settings.list.idName
+  }
+
+  get patienceMs(): number {
+    return this.#settings.place.patienceMs
   }
 
   /** A cursor identifies a version of the file by itself, so any process can confirm the list by it. */
@@ -101,19 +118,34 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     return !cursor.endsWith(UNSETTLED)
   }
 
-  protected sawNone({ inode }: NotFound, atMs: number): void {
-    this.#halfWritten.saw(null, inode ?? null, atMs)
+  examine(): Promise<Failure | null> {
+    return this.#settings.place.examine()
   }
 
-  /**
-   * Returns the outcome of a read if it is known without reading the file; `null` if it is not.
-   * @param isEnough whether rows that this process has not mapped need not be mapped now
-   */
-  protected knownOutcome(
-    { id, found, begunAt }: FileVersion,
-    { cursor }: ReadRequest,
-    isEnough: boolean,
-  ): ReadOutcome | null {
+  async hasChanged(): Promise<boolean> {
+    return (await this.#settings.place.hasChanged?.()) === true
+  }
+
+  async *read(request: ReadRequest): PageStream<Item> {
+    const { place, time } = this.#settings
+    for (let attempts = 1; ; attempts++) {
+      const version = await place.find(request, this.#isConfirmed)
+      if ('message' in version) {
+        this.#halfWritten.saw(null, version.inode ?? null, time.now().monotonicMs)
+        return { ok: false, failure: version }
+      }
+      const outcome = this.#knownOutcome(version, request) ?? (yield* this.#readVersion(version, request))
+      if (outcome === 'changed' && attempts === MOST_ATTEMPTS) return changedWhileRead(version.found.name)
+      if (outcome === 'changed') continue
+      this.#isConfirmed ||= outcome.ok
+      const { note = '' } = version
+      if (outcome.ok || note === '') return outcome
+      return { ok: false, failure: { ...outcome.failure, message: `${outcome.failure.message}${note}` } }
+    }
+  }
+
+  /** Returns the outcome of a read if it is known without reading the file; `null` if it is not. */
+  #knownOutcome({ id, found, begunAt, isEnough }: FileVersion, { cursor }: ReadRequest): ReadOutcome | null {
     const { time, maxFileAgeMs } = this.#settings
     const now = time.now()
     const old = tooOld(found.name, found.writtenAtMs, now.wallMs, maxFileAgeMs)
@@ -125,33 +157,37 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
     return this.#refused?.id === id ? { ok: false, failure: this.#refused.failure } : null
   }
 
-  /**
-   * Reads a version in full. If the list was read from it before, every row is mapped again. A file that may be
-   * half-written changes nothing: if its rows are too many to hold back, it is read again once it is believed.
-   * @param whatIsThere called at the end of the file; returns `null` if it no longer has the bytes of this version
-   * @returns the outcome; `changed` if the file changed meanwhile and nothing was applied
-   */
-  protected async *readVersion(
-    version: OpenVersion,
-    request: ReadRequest,
-    whatIsThere: (fault: BrokenSyntax | null) => Promise<StillThere | null>,
-  ): PageStream<Item, ReadOutcome | 'changed'> {
+  async *#readVersion(version: FileVersion, request: ReadRequest): PageStream<Item, ReadOutcome | 'changed'> {
+    const { name } = version.found
+    let steps = 0
+    const step = (): void => void steps++
+    let opened: OpenVersion | 'changed' | null = null
+    try {
+      opened = yield* this.#awaited(version.open(step), version, () => steps, request.signal)
+      return opened === 'changed' ? opened : yield* this.#readOpen(opened, version, request)
+    } catch (cause) {
+      return errorCode(cause) === 'ENOENT' ? 'changed' : { ok: false, failure: unreadable(name, cause) }
+    } finally {
+      if (opened !== null && opened !== 'changed') opened.close()
+    }
+  }
+
+  /** Reads a version in full. If the list was read from it before, every row is mapped again. */
+  async *#readOpen(opened: OpenVersion, version: FileVersion, request: ReadRequest): PageStream<Item> {
     const { list, time, isClosed, limits } = this.#settings
-    const { file, found, id, begunAt } = version
+    const { id, found, file } = opened
     const { name, format } = found
     const { signal, served = null } = request
     const readAtMs = time.now().monotonicMs
     this.#halfWritten.saw(id, found.inode, readAtMs)
-    const isSure = this.#halfWritten.isSure(format, served, readAtMs)
-    const waiting = isSure ? null : this.#halfWritten.waiting(name, readAtMs)
-    if (waiting !== null) return { ok: false, failure: waiting }
+    // What is served was read from this very version, so it is believed.
     const isKnown = id === request.cursor
-    const isMapped = isKnown || list.isMadeOfEvents
+    const doubt = served === null || isKnown ? null : this.#halfWritten.doubt(name, format, readAtMs)
+    const isMapped = isKnown || list.isMadeOfEvents || request.held.size === 0
     const held = isMapped ? { size: request.held.size, version: NO_VERSION } : request.held
-    const rows = new FileBatch<Item>(found, begunAt)
+    const rows = new FileBatch<Item>(found, version.begunAt)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const { memoryBytes: limitBytes = 2e9, requestTimeoutMs: everyMs } = limits
     const slice = inSlices(SLICE_MS)
     let slices = 0
     const rest = (): ReturnType<Rest> => {
@@ -159,44 +195,27 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
       if (resting !== null) slices++
       return resting
     }
+    const { memoryBytes: limitBytes = 2e9 } = limits
     const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, rest })
-    const pages: Page<Item>[] = []
-    const seen = new Set<Guid>()
-    let isHeldBack = true
-    let toldAtMs = readAtMs
-    const awaited = (): AsyncGenerator<Page<never>, IteratorResult<Page<Item>, BrokenSyntax | null>, void> =>
-      this.#awaited(reading.next(), version, () => slices, signal)
-    let next = yield* awaited()
-    for (; next.done !== true; next = yield* awaited()) {
-      const page = next.value
-      if (!isSure) for (const { id: row } of page.changes) if (row !== null && served?.has(row) === true) seen.add(row)
-      isHeldBack &&= version.isSmall && rows.textBytes <= HELD_BACK_BYTES && rows.count <= HELD_BACK_ROWS
-      if (isHeldBack || isSure) pages.push(page)
-      else pages.length = 0
-      if (isSure && !isHeldBack) yield* oneByOne(pages)
-      else if (time.now().monotonicMs - toldAtMs >= everyMs) {
-        toldAtMs = time.now().monotonicMs
-        yield heartbeat(begunAt)
-      }
-    }
+    // Said even if the file has no rows.
+    const { ifLacking = null } = doubt ?? {}
+    if (ifLacking !== null) yield { ...heartbeat(version.begunAt), unsure: ifLacking }
+    let next: IteratorResult<Page<Item>, BrokenSyntax | null>
+    do {
+      next = yield* this.#awaited(reading.next(), version, () => slices, signal)
+      if (next.done !== true) yield next.value
+    } while (next.done !== true)
     const fault = next.value
-    if (fault === null) pages.push(...rows.end())
     if (isGivenUp()) return failed('unreachable', `the read of ${name} was stopped`)
-    const there = await whatIsThere(fault)
-    if (there === null) return isSure && !isHeldBack ? changedWhileRead(name) : 'changed'
-    if (!isSure && served !== null && (fault === null || rows.isCut)) {
-      this.#halfWritten.doubt(rows.isCut, served.count - seen.size, served)
-      const doubt = this.#halfWritten.waiting(name, readAtMs)
-      if (doubt !== null) return { ok: false, failure: doubt }
-      if (!isHeldBack) return yield* this.readVersion(version, request, whatIsThere)
-    }
+    const there = await opened.stillThere(fault)
+    if (there === null) return changedWhileRead(name)
+    if (doubt !== null && rows.isCut) return failed('waiting', doubt.ifCut, doubt.leftMs)
     if (fault === null) this.#columns = columns.all
     const failure = failureIn(list, rows, columns, fault)
     this.#refused = failure !== null && there.isSettled ? { id, failure } : null
     if (failure !== null) return { ok: false, failure }
-    yield* oneByOne(pages)
-    this.#halfWritten.believe()
-    this.#hasMappedAll ||= isMapped || held.size === 0
+    yield* rows.end()
+    this.#hasMappedAll ||= isMapped
     this.#tell(name, columns.names, rows)
     // JSON names its columns in each row, and may leave out what is blank.
     const lacking = rows.count > 0 ? columns.lacking(list, name) : null
@@ -207,23 +226,23 @@ export abstract class VersionedFile<Item> implements ListSource<Item> {
   }
 
   /**
-   * Waits for the next page, and yields an empty one in each interval in which the read makes progress. Otherwise a slow
+   * Waits for a promise, and yields an empty page in each interval in which the read makes progress. Otherwise a slow
    * share or a busy processor would look like a file that does not answer. A read without progress yields none, and
    * times out.
    */
   async *#awaited<Next>(
     pending: Promise<Next>,
-    { begunAt }: FileVersion,
-    slices: () => number,
+    { begunAt }: Pick<FileVersion, 'begunAt'>,
+    steps: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<Page<never>, Next, void> {
     const { time, limits } = this.#settings
     for (;;) {
-      const before = slices()
+      const before = steps()
       const next = await withTimeout(time, limits.requestTimeoutMs, pending, signal)
       if (next !== TIMED_OUT) return next
       if (signal.aborted) return pending
-      if (slices() > before) yield heartbeat(begunAt)
+      if (steps() > before) yield heartbeat(begunAt)
     }
   }
 
@@ -263,19 +282,12 @@ function failureIn<Item>(
  */
 const UNSETTLED = ':unsettled'
 
-export function changedWhileRead(name: string): Failed {
+function changedWhileRead(name: string): Failed {
   return failed('broken', `${name} changed while it was read`)
 }
 
 function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
   return { ok: true, cursor, complete: isRead, oneMoment: true, unchanged: !isRead, asOf, confirms: true }
-}
-
-async function* oneByOne<Item>(pages: Page<Item>[]): PageStream<Item, void> {
-  for (const page of pages.splice(0)) {
-    yield page
-    await setImmediate()
-  }
 }
 
 /** Explains that a file is older than crm.maxFileAge, or of unknown age: an export has stopped. `null` if it is not. */
