@@ -14,7 +14,7 @@ const READING: ListReading = {
   total: 250,
   budget: { most: 600, perMs: 60_000 },
   requests: new Map(),
-  availabilityEveryMs: null,
+  readsTickets: false,
 }
 const freshness = { maxAgeMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 900_000 }
 
@@ -42,7 +42,7 @@ describe('how a list is read', () => {
     // Odoo: a page of events, then its tickets and its tags, each with an empty page.
     const odoo = new Map(Object.entries({ full: 6, since: 1 }))
     expect(lineOf({ requests: odoo })).toContain('in full every 15 min, about 4,824 requests an hour: ')
-    expect(lineOf({ requests: odoo, availabilityEveryMs: 5000 })).toContain(
+    expect(lineOf({ requests: odoo, readsTickets: true })).toContain(
       'in full every 15 min, the tickets every 5 s, about 6,264 requests an hour: ',
     )
     // Salesforce: the rows, and those in the recycle bin. Since was tried on the other list.

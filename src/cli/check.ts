@@ -234,8 +234,7 @@ export function readingLines(readings: readonly ListReading[], { freshness }: Ti
   return readings.map((reading) => {
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
     const told = total === null ? '' : `; the CRM counts ${grouped(total)}`
-    const { availabilityEveryMs } = reading
-    const tickets = availabilityEveryMs === null ? '' : `, the tickets every ${spanText(availabilityEveryMs)}`
+    const tickets = reading.readsTickets ? `, the tickets every ${spanText(freshness.refreshEveryMs)}` : ''
     const read = `The ${list} are read ${howRead(reading, freshness)}${tickets}`
     if (budget === null) return `${read}: ${howMany(rows, 'row')}${told}.`
     const cost = `about ${grouped(requestsAnHour(reading, readings, freshness))} requests an hour`
@@ -307,12 +306,11 @@ function howRead({ ways, updatedAt }: ListReading, freshness: Freshness): string
 
 /** Estimates the requests for a list from those that `check` sent; what it did not count follows from the pages. */
 function requestsAnHour(reading: ListReading, readings: readonly ListReading[], freshness: Freshness): number {
-  const { ways, pages, isEndEmpty, requests, availabilityEveryMs } = reading
+  const { ways, pages, isEndEmpty, requests, readsTickets } = reading
   const pass = pages + Number(isEndEmpty)
   const full = requests.get('full') ?? pass
   const refreshes = HOUR_MS / freshness.refreshEveryMs
-  const tickets =
-    availabilityEveryMs === null ? 0 : (HOUR_MS / availabilityEveryMs) * (requests.get('availability') ?? pass)
+  const tickets = readsTickets ? refreshes * (requests.get('availability') ?? pass) : 0
   const inFull = (HOUR_MS / freshness.fullReadEveryMs) * full
   if (!ways.has('since')) return Math.round((ways.has('changes') ? refreshes + inFull : refreshes * full) + tickets)
   // The examination tries `since` on one list only, and without rows. The newest rows come again at each refresh: one

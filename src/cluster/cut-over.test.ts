@@ -42,7 +42,6 @@ it('answers who waits for a read that hangs as soon as another list may be answe
   const time = new VirtualTime(1)
   const hangs = <Item>(): ListSource<Item> => ({
     reportsChanges: true,
-    availabilityEveryMs: null,
     repeatedId: 'serves-later',
     patienceMs: 10_000,
     // oxlint-disable-next-line require-yield -- it never comes to that

@@ -45,7 +45,7 @@ function openDataverse(settings: CrmSettings<'dataverse'>, context: ShippedConte
     events,
     venues,
     language,
-    readsTickets: availability !== null,
+    readsTickets: availability,
     secretFrom: clientSecret.from,
     nowMs: () => time.now().monotonicMs,
   })

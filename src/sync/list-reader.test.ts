@@ -246,7 +246,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
   })
 
   it('reads the tickets before the details, without moving the cursor or removing rows, and is as old as them', async () => {
-    const { refresh, asked, list, ageMs, time } = scene({ availabilityEveryMs: 1000 })
+    const { refresh, asked, list, ageMs, time } = scene({ readsTickets: true })
     await refresh({ pages: [rows(ids)] })
     await time.pass(1000)
     const tickets = { kind: 'availability', id: guidOf(1), TicketCapacity: 100, TicketsAvailable: 7 } as const
@@ -261,7 +261,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
   })
 
   it('reads no details if the tickets cannot be read', async () => {
-    const { refresh, asked, ageMs } = scene({ availabilityEveryMs: 1000 })
+    const { refresh, asked, ageMs } = scene({ readsTickets: true })
     await refresh({ pages: [rows(ids)] })
     expect(await refresh({ end: DOWN })).toEqual({ ok: false, failure: DOWN })
     expect(asked.map(({ kind }) => kind)).toEqual(['full', 'availability'])
@@ -269,7 +269,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
   })
 
   it('reads in full again after an audit that found a new row, but not its tickets as they are now', async () => {
-    const { refresh, audit, asked, list, ageMs, scripts } = scene({ availabilityEveryMs: 1000 })
+    const { refresh, audit, asked, list, ageMs, scripts } = scene({ readsTickets: true })
     await refresh({ pages: [rows(ids)] })
     const silent = guidOf(99)
     scripts.push({}, {})

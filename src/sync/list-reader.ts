@@ -178,7 +178,7 @@ export class ListReader<Item> {
 
   /** Reads the tickets of the served rows, if the source reads them by themselves. */
   async readTickets(): Promise<Attempt> {
-    const hasTickets = this.isLoaded && this.#options.source.availabilityEveryMs !== null
+    const hasTickets = this.isLoaded && this.#options.source.readsTickets === true
     return hasTickets ? this.#read('availability', 'refresh') : { ok: true }
   }
 

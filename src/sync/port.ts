@@ -55,8 +55,8 @@ export interface ListReading {
   readonly budget: { readonly most: number; readonly perMs: number } | null
   /** The number of requests of a read in each way, as far as it was counted. */
   readonly requests: ReadonlyMap<string, number>
-  /** The interval of separate reads of the availability; `null` if there are none. */
-  readonly availabilityEveryMs: number | null
+  /** Whether the tickets are also read by themselves. */
+  readonly readsTickets: boolean
 }
 
 /** A fault of a connector: a sentence, and whether rows are lost because of it. */
@@ -75,8 +75,8 @@ export interface Examination {
 export interface ListSource<Item> {
   /** Whether `changes` reads exist. If not, every refresh is a full read and there are no audits. */
   readonly reportsChanges: boolean
-  /** The interval of reads of TicketsAvailable and TicketCapacity alone; `null` if the other reads include them. */
-  readonly availabilityEveryMs: number | null
+  /** Whether TicketsAvailable and TicketCapacity are also read by themselves, before each refresh. */
+  readonly readsTickets?: boolean
   readonly repeatedId: RepeatedId
   /** The CRM's name of the column that holds the id. */
   readonly idColumn?: string

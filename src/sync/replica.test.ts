@@ -41,7 +41,6 @@ class Fake<Item> {
       get reportsChanges() {
         return reportsChanges()
       },
-      availabilityEveryMs: null,
       repeatedId: 'serves-later',
       patienceMs: 5000,
       read: (request) => this.#read(request),

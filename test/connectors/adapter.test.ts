@@ -763,7 +763,7 @@ describe('a list with availability', () => {
       },
     })
     const { events } = await openOwn(stream)
-    expect(events.availabilityEveryMs).toBe(5000)
+    expect(events.readsTickets).toBe(true)
     const reader = new Reader(events)
     expect(await reader.read({ kind: 'availability' })).toMatchObject({ ok: true, complete: false, confirms: true })
     expect(reader.pages.flatMap(({ changes }) => changes)).toEqual([

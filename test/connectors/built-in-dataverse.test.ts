@@ -6,7 +6,7 @@ const environment = new Fixture()
 
 it('the Dataverse connector keeps all promises of a connector of one’s own', async () => {
   fill(environment, 2042)
-  const { crm } = await environment.rig({ settings: { availability: { everyMs: 2000 } } })
+  const { crm } = await environment.rig({ settings: { availability: true } })
   expect(crm.events.reportsChanges).toBe(true)
   expect(await crm.conform?.(true)).toEqual([])
 })

@@ -211,7 +211,7 @@ describe('Odoo 19', () => {
       ]),
       search('event.event', [['id', '>', 2]], seats, []),
     ])
-    expect(crm.events.availabilityEveryMs).toBe(5000)
+    expect(crm.events.readsTickets).toBe(true)
     const { failure, changes } = await readList(crm.events, 'availability')
     expect(failure).toBe('')
     expect(changes).toMatchObject([

@@ -50,7 +50,7 @@ export async function rigOf(standIn: StandIn, options: RigOptions = {}): Promise
     proxy: null,
     ca: null,
     requestTimeoutMs: null,
-    availability: null,
+    availability: false,
     timeZone: london,
     events: { from: 'msevtmgt_events', fields: {} },
     venues: { from: 'msevtmgt_venues', fields: {} },

@@ -111,10 +111,10 @@ describe('a table whose links to changes are refused again and again', () => {
   })
 })
 
-describe('availability at its own pace', () => {
+describe('availability', () => {
   it('is read by its own columns alone, where sales do not touch the row', async () => {
     fill(environment, 20)
-    const rig = await loaded({ settings: { availability: { everyMs: 2000 } } })
+    const rig = await loaded({ settings: { availability: true } })
     environment.events.change(idOf(3), { msevtmgt_registrationcount: 100 }, false)
     await rig.replica.events.refresh.attempt()
     expect(eventIn(rig, 3)?.TicketsAvailable).toBe(0)
@@ -129,7 +129,7 @@ describe('requests', () => {
   it('are few at once', async () => {
     fill(environment, 3000)
     environment.standIn.latencyMs = 10
-    const rig = await loaded({ settings: { availability: { everyMs: 2000 } } })
+    const rig = await loaded({ settings: { availability: true } })
     const { events, venues } = rig.replica
     await Promise.all([events, venues].flatMap((list) => [list.refresh.attempt(), list.audit.attempt()]))
     expect(environment.standIn.mostAtOnce).toBeLessThanOrEqual(3)

@@ -48,7 +48,6 @@ export class StandInCrm implements Crm {
     const read = (request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> => this.#read(rows, request)
     return {
       reportsChanges: false,
-      availabilityEveryMs: null,
       repeatedId: 'serves-first',
       patienceMs: this.#patienceMs,
       read,

@@ -86,8 +86,8 @@ export class History {
   #sell(): void {
     const story = this.#pick(this.#events.shown())
     if (story === null) return
-    const apart = this.#setting.availabilityEveryMs !== null
-    // If tickets are read separately, a sale need not change the row's updatedAt.
+    const apart = this.#setting.readsTickets
+    // If tickets are also read by themselves, a sale need not change the row's updatedAt.
     const untold = this.#chance.happens(apart ? 0.9 : 0.3)
     const told = this.#told(this.#events, story)
     const silent = told.silent || (untold && !apart && this.#setting.strategy !== 'full-read')

@@ -51,7 +51,7 @@ export function sourceOf<Item>(
   const servesNeither = setting.snapshot && reportsChanges
   return {
     reportsChanges,
-    availabilityEveryMs: table.name === 'events' ? setting.availabilityEveryMs : null,
+    readsTickets: table.name === 'events' && setting.readsTickets,
     repeatedId: servesNeither ? 'serves-neither' : setting.snapshot ? 'serves-first' : 'serves-later',
     patienceMs: setting.patienceMs,
     travels: () => true,

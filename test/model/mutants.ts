@@ -47,7 +47,7 @@ const lagging = settingOf({ strategy: 'time-delta', maxAgeMs: 30_000, serverLags
 const apart = settingOf({
   strategy: 'token-delta',
   maxAgeMs: 30_000,
-  availabilityEveryMs: 1500,
+  readsTickets: true,
   trouble: 0,
   latencyMs: 400,
   patienceMs: 10_000,

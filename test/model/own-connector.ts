@@ -42,7 +42,7 @@ export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): Li
     kind: kind as typeof EVENT_ROWS,
     stream,
     parts: { idNamespace: null, zone, showIn: zone, suspicions: new Suspicions(), further: [] },
-    availabilityEveryMs: null,
+    readsTickets: false,
     time,
     observe: () => {},
     limits: {

@@ -14,8 +14,8 @@ export interface Setting {
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
   readonly staleIfErrorMs: number
-  /** The interval of separate ticket reads; `null` if the other reads include the tickets. */
-  readonly availabilityEveryMs: number | null
+  /** The tickets are also read by themselves, before each refresh. */
+  readonly readsTickets: boolean
   /** The lag of each server of the CRM. The first is used until it fails. */
   readonly serverLagsMs: readonly number[]
   /** The approximate duration of a request. */
@@ -66,7 +66,7 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     refreshEveryMs,
     fullReadEveryMs: refreshEveryMs * 9,
     staleIfErrorMs: 0,
-    availabilityEveryMs: null,
+    readsTickets: false,
     serverLagsMs: [0],
     latencyMs: 40,
     patienceMs: given.maxAgeMs === 0 ? 10_000 : Math.max(300, Math.min(10_000, given.maxAgeMs / 3)),

@@ -60,7 +60,6 @@ class Table<Item> {
   source(time: Time): ListSource<Item> {
     return {
       reportsChanges: true,
-      availabilityEveryMs: null,
       repeatedId: 'serves-later',
       patienceMs: 5000,
       travels: () => this.travels,

@@ -47,7 +47,6 @@ export function readerScene(
   }
   const source: ListSource<EventRecord> = {
     reportsChanges: true,
-    availabilityEveryMs: null,
     repeatedId: 'serves-later',
     patienceMs: 1000,
     async *read(request) {

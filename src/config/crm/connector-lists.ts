@@ -40,10 +40,6 @@ export const listKeys = {
 /** The time limit of an exchange with the CRM. */
 export const requestTimeout = duration({ leastMs: 10 }).optional('a third of the maximum age, at most `10s`')
 
-export const availability = section({
-  every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read separately.'),
-})
-
 /** The keys of connectors that ask a web API. */
 export const webKeys = {
   proxy: proxyUrl()
@@ -60,9 +56,9 @@ export const commonKeys = {
     .says('For ids that are not UUIDs: they become UUIDv5 of this namespace and `<list>/<id>`.'),
   timeZone: timeZone().optional('the `timeZone` above').says('The zone of dates without an offset.'),
   requestTimeout: requestTimeout.says('The time limit of one request.'),
-  availability: availability
-    .optional('every `5s`, if the connector has such a read')
-    .says('The separate read of TicketsAvailable and TicketCapacity.'),
+  availability: flag()
+    .optional('on, if the connector has such a read')
+    .says('Whether each refresh also reads TicketsAvailable and TicketCapacity of all events.'),
 }
 
 /** The lists of a connector that has its own mapping. */

@@ -1,12 +1,12 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import { webOrigin, secretText, text, wholeNumber, word } from '../values.ts'
+import { flag, webOrigin, secretText, text, wholeNumber, word } from '../values.ts'
 import type { CrmTraits, General } from '../general.ts'
 import { section } from '../key.ts'
 import { fieldSources } from './field-sources.ts'
 import { isLowestPrice } from './sources.ts'
 import { condition } from './condition.ts'
-import { availability, requestTimeout, webKeys } from './connector-lists.ts'
+import { requestTimeout, webKeys } from './connector-lists.ts'
 
 // Names and ids are used in URLs without escaping.
 const SET = /^[A-Za-z_]\w*$/
@@ -38,7 +38,11 @@ export const dataverse = section({
   labels: lcid.optional('`crm.language`').says('The older name of `language`.'),
   proxy: webKeys.proxy,
   ca: webKeys.ca,
-  availability: availability.optional().says('For environments where registrations do not change the event’s row.'),
+  availability: flag()
+    .default('off')
+    .says(
+      'Whether each refresh also reads TicketsAvailable and TicketCapacity of all events: for environments where registrations do not change the event’s row.',
+    ),
   allowInsecure: webKeys.allowInsecure,
   events: section({
     from: from.default('msevtmgt_events'),

@@ -16,14 +16,14 @@ export interface ConnectorSettings {
   readonly timeZone: Zone
   readonly events: SaidList | null
   readonly venues: SaidList | null
-  readonly availability: { readonly everyMs: number } | null
+  /** Whether tickets are also read by themselves; `null` if the connector decides. */
+  readonly availability: boolean | null
   /** How texts are read; absent if the connector's own program converts them. */
   readonly texts?: Readonly<Record<ListName, TextSettings | null>>
 }
 
 /** How long the start waits for the connector to report how its lists can be read. */
 const FIRST_START_MS = 5000
-const USUAL_AVAILABILITY_MS = 5000
 /** If a connector blocks its event loop for longer (ms), its own time limits are late. */
 const LOOP_HELD_MS = 50
 
@@ -38,19 +38,19 @@ export async function connectorCrm(
   const venues = new RowStream('venues', host, said.venues, further)
   // Whether a list reports changes has to be known before its reads are planned.
   await withTimeout(time, FIRST_START_MS, Promise.all([events.shape(), venues.shape()]))
-  const isAsked = availability !== null || events.known?.ways.has('availability') === true
+  const readsTickets = availability ?? events.known?.ways.has('availability') === true
   const sourceOf = <Item extends { readonly Id: Guid }>(
     kind: RowKind<Item>,
     stream: RowStream,
-    availabilityEveryMs: number | null,
+    tickets: boolean,
   ): ConnectorSource<Item> => {
     const how = texts === undefined ? {} : { texts: texts[stream.name] }
     const parts = { idNamespace, zone, ...how, ...contexts[stream.name] }
-    return new ConnectorSource({ time, limits, observe, kind, stream, parts, availabilityEveryMs })
+    return new ConnectorSource({ time, limits, observe, kind, stream, parts, readsTickets: tickets })
   }
   const sources = {
-    events: sourceOf(EVENT_ROWS, events, isAsked ? (availability?.everyMs ?? USUAL_AVAILABILITY_MS) : null),
-    venues: sourceOf(VENUE_ROWS, venues, null),
+    events: sourceOf(EVENT_ROWS, events, readsTickets),
+    venues: sourceOf(VENUE_ROWS, venues, false),
   }
   return {
     ...sources,

@@ -30,7 +30,7 @@ export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
   readonly kind: RowKind<Item>
   readonly stream: RowStream
   readonly parts: ListParts
-  readonly availabilityEveryMs: number | null
+  readonly readsTickets: boolean
   readonly time: Time
   readonly limits: CrmLimits
   readonly observe: Observe
@@ -56,7 +56,7 @@ const USUAL_LONGEST_MS = 15 * 60_000
 
 /** One list of a connector. Which methods the connector has decides how the list is read. */
 export class ConnectorSource<Item extends { readonly Id: Guid }> implements ListSource<Item> {
-  readonly availabilityEveryMs: number | null
+  readonly readsTickets: boolean
   readonly #settings: ConnectorSourceSettings<Item>
   readonly #notices: RowNotices
   #rows: ListRows<Item> | null = null
@@ -73,7 +73,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
 
   constructor(settings: ConnectorSourceSettings<Item>) {
     this.#settings = settings
-    this.availabilityEveryMs = settings.availabilityEveryMs
+    this.readsTickets = settings.readsTickets
     const { observe, limits, compareEveryMs = (): number => limits.maxAgeMs / 2 } = settings
     this.#comparisons = new Comparisons(compareEveryMs)
     this.#notices = new RowNotices(settings.stream.name, compareEveryMs, (message) =>

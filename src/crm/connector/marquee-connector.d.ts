@@ -110,7 +110,7 @@ export interface Stream {
    * the whole list.
    */
   byId?(context: Context, ids: readonly string[]): Batches
-  /** Events only: all rows, with only the columns that Id, TicketCapacity and TicketsAvailable need. */
+  /** Events only: all rows, with only the columns that Id, TicketCapacity and TicketsAvailable need. Read before each refresh. */
   availability?(context: Context): Batches
   /**
    * Listens for changes and calls `hint` at each; Marquee then reads at once, and looks the ids up with `byId`. `all`:

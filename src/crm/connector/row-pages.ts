@@ -117,7 +117,7 @@ export class Tally {
 
   readingOf(
     { name, shape }: Pick<ListRows<never>, 'name' | 'shape'>,
-    costs: Pick<ListReading, 'budget' | 'requests' | 'availabilityEveryMs'>,
+    costs: Pick<ListReading, 'budget' | 'requests' | 'readsTickets'>,
   ): ListReading {
     const isEndEmpty = this.lastRows === 0
     return {

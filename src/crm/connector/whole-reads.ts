@@ -20,10 +20,10 @@ export class WholeReads<Item extends { readonly Id: Guid }> {
   reading: ListReading | null = null
   /** The ids that have a row which is withheld on purpose and another one. */
   twins: ReadonlySet<Guid> = new Set()
-  readonly #of: { readonly stream: RowStream; readonly availabilityEveryMs: number | null }
+  readonly #of: { readonly stream: RowStream; readonly readsTickets: boolean }
   readonly #notices: RowNotices
 
-  constructor(of: { readonly stream: RowStream; readonly availabilityEveryMs: number | null }, notices: RowNotices) {
+  constructor(of: { readonly stream: RowStream; readonly readsTickets: boolean }, notices: RowNotices) {
     this.#of = of
     this.#notices = notices
   }
@@ -56,9 +56,9 @@ export class WholeReads<Item extends { readonly Id: Guid }> {
     const { missing } = tally
     this.twins = tally.twins
     this.#notices.cameTwice(tally.twice)
-    const { stream, availabilityEveryMs } = this.#of
+    const { stream, readsTickets } = this.#of
     const { budget, requests } = stream
-    this.reading = tally.readingOf(list, { budget, requests, availabilityEveryMs })
+    this.reading = tally.readingOf(list, { budget, requests, readsTickets })
     if (missing !== null) return failed('broken', `${list.name}: ${missing}`)
     return wholeEnd(ended, tally)
   }

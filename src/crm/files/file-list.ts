@@ -84,7 +84,6 @@ const NO_VERSION = (): number => Number.NaN
  */
 export class FileList<Item> implements ListSource<Item> {
   readonly reportsChanges = false
-  readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
   readonly #settings: FileListSettings<Item>
   readonly #halfWritten: HalfWritten

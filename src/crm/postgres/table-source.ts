@@ -51,7 +51,6 @@ const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
 export class TableSource<Item> implements ListSource<Item> {
   readonly reportsChanges: boolean
   readonly idColumn: string
-  readonly availabilityEveryMs = null
   readonly repeatedId: RepeatedId = 'serves-neither'
   readonly #settings: TableSourceSettings<Item>
   readonly #refreshes: TableReader<Item>
