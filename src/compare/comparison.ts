@@ -37,7 +37,7 @@ interface Doubt {
 
 const CONNECTIONS = 2
 const MOST_ROUNDS = 3
-const MOST_DOUBTS = 200
+const MOST_DOUBTS = 500
 const MOST_UNUSABLE = 20
 /** The maximum age of a Marquee that did not say it, and the longest that is waited for. */
 const USUAL_AGE_MS = 30_000

@@ -49,7 +49,8 @@ export function askRemote({ web, address, headers, time, perSecond, onPause = ()
         answered = await askOnce(web, { ...request, signal, timeoutMs: TIMEOUT_MS, time, ca: CA }, true)
       }
       if (!('reply' in answered)) return { status: 0, problem: answered.message, headers: {}, body: new Uint8Array() }
-      const { reply } = answered
+      // A copy, because the client's buffer is larger than most bodies.
+      const reply = { ...answered.reply, body: answered.reply.body.slice() }
       if (pace === null || !BUSY.has(reply.status) || signal.aborted) return { ...reply, problem: null }
       const pauseMs = retryAfterMs(reply, time.now().wallMs) ?? FIRST_PAUSE_MS * 2 ** (tries - 1)
       pace.pauseFor(pauseMs)

@@ -6,6 +6,7 @@ import { runCommand, startCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { BOTH_RUNTIMES } from '../support/depth.ts'
+import { PATIENCE_MS } from '../support/eventually.ts'
 import { installedProgram } from '../support/installed-program.ts'
 import { serve } from '../support/marquee-process.ts'
 import type { Fault, OldService } from './old-service.ts'
@@ -149,7 +150,7 @@ describe('a fault that is planted in one record', () => {
       })
       await Promise.all(some)
     }
-  }, 60_000)
+  }, PATIENCE_MS)
 
   it.each(cases.map(([fault, expected]) => [fault, expected] as const))('%s', (fault, expected) => {
     const run = runs.get(fault)
