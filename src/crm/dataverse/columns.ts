@@ -77,11 +77,13 @@ export class Columns {
     if (this.hasOwnIds === null && entries[0] !== undefined) this.hasOwnIds = this.#isKeyUnread(entries[0])
     const labelled = [...new Set(this.#mapped.filter(({ label }) => label).map(({ column }) => column))]
     await this.#labels.prepare(context, (column) => entries.map((entry) => entry[this.#nameOf(column)] ?? null))
-    const pairs = this.#mapped.map(({ column }) => [column, this.#nameOf(column)] as const)
+    const others = this.#mapped.filter(({ column }) => this.#nameOf(column) !== column)
+    const renamed = others.map(({ column }) => [column, this.#nameOf(column)] as const)
     const tags = this.#setting.fields.Tags
     const rows = entries.map((entry) => {
-      const row: Record<string, JsonValue> = {}
-      for (const [column, name] of pairs) row[column] = entry[name] ?? null
+      // A copy has the shape that all entries have: setting each column would take longer than all else here.
+      const row: Record<string, JsonValue> = { ...entry }
+      for (const [column, name] of renamed) row[column] = entry[name] ?? null
       for (const column of labelled) {
         const words = this.#labels.wordsOf(column, row[column] ?? null)
         // A list, because a label may contain any separator.
@@ -99,13 +101,15 @@ export class Columns {
     const codes = column === ZONE_NAME ? ZONE_CODE : column
     const nameOf = (row: JsonValues): string | null =>
       this.#zones.nameOf(row[column] ?? null) ?? this.#zones.nameOf(row[codes] ?? null)
-    const unnamed = rows.filter((row) => nameOf(row) === null)
-    if (unnamed.length > 0)
-      await this.#zones.prepare(
-        context,
-        unnamed.flatMap((row) => [row[column] ?? null, row[codes] ?? null]),
-      )
-    for (const row of rows) row[column] = nameOf(row) ?? (textOf(row[codes]) || textOf(row[column]) || NO_ZONE)
+    let names = rows.map(nameOf)
+    if (names.includes(null)) {
+      const unnamed = rows.filter((_, index) => names[index] === null)
+      const cells = unnamed.flatMap((row) => [row[column] ?? null, row[codes] ?? null])
+      await this.#zones.prepare(context, cells)
+      names = rows.map(nameOf)
+    }
+    for (const [index, row] of rows.entries())
+      row[column] = names[index] ?? (textOf(row[codes]) || textOf(row[column]) || NO_ZONE)
   }
 
   #nameOf(column: string): string {
