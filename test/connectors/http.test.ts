@@ -472,69 +472,6 @@ describe('an answer that is no list', () => {
   })
 })
 
-describe('an unchanged answer', () => {
-  const conditions: (string | undefined)[] = []
-  /** An API with an ETag for each page, which is that of its rows. */
-  const withTags =
-    (all: () => readonly ApiRow[]) =>
-    (asked: Asked): Answer => {
-      const rows = all()
-        .slice((Number(asked.query.get('page')) - 1) * 3)
-        .slice(0, 3)
-      const etag = `"${rows.map(({ id, name }) => id + name).join()}"`
-      conditions.push(asked.headers['if-none-match'], asked.headers['cache-control'])
-      return asked.headers['if-none-match'] === etag
-        ? { status: 304, text: '', headers: { etag } }
-        : { json: rows, headers: { etag } }
-    }
-
-  it('is a 304: the next read asks only whether each page has changed', async () => {
-    let all = rowsUpTo(4)
-    const { crm } = await open(
-      withTags(() => all),
-      BY_PAGE,
-    )
-    expect(names(await readList(crm.venues))).toEqual(numbered(4))
-    expect(conditions.splice(0)).toEqual([undefined, 'no-cache', undefined, 'no-cache', undefined, 'no-cache'])
-    all = all.with(3, { id: 4, name: 'renamed', changed: '' })
-    expect(names(await readList(crm.venues))).toEqual([...numbered(3), 'renamed'])
-    expect(conditions.splice(0).filter((_, at) => at % 2 === 1)).toEqual(['max-age=0', 'max-age=0', 'max-age=0'])
-  })
-
-  it('is asked for in full by another key', async () => {
-    const answer = withTags(() => rowsUpTo(1))
-    let word = 'first'
-    const api = await JsonServer.open((asked) => {
-      if (asked.path === '/none') return { json: [] }
-      return asked.headers.authorization === `Bearer ${word}` ? answer(asked) : { status: 401 }
-    })
-    left.push(api)
-    const crm = await openConfigured(
-      configuration(api.url, BY_PAGE, 'auth: { bearer: { file: /tmp/word } },'),
-      {},
-      async () => Buffer.from(word),
-    )
-    left.push(crm)
-    await readList(crm.venues)
-    word = 'second'
-    conditions.length = 0
-    expect(names(await readList(crm.venues))).toEqual(numbered(1))
-    expect(conditions[0]).toBeUndefined()
-  })
-
-  it('is not told by a time of the same second, in which more may have changed', async () => {
-    const asked: (string | undefined)[] = []
-    const date = 'Mon, 23 Nov 2026 10:00:05 GMT'
-    let modified = date
-    const { crm } = await open(({ headers }) => {
-      asked.push(headers['if-modified-since'])
-      return { json: rowsUpTo(1), headers: { date, 'last-modified': modified } }
-    }, 'get: /venues, paging: { by: none, whole: true }')
-    for (modified of [date, 'Mon, 23 Nov 2026 10:00:01 GMT', date]) await readList(crm.venues)
-    expect(asked).toEqual([undefined, undefined, 'Mon, 23 Nov 2026 10:00:01 GMT'])
-  })
-})
-
 describe('texts in the rows', () => {
   const row = {
     id: 1,

@@ -5,7 +5,6 @@ import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import { type Time, systemTime } from '../../src/time/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
-import { ShiftedTime } from './own-crm.ts'
 
 let server: JsonServer
 let http: Http
@@ -492,19 +491,6 @@ describe('requests', () => {
       `throttled: 127.0.0.1:${server.port} asks for a pause (200): try again in 100 s`,
     )
     expect(server.asked).toHaveLength(2)
-  })
-
-  it('do not stop again for the limit that a kept answer told', async () => {
-    const time = new ShiftedTime()
-    const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 }, time)
-    const limit = { etag: '"1"', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '100' }
-    server.answer = ({ headers }) =>
-      headers['if-none-match'] === undefined ? { json: [], headers: limit } : { status: 304 }
-    await hasty.get(`${server.url}/a`)
-    expect(await faultOf(hasty.get(`${server.url}/a`))).toContain('asks for a pause (200)')
-    time.aheadMs = 100_000
-    for (let count = 0; count < 2; count++) expect(await faultOf(hasty.get(`${server.url}/a`))).toBe('no fault')
-    expect(server.asked).toHaveLength(3)
   })
 
   it('fail as throttled where the CRM asks for a pause again and again', async () => {

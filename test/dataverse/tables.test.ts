@@ -48,6 +48,7 @@ describe('a table without change tracking', () => {
   })
 
   it('takes no more than a third of 5,000 requests in five minutes', async () => {
+    environment.stoppedAt = environment.time.now()
     fill(environment, 500)
     environment.standIn.query.largestPage = 10
     const rig = await loaded({ freshness: { maxAgeMs: 10_000 } })

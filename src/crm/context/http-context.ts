@@ -6,7 +6,7 @@ import type { Http, RequestOptions, Value } from '../connector/marquee-connector
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import { Throttle, isThrottling } from '../kit/throttle.ts'
 import { ask } from '../web/ask.ts'
-import { type HttpClient, type HttpReply, httpDateMs } from '../web/http-client.ts'
+import type { HttpClient, HttpReply } from '../web/http-client.ts'
 import { type JsonAnswer, type JsonRequest, FetchFault, answerOf, misconfigured } from './json-answer.ts'
 import { SHORT_PAUSE_MS } from '../../sync/port.ts'
 import { readPages } from './http-pages.ts'
@@ -43,11 +43,9 @@ export class HttpRequests {
   readonly #settings: HttpSettings
   readonly #throttle: Throttle
   readonly #budget: Budget
-  readonly #kept: KeptAnswers
 
   constructor(settings: HttpSettings) {
     this.#settings = settings
-    this.#kept = new KeptAnswers(settings.time)
     this.#throttle = new Throttle(settings.time, settings.atOnce)
     this.#budget = new Budget(settings.budget)
   }
@@ -155,13 +153,10 @@ export class HttpRequests {
     const { signal } = reading
     await this.#untilAllowed(url, reading)
     const body = options.body === undefined ? null : bodyOf(options.body, options.headers)
-    const headers = headersOf(options, body !== null)
-    // Another key may see other rows.
-    const request = body === null ? `${text} ${JSON.stringify(headers)}` : ''
     const answered = await ask(web, {
       method: body === null ? 'GET' : 'POST',
       url: text,
-      headers: { ...headers, ...this.#kept.conditionsOf(request) },
+      headers: headersOf(options, body !== null),
       body,
       mostBytes: MOST_BYTES,
       signal,
@@ -170,10 +165,8 @@ export class HttpRequests {
       beforeRetry: () => this.#untilAllowed(url, reading).then(() => null),
     })
     if (!('reply' in answered)) throw new FetchFault(answered.kind, answered.message)
-    const { reply } = answered
-    // Before a kept answer adds its own fields: they tell of an earlier limit.
-    this.#throttle.closeBeforeLimit(reply)
-    return body === null ? this.#kept.settle(request, reply) : reply
+    this.#throttle.closeBeforeLimit(answered.reply)
+    return answered.reply
   }
 
   async #untilAllowed(url: URL, reading: Reading): Promise<void> {
@@ -238,68 +231,4 @@ class Budget {
     this.#sent.push(nowMs)
     return 0
   }
-}
-
-/** The limit of all kept answers together. Answers above it are requested in full each time. */
-const MOST_KEPT_BYTES = 16 * 1024 * 1024
-/** An answer that was not requested again for this long is dropped. */
-const FORGOTTEN_AFTER_MS = 3_600_000
-
-interface Kept {
-  readonly reply: HttpReply
-  usedAtMs: number
-}
-
-/** Answers with a validator: the next request for the same asks only whether it has changed (RFC 9110 §13). */
-class KeptAnswers {
-  readonly #time: Time
-  readonly #kept = new Map<string, Kept>()
-  #bytes = 0
-
-  constructor(time: Time) {
-    this.#time = time
-  }
-
-  /** The headers that make a request conditional; none if no answer to it is kept. */
-  conditionsOf(request: string): Readonly<Record<string, string>> {
-    const kept = this.#kept.get(request)
-    if (kept === undefined) return {}
-    // Some APIs answer `no-cache` in full, whatever the validator.
-    return { ...conditionOf(kept.reply), 'cache-control': 'max-age=0' }
-  }
-
-  /** Returns the answer that counts: the kept one if the CRM says that it still does. */
-  settle(request: string, reply: HttpReply): HttpReply {
-    const kept = this.#kept.get(request)
-    const nowMs = this.#time.now().monotonicMs
-    if (reply.status === 304 && kept !== undefined) {
-      kept.usedAtMs = nowMs
-      // The kept `Age` is outdated, and the 304 may have none.
-      const { age: _, ...headers } = kept.reply.headers
-      return { ...kept.reply, headers: { ...headers, ...reply.headers } }
-    }
-    this.#forget(request)
-    if (reply.status !== 200 || conditionOf(reply) === null) return reply
-    if (this.#bytes + reply.body.length > MOST_KEPT_BYTES) {
-      for (const [old, { usedAtMs }] of this.#kept) if (usedAtMs < nowMs - FORGOTTEN_AFTER_MS) this.#forget(old)
-      if (this.#bytes + reply.body.length > MOST_KEPT_BYTES) return reply
-    }
-    this.#kept.set(request, { reply, usedAtMs: nowMs })
-    this.#bytes += reply.body.length
-    return reply
-  }
-
-  #forget(request: string): void {
-    this.#bytes -= this.#kept.get(request)?.reply.body.length ?? 0
-    this.#kept.delete(request)
-  }
-}
-
-/** Returns the header that asks whether an answer has changed; `null` if the answer has no usable validator. */
-function conditionOf({ headers }: HttpReply): Readonly<Record<string, string>> | null {
-  const { etag, 'last-modified': modified = '', date = '' } = headers
-  if (etag !== undefined) return { 'if-none-match': etag }
-  // A time of the same second says nothing about a change later in that second.
-  const ageMs = (httpDateMs(date) ?? 0) - (httpDateMs(modified) ?? Number.POSITIVE_INFINITY)
-  return ageMs > 1000 ? { 'if-modified-since': modified } : null
 }
