@@ -78,6 +78,20 @@ describe('combined logs', () => {
     expect(await asked(paths.map(line), '/crm')).toEqual([`1 GET /api/events/${ID} */*`, '1 GET /api/events */*'])
   })
 
+  it('leaves out path parameters, and asks an address in the place of an id as malformed', async () => {
+    const line = (path: string): string => `h - - [10/Oct/2036:13:55:36 +0000] "GET ${path} HTTP/1.1" 200 1 "-" "-"`
+    const paths = [
+      `/api/events/${ID};jsessionid=5DA4;a=b/venue;c?d=e`,
+      '/api/events/otto@example.org',
+      '/api/venues/otto%40example.org/',
+    ]
+    expect(await asked(paths.map(line))).toEqual([
+      `1 GET /api/events/${ID}/venue */*`,
+      '1 GET /api/events/malformed */*',
+      '1 GET /api/venues/malformed/ */*',
+    ])
+  })
+
   it('counts what is asked more than once, the most frequent first, and cannot read other lines', async () => {
     const line = (id: string): string =>
       `h - - [10/Oct/2036:13:55:36 +0000] "GET /api/events/${id}?a=b HTTP/1.1" 200 1 "-" "-"`

@@ -12,7 +12,7 @@ export interface AccessLog {
   /** Lines of other paths or methods, and lines that are no requests at all. */
   readonly others: number
   readonly unreadable: number
-  /** Requests with a query, which is left out. */
+  /** Requests with a query or a path parameter (`;…`), which is left out: it may tell who asked. */
   readonly withQuery: number
 }
 
@@ -58,7 +58,7 @@ export async function readAccessLog(logPath: string, basePath: string, types: re
   }
 
   function note({ method, target, accept }: LoggedRequest): void {
-    const path = pathOf(target).split(/[?#]/, 1)[0] ?? ''
+    const path = withoutNames(pathOf(target).split(/[?#]/, 1)[0] ?? '')
     const isBelow = path.slice(0, basePath.length).toLowerCase() === basePath.toLowerCase()
     const below = isBelow ? path.slice(basePath.length) : ''
     if ((method !== 'GET' && method !== 'HEAD') || endpointOf(below) === null) {
@@ -66,7 +66,7 @@ export async function readAccessLog(logPath: string, basePath: string, types: re
       return
     }
     found.requests++
-    if (target.includes('?')) found.withQuery++
+    if (/[?;]/.test(target)) found.withQuery++
     // A value that no header field can have is not asked.
     const isSendable = accept !== null && /^[\u0020-\u007e]+$/.test(accept)
     for (const type of isSendable ? [accept] : types) {
@@ -86,6 +86,11 @@ export async function readAccessLog(logPath: string, basePath: string, types: re
 function pathOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/]*/i, '')
   return path.replaceAll(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
+}
+
+/** Leaves out path parameters, such as session ids, and replaces an id that is an e-mail address. */
+function withoutNames(path: string): string {
+  return path.replaceAll(/;[^/]*/g, '').replaceAll(/[^/]*(?:@|%40)[^/]*/gi, 'malformed')
 }
 
 const COMBINED = /\[[^\]]*\] "((?:[^"\\]|\\.)*)" (?:\d{3}|-) (?:\d+|-)(.*)$/
