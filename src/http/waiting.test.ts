@@ -68,5 +68,7 @@ for (const old of ['events', 'venues'] as const) {
     // The shrink guard keeps a list that is known to be old.
     served[old].shrunk = { since: time.now(), absent: 1, unreadable: 0 }
     expect(await statusOf(venueOfEvent)).toBe(404)
+    served[old].isLeftBehind = true
+    expect(await statusOf(venueOfEvent)).toBe(502)
   })
 }

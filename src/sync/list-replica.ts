@@ -265,16 +265,16 @@ export class ListReplica<Item> implements ServedList<Item> {
     this.#leftBehindAt = this.#time.now()
   }
 
-  get #isLeftBehind(): boolean {
+  get isLeftBehind(): boolean {
     return this.#leftBehindAt !== null && !this.freshness.isConfirmedSince(this.#leftBehindAt)
   }
 
   ageMs(now: Moment): number | null {
     const ageMs = this.freshness.confirmedAgeMs(now)
-    return ageMs !== null && this.#isLeftBehind ? Math.max(ageMs, this.#settings.maxAgeMs + 1) : ageMs
+    return ageMs !== null && this.isLeftBehind ? Math.max(ageMs, this.#settings.maxAgeMs + 1) : ageMs
   }
 
   isConfirmedSince(moment: Moment): boolean {
-    return !this.#isLeftBehind && this.freshness.isConfirmedSince(moment)
+    return !this.isLeftBehind && this.freshness.isConfirmedSince(moment)
   }
 }

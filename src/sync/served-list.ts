@@ -23,6 +23,8 @@ export interface ServedList<Item> {
   readonly isFailing: boolean
   /** Why the list is not believed, or why the last read failed. */
   readonly lastFailure: Pick<Failure, 'kind' | 'message'> | null
+  /** The other list went on without this one, which may lack rows that the other refers to until it is confirmed. */
+  readonly isLeftBehind?: boolean
   /** The list waits for its next try after a failure. */
   readonly isBackingOff: boolean
   /** Milliseconds until the next read that may confirm the list. */
@@ -230,9 +232,10 @@ export class Admissions {
 
   /**
    * Returns true if a list past the maximum age is answered from because its reads fail. What it does not have may be
-   * new in the CRM. What the shrink guard keeps is not meant.
+   * new in the CRM. What the shrink guard keeps is not meant, unless the other list went on without it.
    */
   isGuessing(list: EitherList): boolean {
+    if (list.isLeftBehind === true) return true
     return list.shrunk === null && listStanding(list, this.#ageLimits, this.#time.now()) === 'stale'
   }
 

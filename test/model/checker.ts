@@ -197,7 +197,8 @@ export class Checker {
       })
     }
     const sinceMs = elapsedMs(moment, this.#time.peek())
-    if (ageMs <= maxAgeMs || ageMs <= sinceMs + TOLERANCE_MS) return
+    // The age is looked up again once the request is admitted.
+    if (ageMs <= Math.max(maxAgeMs, sinceMs) + TOLERANCE_MS) return
     const isFailing = lists.some((list) => this.#isFailing(list))
     if (staleIfErrorMs > 0 && ageMs <= maxAgeMs + staleIfErrorMs && isFailing) return
     // The other list may have been read since the request arrived.

@@ -14,6 +14,7 @@ export class FakeList<Item> implements ServedList<Item> {
   readonly nextReadInMs = 0
   isFailing = false
   isBackingOff = false
+  isLeftBehind = false
   nextTryInMs = 0
   shrunk: Shrunk | null = null
   confirmedAt: Moment | null = null
