@@ -87,7 +87,6 @@ describe('the schema accepts what Marquee accepts', () => {
 const BEYOND = [
   'cluster: { url: "rediss://store", ca: ./none.pem }',
   'cluster: { url: "redis://store:6379" }',
-  'cluster: { url: "rediss://store", key: { env: BLANKS } }',
   'cluster: { url: "rediss://store", heartbeat: 10ms }',
   'cluster: { url: "rediss://store" }\nfreshness: { maxAge: 999ms }',
   'cluster: { url: "rediss://store" }\nfreshness: { maxAge: 2s, refreshEvery: 1001ms }',

@@ -29,13 +29,23 @@ const report = await soakFleet({ seconds: minutes * 60, seed, events })
 const page = pageOf(report)
 console.log(page)
 console.error(`what the processes said is in ${report.logsIn}`)
+if (report.refusals.unexplained.length > 0) console.error(report.refusals.unexplained.slice(0, 20).join('\n'))
 if (report.wrongs > 0) {
   process.exitCode = 1
   console.error(report.wrong.join('\n'))
 }
 if (process.argv.includes('--write')) writeFileSync(join(import.meta.dirname, '../docs/fleet-soak.md'), page)
 
-function pageOf({ answers, statuses, changes, wrongs, behindOthers, faults, joined }: FleetSoakReport): string {
+function pageOf({
+  answers,
+  statuses,
+  changes,
+  wrongs,
+  behindOthers,
+  faults,
+  joined,
+  refusals,
+}: FleetSoakReport): string {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1)
   const rows = [...new Set(faults.map(({ name }) => name))].toSorted().map((name) => {
     const those = faults.filter((fault) => fault.name === name)
@@ -88,6 +98,10 @@ This table shows what callers saw through nginx, from the beginning of each faul
 refusal is the longest time without any other answer.
 
 ${renderTable({ title: '', head, rows })}
+Each refusal is explained by what the instance that sent it said of itself at that time, or by nginx, which no instance answered. ${refusals.unexplained.length}
+are not explained.
+
+${renderTable({ title: '', head: ['why', 'refusals'], rows: Object.entries(refusals.explained).map(([why, count]) => [why, String(count)]) })}
 This table shows the fourth process: the time from its start until it answered 200 for the last of ${events} events, and until the fault was over.
 The goal of 1 s applies if a leader and the store are available. If nobody leads, another instance has to take over first, after an election time of
 ${ELECTION_TIMEOUT_MS / 1000} s with these settings. If the store is lost or full, the process waits for it as long, and then reads the whole CRM itself, unless the store

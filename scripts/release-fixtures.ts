@@ -22,7 +22,7 @@ if (lacking.length > 0) {
   process.exit(1)
 }
 
-const { configuration, status, metrics, openapi, answers, snapshot, store } = await releaseRun()
+const { configuration, status, metrics, openapi, answers, snapshot } = await releaseRun()
 rmSync(into, { recursive: true, force: true })
 mkdirSync(into, { recursive: true })
 cpSync(configurations, join(into, 'configurations'), { recursive: true })
@@ -33,7 +33,6 @@ const files = {
   'metrics.txt': metrics,
   'openapi.json': pretty(JSON.parse(openapi)),
   'answers.json': pretty(answers),
-  'store.json': pretty(store),
 }
 for (const [name, text] of Object.entries(files)) writeFileSync(join(into, name), text)
 writeFileSync(join(into, snapshot.name), snapshot.bytes)

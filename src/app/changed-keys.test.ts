@@ -76,19 +76,3 @@ it('takes a secret of the CRM that its file now holds another text of for the sa
     later: [],
   })
 })
-
-it('has the key of the store wait for a restart, and keeps nothing else from a reload for it', async () => {
-  const of = (key: string, maxAge: string): string =>
-    `${POSTGRES}cluster: { url: "rediss://h"${key} }\nfreshness: { maxAge: ${maxAge} }`
-  const longer = { A: 'a'.repeat(32), B: 'b'.repeat(32) }
-  const readFile = async (): Promise<Uint8Array> => new TextEncoder().encode('postgres://me:old@h/d')
-  const loaded = async (text: string): Promise<Configuration> => {
-    const found = await loadConfiguration({ path: 'marquee.yaml', text, env: longer, readFile })
-    if (!found.ok) throw new Error(found.problems.map(({ message }) => message).join())
-    return found.configuration
-  }
-  const [before, other] = [await loaded(of(', key: { env: A }', '30s')), await loaded(of(', key: { env: B }', '20s'))]
-  const told = { changed: ['freshness.maxAge'], fixed: [], later: ['cluster.key'] }
-  expect(changedKeys(before, other)).toEqual(told)
-  expect(changedKeys(before, await loaded(of('', '20s')))).toEqual(told)
-})

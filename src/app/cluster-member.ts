@@ -9,12 +9,11 @@ import type { RecordLists } from '../records/row-records.ts'
 import { Replica } from '../sync/replica.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { elapsedMs } from '../time/time.ts'
-import { sleep } from '../time/waiting.ts'
+import { TIMED_OUT, sleep, withTimeout } from '../time/waiting.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type SnapshotKeeper, dataFingerprint, keepSnapshot } from '../snapshot/snapshot-keeper.ts'
-import { RedisStore } from '../cluster/redis/redis-store.ts'
+import { type RedisSettings, RedisStore } from '../cluster/redis/redis-store.ts'
 import { Cluster, heartbeatMsOf } from '../cluster/cluster.ts'
-import { OtherLogs, Signing, idOf, logNameOf, whyOtherLog } from '../cluster/entries.ts'
 import { VERSION } from './command-context.ts'
 import { type Reading, type ReadingOptions, type SettingsChange, endReads, isCutOff } from './reading.ts'
 
@@ -23,13 +22,20 @@ type NewReplica = ConstructorParameters<typeof Cluster>[0]['newReplica']
 /** The interval at which a starting instance looks for data. It grows, because a start may wait for hours. */
 const LOOK_MS = { least: 10, most: 1000 } as const
 const LOOKS_PART = 1 / 16
+const NOTE_MS = 5000
+
+/** Returns how the store is reached. */
+function storeSettings({ url, ca, name, sentinel, allowInsecure }: ClusterSettings): RedisSettings {
+  return { url, ca, name, sentinel, mayUse: (other) => mayBeStore(other, allowInsecure) }
+}
 
 /** This instance as a member of a cluster: it leads, follows, or reads alone. */
 export class ClusterMember implements Reading {
   readonly #options: ReadingOptions
   readonly #section: ClusterSettings
   readonly #cluster: Cluster
-  readonly #otherLogs: OtherLogs
+  readonly #store: RedisStore
+  readonly #scope: string
   readonly #ended = new AbortController()
   /** The served lists and those that may replace them. Weak, so that replaced lists can be collected. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
@@ -42,26 +48,14 @@ export class ClusterMember implements Reading {
     this.#options = options
     this.#section = section
     this.#keepsIndexes = options.keepsIndexes
-    const { configuration, settings, limits, time, observe, pause } = options
-    const { url, ca, name, allowInsecure } = section
-    const key = section.key?.reveal() ?? null
+    const { configuration, settings, limits, time, pause } = options
     // An instance whose connector could not be started shares nothing with others, because nobody knows its mapping.
-    const fingerprint = dataFingerprint(configuration, options.crm) ?? randomBytes(6).toString('hex')
-    const logName = logNameOf(fingerprint, key)
+    const scope = dataFingerprint(configuration, options.crm) ?? randomBytes(6).toString('hex')
     const heartbeatMs = (): number => heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs)
-    const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
-    this.#otherLogs = new OtherLogs({
-      connect: () => store.connect(),
-      time,
-      heartbeatMs,
-      tell: (names) => {
-        const told = names.map((other) => `${other} (${whyOtherLog(other, logName)})`).join(', ')
-        if (names.length > 0) observe({ kind: 'cluster-changed', what: 'other-logs', detail: told })
-      },
-    })
+    this.#store = new RedisStore(storeSettings(section), scope)
+    this.#scope = scope
     this.#cluster = new Cluster({
-      store,
-      signing: new Signing(fingerprint, key),
+      store: this.#store,
       settings,
       limits,
       heartbeat: {
@@ -69,12 +63,12 @@ export class ClusterMember implements Reading {
           return heartbeatMs()
         },
       },
-      readersWhenLost: section.readersWhenLost,
+      readAlone: section.readAlone,
       version: VERSION,
       time,
-      draw: randomBytes,
+      draw: (bytes) => randomBytes(bytes).toString('hex'),
       pause,
-      observe,
+      observe: (observation) => this.#observe(observation),
       examine: () => this.#examine(),
       newLists: () => this.#newLists(),
       newReplica: (lists, resumeState, told) => this.#newReplica(lists, resumeState, told),
@@ -85,11 +79,10 @@ export class ClusterMember implements Reading {
 
   start(): void {
     const { observe } = this.#options
-    if (this.#section.key === null && !isLoopbackStore(this.#section)) {
-      observe({ kind: 'cluster-changed', what: 'unsigned', detail: null })
+    if (this.#section.url.reveal().startsWith('redis:') && !isLoopbackStore(this.#section)) {
+      observe({ kind: 'cluster-changed', what: 'unencrypted', detail: null })
     }
     this.#cluster.start()
-    void this.#otherLogs.run(this.#ended.signal)
   }
 
   /** Hands over if this instance is the leader. Resolves when everything has stopped. */
@@ -137,36 +130,29 @@ export class ClusterMember implements Reading {
   }
 
   status(): ReturnType<Reading['status']> {
-    const { traffic, member } = this.#cluster
-    const { entries, bytes, epochs } = traffic
-    const status = this.#status()
-    const outbox = member.publisher?.unsent ?? 0
-    const refusedNonces = member.publisher?.nonces.strange ?? 0
-    const resyncs = member.resync.counts
-    const cluster = { status, outbox, refusedNonces, epochs, resyncs, entries, bytes }
-    const { own } = member
+    const { member } = this.#cluster
+    const { own, traffic, claims, loads, leader } = member
+    const { entries, bytes } = traffic
+    const cluster = { status: this.#status(), outbox: leader?.unsent ?? 0, claims, loads, entries, bytes }
     const keeper = own === null ? undefined : this.#keepers.get(own.replica)
-    return { snapshot: status.snapshot, snapshotError: keeper?.failure ?? null, cluster }
+    return { snapshot: keeper?.onDisk() ?? null, snapshotError: keeper?.failure ?? null, cluster }
   }
 
   #status(): ClusterStatus {
     const { member, storeLost } = this.#cluster
-    const { role, isConnected, instance, position, heartbeat } = member
-    const { known } = member.resync
-    const ageMs = Math.ceil(this.#options.time.now().monotonicMs - (known?.atMs ?? 0))
+    const { role, isConnected, instance, position, beat } = member
+    const epoch = (member.leader ?? member.target)?.epoch ?? 0
     return {
       role,
       connected: isConnected,
       instance,
-      leader: role === 'leader' ? instance : (heartbeat?.instance ?? null),
-      epoch: position?.epoch ?? 0,
-      position: position === null ? null : idOf(position),
-      instances: heartbeat?.instances ?? 0,
-      versions: heartbeat?.versions ?? [],
-      candidates: heartbeat?.candidates ?? [],
+      leader: role === 'leader' ? instance : (beat?.leader ?? null),
+      epoch,
+      position: position === null ? null : `${epoch}-${position.seq}`,
+      instances: beat?.instances ?? 0,
+      versions: beat?.versions ?? [],
+      candidates: beat?.candidates ?? [],
       lastError: storeLost ?? member.trouble,
-      otherLogs: this.#otherLogs.names,
-      snapshot: known === null ? null : { rows: known.rows, bytes: known.bytes, ageMs },
     }
   }
 
@@ -182,7 +168,21 @@ export class ClusterMember implements Reading {
   }
 
   #observe(observation: Observation): void {
+    if (observation.kind === 'cluster-changed' && observation.what === 'became-leader') void this.#noteScope()
     if (!this.#ended.signal.aborted || !isCutOff(observation)) this.#options.observe(observation)
+  }
+
+  /** Tells `check` that this scope is in use. */
+  async #noteScope(): Promise<void> {
+    const { time } = this.#options
+    const connection = await withTimeout(
+      time,
+      NOTE_MS,
+      this.#store.connect().catch(() => null),
+    )
+    if (connection === TIMED_OUT || connection === null) return
+    await withTimeout(time, NOTE_MS, connection.noteScope(this.#scope))
+    connection.destroy()
   }
 
   #newLists(): RecordLists {

@@ -1,18 +1,17 @@
 import { expect, it } from 'bun:test'
-import { randomBytes } from 'node:crypto'
 import { formatter } from '../../test/model/records.ts'
 import { VirtualTime } from '../../test/model/virtual-time.ts'
-import { type ReportedState, Signing } from '../cluster/entries.ts'
+import type { ReportedState } from '../cluster/beat.ts'
 import { FollowedLists, UNREAD } from '../cluster/followed-lists.ts'
-import { OwnNonces } from '../cluster/nonces.ts'
+import { OwnTicks } from '../cluster/ticks.ts'
 import { ListMaker } from '../records/row-records.ts'
 import { type Watched, OutageWatch } from './outage-watch.ts'
 
 const SETTINGS = { maxAgeMs: 1000, staleIfErrorMs: 0, shrinkGuardMs: 0, refreshEveryMs: 500, fullReadEveryMs: 60_000 }
 const LOST = 'redis://store.example.org: connection refused'
-const WELL: ReportedState = { ...UNREAD, whole: true }
+const WELL: ReportedState = { ...UNREAD, whole: true, ageMs: 0, auditedMs: 0 }
 const CRM_DOWN = { ...WELL, lastError: 'the CRM is down' }
-const POSITION = { epoch: 1, number: 1, claimId: '00' }
+const FROM = { epoch: 1, seq: 1, token: 'a1' }
 
 /** Returns what is said of each list when a follower's lists are past the maximum age. */
 async function saidOf(
@@ -21,19 +20,20 @@ async function saidOf(
   member: ReturnType<Watched['cluster']>,
 ): Promise<readonly string[]> {
   const time = new VirtualTime(1)
-  const nonces = new OwnNonces('aa00000000000001', randomBytes, time, new Signing('fingerprint', null))
   const lists = new FollowedLists({
     lists: new ListMaker(formatter).make(),
     time,
-    nonces,
+    ticks: new OwnTicks('aa00000000000001', time),
     heartbeat: { ms: 100 },
     link,
-    position: POSITION,
-    until: POSITION,
-    states,
+    from: FROM,
   })
-  const ages = { details: 0, availability: 0, audited: 0 }
-  for (const list of [lists.events, lists.venues]) list.confirm(time.now(), ages)
+  lists.events.tell(states.events)
+  lists.venues.tell(states.venues)
+  for (const list of [lists.events, lists.venues]) {
+    list.isReached = true
+    list.confirm(time.now())
+  }
   const said: string[] = []
   const watch = new OutageWatch(
     () => ({ lists, settings: SETTINGS, waitForMs: 100, cluster: () => member }),

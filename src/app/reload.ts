@@ -91,7 +91,6 @@ const FIXED_KEYS: readonly string[] = [...FIXED, 'representation.further']
 
 /** Keys that change at the next restart, without blocking the reload of other keys; with their names in messages. */
 const AT_RESTART: ReadonlyMap<string, string> = new Map([
-  ['cluster.key', 'cluster.key'],
   ['crm.path.sha256', 'the changed file of crm.path'],
   ['crm.run.files', 'a changed file of crm.run'],
   ['isTimeZoneSet', 'timeZone'],

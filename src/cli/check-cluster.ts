@@ -1,12 +1,10 @@
-import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { type ClusterSettings, type Configuration, isLoopbackStore } from '../config/configuration.ts'
 import type { Crm } from '../sync/port.ts'
 import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
-import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
-import { heartbeatMsOf, logTrouble, SEE_WHO_WRITES } from '../cluster/cluster.ts'
-import { LOOK_HEARTBEATS, Signing, logNameOf, whyOtherLog } from '../cluster/entries.ts'
+import { type RedisConnection, type RedisSettings, RedisStore } from '../cluster/redis/redis-store.ts'
+import { heartbeatMsOf } from '../cluster/cluster.ts'
 import { dataFingerprint } from '../snapshot/snapshot-keeper.ts'
 
 export interface StoreChecked {
@@ -17,10 +15,8 @@ export interface StoreChecked {
 }
 
 const PATIENCE_MS = 5000
-/** How long `check` waits for a heartbeat. A log with rarer heartbeats looks unused. */
+/** How long `check` waits for a heartbeat of another scope. */
 const LONGEST_HEARTBEAT_MS = 1000
-const PROBE = 'probe'
-const PROBED = ['log', 'nonces', 'snapshot']
 const LEAST_VERSION = '6.2'
 
 /**
@@ -34,36 +30,30 @@ export async function checkCluster(
   crm: Pick<Crm, 'mapping'>,
   recordBytes: number,
 ): Promise<StoreChecked> {
-  const { url, ca, name, key } = settings
-  const fingerprint = dataFingerprint(configuration, crm) ?? randomBytes(6).toString('hex')
-  const logName = logNameOf(fingerprint, key?.reveal() ?? null)
-  const store = new RedisStore({ url, ca, name }, logName)
-  const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
+  const scope = dataFingerprint(configuration, crm) ?? ''
+  const { url, ca, name, sentinel } = settings
+  const store: RedisSettings = { url, ca, name, sentinel }
   const open: RedisConnection[] = []
   try {
-    const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
-      open.push(connection, probe)
-      const info = await connection.info()
+    const asked = new RedisStore(store, `check-${randomBytes(6).toString('hex')}`).connect().then(async (probe) => {
+      open.push(probe)
+      const info = await probe.info()
       // If the store is a replica, that explains why it refuses commands.
       const problems = problemsOf(info)
-      if (problems.length === 0) await tryRights(probe)
-      return { connection, info, problems }
+      if (problems.length === 0) problems.push(...(await missingRights(probe)))
+      return { probe, info, problems }
     })
     const checked = await withTimeout(systemTime, PATIENCE_MS, asked)
     if (checked === TIMED_OUT) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
-    const { connection, info, problems } = checked
+    const { probe, info, problems } = checked
     const warnings = warningsOf(settings, info, recordBytes)
-    if (problems.length > 0) return { server: serverOf(info), problems, warnings }
     const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMsOf(settings.heartbeatMs, configuration.freshness.maxAgeMs))
-    const signing = new Signing(fingerprint, key?.reveal() ?? null)
-    const trouble = await withTimeout(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
-    const late = `the log could not be read within ${PATIENCE_MS / 1000} s. ${SEE_WHO_WRITES}`
-    if (trouble !== null) warnings.push(`cluster.name: ${trouble === TIMED_OUT ? late : trouble}`)
-    if (trouble === TIMED_OUT) return { server: serverOf(info), problems, warnings }
-    const looked = connection.otherLogsInUse(LOOK_HEARTBEATS * usedMs)
-    const others = await withTimeout(systemTime, PATIENCE_MS, looked)
-    for (const other of others === TIMED_OUT ? [] : others) {
-      warnings.push(`cluster.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
+    const used =
+      problems.length > 0 ? false : await withTimeout(systemTime, PATIENCE_MS, isShared(probe, scope, usedMs))
+    if (used === true) {
+      warnings.push(
+        `cluster.name: another configuration or release is in use under the name ${name}, which is normal during a roll-out; its leader reads the CRM too`,
+      )
     }
     return { server: serverOf(info), problems, warnings }
   } catch (cause) {
@@ -74,26 +64,25 @@ export async function checkCluster(
   }
 }
 
-/** Runs every command that an instance uses, once. */
-async function tryRights(probe: RedisConnection): Promise<void> {
-  try {
-    await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
-    await probe.readAfter('0-0', 1, 16)
-    await probe.readFrom('1-1', 1)
-    await probe.top()
-    await probe.trimBefore('1-1')
-    await probe.writeField('nonces', PROBE, '{}')
-    await probe.readFields('nonces', 99)
-    await probe.dropFields('nonces', [PROBE])
-    await probe.putBlob('snapshot', Buffer.from('{}'))
-    await probe.getBlob('snapshot')
-    await probe.countBlobs(['snapshot'])
-    await probe.drop(PROBED)
-  } catch (cause) {
-    // The first refusal is reported, not that of this tidying.
-    await probe.drop(PROBED).catch(() => {})
-    throw cause
-  }
+/** Returns true if instances of another scope write under this name. */
+async function isShared(connection: RedisConnection, scope: string, usedMs: number): Promise<boolean> {
+  const before = await connection.otherScopes(scope)
+  if (before.size === 0) return false
+  await new Promise((resolve) => setTimeout(resolve, 2 * usedMs))
+  const after = await connection.otherScopes(scope)
+  return [...after].some(([name, { token, seq }]) => {
+    const { token: was = '', seq: at = 0 } = before.get(name) ?? {}
+    return token !== was || seq !== at
+  })
+}
+
+/** Tries what an instance does, and names all rights that it lacks. */
+async function missingRights(probe: RedisConnection): Promise<readonly string[]> {
+  const refused = await probe.refusedRights()
+  await probe.remove().catch(() => {})
+  return refused.length === 0
+    ? []
+    : [`cluster.url: the user of the store lacks rights: grant it ${refused.join(' ')} on the keys of cluster.name`]
 }
 
 function serverOf(info: ReadonlyMap<string, string>): string {
@@ -118,9 +107,7 @@ function warningsOf(settings: ClusterSettings, info: ReadonlyMap<string, string>
   const policy = info.get('maxmemory_policy') ?? 'noeviction'
   // All keys of Marquee expire, so the volatile policies evict them too.
   if (policy !== 'noeviction') {
-    warnings.push(
-      `cluster.url: the store's maxmemory-policy is ${policy}, which may evict the snapshot; set it to noeviction`,
-    )
+    warnings.push(`cluster.url: the store's maxmemory-policy is ${policy}, which may evict rows; set it to noeviction`)
   }
   const most = Number(info.get('maxmemory') ?? 0)
   const room = most - Number(info.get('used_memory') ?? 0)
@@ -128,8 +115,10 @@ function warningsOf(settings: ClusterSettings, info: ReadonlyMap<string, string>
     const wanted = `${megabytes(recordBytes)} MB, as much as the records take`
     warnings.push(`cluster.url: the store has room for ${megabytes(Math.max(0, room))} MB: give it ${wanted}`)
   }
-  if (settings.key === null && !isLoopbackStore(settings)) {
-    warnings.push('cluster.key is not set: anyone who can write to the store can change what is served')
+  if (settings.url.reveal().startsWith('redis:') && !isLoopbackStore(settings)) {
+    warnings.push(
+      'cluster.url: the store is on another machine and is used without TLS: who listens in can read and change what is served; use rediss:',
+    )
   }
   return warnings
 }

@@ -1,20 +1,19 @@
 import type { Time } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
-import { idOf, type LogPosition } from './entries.ts'
 import type { FollowedLists } from './followed-lists.ts'
 
 /** How long an operator waits for the leader. */
 const NO_ANSWER_MS = 10_000
 
 /**
- * Passes an operator's acceptance of shorter lists from a follower to the leader. The follower's nonces carry it until
- * a heartbeat confirms it.
+ * Passes an operator's acceptance of shorter lists from a follower to the leader. The follower's ticks carry it until a
+ * beat confirms it.
  */
 export class Accepting {
   readonly #time: Time
   #waiting = 0
-  /** The log entries that nonces have named, with the lists that were shrunk then. */
-  readonly #named = new Map<string, readonly string[]>()
+  /** The losses that ticks have named, with their lists. Naming one accepts no later one. */
+  readonly #named = new Map<string, string>()
   #answered = Promise.withResolvers<readonly string[]>()
 
   constructor(time: Time) {
@@ -29,22 +28,18 @@ export class Accepting {
     return lists === TIMED_OUT ? null : lists
   }
 
-  /**
-   * Returns the entry that the next nonce names: the one that reported the shrunk list. Naming it keeps the acceptance
-   * from being replayed for a later loss.
-   */
-  entryFor(target: FollowedLists | null): LogPosition | null {
-    const toldAt = target?.shrunkToldAt ?? null
-    if (this.#waiting === 0 || target === null || toldAt === null || target.shrunk.length === 0) return null
-    this.#named.set(idOf(toldAt), target.shrunk)
-    return toldAt
+  /** Returns the losses that the next tick names. */
+  losses(followed: FollowedLists | null): readonly string[] {
+    if (this.#waiting === 0 || followed === null) return []
+    for (const { loss, list } of followed.losses) this.#named.set(loss, list)
+    return [...this.#named.keys()]
   }
 
-  /** Handles what a heartbeat says about accepted and shrunk lists. */
-  told(accepted: readonly string[], shrunk: readonly string[]): void {
+  /** Handles what a beat says about accepted and present losses. */
+  told(accepted: readonly string[], followed: FollowedLists): void {
     if (this.#waiting === 0) return
-    const lists = accepted.map((id) => this.#named.get(id)).find((named) => named !== undefined)
-    if (lists !== undefined || shrunk.length === 0) this.answer(lists ?? [])
+    const lists = accepted.flatMap((loss) => this.#named.get(loss) ?? [])
+    if (lists.length > 0 || followed.losses.length === 0) this.answer(lists)
   }
 
   /** Whether an operator is waiting for the leader. */

@@ -6,12 +6,12 @@ import type { ListSource } from '../sync/port.ts'
 import { Replica } from '../sync/replica.ts'
 import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
-import type { ReportedState } from './entries.ts'
+import type { ReportedState } from './beat.ts'
 import { FollowedList, UNREAD } from './followed-lists.ts'
 import { CutOver } from './cut-over.ts'
 import { ListMaker } from '../records/row-records.ts'
 
-const WHOLE: ReportedState = { ...UNREAD, whole: true }
+const WHOLE: ReportedState = { ...UNREAD, whole: true, ageMs: 0, auditedMs: 0 }
 
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
 const BOUNDS = { maxAgeMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
@@ -33,7 +33,7 @@ it('answers who waited for a list as soon as another that may be answered from h
   const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
   const admitted = admissions.wait(() => [cutOver.served.events], systemTime.now())
   const next = followed(true)
-  next.events.confirm(systemTime.now(), { details: 0, availability: 0, audited: 0 })
+  next.events.confirm(systemTime.now())
   expect(cutOver.offer(next)).toBe(true)
   expect((await admitted).ok).toBe(true)
 })
@@ -61,7 +61,7 @@ it('answers who waits for a read that hangs as soon as another list may be answe
   const cutOver = new CutOver(replica, time)
   const admitted = new Admissions(BOUNDS, LIMITS, time).wait(() => [cutOver.served.events], time.now())
   const next = followed(true, time)
-  next.events.confirm(time.now(), { details: 0, availability: 0, audited: 0 })
+  next.events.confirm(time.now())
   expect(cutOver.offer(next)).toBe(true)
   expect((await admitted).ok).toBe(true)
 })

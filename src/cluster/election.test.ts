@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { Time } from '../time/time.ts'
-import { claimableAt, ElectionTimer, electionTimeoutMs, type ElectionView, isTurn } from './election.ts'
-
-const at = (epoch: number, number: number, claimId = 'r'): { epoch: number; number: number; claimId: string } => ({
-  epoch,
-  number,
-  claimId,
-})
+import { ElectionTimer, electionTimeoutMs, type ElectionView, isTurn } from './election.ts'
 
 const seenBy = (instance: string, candidates = ['a']) => ({ instance, candidates, isConfirmed: true, isNew: false })
 
@@ -87,21 +81,5 @@ describe('the turn to claim (instances: Who reads the CRM)', () => {
       if (afterMs > 0) expect(isTurn({ ...CALM, ...seen, silentMs: afterMs - 1 })).toBeFalse()
       expect(isTurn({ ...CALM, ...seen, silentMs: afterMs })).toBeTrue()
     })
-  }
-})
-
-describe('what may be claimed (instances: Who reads the CRM)', () => {
-  const cases = [
-    ['the end of the log is held', at(2, 5), at(2, 5), false, { newLog: false, after: null }],
-    ['the log goes on', at(2, 6), at(2, 5), false, null],
-    ['the log has gone back', at(2, 4), at(2, 5), false, { newLog: true, after: at(2, 5) }],
-    ['the log has gone back an epoch', at(1, 9), at(2, 5), false, { newLog: true, after: at(2, 5) }],
-    ['its end is of another claim', at(2, 5, 'other'), at(2, 5), false, { newLog: true, after: at(2, 5) }],
-    ['there is no log', null, at(2, 5), false, { newLog: true, after: at(2, 5) }],
-    ['nothing is held, and there is no log', null, null, false, { newLog: true, after: null }],
-    ['more is held than was in the log', at(2, 5), at(2, 5), true, { newLog: true, after: at(2, 5) }],
-  ] as const
-  for (const [name, top, held, isAlone, claim] of cases) {
-    it(`is right where ${name}`, () => expect(claimableAt(top, held, isAlone)).toEqual(claim))
   }
 })

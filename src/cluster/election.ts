@@ -1,9 +1,9 @@
 import type { Moment, Time } from '../time/time.ts'
-import { type LogPosition, compareIds, isSame } from './entries.ts'
+import type { WritePosition } from './store.ts'
 
 /**
- * The interval at which instances write nonces, and the leader the age of its data. A reload of the maximum age may
- * change it.
+ * The interval at which instances write ticks, and the leader the age of its data. A reload of the maximum age may change
+ * it.
  */
 export interface Heartbeat {
   readonly ms: number
@@ -22,18 +22,18 @@ const UNCONFIRMED_TURNS = 4
 /** The longest default of `cluster.heartbeat`: assumed for the leader until it is known. */
 export const LONGEST_DEFAULT_MS = 500
 
-/** How long the log may be silent before another instance reads the CRM: at least four heartbeats. */
+/** How long the leader may be silent before another instance reads the CRM: at least four heartbeats. */
 export function electionTimeoutMs({ maxAgeMs, refreshEveryMs }: ElectionSettings, heartbeatMs: number): number {
   return Math.max(4 * heartbeatMs, Math.min(refreshEveryMs / 2, maxAgeMs / 4))
 }
 
 /** The observations from which an instance decides whether it is its turn to claim the leadership. */
 export interface ElectionView {
-  /** How long the log has been silent. */
+  /** How long nothing was written. */
   readonly silentMs: number
   /** Whether the leader has announced that it leaves. */
   readonly isVacant: boolean
-  /** How long the log may be silent while it has a leader. */
+  /** How long nothing may be written while an instance leads. */
   readonly timeoutMs: number
   readonly ownHeartbeatMs: number
   /** The longer of the leader's heartbeat and our own. */
@@ -43,7 +43,7 @@ export interface ElectionView {
   readonly instance: string
   /** Whether the lists here have an age. */
   readonly isConfirmed: boolean
-  /** Whether this instance has seen neither a log nor a snapshot. */
+  /** Whether the store is empty, and this instance has never seen anything in it. */
   readonly isNew: boolean
   /** From 0 to 1, drawn again for each silence. */
   readonly chance: number
@@ -52,7 +52,7 @@ export interface ElectionView {
 /**
  * Returns true if it is this instance's turn to claim: the candidates come first, in their order and a heartbeat apart,
  * then the others at random. An instance that was never confirmed comes last. An instance that has seen nothing waits a
- * few heartbeats: in that time a live leader writes the log again, and claims of other instances have higher epochs.
+ * few heartbeats: in that time a live leader fills the store again.
  */
 export function isTurn(view: ElectionView): boolean {
   const { silentMs, isVacant, timeoutMs, heartbeatMs, candidates, chance } = view
@@ -63,7 +63,7 @@ export function isTurn(view: ElectionView): boolean {
   return silentMs >= (isVacant ? 0 : timeoutMs) + turns * heartbeatMs + randomMs
 }
 
-/** Measures the silence of the log, for `isTurn`. */
+/** Measures the silence of the leader, for `isTurn`. */
 export class ElectionTimer {
   readonly #time: Time
   readonly #settings: ElectionSettings
@@ -74,6 +74,8 @@ export class ElectionTimer {
   #part: number
   /** The leader has announced that it leaves. */
   #isVacant = false
+  /** Where the store stood at the last look. */
+  #stood: WritePosition | null = null
 
   constructor(time: Time, settings: ElectionSettings, heartbeat: Heartbeat) {
     this.#time = time
@@ -83,7 +85,15 @@ export class ElectionTimer {
     this.#part = time.random()
   }
 
-  /** Restarts the wait: the log moved, or a session began. */
+  /** Notes where the store stands. Returns true if it has moved since the last look: somebody leads. */
+  stands({ token, seq }: WritePosition): boolean {
+    const hasMoved = token !== this.#stood?.token || seq !== this.#stood.seq
+    if (hasMoved) this.heard()
+    this.#stood = { token, seq }
+    return hasMoved
+  }
+
+  /** Restarts the wait: something was written, or a session began. */
   heard(): void {
     this.#heard = this.#time.now()
     this.#part = this.#time.random()
@@ -105,7 +115,7 @@ export class ElectionTimer {
     return electionTimeoutMs(this.#settings, this.#longerHeartbeatMs)
   }
 
-  /** Whether the log has been silent for an election time. */
+  /** Whether nothing was written for an election time. */
   get isSilent(): boolean {
     return this.#silentMs >= this.lengthMs
   }
@@ -135,22 +145,4 @@ export class ElectionTimer {
     const { monotonicMs } = this.#time.now()
     return monotonicMs - this.#heard.monotonicMs
   }
-}
-
-/** What an instance may claim. */
-export type Claimable =
-  | { readonly newLog: boolean; readonly after: LogPosition | null }
-  /** Nothing: there are entries to read first, or there is no basis for a claim. */
-  | null
-
-/**
- * Decides what an instance at position `held` may claim in a log that ends with `top`: continue the log, or start a new
- * one with its own rows if the log went back or is gone. `isAlone`: the instance has rows of its own that the log
- * lacks.
- */
-export function claimableAt(top: LogPosition | null, held: LogPosition | null, isAlone: boolean): Claimable {
-  if (top === null || isAlone) return { newLog: true, after: held }
-  if (held === null) return { newLog: true, after: null }
-  if (isSame(top, held)) return { newLog: false, after: null }
-  return compareIds(top, held) <= 0 ? { newLog: true, after: held } : null
 }

@@ -1,23 +1,23 @@
+import type { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
-import type { ListName } from '../domain/field.ts'
-import { unreachable } from '../domain/unreachable.ts'
+import { type ListName, LISTS } from '../domain/field.ts'
+import { joined } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { type RecordLists, type RowRecord, applyRowRecord, wholeRowRecords } from '../records/row-records.ts'
+import type { RecordList } from '../records/record-list.ts'
+import { type RecordLists, type RowRecord, applyRowRecord, checkRowRecord } from '../records/row-records.ts'
+import { failureOf } from '../sync/port.ts'
 import { type ResumeState, type ServedList, type ServedLists, type Shrunk, Freshness } from '../sync/served-list.ts'
 import { type Moment, type Time, earlierBy, elapsedMs } from '../time/time.ts'
-import { type Ages, type LogEntry, type LogPosition, type ReportedState, compareIds, isSame } from './entries.ts'
-import type { OwnNonces } from './nonces.ts'
+import { type Beat, type ReportedState, decodeBeat } from './beat.ts'
 import type { Heartbeat } from './election.ts'
-import { failureOf } from '../sync/port.ts'
-import type { RecordList } from '../records/record-list.ts'
+import { decodeRows } from './row-bytes.ts'
+import type { WritePosition, Sizes, StoredEntry, StoreState } from './store.ts'
+import type { OwnTicks } from './ticks.ts'
 
 /** Drift is reported by the leader, not by followers. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
-/**
- * Entries take different times to arrive. If the beginnings of a hold that two of them report differ by less than
- * this, ms, it is the same hold.
- */
+/** Beats take different times to arrive. If two report a hold that began within this, ms, it is the same hold. */
 const DELAYS_MS = 1000
 
 /** The connection to the store. While it is lost, waiting does not help. */
@@ -25,11 +25,11 @@ export interface StoreLink {
   readonly isLost: boolean
 }
 
-/** A list that the log keeps up to date, with the state that its leader reports. */
+/** A list that the leader's stream keeps up to date, with the state that its leader reports. */
 export class FollowedList<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly freshness: Freshness = new Freshness()
-  /** The snapshot has been applied completely. */
+  /** The rows were loaded, and all that was written meanwhile was applied. */
   isReached = false
   #state: ReportedState
   #told: Moment
@@ -60,7 +60,6 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#madeAtMs = this.#told.monotonicMs
     this.#heldSince = this.#heldSinceNow(null)
     this.#heartbeat = heartbeat
-    list.adopt(state)
   }
 
   get state(): ReportedState {
@@ -70,11 +69,12 @@ export class FollowedList<Item> implements ServedList<Item> {
   tell(state: ReportedState): void {
     this.#state = state
     this.list.adopt(state)
+    this.list.lastRemoval = joined(this.list.lastRemoval, state.lastRemoval)
     this.#told = this.#time.now()
     this.#heldSince = this.#heldSinceNow(this.#heldSince)
   }
 
-  /** Keeps the moment that was computed from an earlier entry: entries take different times to arrive. */
+  /** Keeps the moment that was computed from an earlier beat: beats take different times to arrive. */
   #heldSinceNow(before: Moment | null): Moment | null {
     const { shrunk } = this.#state
     if (shrunk === null) return null
@@ -83,11 +83,14 @@ export class FollowedList<Item> implements ServedList<Item> {
     return isSameLoss ? before : since
   }
 
-  /** Confirms the list: it had these ages at `noted`. */
-  confirm(noted: Moment, { details, audited }: Ages): void {
+  /** Confirms the list by the last beat: it had this age at `noted`. */
+  confirm(noted: Moment): void {
+    const { ageMs, auditedMs } = this.#state
     this.#heardAt = noted
-    if (details !== null) this.freshness.confirm(earlierBy(noted, details), 0)
-    if (audited !== null) this.freshness.audit(earlierBy(noted, audited), 0)
+    if (ageMs !== null) {
+      this.freshness.confirm(earlierBy(noted, ageMs), 0)
+    }
+    if (auditedMs !== null) this.freshness.audit(earlierBy(noted, auditedMs), 0)
   }
 
   get shrunk(): Shrunk | null {
@@ -109,7 +112,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isReached && this.#state.whole
   }
 
-  /** When the snapshot was loaded: no row is known to be older here. */
+  /** When the rows were loaded: no row is known to be older here. */
   get loadedAtMs(): number {
     return this.isLoaded ? this.#madeAtMs : Number.POSITIVE_INFINITY
   }
@@ -117,13 +120,24 @@ export class FollowedList<Item> implements ServedList<Item> {
   /** The state that a leader resumes from if it starts with these rows. */
   get resumeState(): ResumeState {
     const { lastFailure } = this
-    const { whole, askedMs, ...state } = this.#state
+    const { cursor, served, withheld, unidentified, shrunk, lost, readsPrice, whole, accepting, failures } = this.#state
     return {
-      ...state,
+      cursor,
+      served,
+      withheld,
+      unidentified,
+      shrunk,
+      lost,
+      readsPrice,
+      accepting,
+      failures,
       asOf: this.#told,
       freshness: this.freshness,
       isLoaded: whole,
-      failure: lastFailure === null ? null : failureOf(lastFailure.kind, lastFailure.message, this.#leftOf(askedMs)),
+      failure:
+        lastFailure === null
+          ? null
+          : failureOf(lastFailure.kind, lastFailure.message, this.#leftOf(this.#state.askedMs)),
     }
   }
 
@@ -185,165 +199,170 @@ export const UNREAD: ReportedState = {
   failures: 0,
   nextTryMs: 0,
   askedMs: 0,
+  lastRemoval: { sinceS: 0, sequence: 0 },
+  loss: null,
+  ageMs: null,
+  auditedMs: null,
 }
 
-const MISSING = 'entries of the log are missing'
-const BROKEN = 'the rows of an entry of the log cannot be read'
+export function isSame(left: WritePosition | null, right: WritePosition | null): boolean {
+  return left?.token === right?.token && left?.seq === right?.seq
+}
 
-interface FollowedListsOptions {
+/** Why lists cannot be kept up to date any further. */
+export type Gap = 'entries are missing' | 'rows cannot be read' | 'the rows loaded are not those of the leader'
+
+export interface FollowedListsOptions {
   readonly lists: RecordLists
   readonly time: Time
-  readonly nonces: OwnNonces
+  readonly ticks: OwnTicks
   readonly heartbeat: Heartbeat
   readonly link?: StoreLink
-  /** The position to continue from. */
-  readonly position: LogPosition
-  /** Nothing is served before this entry has been applied. */
-  readonly until: LogPosition
-  readonly states?: Readonly<Record<ListName, ReportedState>>
+  /** What is loaded: the position from which the stream is followed. */
+  readonly from: Pick<StoreState, 'token' | 'seq' | 'epoch'>
 }
 
-/** Both lists as the log describes them. Applies entry by entry, and stops at a gap. */
+/** Both lists as the leader's stream describes them. Applies entry by entry, and stops at a gap. */
 export class FollowedLists implements ServedLists {
   readonly events: FollowedList<EventRecord>
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists
-  position: LogPosition
-  /** The last entry, or the snapshot, that reported a shrunk list. */
-  shrunkToldAt: LogPosition | null
+  position: WritePosition
+  epoch: number
   /** Why the last entry could not be applied. */
-  gap: string = MISSING
-  /** When the last heartbeat with our nonce arrived. */
-  heartbeatAt: Moment
-  /** When that nonce was made; `null` if none arrived. */
+  gap: Gap = 'entries are missing'
+  /** The last beat. */
+  beat: Beat | null = null
+  /** Since when the store is known to be behind this position; `null` if it is not. */
+  isBack: Moment | null = null
+  /** When the last beat with our tick arrived. */
+  beatAt: Moment
+  /** When that tick was noted; `null` if none arrived. */
   echoedAt: Moment | null = null
-  readonly #until: LogPosition
+  /** Nothing is served before the state that was seen after the last row was loaded; `null` until it is known. */
+  #until: WritePosition | null = null
+  #isPastUntil = false
   readonly #time: Time
-  readonly #nonces: OwnNonces
+  readonly #ticks: OwnTicks
   /** Whether an applied entry may let waiting requests continue. */
   #hasNews = false
 
-  constructor(options: FollowedListsOptions) {
-    const { lists, time, nonces, heartbeat, link, position, until, states } = options
+  constructor({ lists, time, ticks, heartbeat, link, from }: FollowedListsOptions) {
     this.lists = lists
     this.#time = time
-    this.#nonces = nonces
-    this.#until = until
-    this.position = position
-    this.shrunkToldAt = states === undefined ? null : position
-    this.heartbeatAt = time.now()
-    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, heartbeat, link)
-    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, heartbeat, link)
-    this.#reach()
+    this.#ticks = ticks
+    this.position = { token: from.token, seq: from.seq }
+    this.epoch = from.epoch
+    this.beatAt = time.now()
+    this.events = new FollowedList(lists.events, UNREAD, time, heartbeat, link)
+    this.venues = new FollowedList(lists.venues, UNREAD, time, heartbeat, link)
   }
 
+  /** The rows are those that the leader had at one moment since they were loaded, and a beat knew of this instance. */
   get isReached(): boolean {
     return this.events.isReached
   }
 
-  /** The lists that the shrink guard does not believe. */
-  get shrunk(): readonly ListName[] {
-    return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map(({ list }) => list.kind.name)
+  /** Notes the state that was seen once all rows were loaded. Its beat is no echo, and confirms nothing. */
+  loaded(until: StoreState): void {
+    this.#until = { token: until.token, seq: until.seq }
+    this.#isPastUntil = isSame(this.position, until)
+    const beat = until.beat === null ? null : decodeBeat(until.beat)
+    this.beat = beat
+    if (beat !== null) for (const list of LISTS) this[list].tell(beat.lists[list])
+  }
+
+  /** Whether somebody may lead with these rows: they are as many as the leader had, by its last word. */
+  get isWhole(): boolean {
+    if (this.isReached) return true
+    const sizes = this.beat?.sizes ?? null
+    return this.#isPastUntil && sizes !== null && this.isOfSize(sizes)
+  }
+
+  /** The losses that the shrink guard does not believe. */
+  get losses(): readonly { readonly loss: string; readonly list: ListName }[] {
+    return LISTS.flatMap((list) => {
+      const { loss } = this[list].state
+      return loss === null ? [] : [{ loss, list }]
+    })
   }
 
   /**
-   * Wakes waiting callers once the whole batch has been applied, because a heartbeat that confirms the lists may follow
-   * a failed read.
+   * Wakes waiting callers once the whole batch has been applied, because a beat that confirms the lists may follow a
+   * failed read.
    */
   help(): void {
     if (this.#hasNews) for (const list of [this.events, this.venues]) list.help()
     this.#hasNews = false
   }
 
-  /**
-   * Applies an entry, in one turn. Returns false if entries may be missing before it. `isInLog` tells whether a
-   * position is still in the log.
-   */
-  async take(entry: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
-    // Never go back.
-    if (compareIds(entry.position, this.position) <= 0) return true
-    if (!(await this.#follows(entry, isInLog))) return false
-    const { head } = entry
-    // The rows that a list had at the end of its first read are only in a snapshot.
-    if (head.kind === 'read' && head.whole && !this[head.list].state.whole) return false
-    if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
+  /** Applies an entry, in one turn. Returns false if entries may be missing before it, or it cannot be applied. */
+  take(entry: StoredEntry): boolean {
+    const { token, seq, claim, beat } = entry
+    this.gap = 'entries are missing'
+    if (!this.follows(entry)) return false
+    const rows = this.#rowsOf(entry)
+    if (rows === null) {
+      this.gap = 'rows cannot be read'
       return false
     }
-    const rowRecords = this.#rowRecordsIn(entry)
-    if (rowRecords === null) {
-      this.gap = BROKEN
-      return false
-    }
-    this.#apply(entry, rowRecords)
-    this.position = entry.position
-    this.#reach()
-    return true
+    const nowMs = this.#time.now().monotonicMs
+    for (const row of rows) applyRowRecord(this.lists, row, nowMs)
+    this.position = { token, seq }
+    if (claim !== null) this.epoch = claim.epoch
+    this.#isPastUntil ||= isSame(this.position, this.#until)
+    return beat === null || this.#hear(beat)
   }
 
-  async #follows({ position, head }: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
-    if (head.kind === 'claim' && position.epoch > this.position.epoch) {
-      return head.newLog ? this.isGoneOnFrom(head.after) : isInLog(this.position)
-    }
-    return this.isNext(position)
+  /** Returns true if an entry follows the position: it is the next one, or a claim that goes on from it. */
+  follows(entry: StoredEntry): boolean {
+    return entry.claim === null ? this.isNext(entry) : isSame(entry.claim.after, this.position)
   }
 
-  /** Returns true if a claim that starts a new log includes exactly the rows held here. */
-  isGoneOnFrom(after: LogPosition | null): boolean {
-    return isSame(after, this.position)
+  isNext({ token, seq }: WritePosition): boolean {
+    return token === this.position.token && seq === this.position.seq + 1
   }
 
-  isNext({ epoch, number, claimId }: LogPosition): boolean {
-    const { position } = this
-    return epoch === position.epoch && number === position.number + 1 && claimId === position.claimId
-  }
-
-  #reach(): void {
-    if (this.isReached || !isSame(this.position, this.#until)) return
-    this.events.isReached = this.venues.isReached = true
-  }
-
-  /** Decodes all row records of an entry; `null` if any is unreadable, so that no part of it is written. */
-  #rowRecordsIn({ head, body }: LogEntry): readonly RowRecord[] | null {
+  /** Decodes all rows of an entry; `null` if any is unreadable, so that no part of it is written. */
+  #rowsOf({ rows }: StoredEntry): readonly RowRecord[] | null {
     try {
-      return head.kind === 'rows' ? wholeRowRecords(this.lists, body) : []
+      return rows === null ? [] : wholeRows(this.lists, rows)
     } catch {
       return null
     }
   }
 
-  /** Whether an entry has unreadable rows. An instance that starts before it cannot get past it. */
-  get isBroken(): boolean {
-    return this.gap === BROKEN
+  /** Takes a beat. Returns false if it shows that these are not the leader's rows. */
+  #hear(text: string): boolean {
+    const beat = decodeBeat(text)
+    // Of a release to come: it says nothing here.
+    if (beat === null) return true
+    this.beat = beat
+    for (const list of LISTS) this[list].tell(beat.lists[list])
+    this.#hasNews ||= this.events.isFailing || this.venues.isFailing
+    const noted = this.#ticks.notedAt(beat.ticks)
+    if (beat.sizes !== null && (this.isReached || this.#isPastUntil) && !this.isOfSize(beat.sizes)) {
+      this.gap = 'the rows loaded are not those of the leader'
+      return false
+    }
+    if (noted === null) return true
+    this.beatAt = this.#time.now()
+    this.echoedAt = noted
+    this.#hasNews = true
+    for (const list of LISTS) this[list].confirm(noted)
+    if (this.#isPastUntil && beat.sizes !== null) this.events.isReached = this.venues.isReached = true
+    return true
   }
 
-  #apply({ position, head, body }: LogEntry, rowRecords: readonly RowRecord[]): void {
-    switch (head.kind) {
-      case 'rows': {
-        const nowMs = this.#time.now().monotonicMs
-        for (const rowRecord of rowRecords) applyRowRecord(this.lists, rowRecord, nowMs)
-        return
-      }
-      case 'read':
-        this[head.list].tell(head)
-        this.#hasNews ||= this[head.list].isFailing
-        if (head.shrunk !== null) this.shrunkToldAt = position
-        return
-      case 'heartbeat': {
-        const noted = this.#nonces.notedIn(body)
-        if (noted === null) return
-        this.heartbeatAt = this.#time.now()
-        this.echoedAt = noted
-        this.#hasNews = true
-        this.events.confirm(noted, head.ages.events)
-        this.venues.confirm(noted, head.ages.venues)
-        return
-      }
-      case 'claim':
-      case 'leave':
-      case 'unknown':
-        return
-      default:
-        unreachable(head)
-    }
+  /** Whether the lists have as many rows as the leader says. */
+  isOfSize(sizes: Sizes): boolean {
+    return LISTS.every((list) => !this[list].state.whole || this.lists[list].size === sizes[list])
   }
+}
+
+/** Decodes rows and checks all before any is applied. Throws a sentence if one is invalid. */
+export function wholeRows(lists: RecordLists, bytes: Buffer): readonly RowRecord[] {
+  const records = [...decodeRows(bytes)]
+  for (const record of records) checkRowRecord(lists, record)
+  return records
 }

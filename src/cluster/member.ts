@@ -1,100 +1,102 @@
+import { LISTS } from '../domain/field.ts'
+import type { ClusterStatus } from '../operations/status.ts'
 import { type Moment, type Time, elapsedMs, laterOf } from '../time/time.ts'
 import { Accepting } from './accepting.ts'
+import type { Beat } from './beat.ts'
 import { CutOver } from './cut-over.ts'
 import { ElectionTimer } from './election.ts'
-import type { HeartbeatEntry, LogEntry, LogPosition } from './entries.ts'
 import { FollowedLists } from './followed-lists.ts'
-import { LogReader } from './log-reader.ts'
-import { type NodeState, WAITING, listsOf, ownOf, withLists, withoutClaim, withoutOwn } from './node-state.ts'
-import { OwnNonces, drawName } from './nonces.ts'
-import type { ClusterStatus } from '../operations/status.ts'
+import { Leader } from './leader.ts'
 import type { ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
-import { Publisher } from './publisher.ts'
-import { Resync } from './resync.ts'
-import { type Session, isFault } from './store.ts'
-import { SnapshotMaker } from './snapshot-maker.ts'
+import { type WritePosition, type Session, Traffic } from './store.ts'
+import { OwnTicks } from './ticks.ts'
 
-const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
-const NO_DATA = 'the store has no data yet'
-const ASKED = 'the leader was asked for'
+/** What one instance is. It changes by the methods of `Member` alone. */
+type MemberState =
+  /** Lists follow the leader, whether or not they are served yet; `null` if there is nothing to follow. */
+  | { readonly kind: 'following'; readonly lists: FollowedLists | null }
+  /** The instance reads the CRM for itself, because the store is lost, and follows the leader with other lists. */
+  | { readonly kind: 'alone'; readonly own: OwnReading; readonly lists: FollowedLists | null }
+  | { readonly kind: 'leading'; readonly leader: Leader }
 
-/** One instance of the cluster. Its state is a value (node-state.ts), and every transition is a method here. */
+const NOTHING = { token: '', seq: 0, epoch: 0 } as const
+
+/** One instance of the cluster: its state, and every change of it. */
 export class Member {
   readonly instance: string
   readonly options: ClusterOptions
   readonly election: ElectionTimer
-  readonly log: LogReader
-  readonly resync: Resync
   readonly cutOver: CutOver
   readonly accepting: Accepting
+  readonly ticks: OwnTicks
+  readonly traffic: Traffic = new Traffic()
+  /** The highest that was ever seen here: a store that lost its data begins above it. */
+  readonly highest: { epoch: number; seq: number } = { epoch: 0, seq: 0 }
+  /** The number of claims seen. */
+  claims = 0
+  /** How often rows were loaded, by reason. */
+  readonly loads: Map<string, number> = new Map()
   isConnected = false
-  /** Whether this instance follows a store that has no room for its nonce. */
-  isStoreFull = false
   /** Whether this instance could read the CRM. */
   isFit = false
-  /** The last heartbeat that was applied or written here. */
-  heartbeat: HeartbeatEntry | null = null
-  /** When the nonce was made that a heartbeat last carried, or a heartbeat was last written here. */
+  /** The last beat that was applied or written here. */
+  beat: Beat | null = null
+  /** When the tick was noted that a beat last carried, or a beat was last written here. */
   echoedAt: Moment | null = null
-  #state: NodeState = WAITING
-  /** The reading of a leader that has resigned; `null` once other lists are served. */
-  #resigned: OwnReading | null = null
-  /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
+  /** The token of whose rows this instance cannot use what it loaded. */
+  lacks: string | null = null
+  #state: MemberState = { kind: 'following', lists: null }
+  /** The reading that has ended here, of a leader that was deposed or alone; `null` once other lists are served. */
+  #deposed: OwnReading | null = null
+  /** Monotonic ms: until then this instance claims nothing, because it could not read the CRM. */
   #restsUntilMs = Number.NEGATIVE_INFINITY
   readonly #time: Time
-  readonly #nonces: OwnNonces
-  #nonceAt: Moment | null = null
-  #heartbeatAt: Moment
+  #tickedAt: Moment | null = null
+  #beatAt: Moment
   /** What was reported of a maximum age that is too short; `null` while it is long enough. */
   #toldTooShort: string | null = null
-  readonly #begun: Moment
   /** All lists that this instance follows refer to this object. */
   readonly #link = { isLost: false }
 
   constructor(options: ClusterOptions) {
     this.options = options
-    const { time, draw, signing, settings, heartbeat, newLists } = options
+    const { time, draw, settings, heartbeat, newLists } = options
     this.#time = time
+    this.#beatAt = time.now()
     this.accepting = new Accepting(time)
-    this.#heartbeatAt = this.#begun = time.now()
-    this.instance = drawName(draw)
-    const nonces = (this.#nonces = new OwnNonces(this.instance, draw, time, signing))
+    this.instance = draw(8)
+    this.ticks = new OwnTicks(this.instance, time)
     this.election = new ElectionTimer(time, settings, heartbeat)
-    this.log = new LogReader(options, this.election)
-    const link = this.#link
-    this.resync = new Resync(options, this.log, nonces, link)
-    const until = { ...NOWHERE, number: 1 }
-    const nothing = { lists: newLists(), time, nonces, heartbeat, link, position: NOWHERE, until }
-    this.cutOver = new CutOver(new FollowedLists(nothing), time)
+    this.cutOver = new CutOver(this.followed(newLists(), NOTHING), time)
   }
 
-  get state(): NodeState {
-    return this.#state
+  /** Returns lists that follow the leader from a position. */
+  followed(lists: FollowedLists['lists'], from: WritePosition & { readonly epoch: number }): FollowedLists {
+    const { time, heartbeat } = this.options
+    return new FollowedLists({ lists, time, ticks: this.ticks, heartbeat, link: this.#link, from })
   }
 
   get role(): ClusterStatus['role'] {
-    if (this.#state.kind === 'leading') return 'leader'
-    if (this.own !== null) return 'standalone'
-    return this.#reached === null ? 'waiting' : 'follower'
+    const { kind } = this.#state
+    if (kind === 'leading') return 'leader'
+    if (kind === 'alone') return 'standalone'
+    return this.target?.isReached === true ? 'follower' : 'waiting'
   }
 
-  /** Reads the CRM here, as leader or standalone. */
+  get leader(): Leader | null {
+    return this.#state.kind === 'leading' ? this.#state.leader : null
+  }
+
+  /** Reads the CRM here, as leader or alone. */
   get own(): OwnReading | null {
-    return ownOf(this.#state)
+    const state = this.#state
+    return state.kind === 'leading' ? state.leader.own : state.kind === 'alone' ? state.own : null
   }
 
-  get publisher(): Publisher | null {
-    return this.#state.kind === 'leading' ? this.#state.publisher : null
-  }
-
-  get snapshots(): SnapshotMaker | null {
-    return this.#state.kind === 'leading' ? this.#state.snapshots : null
-  }
-
-  /** The lists that follow the log, whether or not they are served yet; `null` if none do. */
+  /** The lists that follow the leader, whether or not they are served yet; `null` if none do. */
   get target(): FollowedLists | null {
-    return listsOf(this.#state)
+    return this.#state.kind === 'leading' ? null : this.#state.lists
   }
 
   get #reached(): FollowedLists | null {
@@ -102,66 +104,70 @@ export class Member {
   }
 
   /** The last entry written or applied here; `null` while nothing is followed. */
-  get position(): LogPosition | null {
-    return (this.publisher ?? this.target)?.position ?? null
+  get position(): WritePosition | null {
+    return (this.leader ?? this.target)?.position ?? null
   }
 
   get candidates(): readonly string[] {
-    return this.heartbeat?.candidates ?? []
+    return this.beat?.candidates ?? []
   }
 
-  /** Whether this instance could read the CRM now, and has not just resigned. */
+  /** Whether this instance could read the CRM now, and has not just left the leadership. */
   get mayRead(): boolean {
     return this.isFit && this.#time.now().monotonicMs >= this.#restsUntilMs
   }
 
-  /** What is wrong with the store's content, and what Marquee does about it; `null` if nothing is. */
+  /** Why this instance has nothing to answer from although the store answers; `null` if it has, or will soon. */
   get trouble(): string | null {
-    const { log, publisher, snapshots, role, resync } = this
-    if (log.trouble !== null) return log.trouble
-    if (publisher !== null) return snapshots?.failure ?? publisher.refusedNonces
-    if (role !== 'waiting') return null
-    if (resync.why !== null) return `${resync.why}; ${ASKED} another`
-    // Otherwise the snapshot is being loaded, or will be soon.
-    if (!resync.foundNone || elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
-    if (!this.election.isSilent) return `${NO_DATA}; ${ASKED} a snapshot`
-    return `${NO_DATA}, and no instance leads${this.isFit ? '' : ', and this one cannot read the CRM'}`
+    if (this.role !== 'waiting' || this.target !== null) return null
+    if (this.lacks !== null) return 'the rows in the store cannot be used; the leader was asked for others'
+    if (!this.election.isSilent) return null
+    return `the store has no data yet, and no instance leads${this.isFit ? '' : '; this one cannot read the CRM'}`
   }
 
   connected(isConnected: boolean): void {
     this.isConnected = isConnected
     this.#link.isLost = !isConnected
-    if (!isConnected) for (const list of [this.cutOver.served.events, this.cutOver.served.venues]) list.help()
+    if (isConnected) return
+    for (const list of LISTS) this.cutOver.served[list].help()
   }
 
-  /** Notes that another instance writes to the log, or leaves it. */
-  heard({ head }: LogEntry): void {
-    this.log.unusable.moved()
-    if (head.kind === 'leave') this.election.vacant()
-    else this.election.heard()
+  /** Notes that the store was seen at a position. */
+  saw({ epoch, seq }: { readonly epoch: number; readonly seq: number }): void {
+    if (epoch > this.highest.epoch) this.claims++
+    this.highest.epoch = Math.max(this.highest.epoch, epoch)
+    this.highest.seq = Math.max(this.highest.seq, seq)
   }
 
-  /** Writes a fresh nonce if the last one is a heartbeat old, or was written on another connection. */
-  async nonce(session: Session, isNew = false): Promise<void> {
-    const { version } = this.options
-    const heartbeatMs = this.options.heartbeat.ms
+  /** Writes a fresh tick if the last one is a heartbeat old, or was written on another connection. */
+  async tick(session: Session, isNew = false): Promise<void> {
+    const { version, heartbeat } = this.options
     const now = this.#time.now()
-    if (!isNew && this.#nonceAt !== null && elapsedMs(this.#nonceAt, now) < heartbeatMs) return
-    this.#nonceAt = now
-    const accepts = this.accepting.entryFor(this.#reached)
-    const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
-    const nonce = this.#nonces.next(notes)
-    const needsNone = this.publisher !== null || this.isStoreFull
-    await session
-      .ask((store) => store.writeField('nonces', this.instance, nonce))
-      .catch((cause: unknown) => {
-        // The leader drops the key of another application, and makes room in a full store; for that, it needs no nonce.
-        if (!isFault(cause, 'foreign') && !(isFault(cause, 'full') && needsNone)) throw cause
-      })
+    if (!isNew && this.#tickedAt !== null && elapsedMs(this.#tickedAt, now) < heartbeat.ms) return
+    this.#tickedAt = now
+    const { isFit, lacks } = this
+    const accepts = this.accepting.losses(this.#reached)
+    const said = this.ticks.next({ version, isFit, heartbeatMs: heartbeat.ms, lacks, accepts })
+    await session.ask((store) => store.tick(this.instance, said))
+  }
+
+  /** Notes a beat that was written here, or applied to the lists. */
+  noteBeat(beat: Beat, lists: FollowedLists | null): void {
+    this.beat = beat
+    if (lists === null) {
+      this.echoedAt = this.#time.now()
+      return
+    }
+    this.#compareMaxAge(beat)
+    this.election.heartbeats(beat.heartbeatMs)
+    this.echoedAt = lists.echoedAt ?? this.echoedAt
+    this.#beatAt = laterOf(this.#beatAt, lists.beatAt)
+    this.accepting.told(beat.accepted, lists)
+    if (lists.isReached) this.lacks = null
   }
 
   /** Reports that the maximum age here is too short for the leader's reads, once until one of the two changes. */
-  compareMaxAge({ refreshEveryMs }: HeartbeatEntry): void {
+  #compareMaxAge({ refreshEveryMs }: Beat): void {
     const { settings, observe } = this.options
     const { maxAgeMs } = settings
     const isTooShort = maxAgeMs < 2 * refreshEveryMs
@@ -171,104 +177,65 @@ export class Member {
     this.#toldTooShort = isTooShort ? why : null
   }
 
-  /** Notes a heartbeat that was written here, or applied to the lists. */
-  noteHeartbeat(head: HeartbeatEntry, lists: FollowedLists | null = null): void {
-    this.heartbeat = head
-    this.echoedAt = lists === null ? this.#time.now() : (lists.echoedAt ?? this.echoedAt)
-    if (lists === null) return
-    this.#heartbeatAt = laterOf(this.#heartbeatAt, lists.heartbeatAt)
-    this.accepting.told(head.accepted, lists.shrunk)
-  }
-
   /** Accepts the shorter lists for an operator. Returns the lists that were held back; `null` if no leader answers. */
   async accept(): Promise<readonly string[] | null> {
-    return this.own === null ? this.accepting.say() : this.#acceptHere(this.own)
+    return this.own === null ? this.accepting.say() : this.own.replica.acceptShorter()
   }
 
-  #acceptHere({ replica }: OwnReading): readonly string[] {
-    const lists = replica.acceptShorter()
-    for (const list of lists) this.publisher?.outbox.tell(list)
-    return lists
-  }
-
-  #canAnswer(): boolean {
-    const { events, venues } = this.cutOver.served
-    const now = this.#time.now()
-    return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
-  }
-
-  /** Follows the log from a loaded snapshot. */
+  /** Follows the leader from rows that were loaded. */
   follows(lists: FollowedLists): void {
-    this.#state = withLists(this.#state, lists)
+    if (this.#state.kind !== 'leading') this.#state = { ...this.#state, lists }
+    if (lists.beat !== null) this.election.heartbeats(lists.beat.heartbeatMs)
   }
 
-  /** Stops following: the log cannot be followed further from here. */
-  lose(lists: FollowedLists, why: string): void {
+  /** Stops following: these lists cannot be kept up to date, and others are loaded beside the served ones. */
+  lose(lists: FollowedLists): void {
+    if (this.#state.kind === 'leading' || this.#state.lists !== lists) return
     this.cutOver.look()
-    this.#state = withLists(withoutClaim(this.#state), null)
-    if (!lists.isReached || lists.isBroken) this.resync.reject(why)
-    if (lists.isReached) this.resync.lost(why, this.#canAnswer())
+    this.#state = { ...this.#state, lists: null }
+    // The rows of this token, or what was loaded of them, are of no use. The leader stores them again.
+    if (lists.gap !== 'entries are missing') this.lacks = lists.position.token
+    this.loads.set(lists.gap, (this.loads.get(lists.gap) ?? 0) + 1)
+    this.options.observe({ kind: 'cluster-changed', what: 'loads-again', detail: lists.gap })
   }
 
-  /** Notes a claim before it is sent. */
-  claims(position: LogPosition, newLog: boolean): void {
-    const before = withoutClaim(this.#state)
-    if (before.kind !== 'leading') this.#state = { kind: 'claiming', position, newLog, before }
-  }
-
-  /** Forgets a claim that is not in the log. */
-  unclaim(): void {
-    this.#state = withoutClaim(this.#state)
-  }
-
-  /** Notes an accepted claim. This instance leads once it has read everything before it. */
-  won({ position, newLog }: { readonly position: LogPosition; readonly newLog: boolean }): void {
-    if (newLog) this.takeOver(position, true)
-  }
-
-  /** Becomes leader: the claim is in the log, and everything before it has been applied. */
-  takeOver(position: LogPosition, newLog: boolean): void {
-    const { options, instance, log } = this
-    const own = this.own ?? this.#readHere()
-    const publisher = new Publisher(options, {
+  /** Becomes the leader: the claim was accepted. `lists`: they are those in the store, and are read into from now on. */
+  leads(claim: WritePosition & { readonly epoch: number; readonly isNew: boolean }, lists: FollowedLists | null): void {
+    const { options, instance, traffic } = this
+    const { token, seq, epoch, isNew } = claim
+    this.saw(claim)
+    const own = this.own ?? this.#readFrom(lists)
+    const leader = new Leader(options, {
       instance,
-      log,
       own,
-      position,
-      makeRoom: async (session) => this.snapshots?.makeRoom(session),
-      isLogFull: () => this.snapshots?.isLogFull ?? false,
+      traffic,
+      epoch,
+      isNew,
+      position: { token, seq },
+      wrote: (beat) => this.noteBeat(beat, null),
+      mayRest: () => this.mayRead,
     })
-    own.reportTo((observation) => publisher.note(observation))
-    const snapshots = new SnapshotMaker(options, publisher, this.resync, newLog)
-    this.#state = { kind: 'leading', own, publisher, snapshots }
-    log.clear()
-    this.resync.needsSnapshot = false
+    this.#state = { kind: 'leading', leader }
+    this.lacks = null
+    own.start()
     this.offer()
-    const detail = `epoch ${position.epoch}${newLog ? ', with a new log' : ''}`
+    if (this.accepting.isSaid) this.accepting.answer(own.replica.acceptShorter())
+    const detail = `epoch ${epoch}${isNew ? ', with rows of its own' : ''}`
     options.observe({ kind: 'cluster-changed', what: 'became-leader', detail })
   }
 
   /**
-   * Starts to read the CRM from the lists that are held here, although the log may not be followed from them. The shrink
-   * guard must know what is served: nothing is missing from lists that begin empty.
+   * Reads the CRM into the lists that are held here, although they may not be followed any more. The shrink guard must
+   * know what is served: nothing is missing from lists that begin empty.
    */
-  #readHere(): OwnReading {
-    const { served } = this.cutOver
-    const held = this.#reached ?? (served instanceof FollowedLists && served.isReached ? served : null)
-    const resigned = held === null && this.#resigned?.replica === served ? this.#resigned : null
-    resigned?.goOn()
-    const own = resigned ?? new OwnReading(this.options, held)
-    this.#resigned = null
-    if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
-    return own
-  }
-
-  /** Starts to make snapshots of a new log. Those in the store are of no use for it. */
-  startsLog(): void {
-    const state = this.#state
-    if (state.kind !== 'leading') return
-    state.snapshots.end()
-    this.#state = { ...state, snapshots: new SnapshotMaker(this.options, state.publisher, this.resync, true) }
+  #readFrom(lists: FollowedLists | null): OwnReading {
+    const { target, cutOver } = this
+    const { served } = cutOver
+    const shown = served instanceof FollowedLists && served.isReached ? served : null
+    const held = lists ?? this.#reached ?? shown ?? (target?.isWhole === true ? target : null)
+    const deposed = held === null && this.#deposed?.replica === served ? this.#deposed : null
+    this.#deposed = null
+    return deposed ?? new OwnReading(this.options, held)
   }
 
   /** Claims nothing for one maximum age, so that a failing CRM gets no more requests than from a single instance. */
@@ -276,50 +243,64 @@ export class Member {
     this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings.maxAgeMs
   }
 
-  /** Stops leading. Continues to serve its own lists until `CutOver` finds the new leader's lists to be later. */
+  /** Stops leading. Its own lists are served on until `CutOver` finds those of the next leader to be later. */
   resign(why: string): void {
-    this.#resigned = this.own
-    this.own?.end()
-    this.snapshots?.end()
-    this.#state = WAITING
-    this.#heartbeatAt = this.#time.now()
-    this.resync.begin(this.#canAnswer())
+    const { leader } = this
+    if (leader === null) return
+    leader.end()
+    leader.own.end()
+    this.#deposed = leader.own
+    this.#state = { kind: 'following', lists: null }
+    this.#beatAt = this.#time.now()
+    this.election.heard()
     this.options.observe({ kind: 'cluster-changed', what: 'lost-leadership', detail: why })
   }
 
   /**
-   * Starts to read the CRM alone if this instance is a candidate and half the maximum age has passed without a
-   * heartbeat. An instance without data does so sooner if the store is unreachable.
+   * Reads the CRM alone if no beat arrived for half the maximum age. While somebody writes to the store, a leader is
+   * alive and may be filling it: an instance without data waits then, and others for all of the maximum age. An instance
+   * without data reads sooner if the store cannot be reached.
    */
   goAloneIfDue(): void {
-    const { settings, readersWhenLost, observe } = this.options
-    if (this.own !== null || !this.mayRead) return
-    if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(this.instance)) return
-    const hasNothing = !this.isConnected && this.cutOver.isNew
-    const silentMs = elapsedMs(this.#heartbeatAt, this.#time.now())
-    if (silentMs < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)) return
-    const before = this.#state
-    const alone = { kind: 'standalone', own: this.#readHere(), lists: null } as const
-    // The rows read here lack the entries before a claim that continues the log.
-    this.#state = before.kind === 'claiming' && before.newLog ? { ...before, before: alone } : alone
-    this.resync.begin(false)
+    const { settings, readAlone, observe } = this.options
+    if (this.own !== null || !this.mayRead || !readAlone) return
+    const { isNew } = this.cutOver
+    const isLed = this.isConnected && !this.election.isSilent
+    const silentMs = elapsedMs(this.#beatAt, this.#time.now())
+    const hasNothing = !this.isConnected && isNew
+    if (
+      isLed
+        ? isNew || silentMs < settings.maxAgeMs
+        : silentMs < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)
+    )
+      return
+    // From here on the lists that were followed are read into: no entry may be applied to them.
+    const own = this.#readFrom(null)
+    this.#state = { kind: 'alone', own, lists: null }
+    own.start()
     this.offer()
     observe({ kind: 'cluster-changed', what: 'reads-alone', detail: null })
   }
 
   /** Serves the lists that are kept up to date here, if `CutOver` allows it. */
   offer(): void {
-    const own = this.own
+    const { own } = this
     const lists = this.#reached
     if (lists === null) {
       if (own !== null) this.cutOver.offer(own.replica)
       return
     }
-    if (!this.cutOver.offer(lists)) return
-    this.#resigned = null
-    if (own === null || this.#state.kind === 'leading') return
-    // The log is followed again, so this instance need not read the CRM.
-    own.end()
-    this.#state = withoutOwn(this.#state)
+    if (this.#state.kind === 'alone' && this.#isWithinMaxAge(lists)) {
+      // A leader is followed again. Reads that went on here would keep its lists from being the later ones.
+      this.#state.own.end()
+      this.#deposed = this.#state.own
+      this.#state = { kind: 'following', lists }
+    }
+    if (this.cutOver.offer(lists)) this.#deposed = null
+  }
+
+  #isWithinMaxAge(lists: FollowedLists): boolean {
+    const now = this.#time.now()
+    return LISTS.every((list) => (lists[list].ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
   }
 }

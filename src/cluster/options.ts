@@ -4,19 +4,19 @@ import type { RecordLists } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { RefreshSettings, ResumeState } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
-import type { Draw } from './nonces.ts'
 import type { Heartbeat } from './election.ts'
-import type { Signing } from './entries.ts'
 import type { Store } from './store.ts'
+
+/** Returns random bytes, in hexadecimal. */
+type Draw = (bytes: number) => string
 
 export interface ClusterOptions {
   readonly store: Store
-  readonly signing: Signing
   readonly settings: RefreshSettings
   readonly limits: { readonly memoryBytes: number }
   readonly heartbeat: Heartbeat
-  /** Includes the leader; infinite means all. */
-  readonly readersWhenLost: number
+  /** Whether this instance reads the CRM for itself while the store is lost. */
+  readonly readAlone: boolean
   /** The version of Marquee. */
   readonly version: string
   readonly time: Time

@@ -271,12 +271,20 @@ export function ownCode(crm: CrmSettings): readonly { readonly file: string; rea
 }
 
 /** Returns true if data is sent to the store over the network unencrypted. */
-function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
+function isPlainStore(given: Parameters<typeof isLoopbackStore>[0]): boolean {
   return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
 }
 
-export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
-  return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
+/** Returns true if the store is on this machine. With sentinels, it is if they are. */
+export function isLoopbackStore({
+  url,
+  sentinel = null,
+}: {
+  readonly url: Pick<Secret, 'reveal'>
+  readonly sentinel?: ClusterSettings['sentinel']
+}): boolean {
+  const hosts = sentinel?.nodes.map((node) => node.replace(/:\d+$/, '')) ?? [new URL(url.reveal()).hostname]
+  return hosts.every((host) => isLoopback(host.replaceAll(/^\[|\]$/g, '')))
 }
 
 /** Returns true if a URL that was read again for `cluster.url` is as acceptable as at start-up. */

@@ -15,7 +15,6 @@ import {
   textSchema,
 } from './values.ts'
 import { type ValueSchema, type SettingsOf, Key, leaf, ValueProblem, scalarOf, wholeKey, list, section } from './key.ts'
-import { Buffer } from 'node:buffer'
 import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import type { ListName } from '../domain/field.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
@@ -95,26 +94,8 @@ const url = leaf(
   },
 )
 
-const MANY: ValueSchema = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'all' }] }
-
-const readers = leaf('a whole number from 1 on, or all', MANY, ({ value }) => {
-  if (value === 'all') return Number.POSITIVE_INFINITY
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : null
-})
-
-const KEY_BYTES = 32
-
-const KEY_ALLOWED = `one line of at least ${KEY_BYTES} bytes`
-
-function isKey(given: string): boolean {
-  return !given.includes('\n') && Buffer.byteLength(given) >= KEY_BYTES
-}
-
 const cluster = section({
   url: url.says('The primary of a Redis or Valkey server, 6.2 or later; `rediss:` uses TLS.'),
-  key: secretText(KEY_ALLOWED, isKey)
-    .optional('none: anyone who can write to the store is trusted')
-    .says('Signs the data in the store. Instances with different keys do not form a cluster.'),
   name: text('letters, digits, _ and -, such as marquee', /^[\w-]{1,64}$/)
     .default('marquee')
     .says('Separates several clusters in one store.'),
@@ -124,11 +105,17 @@ const cluster = section({
     .says(
       'How often the leader announces the age of its data, and the others that they are alive; at most a tenth of the maximum age.',
     ),
-  readersWhenLost: readers
-    .default(3)
+  readAlone: flag()
+    .default(true)
     .says(
-      'How many instances read the CRM while the store is lost, including the leader; `all` suits two or three machines.',
+      'Whether an instance reads the CRM for itself once the store is lost for half of the maximum age; `false` if the CRM cannot bear that.',
     ),
+  sentinel: section({
+    name: text('letters, digits, ., _ and -, such as mymaster', /^[\w.-]{1,100}$/).says('The name of the primary.'),
+    nodes: list(text('HOST:PORT', /^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/).says('A sentinel.')).says('The sentinels.'),
+  })
+    .optional('`url` names the primary')
+    .says('The sentinels that name the primary. The host and port in `url` are then not used.'),
   allowInsecure: flag()
     .default(false)
     .says('Allows `redis:` to another machine, which is neither encrypted nor verified.'),

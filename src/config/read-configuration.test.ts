@@ -104,7 +104,7 @@ representation:
 conditionalRequests: true
 limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB, readyBodies: 256MB }
 snapshot: { directory: ./state }
-cluster: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, heartbeat: 100ms, readersWhenLost: all }
+cluster: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, heartbeat: 100ms, readAlone: off }
 log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
@@ -115,11 +115,11 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     const { url, ...shared } = cluster ?? {}
     expect(url?.reveal()).toBe('rediss://store.example.org:6380/1')
     expect(shared).toEqual({
-      key: null,
       name: 'two',
       ca: '/etc/ca.pem',
       heartbeatMs: 100,
-      readersWhenLost: Number.POSITIVE_INFINITY,
+      readAlone: false,
+      sentinel: null,
       allowInsecure: false,
     })
     expect(rest).toEqual({

@@ -331,20 +331,14 @@ const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> =
   'reads-alone': ['warn', 'there are no heartbeats of a leader: this instance reads the CRM on its own'],
   'store-lost': ['error', 'the cluster store cannot be used; Marquee keeps trying'],
   'store-found': ['info', 'the cluster store can be used'],
-  resynced: ['warn', 'this instance starts again from the snapshot in the store'],
-  'snapshot-written': ['info', 'the snapshot in the store was written'],
-  'snapshot-failed': ['error', 'the snapshot in the store could not be written; Marquee keeps trying'],
-  'snapshot-ignored': ['warn', 'the snapshot in the store is not used'],
-  'nonces-refused': ['warn', 'a stranger writes to the store: nonces were refused'],
-  'entry-refused': ['error', 'a stranger writes to the store: an entry of the log was refused'],
-  'log-unusable': [
-    'error',
-    'the log in the store cannot be used; if it has no leader, it will be replaced after an election',
-  ],
-  'log-replaced': ['warn', 'the unusable log in the store had no leader; this instance has started a new one'],
-  'other-logs': ['warn', 'cluster.name is in use by another log, whose leader reads the CRM too'],
+  'loads-again': ['warn', 'this instance loads the rows in the store again, beside those it serves'],
+  'rows-unusable': ['warn', 'the rows in the store cannot be used; the leader is asked for others'],
+  refills: ['warn', 'the leader stores all rows again'],
   'max-age-too-short': ['warn', 'freshness.maxAge is too short on this instance'],
-  unsigned: ['warn', 'cluster.key is not set: anyone who can write to the store can change what is served'],
+  unencrypted: [
+    'warn',
+    'cluster.url is on another machine and is used without TLS: who listens in can read and change what is served',
+  ],
   unfit: ['warn', 'this instance could not read the CRM if it became the leader'],
 }
 

@@ -97,22 +97,17 @@ export type ClusterChange =
   | 'reads-alone'
   | 'store-lost'
   | 'store-found'
-  | 'resynced'
-  | 'snapshot-written'
-  | 'snapshot-failed'
-  | 'snapshot-ignored'
-  | 'entry-refused'
-  | 'nonces-refused'
-  | 'log-unusable'
-  | 'log-replaced'
-  /** Other instances use the same cluster name with another log. */
-  | 'other-logs'
+  /** The rows here cannot be kept up to date any further, and are loaded again beside those that are served. */
+  | 'loads-again'
+  | 'rows-unusable'
+  /** The leader fills the store again. */
+  | 'refills'
   /** The leader's data is too old for the maximum age of this instance. */
   | 'max-age-too-short'
   /** This instance cannot read the CRM, so it could not become the leader. */
   | 'unfit'
-  /** No cluster key is set, and the store is on another machine. */
-  | 'unsigned'
+  /** The store is on another machine, and is used without TLS. */
+  | 'unencrypted'
 
 export interface ReadReport {
   readonly list: string

@@ -318,33 +318,28 @@ function clusterMetrics(counts: () => ClusterCounts | null): readonly Metric[] {
     ),
     gauge(
       'marquee_cluster_outbox_rows',
-      'Rows that this instance has read and not yet written to the log.',
+      'Rows that this instance has read and not yet written to the store.',
       of(({ outbox }) => outbox),
-    ),
-    gauge(
-      'marquee_cluster_refused_nonces',
-      'Nonces in the store that the leader does not accept; 0 on followers.',
-      of(({ refusedNonces }) => refusedNonces),
     ),
     counter(
       'marquee_cluster_entries_total',
-      'Log entries that this instance has written or read, by kind.',
-      of(({ entries }) => entries.map(({ kind, direction, count }) => ({ labels: { kind, direction }, value: count }))),
+      'Entries of the stream that this instance has written or read.',
+      of(({ entries }) => Object.entries(entries).map(([direction, value]) => ({ labels: { direction }, value }))),
     ),
     counter(
       'marquee_cluster_bytes_total',
-      'Bytes of log entries and snapshots that this instance has written to the store or read from it.',
+      'Bytes of rows and heartbeats that this instance has written to the store or read from it.',
       of(({ bytes }) => Object.entries(bytes).map(([direction, value]) => ({ labels: { direction }, value }))),
     ),
     counter(
-      'marquee_cluster_resyncs_total',
-      'How often this instance started again from a snapshot, by reason.',
-      of(({ resyncs }) => [...resyncs].map(([reason, value]) => ({ labels: { reason }, value }))),
+      'marquee_cluster_loads_total',
+      'How often this instance had to load the rows in the store again, by reason.',
+      of(({ loads }) => [...loads].map(([reason, value]) => ({ labels: { reason }, value }))),
     ),
     counter(
-      'marquee_cluster_epochs_total',
+      'marquee_cluster_claims_total',
       'Claims to lead that this instance has seen: each change of leader adds one.',
-      of(({ epochs }) => epochs),
+      of(({ claims }) => claims),
     ),
   ]
 }

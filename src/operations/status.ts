@@ -35,31 +35,26 @@ export interface ClusterStatus {
   /** The instance that reads the CRM for all; `null` if none is known. */
   readonly leader: string | null
   readonly epoch: number
-  /** The last applied entry, `<epoch>-<number>`; `null` if this instance follows no log. */
+  /** The last write that was applied here, `<epoch>-<number>`; `null` if this instance follows nothing. */
   readonly position: string | null
   /** The number of instances according to the last heartbeat, including the leader. */
   readonly instances: number
   readonly versions: readonly string[]
-  /** The instances that read the CRM if the store is lost. */
+  /** The instances that claim the leadership first, in this order. */
   readonly candidates: readonly string[]
-  /** Why the store cannot be used, or which of its content is refused; `null` if all is well. */
+  /** Why the store or its rows cannot be used; `null` if all is well. */
   readonly lastError: string | null
-  /** Logs of other instances with the same `cluster.name`. Their leaders read the CRM too. */
-  readonly otherLogs: readonly string[]
-  /** The snapshot in the store. `ageMs` counts from when this instance learned of it. */
-  readonly snapshot: SnapshotStanding | null
 }
 
 export interface ClusterCounts {
   readonly status: ClusterStatus
-  /** The number of rows that were read and are not in the log yet. */
+  /** The number of rows that were read and are not in the store yet. */
   readonly outbox: number
-  /** The number of nonces in the store that are refused or not examined yet. Only the leader counts them. */
-  readonly refusedNonces: number
-  readonly epochs: number
-  readonly resyncs: ReadonlyMap<string, number>
-  /** Entries and bytes by kind and direction. */
-  readonly entries: readonly { readonly kind: string; readonly direction: string; readonly count: number }[]
+  /** Claims to lead that this instance has seen. */
+  readonly claims: number
+  /** How often rows had to be loaded again, by reason. */
+  readonly loads: ReadonlyMap<string, number>
+  readonly entries: Readonly<Record<string, number>>
   readonly bytes: Readonly<Record<string, number>>
 }
 

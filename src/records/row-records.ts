@@ -1,8 +1,7 @@
 import { fieldsOf } from '../domain/json-value.ts'
-import { Buffer } from 'node:buffer'
 import type { EventRecord } from '../domain/event.ts'
 import { type ListName, LISTS } from '../domain/field.ts'
-import { type Guid, guidText, readGuidWords } from '../domain/guid.ts'
+import type { Guid } from '../domain/guid.ts'
 import { type Revision, joined } from '../domain/revision.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
@@ -87,15 +86,10 @@ function withheldOf(text: string): Withheld {
   return { fault: known, column, where, expected: null, found: null }
 }
 
-/** Parses all row records before any is applied. Throws a sentence if one is invalid. */
-export function wholeRowRecords(lists: RecordLists, bytes: Buffer): readonly RowRecord[] {
-  const records = [...readRowRecords(bytes)]
-  for (const { list, says, id, text } of records) {
-    if (says === 'withheld') withheldOf(text)
-    if (says === 'served' && !lists[list].kind.isPacked(id, text))
-      throw new Error(`the row ${id} is not a packed record`)
-  }
-  return records
+/** Throws a sentence if a row record cannot be applied. */
+export function checkRowRecord(lists: RecordLists, { list, says, id, text }: RowRecord): void {
+  if (says === 'withheld') withheldOf(text)
+  if (says === 'served' && !lists[list].kind.isPacked(id, text)) throw new Error(`the row ${id} is not a packed record`)
 }
 
 /** Applies a row record to its list, as if the row had never been seen: any read overrules it. */
@@ -127,82 +121,6 @@ export function applyRowRecord(
       return
     default:
       unreachable(says)
-  }
-}
-
-// A row record: kind (1 byte), id (16), version (float64), since when it is served, its sequence and the length of the
-// text (uint32 each), text (UTF-8). Numbers are big-endian. The kinds: 1 event, 2 venue, 3 and 4 withheld, 5 and 6 removed, 7 and 8 version only.
-const ID_AT = 1
-const VERSION_AT = ID_AT + 16
-const SINCE_AT = VERSION_AT + 8
-const SEQUENCE_AT = SINCE_AT + 4
-const LENGTH_AT = SEQUENCE_AT + 4
-const TEXT_AT = LENGTH_AT + 4
-
-const words = new Uint32Array(4)
-
-/** Collects row records as bytes. */
-export class RowRecordWriter {
-  count = 0
-  #bytes: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
-  sizeBytes = 0
-
-  /** Valid until the next row record is added. */
-  get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.sizeBytes)
-  }
-
-  add({ list, says, id, version, revision, text }: RowRecord): void {
-    const length = Buffer.byteLength(text)
-    const end = this.sizeBytes + TEXT_AT + length
-    if (end > this.#bytes.length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(end, this.#bytes.length * 2))
-      this.#bytes.copy(bytes, 0, 0, this.sizeBytes)
-      this.#bytes = bytes
-    }
-    const bytes = this.#bytes
-    const at = this.sizeBytes
-    bytes[at] = SAYS.indexOf(says) * 2 + (list === 'events' ? 1 : 2)
-    readGuidWords(id, words)
-    for (let word = 0; word < 4; word++) bytes.writeUInt32BE(words[word] ?? 0, at + ID_AT + word * 4)
-    bytes.writeDoubleBE(version, at + VERSION_AT)
-    bytes.writeUInt32BE(revision.sinceS, at + SINCE_AT)
-    bytes.writeUInt32BE(revision.sequence, at + SEQUENCE_AT)
-    bytes.writeUInt32BE(length, at + LENGTH_AT)
-    bytes.write(text, at + TEXT_AT, length, 'utf8')
-    this.sizeBytes = end
-    this.count++
-  }
-
-  clear(): void {
-    this.count = this.sizeBytes = 0
-  }
-}
-
-/** Parses row records. Throws a sentence if the bytes are not complete row records. */
-export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
-  for (let at = 0; at < bytes.length;) {
-    if (bytes.length - at < TEXT_AT) throw new Error(`the row record at byte ${at} is cut short`)
-    const kind = (bytes[at] ?? 0) - 1
-    const says = SAYS[kind >> 1]
-    if (says === undefined) throw new Error(`the row record at byte ${at} is of kind ${kind + 1}, which is unknown`)
-    for (let word = 0; word < 4; word++) words[word] = bytes.readUInt32BE(at + ID_AT + word * 4)
-    const version = bytes.readDoubleBE(at + VERSION_AT)
-    const revision = { sinceS: bytes.readUInt32BE(at + SINCE_AT), sequence: bytes.readUInt32BE(at + SEQUENCE_AT) }
-    const from = at + TEXT_AT
-    const to = from + bytes.readUInt32BE(at + LENGTH_AT)
-    if (to > bytes.length) throw new Error(`the row record at byte ${at} is longer than the remaining bytes`)
-    const text = bytes.toString('utf8', from, to)
-    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, id: guidText(words, 0), version, revision, text }
-    at = to
-  }
-}
-
-/** Applies row records one by one, with a step after each. Throws as `readRowRecords` does. */
-export function* applyRowRecords(lists: RecordLists, bytes: Buffer, nowMs: number): Generator<void, void> {
-  for (const record of readRowRecords(bytes)) {
-    applyRowRecord(lists, record, nowMs)
-    yield
   }
 }
 

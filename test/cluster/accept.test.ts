@@ -88,11 +88,11 @@ describe('`accept` (instances: What a person touches)', () => {
   it('says after 10 s that no leader answered', async () => {
     const fleet = new Fleet(setting, 1)
     const [, second] = await shrunk(fleet)
-    fleet.store.state = 'swallows'
+    fleet.store.health = 'swallows'
     const { accepted, ms } = await saidTo(fleet, second)
     expect(accepted).toBeNull()
     expect(Math.round(ms / 100)).toBe(100)
-    fleet.store.state = 'up'
+    fleet.store.health = 'up'
     await fleet.pass(2 * MAX_AGE_MS)
     expect(second.cluster.served.events.shrunk).not.toBeNull()
   })
@@ -102,9 +102,9 @@ describe('`accept` (instances: What a person touches)', () => {
       const fleet = new Fleet(setting, seed)
       const [first, second] = await shrunk(fleet)
       const said = saidTo(fleet, second)
-      const nonce = (): string => fleet.store.nonces.get(second.cluster.member.instance) ?? ''
-      await must(fleet, () => nonce().includes('\\"accepts\\":{'), MAX_AGE_MS)
-      const recorded = nonce()
+      const word = (): string => fleet.store.members.get(second.cluster.member.instance) ?? ''
+      await must(fleet, () => word().includes('"accepts":["'), MAX_AGE_MS)
+      const recorded = word()
       await said
       await must(fleet, serves(first, 2), MAX_AGE_MS)
       fleet.tables.events.visible = null
@@ -113,7 +113,7 @@ describe('`accept` (instances: What a person touches)', () => {
       fleet.kill(second)
       // What it had sent arrives all the same.
       await wait(fleet, 1000)
-      fleet.store.nonces.set(second.cluster.member.instance, recorded)
+      fleet.store.members.set(second.cluster.member.instance, recorded)
       await wait(fleet, 2 * MAX_AGE_MS)
       expect(first.cluster.member.role).toBe('leader')
       expect(first.cluster.served.events.shrunk).not.toBeNull()

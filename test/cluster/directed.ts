@@ -12,13 +12,16 @@ export const token = fleetSettingOf({
   instances: 1,
   changeEveryMs: 300,
   thinkMs: 300,
-  newer: 0,
 })
 
 /** The leader of a fleet that begins. */
 export async function begun(fleet: Fleet): Promise<Instance> {
   fleet.begin()
-  await must(fleet, () => fleet.leader !== null && fleet.store.blobs.has('snapshot'), 4 * MAX_AGE_MS)
+  await must(
+    fleet,
+    () => fleet.leader !== null && fleet.store.state.isReady && fleet.answers(fleet.leader),
+    4 * MAX_AGE_MS,
+  )
   const { leader } = fleet
   if (leader === null) throw new Error('nobody reads')
   return leader
@@ -26,7 +29,7 @@ export async function begun(fleet: Fleet): Promise<Instance> {
 
 /** One more, which follows. */
 export async function follower(fleet: Fleet, given: Partial<FleetSetting> = {}): Promise<Instance> {
-  const instance = fleet.start(undefined, given)
+  const instance = fleet.start(given)
   await must(fleet, () => instance.cluster.member.role === 'follower' && fleet.answers(instance), 4 * MAX_AGE_MS)
   return instance
 }

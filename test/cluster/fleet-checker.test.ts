@@ -4,14 +4,13 @@ import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 import { applyRowRecord } from '../../src/records/row-records.ts'
 import { FollowedLists } from '../../src/cluster/followed-lists.ts'
-import { OwnNonces } from '../../src/cluster/nonces.ts'
-import { Signing } from '../../src/cluster/entries.ts'
+import { OwnTicks } from '../../src/cluster/ticks.ts'
 import { eventOf, formatter, guidOf, venueOf } from '../model/records.ts'
 import { Fleet, fleetSettingOf } from './fleet.ts'
 
 const EVENT = guidOf(1)
 const VENUE = guidOf(0x1000)
-const POSITION = { epoch: 1, number: 1, claimId: '00' }
+const FROM = { epoch: 1, seq: 1, token: 'a1' }
 
 const told = (at: number) => ({ at, untold: false, lateByMs: 0, silent: false })
 
@@ -23,15 +22,8 @@ function goneTogether() {
   const event = tables.events.create(EVENT, VENUE, told(20))
   const held = (): { served: FollowedLists; lists: RecordLists } => {
     const lists = new ListMaker(formatter).make()
-    const nonces = new OwnNonces('', () => new Uint8Array(8), time, new Signing('', null))
-    const served = new FollowedLists({
-      lists,
-      time,
-      nonces,
-      heartbeat: { ms: 500 },
-      position: POSITION,
-      until: POSITION,
-    })
+    const ticks = new OwnTicks('', time)
+    const served = new FollowedLists({ lists, time, ticks, heartbeat: { ms: 500 }, from: FROM })
     const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
     applyRowRecord(
       lists,

@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import { isSame } from '../../src/cluster/entries.ts'
+import { isSame } from '../../src/cluster/followed-lists.ts'
 import type { ServedLists } from '../../src/sync/served-list.ts'
 import type { StoredEntry } from '../../src/cluster/store.ts'
 import type { Span, Story } from '../model/story.ts'
@@ -164,18 +164,17 @@ export class FleetChecker {
   }
 
   /** Two never write: a claim is one instance's. */
-  added({ id, h }: StoredEntry, name: string): void {
-    const claimId = `${id.split('-')[0]} ${/"claimId":"(\w+)"\}$/.exec(h)?.[1] ?? ''}`
-    const writer = this.#writers.get(claimId) ?? name
-    this.#writers.set(claimId, writer)
-    if (writer !== name) this.fault(`${name} writes ${id} in the claim of ${writer}`)
+  added({ token, seq }: StoredEntry, name: string): void {
+    const writer = this.#writers.get(token) ?? name
+    this.#writers.set(token, writer)
+    if (writer !== name) this.fault(`${name} writes ${seq} in the claim of ${writer}`)
   }
 
   /** An instance that has taken all that the leader wrote holds what the leader holds, versions included. */
   agree(leader: Instance, follower: Instance): void {
     const [{ cluster: from }, { cluster: to }] = [leader, follower]
     if (to.member.role !== 'follower' || !isSame(from.member.position, to.member.position)) return
-    if (!leader.isServedByLog || !follower.isServedByLog) return
+    if (!leader.isServedByStore || !follower.isServedByStore) return
     for (const name of ['events', 'venues'] as const) {
       // What was never read in full is not told of.
       if (!to.served[name].isLoaded) continue

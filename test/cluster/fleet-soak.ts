@@ -15,7 +15,8 @@ import type { RealInstance } from './real-instance.ts'
 import { leaderOf } from './real-instance.ts'
 import type { Asked } from './soak-callers.ts'
 import { SoakCallers } from './soak-callers.ts'
-import { SoakFaults } from './soak-faults.ts'
+import { explainRefusals } from './explain-refusals.ts'
+import { SoakFaults, STORE_OPTIONS } from './soak-faults.ts'
 
 export const MAX_AGE_MS = 10_000
 const REFRESH_EVERY_MS = 1000
@@ -78,6 +79,7 @@ export interface FleetSoakReport {
   readonly behindOthers: number
   readonly faults: readonly SeenFault[]
   readonly joined: readonly Joined[]
+  readonly refusals: ReturnType<typeof explainRefusals>
   /** The folder with what the processes said, and who was refused when. */
   readonly logsIn: string
 }
@@ -88,7 +90,7 @@ export interface FleetSoakReport {
  */
 export async function soakFleet(setting: FleetSoakSetting): Promise<FleetSoakReport> {
   const world = await World.create()
-  const redis = await RedisServer.start()
+  const redis = await RedisServer.start(STORE_OPTIONS)
   const soak = new FleetSoak(setting, world, redis)
   try {
     return await soak.run()
@@ -126,7 +128,6 @@ class FleetSoak {
         freshness: { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: `${REFRESH_EVERY_MS}ms` },
         // As in deploy/container/instances.yaml.
         limits: { waitFor: '2s' },
-        cluster: { url: redis.url, readersWhenLost: 'all' },
       },
       env: { DATABASE_URL: world.url },
     })
@@ -295,6 +296,10 @@ class FleetSoak {
         return { name, ...seenBetween(through.asked, atMs, endMs) }
       }),
       joined: this.#joined,
+      refusals: explainRefusals(
+        all.flatMap(({ asked }) => asked),
+        new Map([...this.#faults.logs].map(([name, said]) => [name, said()])),
+      ),
       logsIn: this.keepLogs(all.flatMap(({ asked }) => asked)),
     }
   }

@@ -1,10 +1,6 @@
-import { Buffer } from 'node:buffer'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { IN_THE_FILE, Secret } from '../../src/domain/secret.ts'
-import { unpack } from '../../src/cluster/snapshot-chunks.ts'
-import { RedisStore } from '../../src/cluster/redis/redis-store.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
@@ -125,7 +121,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
   })
 
   it('say that no leader answered, 10 s after `accept` was said, where none can be reached', async () => {
-    fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', readersWhenLost: 1 } }
+    fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', readAlone: false } }
     const first = await fleet.start('node')
     await fleet.leader()
     const left = [await fleet.start('node'), await fleet.start('bun')]
@@ -202,54 +198,6 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       (counts) => counts.every((count) => count >= 20),
     )
     expect(added).toEqual([20, 20, 20])
-  })
-
-  it('take another key one after the other, with a log of its own; callers notice nothing, and each side names the other', async () => {
-    await fleet.end()
-    const keyed = (name: string) => ({ cluster: { url: redis.url, key: { env: name }, heartbeat: '100ms' } })
-    const env = { OLD: 'the first key, which is long enough', NEW: 'the second key, which is long enough' }
-    fleet = new RealFleet(keyed('OLD'), env)
-    const old = [await fleet.start('bun'), await fleet.start('node')]
-    await fleet.leader()
-    fleet.settings = keyed('NEW')
-    const seen = await called(old.slice(0, 1), async () => {
-      const next = [await fleet.start('node'), await fleet.start('bun')]
-      await fleet.leader(next)
-      for (const instance of fleet.instances) {
-        // A follower that waits for the first snapshot says so meanwhile.
-        const told = await eventually(
-          () => instance.status(),
-          (one) => (one?.cluster.otherLogs.length ?? 0) > 0 && one?.cluster.lastError === null,
-        )
-        expect(told?.cluster.otherLogs.join()).toMatch(/^[\da-f]{12}-[\da-f]{8}$/)
-        expect(instance.process.child.stdout).toContain('cluster.name is in use by another log')
-      }
-      await fleet.untilEqual()
-    })
-    expect(seen).toEqual(NOTHING_SEEN)
-    for (const instance of old) await fleet.stop(instance)
-    await fleet.untilEqual()
-    for (const instance of fleet.instances) {
-      await eventually(
-        () => instance.status(),
-        (one) => one?.cluster.otherLogs.length === 0,
-      )
-    }
-  })
-
-  it('answer at once where all were stopped and the key is another, added or taken away', async () => {
-    await fleet.end()
-    const env = { ONE: 'the first key, which is long enough', TWO: 'the second key, which is long enough' }
-    fleet = new RealFleet({}, env)
-    for (const key of [{ env: 'ONE' }, { env: 'TWO' }, null]) {
-      fleet.settings = { cluster: { url: redis.url, heartbeat: '100ms', ...(key === null ? {} : { key }) } }
-      const both = [await fleet.start('bun'), await fleet.start('node')]
-      await fleet.leader(both)
-      // Who meets a log of another key waits for an election, and says so.
-      for (const { process } of both) expect(process.child.stdout).not.toContain('cannot be verified')
-      for (const instance of both) instance.process.child.signal('SIGKILL')
-      for (const instance of both) await fleet.stop(instance)
-    }
   })
 
   it('begin with the file of the one that read, where the store came back empty with none of them left', async () => {
@@ -364,12 +312,8 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
   it('let a fourth begin with what is in the store, which holds no secret and no value that was not served', async () => {
     await fleet.end()
     redis.ask('ACL', 'SETUSER', 'one', 'on', '>the-password', '~*', '+@all')
-    const env = {
-      STORE: redis.url.replace('//', '//one:the-password@'),
-      KEY: 'a key that is known to all of them, and long enough',
-      TOKEN: 'the-token',
-    }
-    const cluster = { url: { env: 'STORE' }, key: { env: 'KEY' }, heartbeat: '100ms' }
+    const env = { STORE: redis.url.replace('//', '//one:the-password@'), TOKEN: 'the-token' }
+    const cluster = { url: { env: 'STORE' }, heartbeat: '100ms' }
     fleet = new RealFleet({ cluster }, env)
     const leader = await started()
     fleet.write()
@@ -381,33 +325,18 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     fleet.write()
     await fleet.untilEqual()
 
-    const client = new RedisStore(
-      { url: new Secret(env.STORE, IN_THE_FILE), ca: null, name: 'marquee' },
-      scopeIn(redis),
-    )
-    const connection = await client.connect()
-    const entries = await connection.readFrom('0-0', 100_000)
-    const bodies = entries.flatMap(({ h, b }) => [
-      h,
-      ...(b === null ? [] : [unpack(Buffer.from(b)).toString('latin1')]),
-    ])
-    const blobs: string[] = []
-    // Beside the manifest and its chunks lies a hash of them, which holds their names alone.
-    for (const name of keysIn(redis, ':snapshot').filter((key) => key !== 'snapshots')) {
-      const bytes = await connection.getBlob(name)
-      blobs.push(name === 'snapshot' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
-    }
-    const nonces = [...((await connection.readFields('nonces', 99)) ?? []).values()]
-    connection.destroy()
-    const stored = [...bodies, ...blobs, ...nonces].join('\n')
+    const key = (last: string): string => `marquee:{${scopeIn(redis)}}:${last}`
+    const hashes = ['state', 'members', 'events', 'venues'].map((last) => redis.ask('HGETALL', key(last)))
+    const stream = redis.ask('XRANGE', key('log'), '-', '+')
+    const stored = [...hashes, stream].join('\n')
     // It is looked where they would be.
-    expect(blobs.join('')).toMatch(/version \d/)
-    expect(bodies.join('')).toMatch(/version \d/)
+    expect(hashes[2]).toMatch(/version \d/)
+    expect(stream).toMatch(/version \d/)
     expect(stored).toContain('unreadable')
-    for (const secret of ['a found value', 'the-password', env.KEY]) expect(stored).not.toContain(secret)
+    for (const secret of ['a found value', 'the-password']) expect(stored).not.toContain(secret)
     const told = [...fleet.instances].map(({ process: { child } }) => child.stdout + child.stderr).join('\n')
     const shown = JSON.stringify(await Promise.all(fleet.instances.map((instance) => instance.status())))
-    for (const secret of ['a found value', 'the-password', env.KEY]) expect(told + shown).not.toContain(secret)
+    for (const secret of ['a found value', 'the-password']) expect(told + shown).not.toContain(secret)
     expect(leader.process.child.stderr).toBe('')
   })
 })
@@ -420,11 +349,6 @@ async function accept({ process, runtime }: RealInstance): Promise<{ status: num
   const status = await child.exited
   folder.remove()
   return { status, stderr: child.stderr }
-}
-
-function keysIn(server: RedisServer, holding: string): readonly string[] {
-  const keys = server.ask('KEYS', `*${holding}*`).split('\n')
-  return keys.map((key) => key.slice(key.indexOf('}:') + 2))
 }
 
 function scopeIn(server: RedisServer): string {

@@ -27,7 +27,7 @@ import { Rights } from './rights.ts'
 export interface FleetSetting extends Setting {
   readonly instances: number
   readonly heartbeatMs: number
-  readonly readersWhenLost: number
+  readonly readAlone: boolean
   readonly storeDelayMs: number
   /** How often one instance is looked at as a whole. */
   readonly inspectEveryMs: number
@@ -35,8 +35,6 @@ export interface FleetSetting extends Setting {
   readonly cursorsStay: boolean
   /** And is handed over all the same. */
   readonly handsOverAnyway: boolean
-  /** How likely it is that an instance is of a release to come. */
-  readonly newer: number
   readonly sliceMs: number
   /** The only ones that happen; null: all. */
   readonly mishaps: readonly string[] | null
@@ -47,12 +45,11 @@ export function fleetSettingOf(given: Partial<FleetSetting> & Pick<Setting, 'str
   return {
     instances: 4,
     heartbeatMs: Math.min(500, Math.max(50, maxAgeMs / 20)),
-    readersWhenLost: 3,
+    readAlone: true,
     storeDelayMs: 2,
     inspectEveryMs: maxAgeMs / 12,
     cursorsStay: false,
     handsOverAnyway: false,
-    newer: 0.3,
     sliceMs: 0,
     mishaps: null,
     ...settingOf({ trouble: 0, cursorDeaths: 0, clients: 8, thinkMs: maxAgeMs / 20, ...given }),
@@ -72,9 +69,7 @@ export class Fleet {
   readonly setting: FleetSetting
   readonly time: VirtualTime
   readonly chance: Chance
-  /** That of all instances but those that are started with another. */
-  key = 'a key that is long enough for this'
-  readonly #stores = new Map<string, MemoryStore>()
+  readonly store: MemoryStore = new MemoryStore()
   readonly tables: Readonly<Record<'events' | 'venues', Table>> = {
     events: new Table('events'),
     venues: new Table('venues'),
@@ -99,28 +94,7 @@ export class Fleet {
     this.history = new History(this.tables.events, this.tables.venues, setting, this.time, this.chance.fork())
     this.rights = new Rights(this, this.chance.fork())
     this.checker = new FleetChecker(this.tables, this.time, setting, this.weather, this.rights)
-  }
-
-  /** What instances with the key of most of them cluster. */
-  get store(): MemoryStore {
-    return this.#storeOf(this.key)
-  }
-
-  /** The key is part of the log's name. */
-  #storeOf(key: string): MemoryStore {
-    const known = this.#stores.get(key)
-    if (known !== undefined) return known
-    const [beside = null] = this.#stores.values()
-    const store = new MemoryStore(beside)
-    this.#stores.set(key, store)
-    store.onDropped = (name) => this.checker.fault(`${name} drops a log that somebody leads`)
-    store.onAdded = (entry, name) => {
-      this.checker.added(entry, name)
-      if (entry.h.includes('"heartbeat"')) store.noteAdded(entry.b)
-    }
-    store.trueMs = () => this.time.trueMs
-    store.settledMs = 4 * this.setting.heartbeatMs
-    return store
+    this.store.onAdded = (entry, name) => this.checker.added(entry, name)
   }
 
   begin(): void {
@@ -130,8 +104,8 @@ export class Fleet {
     this.#inspect()
   }
 
-  /** One more instance, with a key or settings of its own. */
-  start(key: string = this.key, given: Partial<FleetSetting> = {}): Instance {
+  /** One more instance, with settings of its own. */
+  start(given: Partial<FleetSetting> = {}): Instance {
     const { chance } = this
     const setting = { ...this.setting, ...given }
     const machine = new Machine(this.time, chance.fork())
@@ -140,17 +114,15 @@ export class Fleet {
     const eyes = { machine, seesAll: false }
     const instance = new Instance({
       name,
-      key,
-      isNewer: chance.happens(setting.newer),
       reads: (isFromNothing) => {
         if (isFromNothing && this.rights.areLost) eyes.seesAll = true
       },
       machine,
       chance: chance.fork(),
-      store: this.#storeOf(key),
+      store: this.store,
       setting,
       heartbeatMs: setting.heartbeatMs,
-      readersWhenLost: setting.readersWhenLost,
+      readAlone: setting.readAlone,
       storeDelayMs: setting.storeDelayMs,
       sliceMs: setting.sliceMs,
       crm: this.#crm(eyes, number),
@@ -177,13 +149,8 @@ export class Fleet {
     this.time.inTheWorld(this.setting.maxAgeMs, () => instance.machine.kill())
   }
 
-  /** Those that share a log. */
-  get ours(): readonly Instance[] {
-    return this.instances.filter(({ key }) => key === this.key)
-  }
-
   get leader(): Instance | null {
-    return this.ours.find(({ cluster, isRunning }) => isRunning && cluster.member.role === 'leader') ?? null
+    return this.instances.find(({ cluster, isRunning }) => isRunning && cluster.member.role === 'leader') ?? null
   }
 
   get requests(): number {
@@ -273,7 +240,7 @@ export class Fleet {
     }
     const { leader } = this
     for (const wait of this.#waits) this.#look(wait)
-    if (leader?.cluster.member.publisher?.unsent === 0 && instance?.isRunning === true)
+    if (leader?.cluster.member.leader?.unsent === 0 && instance?.isRunning === true)
       this.checker.agree(leader, instance)
     this.time.after(this.chance.span(this.setting.inspectEveryMs), () => this.#inspect())
   }
@@ -328,8 +295,8 @@ export class Fleet {
     const { served } = instance.cluster
     if (!this.instances.includes(instance)) this.#waits.delete(wait)
     else if (!(served instanceof FollowedLists) || !instance.isRunning || !this.#isAnswerable(wait)) wait.seen = null
-    else if (wait.seen === null) wait.seen = served.heartbeatAt
-    else if (wait.seen !== served.heartbeatAt) this.checker.fault('a request waits though it could be answered')
+    else if (wait.seen === null) wait.seen = served.beatAt
+    else if (wait.seen !== served.beatAt) this.checker.fault('a request waits though it could be answered')
   }
 }
 

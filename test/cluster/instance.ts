@@ -1,18 +1,15 @@
-import { Buffer } from 'node:buffer'
 import type { Observe } from '../../src/observe/observation.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { Replica } from '../../src/sync/replica.ts'
-import { NO_BODY, Signing, isSame } from '../../src/cluster/entries.ts'
-import { FollowedLists } from '../../src/cluster/followed-lists.ts'
+import { FollowedLists, isSame } from '../../src/cluster/followed-lists.ts'
 import { Cluster } from '../../src/cluster/cluster.ts'
 import type { Chance } from '../model/chance.ts'
 import { formatter } from '../model/records.ts'
 import type { Setting } from '../model/setting.ts'
-import type { StoredEntry } from '../../src/cluster/store.ts'
 import type { MemoryStore, Wire } from '../support/memory-store.ts'
 import type { Machine } from './machine.ts'
-import { ListMaker } from '../../src/records/row-records.ts'
+import { ListMaker, type RecordLists } from '../../src/records/row-records.ts'
 
 export interface InstanceOptions {
   readonly name: string
@@ -21,12 +18,9 @@ export interface InstanceOptions {
   readonly store: MemoryStore
   readonly setting: Setting
   readonly heartbeatMs: number
-  readonly readersWhenLost: number
+  readonly readAlone: boolean
   readonly crm: Crm
   readonly storeDelayMs: number
-  /** It is of a release to come, whose entries say more than this one understands. */
-  readonly isNewer?: boolean
-  readonly key: string
   /** How long requests pass between two slices of work. */
   readonly sliceMs?: number
   /** Begins to read the CRM: whether all of a list is yet to be read. */
@@ -41,10 +35,13 @@ export class Instance {
   readonly admissions: Admissions
   /** All replicas that read the CRM here, one after the other. */
   readonly replicas: Replica[] = []
-  readonly key: string
   readonly heartbeat: { ms: number }
+  #loadsInto: RecordLists | null = null
   isCut = false
   answersLost = 0
+  /** How likely it is that a write lies in a socket, and for how long at the most. */
+  writesLie = 0
+  liesMs = 0
   slowness = 1
   /** What reads of the CRM brought here. */
   rowsRead = 0
@@ -59,19 +56,15 @@ export class Instance {
       store,
       setting,
       heartbeatMs,
-      readersWhenLost,
+      readAlone,
       crm,
       storeDelayMs,
       name,
-      isNewer = false,
-      key,
       sliceMs = 0,
       reads = () => {},
       observe = () => {},
     } = options
-    const signing = new Signing('model', key)
     this.machine = machine
-    this.key = key
     this.heartbeat = { ms: heartbeatMs }
     this.admissions = new Admissions(setting, setting, machine)
     const isCut = (): boolean => this.isCut
@@ -84,25 +77,24 @@ export class Instance {
       get isCut() {
         return isCut()
       },
-      ...(isNewer ? { rewritten: (entry) => rewritten(entry, signing, chance) } : {}),
+      lies: () => (chance.happens(this.writesLie) ? chance.between(0.6, 1) * this.liesMs : 0),
     }
     this.cluster = new Cluster({
       store: { connect: () => store.connect(wire) },
-      signing,
       settings: setting,
       limits: { memoryBytes: Number.POSITIVE_INFINITY },
       heartbeat: this.heartbeat,
-      readersWhenLost,
-      version: isNewer ? '0.2.0' : '0.1.0',
+      readAlone,
+      version: '0.1.0',
       time: machine,
-      draw: (bytes) => Buffer.from(Array.from({ length: bytes }, () => chance.below(256))),
+      draw: (bytes) => Array.from({ length: bytes }, () => chance.below(256).toString(16).padStart(2, '0')).join(''),
       pause: () => {
         this.slices++
         if (sliceMs === 0) return Promise.resolve()
         return new Promise((resolve) => void machine.after(sliceMs, resolve))
       },
       observe,
-      newLists: () => new ListMaker(formatter).make(),
+      newLists: () => this.#loadsInto ?? new ListMaker(formatter).make(),
       newReplica: (lists, resumeState, told) => {
         reads(resumeState?.events.isLoaded !== true || !resumeState.venues.isLoaded)
         const replica = new Replica({
@@ -126,8 +118,13 @@ export class Instance {
     })
   }
 
-  /** What is answered is what the log follows, or what follows the log. */
-  get isServedByLog(): boolean {
+  /** Makes it load rows into lists that it has, as a mutant does. */
+  loadInto(lists: RecordLists): void {
+    this.#loadsInto = lists
+  }
+
+  /** What is answered is what the store has. */
+  get isServedByStore(): boolean {
     const { served } = this.cluster
     const { position, role } = this.cluster.member
     if (served instanceof FollowedLists) return served.isReached && isSame(served.position, position)
@@ -143,11 +140,4 @@ export class Instance {
   get isRunning(): boolean {
     return this.machine.isRunning
   }
-}
-
-/** The entry with fields that this release does not know; one heartbeat in ten is of a kind that it does not know. */
-function rewritten({ id, h, b }: StoredEntry, signing: Signing, chance: Chance): StoredEntry {
-  const isOther = h.includes('"heartbeat"') && chance.happens(0.1)
-  const said = `{"outlook":{"is":[1]},${isOther ? h.replace('"heartbeat"', '"forecast"').slice(1) : h.slice(1)}`
-  return { id, h: said, b, s: signing.sign('log', id, said, b ?? NO_BODY) }
 }

@@ -4,10 +4,10 @@ import { Fleet } from './fleet.ts'
 import { planSeeds } from '../support/depth.ts'
 
 const SEEDS = planSeeds(20)
-const setting = { ...token, readersWhenLost: Number.POSITIVE_INFINITY }
+const setting = token
 
 function loseStore(fleet: Fleet): void {
-  fleet.store.state = 'down'
+  fleet.store.health = 'down'
   fleet.store.breakConnections()
 }
 
@@ -24,7 +24,7 @@ describe('a process that is started amid faults (instances: Goals)', () => {
         await fleet.pass(2 * MAX_AGE_MS)
         if (isEmpty) fleet.store.empty()
         else fleet.store.restore(saved)
-        fleet.store.state = 'up'
+        fleet.store.health = 'up'
         // What the process itself takes before it connects.
         await fleet.pass(300)
         const late = fleet.start()
@@ -43,9 +43,9 @@ describe('a process that is started amid faults (instances: Goals)', () => {
       loseStore(fleet)
       first.machine.stop(MAX_AGE_MS)
       fleet.store.restore(saved)
-      fleet.store.state = 'up'
+      fleet.store.health = 'up'
       const late = fleet.start()
-      await must(fleet, () => late.cluster.member.target?.isReached === true, 1000)
+      await must(fleet, () => late.cluster.member.target !== null, 1000)
       const { target } = late.cluster.member
       first.machine.wake()
       await must(fleet, () => fleet.answers(late), 3 * token.heartbeatMs)

@@ -1,6 +1,4 @@
 import { Buffer } from 'node:buffer'
-import { pack } from '../../src/cluster/snapshot-chunks.ts'
-import { Signing } from '../../src/cluster/entries.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Fleet } from './fleet.ts'
 
@@ -16,7 +14,6 @@ export class Mishaps {
   readonly #everyMs: number
   #active = true
   #saved: ReturnType<Fleet['store']['save']> | null = null
-  #keys = 0
 
   constructor(fleet: Fleet, chance: Chance, everyMs: number) {
     this.#fleet = fleet
@@ -39,15 +36,15 @@ export class Mishaps {
     this.#active = false
     rights.restore('events')
     rights.restore('venues')
-    for (const instance of this.#fleet.instances) if (instance.key !== this.#fleet.key) this.#fleet.kill(instance)
     const { instances } = this.#fleet
-    store.state = 'up'
+    store.health = 'up'
     store.isFull = false
     weather.calm()
     for (const instance of instances) {
       instance.isCut = false
       instance.answersLost = 0
       instance.slowness = 1
+      instance.writesLie = 0
     }
     while (this.#fleet.instances.length < setting.instances) this.#fleet.start()
   }
@@ -130,13 +127,13 @@ export class Mishaps {
         this.#later(forMs(), () => (instance.slowness = 1))
       },
       'store down': () => {
-        store.state = 'down'
+        store.health = 'down'
         store.breakConnections()
-        this.#later(forMs(), () => (store.state = 'up'))
+        this.#later(forMs(), () => (store.health = 'up'))
       },
       'store swallows': () => {
-        store.state = 'swallows'
-        this.#later(forMs(), () => (store.state = 'up'))
+        store.health = 'swallows'
+        this.#later(forMs(), () => (store.health = 'up'))
       },
       'store emptied': () => {
         store.empty()
@@ -149,84 +146,37 @@ export class Mishaps {
         if (this.#saved !== null) store.restore(this.#saved)
         if (chance.happens(0.5)) store.breakConnections()
       },
-      'tail lost': () => {
-        store.loseTail(1 + chance.below(20))
-        if (chance.happens(0.5)) store.breakConnections()
-      },
       'store full': () => {
         store.isFull = true
         this.#later(forMs(), () => (store.isFull = false))
       },
       'connections broken': () => store.breakConnections(),
       'connections half open': () => store.halfOpen(),
-      'entry forged': () => this.#forge(),
-      'another key': () => {
-        if (fleet.instances.length > 4) return
-        const stranger = fleet.start('a key that is not that of the others')
-        this.#later(forMs(), () => fleet.kill(stranger))
+      'writes lie in a socket': () => {
+        const instance = one()
+        if (instance === undefined) return
+        instance.writesLie = 0.2
+        instance.liesMs = chance.pick([100, 1000, maxAgeMs / 4])
+        this.#later(forMs(), () => (instance.writesLie = 0))
       },
-      'key replaced': () => {
-        const before = fleet.ours
-        fleet.key = `key ${++this.#keys}, which is long enough`
-        this.#saved = null
-        // All at once, or one after the other.
-        const pauseMs = chance.pick([0, maxAgeMs / 10])
-        for (const [at, instance] of before.entries()) {
-          fleet.time.inTheWorld(at * pauseMs, () => {
-            fleet.kill(instance)
-            fleet.start()
-          })
-        }
+      'stray entry': () => store.stray(),
+      'log cut': () => store.cut(chance.below(5)),
+      'row evicted': () => {
+        const hash = store.rows[chance.pick(['events', 'venues'] as const)]
+        const id = [...hash.keys()][chance.below(Math.max(1, hash.size))]
+        if (id !== undefined) hash.delete(id)
       },
-      'log stuck': () => store.stick(`${1_795_000_000_000 + this.count}-0`),
-      'log cleared': () => {
-        if (chance.happens(0.5)) store.stick(`${1_795_000_000_000 + this.count}-0`)
-        store.clear()
+      'hash deleted': () => store.rows[chance.pick(['events', 'venues'] as const)].clear(),
+      'row torn': () => {
+        const hash = store.rows[chance.pick(['events', 'venues'] as const)]
+        const id = [...hash.keys()][chance.below(Math.max(1, hash.size))]
+        if (id !== undefined) hash.set(id, Buffer.from([1, 2, 3]))
       },
-      'entry too large': () =>
-        store.swell({ id: `${store.log?.at(-1)?.id.split('-')[0] ?? 1}-999999`, h: '', b: null, s: null }),
-      'rows torn': () => {
-        const id = store.log?.at(-1)?.id.replace(/\d+$/, (number) => `${Number(number) + 1}`)
-        if (id === undefined) return
-        const [h, b] = [
-          JSON.stringify({ kind: 'rows', updatedAtMs: [], claimId: this.#topClaimId() }),
-          pack(Buffer.from([1, 2, 3])),
-        ]
-        store.forge({ id, h, b, s: new Signing('model', fleet.key).sign('log', id, h, b) })
-      },
+      'members deleted': () => store.members.clear(),
       'rights lost': () => fleet.rights.lose(chance.pick(['events', 'venues']), chance.span(3 * maxAgeMs)),
-      'chunk missing': () => {
-        const chunk = [...store.blobs.keys()].find((name) => name !== 'snapshot')
-        if (chunk !== undefined) store.blobs.delete(chunk)
-      },
-      'snapshot too large': () => {
-        const keys = [...store.blobs.keys(), 'snapshots']
-        store.endlessKeys.add(chance.pick(keys))
-      },
-      'log trimmed': () => {
-        const cut = store.log?.at(-1 - chance.below(5))
-        if (cut !== undefined) store.trimBefore(cut.id)
-      },
       'crm down': () => {
         weather.downUntilMs = fleet.time.trueMs + forMs()
       },
     }
-  }
-
-  #topClaimId(): string {
-    return /"claimId":"(\w+)"/.exec(this.#fleet.store.log?.at(-1)?.h ?? '')?.[1] ?? ''
-  }
-
-  /** Somebody without the key repeats what was written before, or writes where none stands above it. */
-  #forge(): void {
-    const { store } = this.#fleet
-    const { log } = store
-    const top = log?.at(-1)
-    if (log === null || top === undefined) return
-    const [epoch = 0, number = 0] = top.id.split('-').map(Number)
-    const rows = log.filter(({ id, h }) => id.startsWith(`${epoch}-`) && h.includes('"rows"'))
-    const entry = rows.length > 0 ? this.#chance.pick(rows) : top
-    const isHighest = this.#chance.happens(0.3)
-    store.forge({ ...entry, id: isHighest ? `${Number.MAX_SAFE_INTEGER}-0` : `${epoch}-${number + 1}` })
   }
 }

@@ -15,8 +15,8 @@ const PLANS: readonly (readonly [string, FleetSetting])[] = [
   ['a maximum age of 2 s', fleetSettingOf({ strategy: 'token-delta', maxAgeMs: 2000 })],
   ['cursors that do not travel', fleetSettingOf({ strategy: 'token-delta', maxAgeMs: 30_000, cursorsStay: true })],
   [
-    'all read where the store is lost',
-    fleetSettingOf({ strategy: 'token-delta', maxAgeMs: 30_000, readersWhenLost: Infinity }),
+    'nobody reads alone where the store is lost',
+    fleetSettingOf({ strategy: 'token-delta', maxAgeMs: 30_000, readAlone: false }),
   ],
   ['a slow store, read by pages', fleetSettingOf({ strategy: 'full-read', ...slow })],
   ['a slow store, read by a token', fleetSettingOf({ strategy: 'token-delta', ...slow })],
@@ -79,35 +79,4 @@ describe('the cost to the CRM (instances: Goals)', () => {
     expect(one).toBeGreaterThan(100)
     expect(five).toBeLessThan(2.5 * one)
   }, 600_000)
-})
-
-describe('what the log tells of reads (instances: What is on the log)', () => {
-  const readsTold = async (downMs: number): Promise<{ readonly told: number; readonly requests: number }> => {
-    const often = { instances: 1, clients: 0, newer: 0, refreshEveryMs: 50, changeEveryMs: 50, inspectEveryMs: 60_000 }
-    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', maxAgeMs: 10_000, ...often }), SEED)
-    fleet.begin()
-    await fleet.pass(20_000)
-    let told = 0
-    const { onAdded } = fleet.store
-    fleet.store.onAdded = (entry, ...rest) => {
-      if (entry.h.includes('"kind":"read"')) told++
-      onAdded(entry, ...rest)
-    }
-    const before = fleet.requests
-    fleet.weather.downUntilMs = fleet.time.trueMs + downMs
-    await fleet.pass(10_000)
-    return { told, requests: fleet.requests - before }
-  }
-
-  it('is their cursor, with the next heartbeat: of both lists, twice a second', async () => {
-    const { told, requests } = await readsTold(0)
-    expect(requests).toBeGreaterThan(200)
-    expect(told).toBeGreaterThan(30)
-    expect(told).toBeLessThanOrEqual(42)
-  })
-
-  it('is at once that they fail, and when the next one is', async () => {
-    const { told } = await readsTold(9000)
-    expect(told).toBeGreaterThan(4)
-  })
 })

@@ -21,7 +21,7 @@ describeWithRedis('Redis on Node', () => {
   let failures: ReadonlyMap<string, string | null> = new Map()
 
   beforeAll(async () => {
-    failures = await triedOnNode('redis')
+    failures = await triedOnNode()
   })
 
   it.each(Object.keys(REDIS_SENTENCES))('%s', (name) => {

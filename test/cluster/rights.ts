@@ -26,7 +26,6 @@ interface Loss {
 interface World {
   readonly tables: Readonly<Record<ListName, Table>>
   readonly instances: readonly Instance[]
-  readonly ours: readonly Instance[]
   readonly time: VirtualTime
   readonly setting: { readonly maxAgeMs: number }
   readonly checker: { excuse(): void }
@@ -68,7 +67,7 @@ export class Rights {
 
   /** Not within a read: what it has seen by then would hide how much is missing. */
   lose(name: ListName, forMs: number): void {
-    const { tables, instances, ours, time, setting, checker } = this.#world
+    const { tables, instances, time, setting, checker } = this.#world
     const shown = tables[name].shown().map(({ id }) => id)
     const isLong = instances.every(
       ({ cluster }) => cluster.member.role === 'waiting' || cluster.served[name].list.served >= FEWEST,
@@ -80,7 +79,7 @@ export class Rights {
       instances.every(
         (instance) => instance.cluster.member.role === 'waiting' || isWithin(instance, setting.maxAgeMs),
       ) &&
-      ours.some(
+      instances.some(
         (one) =>
           one.cluster.member.role === 'leader' && one.cluster.member.isConnected && isWithin(one, setting.maxAgeMs),
       )

@@ -66,7 +66,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
 
   it('holds on an instance that cannot follow the log any further, and then reads for itself or takes over', async () => {
     for (const isStoreLost of [true, false]) {
-      const fleet = new Fleet({ ...setting, readersWhenLost: Number.POSITIVE_INFINITY }, 4)
+      const fleet = new Fleet(setting, 4)
       const first = await begun(fleet)
       const second = await follower(fleet)
       fleet.history.end()
@@ -77,13 +77,13 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
       const { member } = second.cluster
       if (member.target === null) throw new Error('it follows')
       if (isStoreLost) {
-        fleet.store.state = 'down'
+        fleet.store.health = 'down'
         fleet.store.breakConnections()
       } else {
         fleet.store.empty()
         fleet.kill(first)
       }
-      member.lose(member.target, 'the plan says so')
+      member.lose(member.target)
       await must(fleet, () => second.cluster.member.role === (isStoreLost ? 'standalone' : 'leader'), 2 * MAX_AGE_MS)
       await wait(fleet, 4 * MAX_AGE_MS)
       expect(second.cluster.served.events.list.served).toBe(served)
@@ -93,7 +93,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
   })
 
   it('holds on a leader that resigned, and then reads for itself', async () => {
-    const fleet = new Fleet({ ...setting, readersWhenLost: Number.POSITIVE_INFINITY }, 4)
+    const fleet = new Fleet(setting, 4)
     const { cluster } = await begun(fleet)
     const first = fleet.leader
     fleet.history.end()
@@ -101,7 +101,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
     const { served } = cluster.served.events.list
     hideMost(fleet)
     await must(fleet, () => cluster.served.events.shrunk !== null, 4 * MAX_AGE_MS)
-    fleet.store.state = 'down'
+    fleet.store.health = 'down'
     fleet.store.breakConnections()
     cluster.member.resign('the plan says so')
     await must(fleet, () => cluster.member.role === 'standalone', MAX_AGE_MS)
@@ -113,7 +113,7 @@ describe('the shrink guard in a cluster (architecture: The shrink guard)', () =>
   })
 
   it('lets a follower that hears nothing more of the leader go past the maximum age as ever', async () => {
-    const fleet = new Fleet({ ...setting, readersWhenLost: 1 }, 2)
+    const fleet = new Fleet({ ...setting, readAlone: false }, 2)
     await begun(fleet)
     const second = await follower(fleet)
     fleet.history.end()
@@ -177,12 +177,7 @@ describeWithRedis('the shrink guard after all instances have ended (instances: n
       () => crm.remove(),
     )
     const before = await startBoth(store, crm)
-    const leader = await leaderOf(before)
-    // Nothing can be held again that the store does not have.
-    await eventually(
-      () => leader.status(),
-      (status) => (status?.cluster.snapshot ?? null) !== null,
-    )
+    await leaderOf(before)
     crm.write('events', listOf(5))
     for (const instance of before) expect(Date.parse((await untilOf(instance)) ?? '')).toBeGreaterThan(Date.now())
     for (const instance of before) expect(await answered(instance)).toBe(200)

@@ -6,6 +6,7 @@ import { freePort } from '../support/free-port.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import type { RealInstance } from './real-instance.ts'
 import { startInstance } from './real-instance.ts'
+import { SwallowingProxy } from '../support/swallowing-proxy.ts'
 
 export interface SoakFaultsOptions {
   readonly redis: RedisServer
@@ -16,9 +17,28 @@ export interface SoakFaultsOptions {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** The user of the instances, which the server has from its start. */
+const STORE_USER = 'marquee'
+const STORE_PASSWORD = 'the-password-of-the-store'
+export const STORE_OPTIONS: readonly string[] = [
+  '--user',
+  STORE_USER,
+  'on',
+  `>${STORE_PASSWORD}`,
+  '~marquee:*',
+  ...'-@all +eval +hget +hmget +hset +hdel +hgetall +hlen +hscan +xadd +xread +unlink +type +pexpire +ping +info'.split(
+    ' ',
+  ),
+]
+
+/** Ids are bytes, which no command line takes. */
+const DELETE_ROWS = "for _, id in ipairs(redis.call('HRANDFIELD', KEYS[1], 5)) do redis.call('HDEL', KEYS[1], id) end"
+
 interface Kept {
   readonly name: string
   readonly instance: RealInstance
+  /** Its way to the store. */
+  readonly proxy: SwallowingProxy
 }
 
 /** Calls back when it has begun; is over when it resolves. */
@@ -47,6 +67,18 @@ export class SoakFaults {
       begun()
     },
     'the store is full': (begun) => this.#fillStore(begun),
+    'the store is slow': (begun) => this.#slowStore(begun),
+    'the store refuses access': (begun) => this.#revoke(begun),
+    'the leader is cut from the store': async (begun) => this.#cut(await this.#oneThat(true), begun),
+    'another is cut from the store': async (begun) => this.#cut(await this.#oneThat(false), begun),
+    'rows in the store are deleted': async (begun) => {
+      const { redis } = this.#options
+      for (const list of ['events', 'venues']) {
+        const [key = ''] = redis.ask('KEYS', `marquee:{*}:${list}`).split('\n')
+        if (key !== '') redis.ask('EVAL', DELETE_ROWS, '1', key)
+      }
+      begun()
+    },
     'a later entry is written to the log, and deleted': async (begun) => {
       const { redis } = this.#options
       // There is none where the store has just come back empty.
@@ -67,11 +99,15 @@ export class SoakFaults {
   }
 
   async start(runtime: Runtime, port?: string): Promise<RealInstance> {
-    const { settings, env } = this.#options
+    const { settings, env, redis } = this.#options
     const at = port ?? String(await freePort())
-    const instance = await startInstance(runtime, { listen: { port: Number(at) }, ...settings }, env)
+    const proxy = await SwallowingProxy.open(redis.port)
+    const cluster = { url: { env: 'STORE' } }
+    const store = { STORE: `redis://${STORE_USER}:${STORE_PASSWORD}@127.0.0.1:${proxy.port}/0` }
+    const listen = { port: Number(at) }
+    const instance = await startInstance(runtime, { listen, cluster, ...settings }, { ...env, ...store })
     const name = `${runtime}-${++this.#started}-on-${at}`
-    this.#kept.set(at, { name, instance })
+    this.#kept.set(at, { name, instance, proxy })
     this.logs.set(name, () => instance.process.child.stdout + instance.process.child.stderr)
     return instance
   }
@@ -81,6 +117,7 @@ export class SoakFaults {
     const kept = this.#kept.get(String(port))
     this.#kept.delete(String(port))
     await kept?.instance.end()
+    kept?.proxy.close()
   }
 
   /** Keeps what the store has, to be put back later. */
@@ -116,11 +153,13 @@ export class SoakFaults {
   async #killReader(begun: () => void): Promise<void> {
     const instance = await this.#oneThat(true)
     const port = String(instance.process.port)
+    const proxy = this.#kept.get(port)?.proxy
     this.#kept.delete(port)
     instance.process.child.signal('SIGKILL')
     await instance.process.child.exited
     begun()
     await instance.end()
+    proxy?.close()
     await this.start(instance.runtime, port)
   }
 
@@ -137,6 +176,32 @@ export class SoakFaults {
     begun()
     await this.#forAWhile()
     await redis.run()
+  }
+
+  /** Each command waits up to 300 ms. */
+  async #slowStore(begun: () => void): Promise<void> {
+    const { redis } = this.#options
+    const timer = setInterval(() => redis.ask('CLIENT', 'PAUSE', '300', 'ALL'), 400)
+    begun()
+    await this.#forAWhile()
+    clearInterval(timer)
+  }
+
+  async #revoke(begun: () => void): Promise<void> {
+    const { redis } = this.#options
+    redis.ask('ACL', 'SETUSER', STORE_USER, 'off')
+    redis.ask('CLIENT', 'KILL', 'USER', STORE_USER)
+    begun()
+    await this.#forAWhile()
+    redis.ask('ACL', 'SETUSER', STORE_USER, 'on')
+  }
+
+  async #cut(instance: RealInstance, begun: () => void): Promise<void> {
+    const proxy = this.#kept.get(String(instance.process.port))?.proxy
+    if (proxy !== undefined) proxy.isSwallowing = true
+    begun()
+    await this.#forAWhile()
+    if (proxy !== undefined) proxy.isSwallowing = false
   }
 
   async #freezeStore(begun: () => void): Promise<void> {

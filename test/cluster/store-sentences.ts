@@ -1,163 +1,177 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
-import type { StoredEntry, StoreConnection } from '../../src/cluster/store.ts'
+import type { Claim, WritePosition, StoreConnection, StoredEntry, Write } from '../../src/cluster/store.ts'
+import { StoreFailure } from '../../src/cluster/store.ts'
 
-/** What is tried with a store that has nothing in it. */
-export type Sentence = (connect: () => Promise<StoreConnection>) => Promise<void>
+type Connect = () => Promise<StoreConnection>
 
-export function entryOf(id: string, text = id, body: Buffer | null = null): StoredEntry {
-  return { id, h: JSON.stringify({ text }), b: body, s: null }
+const NOBODY: WritePosition = { token: '', seq: 0 }
+
+export function claimOf(given: Partial<Claim> = {}): Claim {
+  const [seen, highest] = [NOBODY, { epoch: 0, seq: 0 }]
+  return { token: 'a1', seen, highest, after: null, isNew: true, who: 'one', ...given }
 }
 
-/** A texts and bytes, whatever bytes they are held in. */
-function plain({ id, h, b, s }: StoredEntry): unknown {
-  return { id, h, b: b === null ? null : Buffer.from(b).toString('hex'), s }
+export function writeOf(at: WritePosition, given: Partial<Write> = {}): Write {
+  return { at, beat: null, cutSeq: 0, ready: false, notes: '', rows: [], ...given }
 }
 
-const idsOf = (entries: readonly StoredEntry[]): readonly string[] => entries.map(({ id }) => id)
+/** A row as the scripts see it: its kind, its id, and a text. */
+export function rowOf(kind: number, id: number, text = ''): Buffer {
+  return Buffer.concat([Buffer.from([kind]), Buffer.alloc(16, id), Buffer.from(text)])
+}
 
-/** What the port promises of every store, in memory or a server. */
-export const SENTENCES: Readonly<Record<string, Sentence>> = {
-  async 'gives back what was appended, byte for byte'(connect) {
+async function leads(store: StoreConnection): Promise<WritePosition> {
+  const claimed = await store.claim(claimOf())
+  assert.deepEqual(claimed, { seq: 1, epoch: 1 })
+  return { token: 'a1', seq: 1 }
+}
+
+async function rowsOf(store: StoreConnection, list: 'events' | 'venues'): Promise<readonly string[]> {
+  const found: string[] = []
+  let cursor = '0'
+  do {
+    const part = await store.scan(list, cursor, 10)
+    found.push(...part.rows.map((row) => row.toString('latin1')))
+    cursor = part.cursor
+  } while (cursor !== '0')
+  return [...new Set(found)].toSorted()
+}
+
+const textsOf = (rows: readonly Buffer[]): readonly string[] => rows.map((row) => row.toString('latin1')).toSorted()
+
+function kindOf({ claim, rows, beat }: StoredEntry): string {
+  return claim !== null ? 'claim' : rows !== null ? 'rows' : beat === null ? 'nothing' : 'beat'
+}
+
+/** What each store does, in memory and Redis. */
+export const SENTENCES: Readonly<Record<string, (connect: Connect) => Promise<void>>> = {
+  'is blank at first': async (connect) => {
     const store = await connect()
-    const body = Buffer.from([0, 13, 10, 255, 128, 36, 0])
-    const given = { id: '1-0', h: '{"kind":"cläim\\r\\n"}', b: body, s: 'c2ln' }
-    assert.equal(await store.append(given, true), 'added')
-    const [read] = await store.readFrom('1-0', 10)
-    assert.deepEqual(plain(read ?? entryOf('none')), plain(given))
-    const top = await store.top()
-    assert.deepEqual(plain(top ?? entryOf('none')), plain(given))
+    assert.deepEqual(await store.state(), { token: '', seq: 0, epoch: 0, isReady: false, beat: null })
+    assert.deepEqual(await store.readAfter(0, 1, 16), [])
+    assert.deepEqual(await rowsOf(store, 'events'), [])
   },
-  async 'refuses an id that is not above the top'(connect) {
+
+  'takes one of several claims that saw the same': async (connect) => {
+    const [one, other] = [await connect(), await connect()]
+    const claims = await Promise.all([one.claim(claimOf()), other.claim(claimOf({ token: 'b2' }))])
+    assert.equal(claims.filter((claim) => claim !== null).length, 1)
+    const { token, seq, epoch } = await one.state()
+    assert.deepEqual([claims[token === 'a1' ? 0 : 1], seq, epoch], [{ seq: 1, epoch: 1 }, 1, 1])
+  },
+
+  'begins above what a claim knows': async (connect) => {
     const store = await connect()
-    await store.append(entryOf('9-9'), true)
-    assert.equal(await store.append(entryOf('9-9', 'another'), true), 'refused')
-    assert.equal(await store.append(entryOf('8-10'), true), 'refused')
-    assert.equal(await store.append(entryOf('10-0'), false), 'added')
-    assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['9-9', '10-0'])
+    const highest = { epoch: 7, seq: 41 }
+    assert.deepEqual(await store.claim(claimOf({ highest })), { seq: 42, epoch: 8 })
+    const after = { token: 'a1', seq: 90 }
+    assert.deepEqual(await store.claim(claimOf({ token: 'b2', seen: { token: 'a1', seq: 42 }, after })), {
+      seq: 91,
+      epoch: 9,
+    })
+    const [, entry] = await store.readAfter(0, 1, 16)
+    assert.deepEqual(entry?.claim, { epoch: 9, after, who: 'one' })
   },
-  async 'accepts exactly one of forty claims at once'(connect) {
-    const claimants = await Promise.all(Array.from({ length: 40 }, connect))
-    const ended = await Promise.all(claimants.map((store, at) => store.append(entryOf('3-0', `${at}`), true)))
-    assert.equal(ended.filter((one) => one === 'added').length, 1)
-    const [store] = claimants
-    assert.equal((await store?.readFrom('0-0', 10))?.length, 1)
-  },
-  async 'says that there is no log, and creates none where it must not'(connect) {
+
+  'is written by who claimed it last, one write after the other': async (connect) => {
     const store = await connect()
-    assert.equal(await store.append(entryOf('1-1'), false), 'no-log')
-    assert.equal(await store.top(), null)
-    assert.deepEqual(await store.readAfter('0-0', 0, 16), [])
-    assert.deepEqual(await store.readFrom('0-0', 1), [])
+    const at = await leads(store)
+    assert.notEqual(await store.write(writeOf(at)), null)
+    assert.equal(await store.write(writeOf(at)), null)
+    assert.notEqual(await store.write(writeOf({ ...at, seq: 2 })), null)
+    assert.deepEqual(await store.claim(claimOf({ token: 'b2', seen: { ...at, seq: 2 } })), null)
+    assert.deepEqual(await store.claim(claimOf({ token: 'b2', seen: { ...at, seq: 3 } })), { seq: 4, epoch: 2 })
+    assert.equal(await store.write(writeOf({ ...at, seq: 3 })), null)
+    assert.equal(await store.fill('a1', [rowOf(1, 1)]), false)
+    assert.equal((await store.state()).seq, 4)
   },
-  async 'reads what follows an id, and from an id on'(connect) {
+
+  'has the rows of both lists, and their last contents': async (connect) => {
     const store = await connect()
-    for (const id of ['1-0', '1-1', '2-0', '2-1']) await store.append(entryOf(id), true)
-    assert.deepEqual(idsOf(await store.readAfter('1-1', 0, 16)), ['2-0', '2-1'])
-    assert.deepEqual(idsOf(await store.readFrom('1-1', 2)), ['1-1', '2-0'])
-    assert.deepEqual(idsOf(await store.readFrom('1-7', 1)), ['2-0'])
-    assert.equal((await store.top())?.id, '2-1')
+    const at = await leads(store)
+    const [event, venue, hidden] = [rowOf(1, 1, 'Tosca'), rowOf(2, 1, 'Hall'), rowOf(3, 2, '{}')]
+    assert.equal(await store.fill('a1', [event, venue]), true)
+    const rows = [hidden, rowOf(2, 3, 'Foyer'), rowOf(2, 3, 'Bar')]
+    const sizes = await store.write(writeOf(at, { rows, beat: '{}', ready: true }))
+    assert.deepEqual(sizes, { events: 2, venues: 2 })
+    assert.deepEqual(await rowsOf(store, 'events'), textsOf([event, hidden]))
+    assert.deepEqual(await rowsOf(store, 'venues'), textsOf([venue, rowOf(2, 3, 'Bar')]))
+    const gone = [rowOf(5, 1), rowOf(6, 3)]
+    assert.deepEqual(await store.write(writeOf({ ...at, seq: 2 }, { rows: gone, beat: '{}' })), {
+      events: 1,
+      venues: 1,
+    })
   },
-  async 'waits for what follows until it comes'(connect) {
-    const [leader, writer] = [await connect(), await connect()]
-    await writer.append(entryOf('1-0'), true)
-    const waited = leader.readAfter('1-0', 10_000, 16)
-    await writer.append(entryOf('1-1'), false)
-    assert.deepEqual(idsOf(await waited), ['1-1'])
-  },
-  async 'waits no longer than it is told'(connect) {
+
+  'is ready once the leader says so, and no more after a claim that fills it anew': async (connect) => {
     const store = await connect()
-    await store.append(entryOf('1-0'), true)
-    assert.deepEqual(await store.readAfter('1-0', 20, 16), [])
+    const at = await leads(store)
+    await store.write(writeOf(at, { rows: [rowOf(1, 1)] }))
+    assert.equal((await store.state()).isReady, false)
+    await store.write(writeOf({ ...at, seq: 2 }, { beat: '{"leader":"one"}', ready: true }))
+    const { isReady, beat } = await store.state()
+    assert.deepEqual([isReady, beat], [true, '{"leader":"one"}'])
+    await store.claim(claimOf({ token: 'b2', seen: { ...at, seq: 3 }, isNew: false, after: { ...at, seq: 3 } }))
+    assert.deepEqual([(await store.state()).isReady, (await rowsOf(store, 'events')).length], [true, 1])
+    await store.claim(claimOf({ token: 'c3', seen: { token: 'b2', seq: 4 } }))
+    assert.deepEqual([(await store.state()).isReady, (await rowsOf(store, 'events')).length], [false, 0])
   },
-  async 'lets go of what lies before an id, and of the whole log'(connect) {
+
+  'tells in order what was written, byte for byte': async (connect) => {
     const store = await connect()
-    for (const id of ['1-0', '1-1', '1-2']) await store.append(entryOf(id), true)
-    await store.trimBefore('1-1')
-    assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['1-1', '1-2'])
-    await store.drop(['log'])
-    assert.equal(await store.top(), null)
-    assert.equal(await store.append(entryOf('1-3'), false), 'no-log')
+    const at = await leads(store)
+    const rows = [rowOf(1, 255, 'é\u0000'), rowOf(4, 0, '')]
+    await store.write(writeOf(at, { rows, notes: '{"times":[1]}' }))
+    await store.write(writeOf({ ...at, seq: 2 }, { beat: '{}' }))
+    const entries = await store.readAfter(0, 1, 16)
+    assert.deepEqual(entries.map(kindOf), ['claim', 'rows', 'beat'])
+    assert.deepEqual(
+      entries.map(({ seq }) => seq),
+      [1, 2, 3],
+    )
+    assert.deepEqual(entries[1]?.rows, Buffer.concat(rows))
+    assert.equal(entries[1]?.notes, '{"times":[1]}')
+    assert.deepEqual(
+      (await store.readAfter(1, 1, 1)).map(({ seq }) => seq),
+      [2],
+    )
   },
-  async 'keeps blobs by name'(connect) {
+
+  'wakes who waits for the next write': async (connect) => {
+    const [one, other] = [await connect(), await connect()]
+    const at = await leads(one)
+    const waiting = other.readAfter(1, 10_000, 16)
+    await one.write(writeOf(at, { beat: '{}' }))
+    assert.deepEqual(
+      (await waiting).map(({ seq }) => seq),
+      [2],
+    )
+    assert.deepEqual(await other.readAfter(2, 20, 16), [])
+  },
+
+  'keeps what each instance says of itself': async (connect) => {
     const store = await connect()
-    assert.equal(await store.getBlob('snapshot'), null)
-    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
-    await store.putBlob('snapshot', bytes)
-    await store.putBlob('snapshot:1-0:0', Buffer.from('a'))
-    assert.equal(Buffer.from((await store.getBlob('snapshot')) ?? []).toString('hex'), bytes.toString('hex'))
-    assert.equal(await store.countBlobs(['snapshot', 'snapshot:1-0:0', 'snapshot:1-0:1']), 2)
-    await store.drop(['snapshot:1-0:0', 'snapshot:1-0:7'])
-    await store.drop([])
-    assert.equal(await store.getBlob('snapshot:1-0:0'), null)
+    await store.tick('one', '1')
+    await store.tick('two', '2')
+    await store.tick('one', '3')
+    assert.deepEqual(
+      await store.members(),
+      new Map([
+        ['one', '3'],
+        ['two', '2'],
+      ]),
+    )
+    await store.dropMembers(['one', 'none'])
+    await store.dropMembers([])
+    assert.deepEqual(await store.members(), new Map([['two', '2']]))
   },
-  async 'keeps a nonce an instance'(connect) {
+
+  'fails all that is asked of a connection that is gone': async (connect) => {
     const store = await connect()
-    assert.equal((await store.readFields('nonces', 99))?.size, 0)
-    await store.writeField('nonces', 'a', '1')
-    await store.writeField('nonces', 'b', '{"ä":"\\n"}')
-    await store.writeField('nonces', 'a', '2')
-    await store.dropFields('nonces', [])
-    const held = new Map([
-      ['a', '2'],
-      ['b', '{"ä":"\\n"}'],
-    ])
-    assert.deepEqual(await store.readFields('nonces', 99), held)
-    await store.dropFields('nonces', ['a', 'c'])
-    assert.deepEqual([...((await store.readFields('nonces', 99)) ?? []).keys()], ['b'])
-  },
-  async 'says that there are more nonces than are read, and drops them all'(connect) {
-    const store = await connect()
-    for (let at = 0; at < 20; at++) await store.writeField('nonces', `${at}`, '1')
-    assert.equal(await store.readFields('nonces', 19), null)
-    assert.equal((await store.readFields('nonces', 20))?.size, 20)
-    await store.drop(['nonces'])
-    assert.equal((await store.readFields('nonces', 19))?.size, 0)
-  },
-  async 'keeps which snapshots are being written'(connect) {
-    const store = await connect()
-    await store.writeField('snapshots', '1-7', '0')
-    await store.writeField('snapshots', '1-7', '3')
-    await store.writeField('snapshots', '2-0', '1')
-    const entered = new Map([
-      ['1-7', '3'],
-      ['2-0', '1'],
-    ])
-    assert.deepEqual(await store.readFields('snapshots', 2), entered)
-    assert.equal(await store.readFields('snapshots', 1), null)
-    await store.dropFields('snapshots', [])
-    await store.dropFields('snapshots', ['1-7'])
-    assert.equal((await store.readFields('snapshots', 9))?.size, 1)
-    await store.drop(['snapshots'])
-    assert.equal((await store.readFields('snapshots', 9))?.size, 0)
-  },
-  async 'tells whether the log moves, not what is in it'(connect) {
-    const [store, writer] = [await connect(), await connect()]
-    assert.equal(await store.moves(20), false)
-    await writer.append(entryOf('1-0'), true)
-    assert.equal(await store.moves(20), false)
-    const moves = store.moves(10_000)
-    let number = 0
-    // Again and again: nobody says which of two connections is heard first.
-    let entered: Promise<unknown> = Promise.resolve()
-    const timer = setInterval(() => {
-      entered = entered.then(() => writer.append(entryOf(`1-${++number}`), false))
-    }, 20)
-    assert.equal(await moves.finally(() => clearInterval(timer)), true)
-    // The store must not go while an entry is under way.
-    await entered
-  },
-  async 'is a primary, and answers'(connect) {
-    const store = await connect()
-    await store.ping()
-    assert.equal(await store.isPrimary(), true)
-  },
-  async 'fails what waits as lost when its connection is let go'(connect) {
-    const store = await connect()
-    await store.append(entryOf('1-0'), true)
-    const waited = store.readAfter('1-0', 60_000, 16)
+    const waiting = store.readAfter(0, 60_000, 16)
     store.destroy()
-    await assert.rejects(waited, { name: 'StoreFailure', fault: 'lost' })
-    await assert.rejects(store.top(), { name: 'StoreFailure', fault: 'lost' })
+    for (const asked of [waiting, store.state(), store.write(writeOf(NOBODY))])
+      await assert.rejects(asked, StoreFailure)
   },
 }

@@ -80,11 +80,6 @@ export const WRONG: readonly (readonly [string, string])[] = [
     'cluster: { url: "redis://store:6379" }',
     '2: cluster.url must begin with rediss:, since it carries secrets; cluster.allowInsecure: true allows redis:',
   ],
-  ['cluster: { url: "rediss://store", key: "x" }', `2: cluster.key ${SECRET}`],
-  [
-    'cluster: { url: "rediss://store", key: { env: BLANKS } }',
-    '2: cluster.key is the value in the environment variable BLANKS (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
-  ],
   [
     'cluster: { url: "rediss://store", name: "a:b" }',
     '2: cluster.name is "a:b"; it must be letters, digits, _ and -, such as marquee',
@@ -93,10 +88,7 @@ export const WRONG: readonly (readonly [string, string])[] = [
     'cluster: { url: "rediss://store", heartbeat: 10ms }',
     `2: cluster.heartbeat is "10ms"; it ${DURATION}, at least 50ms`,
   ],
-  [
-    'cluster: { url: "rediss://store", readersWhenLost: 0 }',
-    '2: cluster.readersWhenLost is 0; it must be a whole number from 1 on, or all',
-  ],
+  ['cluster: { url: "rediss://store", readAlone: 3 }', '2: cluster.readAlone is 3; it must be on, off, true or false'],
   [
     'cluster: { url: "rediss://store" }\nfreshness: { maxAge: 999ms }',
     '3: freshness.maxAge must be at least 1s if cluster is set: the data of followers is several heartbeats old',

@@ -52,7 +52,6 @@ it('the compose file of several instances mounts what its configuration names, a
   const mounts = new Map(services['marquee-1']?.volumes?.map((volume) => [volume.split(':')[1] ?? '', volume]))
   const files: Readonly<Record<string, string>> = {
     '/etc/marquee/marquee.yaml': textOf('container/instances.yaml'),
-    '/etc/marquee/cluster-key': 'k'.repeat(64),
   }
   const readFile = async (path: string): Promise<Uint8Array> => {
     expect(mounts.has(path)).toBe(true)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { beforeAll, describe, expect, it } from 'bun:test'
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,9 +6,6 @@ import { gunzipSync } from 'node:zlib'
 import { RECORDS } from '../../src/crm/mapping/map-row.ts'
 import { SNAPSHOT_FORMAT } from '../../src/snapshot/snapshot-lines.ts'
 import { dataFingerprintOf } from '../../src/snapshot/snapshot-keeper.ts'
-import { Signing, decodeEntry } from '../../src/cluster/entries.ts'
-import { Session } from '../../src/cluster/store.ts'
-import { loadSnapshot, readManifest } from '../../src/cluster/store-snapshot.ts'
 import { loadConfiguration } from '../../src/config/read-configuration.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { Formatter } from '../../src/formats/format.ts'
@@ -18,17 +15,15 @@ import { systemTime } from '../../src/time/time.ts'
 import { describeWithRedis } from '../cluster/needs-redis.ts'
 import { ROOT } from '../support/child.ts'
 import { exposed } from '../support/exposed-metrics.ts'
-import { RedisServer } from '../support/redis-server.ts'
 import { namedSince } from './named-since.ts'
 import { namesIn, schemaNamesIn } from './names-in.ts'
-import { CLUSTER_KEY, releaseRun, type ReleaseRun, restore, type StoreDump, storeOf } from './release-run.ts'
+import { releaseRun, type ReleaseRun } from './release-run.ts'
 
 const VERSIONS = readdirSync(import.meta.dirname).filter((name) => /^\d+\.\d+\.\d+/.test(name))
 const CHANGELOG = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
 const ENVIRONMENT = {
   MARQUEE_TOKEN: 'open-sesame',
   MARQUEE_REDIS_URL: 'rediss://store.example.org:6379/0',
-  MARQUEE_CLUSTER_KEY: CLUSTER_KEY,
   DATABASE_URL: 'postgres://marquee@database.example.org/crm',
   DATAVERSE_CLIENT_SECRET: 'a secret',
   CRM_SECRET: 'a-secret',
@@ -106,39 +101,6 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
     expectAnswers(lists)
   })
 
-  describeWithRedis('in a cluster', () => {
-    let redis: RedisServer
-    beforeAll(async () => {
-      redis = await RedisServer.start()
-    })
-    afterAll(() => redis.remove())
-
-    it('the log and the snapshot in the store are read as they were written, or CHANGELOG names "snapshot format"', async () => {
-      const dump = JSON.parse(kept('store.json')) as StoreDump
-      await restore(redis, dump)
-      const signing = new Signing(dump.logName.split('-')[0] ?? '', CLUSTER_KEY)
-      const signal = new AbortController().signal
-      const session = await Session.open(storeOf(redis, dump.logName), systemTime, 5000, signal)
-      const manifest = await readManifest(session, signing)
-      if (typeof manifest === 'string') return expect([manifest, isNamed('snapshot format')]).toEqual([manifest, true])
-      if (manifest === null) throw new Error('there is no snapshot in the store')
-      const lists = emptyLists()
-      const pause = (): Promise<void> => Promise.resolve()
-      const why = await loadSnapshot(session, manifest, lists, { memoryBytes: 1e9, nowMs: 0, pause })
-      expect(why).toBeNull()
-      expectAnswers(lists)
-      const entries = await session.ask((store) => store.readFrom('0-1', 1000))
-      const kinds = entries.map((entry) => {
-        const decoded = decodeEntry(entry, signing)
-        return 'refused' in decoded ? decoded.refused : decoded.head.kind
-      })
-      expect(new Set(kinds)).toEqual(
-        new Set(dump.log.map(({ h }) => (JSON.parse(h) as { readonly kind: string }).kind)),
-      )
-      session.close()
-    })
-  })
-
   describeWithRedis('names that operators and callers rely on', () => {
     let now: ReleaseRun
     beforeAll(async () => {
@@ -181,6 +143,6 @@ it('the fixtures of this release are those of its version', () => {
     expect(JSON.parse(readFileSync(join(import.meta.dirname, version, 'status.json'), 'utf8'))).toMatchObject({
       version,
     })
-    expect(existsSync(join(import.meta.dirname, version, 'store.json'))).toBe(true)
+    expect(existsSync(join(import.meta.dirname, version, 'status.json'))).toBe(true)
   }
 })

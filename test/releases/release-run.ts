@@ -1,16 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Secret, IN_THE_FILE } from '../../src/domain/secret.ts'
-import { RedisStore } from '../../src/cluster/redis/redis-store.ts'
 import { startInstance } from '../cluster/real-instance.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
-
-/** Signs the log and the snapshot in the store of every run. */
-export const CLUSTER_KEY = 'the key of all runs that are kept as fixtures'
 
 /**
  * What a running Marquee shows and stores. The fixtures of a release are one of these (scripts/release-fixtures.ts).
@@ -25,23 +20,9 @@ export interface ReleaseRun {
   readonly answers: Readonly<Record<string, unknown>>
   /** The name of the file in the snapshot directory, and its bytes. */
   readonly snapshot: { readonly name: string; readonly bytes: Buffer }
-  /** The store's name of the log, its entries, and its blobs by name in base64. */
-  readonly store: StoreDump
-}
-
-export interface StoreDump {
-  readonly logName: string
-  readonly log: readonly {
-    readonly id: string
-    readonly h: string
-    readonly b: string | null
-    readonly s: string | null
-  }[]
-  readonly blobs: Readonly<Record<string, string>>
 }
 
 const VENUE = 'f0000000-0000-4000-8000-000000000000'
-const MOST_ENTRIES = 1000
 
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
@@ -81,17 +62,17 @@ export async function releaseRun(): Promise<ReleaseRun> {
   const settings = {
     crm: { kind: 'files', directory: crm.crm },
     snapshot: { directory },
-    cluster: { url: redis.url, key: { env: 'MARQUEE_CLUSTER_KEY' } },
+    cluster: { url: redis.url },
     representation: { currency: 'GBP', page: 'https://www.example.org/{Id}' },
     feeds: { calendar: true, jsonLd: true, changes: true },
     lists: true,
   }
-  const instance = await startInstance('bun', settings, { MARQUEE_CLUSTER_KEY: CLUSTER_KEY })
+  const instance = await startInstance('bun', settings)
   try {
     const { address, operations } = instance.process.listening
     await eventually(
       () => instance.status(),
-      (told) => told?.ready === true && told.snapshot !== null && told.cluster.snapshot !== null,
+      (told) => told?.ready === true && told.snapshot !== null,
     )
     const paths = [...[1, 2].map((number) => `api/events/${id(number)}`), `api/venues/${VENUE}`]
     const answers: Record<string, unknown> = {}
@@ -108,7 +89,6 @@ export async function releaseRun(): Promise<ReleaseRun> {
       openapi: await (await fetch(`${address}api/openapi.json`)).text(),
       answers,
       snapshot: { name, bytes: readFileSync(join(directory, name)) },
-      store: await dumpOf(redis),
     }
   } finally {
     await instance.end()
@@ -116,35 +96,4 @@ export async function releaseRun(): Promise<ReleaseRun> {
     crm.remove()
     rmSync(directory, { recursive: true })
   }
-}
-
-/** The store of a log. */
-export function storeOf(redis: RedisServer, logName: string): RedisStore {
-  return new RedisStore({ url: new Secret(redis.url, IN_THE_FILE), ca: null, name: 'marquee' }, logName)
-}
-
-async function dumpOf(redis: RedisServer): Promise<StoreDump> {
-  const keys = redis.ask('KEYS', 'marquee:{*}:*').split('\n')
-  const logName = /\{(.+)\}/.exec(keys[0] ?? '')?.[1] ?? ''
-  const connection = await storeOf(redis, logName).connect()
-  try {
-    const log = await connection.readFrom('0-1', MOST_ENTRIES)
-    const names = keys.flatMap((key) => /\}:(snapshot(?::.+)?)$/.exec(key)?.[1] ?? []).toSorted()
-    const blobs: Record<string, string> = {}
-    for (const name of names) blobs[name] = Buffer.from((await connection.getBlob(name)) ?? []).toString('base64')
-    const encoded = log.map(({ id: at, h, b, s }) => ({ id: at, h, b: b && Buffer.from(b).toString('base64'), s }))
-    return { logName, log: encoded, blobs }
-  } finally {
-    connection.destroy()
-  }
-}
-
-/** Puts a dump into a store, as its instances had left it. */
-export async function restore(redis: RedisServer, { logName, log, blobs }: StoreDump): Promise<void> {
-  const connection = await storeOf(redis, logName).connect()
-  for (const { id: at, h, b, s } of log) {
-    await connection.append({ id: at, h, b: b === null ? null : Buffer.from(b, 'base64'), s }, true)
-  }
-  for (const [name, bytes] of Object.entries(blobs)) await connection.putBlob(name, Buffer.from(bytes, 'base64'))
-  connection.destroy()
 }

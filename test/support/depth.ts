@@ -47,10 +47,7 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'shows events before their venues',
   'shows events though their venues could not be read',
   'serves its snapshot before a read has confirmed it',
-  "counts the age from a heartbeat's arrival",
-  'takes an entry over a gap',
   'sends a heartbeat before its rows',
-  'believes what nobody signed',
 ])
 
 /** Returns the mutants that are hunted. */

@@ -1,6 +1,15 @@
 import { Buffer } from 'node:buffer'
-import type { Appended, FieldsKey, StoredEntry, StoreConnection, StoreFault } from '../../src/cluster/store.ts'
+import type {
+  Claim,
+  Sizes,
+  StoreConnection,
+  StoredEntry,
+  StoreFault,
+  StoreState,
+  Write,
+} from '../../src/cluster/store.ts'
 import { StoreFailure } from '../../src/cluster/store.ts'
+import type { ListName } from '../../src/domain/field.ts'
 
 /** The way of commands to a store, and its delays. */
 export interface Wire {
@@ -15,247 +24,180 @@ export interface Wire {
   here(delayMs: number, then: () => void): void
   /** The connection is cut in both directions. */
   readonly isCut: boolean
-  /** Rewrites an entry as another release would write it. */
-  rewritten?(entry: StoredEntry): StoredEntry
+  /** Returns how long the next write lies in a socket before the store gets it, ms. */
+  lies?(): number
 }
 
-interface Saved {
-  readonly log: readonly StoredEntry[] | null
-  readonly blobs: ReadonlyMap<string, Buffer>
-  readonly nonces: ReadonlyMap<string, string>
-  readonly snapshots: ReadonlyMap<string, string>
+export interface Saved {
+  readonly state: StoreState
+  readonly log: readonly StoredEntry[]
+  readonly rows: Readonly<Record<ListName, ReadonlyMap<string, Buffer>>>
+  readonly members: ReadonlyMap<string, string>
 }
 
 interface Waiter {
-  readonly after: string
-  readonly answer: (entries: readonly StoredEntry[]) => void
+  readonly after: number
+  readonly answer: () => void
 }
 
-/** The server of one or several stores. Its faults concern all of them. */
-class MemoryServer {
-  state: 'up' | 'down' | 'swallows' = 'up'
+const EMPTY: StoreState = { token: '', seq: 0, epoch: 0, isReady: false, beat: null }
+
+/** The cluster's store, in memory, with faults. Its scripts do what those of `redis/scripts.ts` do. */
+export class MemoryStore {
+  state: StoreState = EMPTY
+  log: StoredEntry[] = []
+  rows: Record<ListName, Map<string, Buffer>> = { events: new Map(), venues: new Map() }
+  members: Map<string, string> = new Map()
+  /** `swallows`: accepts connections and commands, and never answers. */
+  health: 'up' | 'down' | 'swallows' = 'up'
   isFull = false
+  /** Called with each entry and the name of its writer. */
+  onAdded: (entry: StoredEntry, name: string) => void = () => {}
+  /** Changes what is claimed, as a mutant does. */
+  claiming: (claim: Claim) => Claim = (claim) => claim
   connections = 0
   generation = 0
   /** Connections up to this number are dead without notice. */
-  halfOpenUpTo = 0
-}
-
-/** The longest that a client waits for an answer to a command. */
-const COMMAND_LIMIT_MS = 5500
-
-/** The cluster's store port, implemented in memory, with faults. Entry ids are checked as Redis streams check them. */
-export class MemoryStore {
-  log: StoredEntry[] | null = null
-  blobs: Map<string, Buffer> = new Map()
-  nonces: Map<string, string> = new Map()
-  snapshots: Map<string, string> = new Map()
-  trueMs: () => number = () => 0
-  /** Called with each read of the newest entry. */
-  onTop: () => void = () => {}
-  /** The offset of the server's clock. Another server has another offset. */
-  #clockOffsetMs = 0
-  readonly #addedAt = new Map<string, number>()
-  /** Called with each added entry and the name of its writer. */
-  onAdded: (entry: StoredEntry, name: string) => void = () => {}
-  readonly #forged = new WeakSet<StoredEntry>()
-  readonly #endless = new WeakSet<StoredEntry>()
-  /** Keys of which the value is too large to be read in time, until they are written again. */
-  readonly endlessKeys: Set<string> = new Set()
-  #stuckAt = '0-0'
-  /** When the log began, or lost an entry that nobody could use. */
-  #usableSinceMs = 0
-  /** For how long a client that looked before the log was usable may still drop it, ms. */
-  settledMs = 0
-  /** Called with the name of a client that drops a usable log. */
-  onDropped: (name: string) => void = () => {}
+  #halfOpenUpTo = 0
+  /** The highest number that the stream has had. */
+  #lastSeq = 0
   #waiters: Waiter[] = []
-  readonly #server: MemoryServer
-
-  /** @param beside another store of the same server */
-  constructor(beside: MemoryStore | null = null) {
-    this.#server = beside === null ? new MemoryServer() : beside.#server
-  }
-
-  /** `swallows`: accepts connections and commands, and never answers. */
-  get state(): MemoryServer['state'] {
-    return this.#server.state
-  }
-
-  set state(state: MemoryServer['state']) {
-    this.#server.state = state
-  }
-
-  set isFull(isFull: boolean) {
-    this.#server.isFull = isFull
-  }
 
   async connect(wire: Wire): Promise<StoreConnection> {
     await new Promise<void>((resolve, reject) => {
-      if (wire.isCut || this.state === 'swallows') return
+      if (wire.isCut || this.health === 'swallows') return
       wire.here(2 * wire.delayMs(), () => {
-        if (this.state === 'down') reject(new StoreFailure('lost', 'connection refused'))
+        if (this.health === 'down') reject(new StoreFailure('lost', 'connection refused'))
         else resolve()
       })
     })
-    return new MemoryConnection(this, wire, this.#server.generation, ++this.#server.connections)
+    return new MemoryConnection(this, wire, this.generation, ++this.connections)
   }
 
   /** Simulates a proxy that has forgotten all connections without notice. New connections work. */
   halfOpen(): void {
-    this.#server.halfOpenUpTo = this.#server.connections
+    this.#halfOpenUpTo = this.connections
   }
 
   swallows(connection: number): boolean {
-    return this.state === 'swallows' || connection <= this.#server.halfOpenUpTo
+    return this.health === 'swallows' || connection <= this.#halfOpenUpTo
   }
 
   /** Breaks all connections. */
   breakConnections(): void {
-    this.#server.generation++
+    this.generation++
     this.#waiters = []
   }
 
   isBroken(generation: number): boolean {
-    return generation !== this.#server.generation || this.state === 'down'
+    return generation !== this.generation || this.health === 'down'
   }
 
   save(): Saved {
     return {
-      log: this.log === null ? null : [...this.log],
-      blobs: new Map(this.blobs),
-      nonces: new Map(this.nonces),
-      snapshots: new Map(this.snapshots),
+      state: this.state,
+      log: [...this.log],
+      rows: { events: new Map(this.rows.events), venues: new Map(this.rows.venues) },
+      members: new Map(this.members),
     }
   }
 
-  clockMs(): number {
-    return this.trueMs() + this.#clockOffsetMs
-  }
-
-  /** Records the server's time when it added a body. Used by a mutant only. */
-  noteAdded(packed: Uint8Array | null): void {
-    this.#addedAt.set(bodyKey(packed), this.clockMs())
-  }
-
-  addedAtMs(body: Uint8Array): number {
-    return this.#addedAt.get(bodyKey(Buffer.concat([Buffer.alloc(4), body]))) ?? this.clockMs()
-  }
-
   /** Replaces the data by another server's. Connected clients notice nothing. */
-  restore({ log, blobs, nonces, snapshots }: Saved): void {
-    this.#clockOffsetMs -= 20_000
-    this.log = log === null ? null : [...log]
-    this.#stuckAt = '0-0'
-    this.blobs = new Map(blobs)
-    this.nonces = new Map(nonces)
-    this.snapshots = new Map(snapshots)
+  restore({ state, log, rows, members }: Saved): void {
+    this.state = state
+    this.log = [...log]
+    this.#lastSeq = log.at(-1)?.seq ?? 0
+    this.rows = { events: new Map(rows.events), venues: new Map(rows.venues) }
+    this.members = new Map(members)
   }
 
   empty(): void {
-    this.restore({ log: null, blobs: new Map(), nonces: new Map(), snapshots: new Map() })
+    this.restore({ state: EMPTY, log: [], rows: { events: new Map(), venues: new Map() }, members: new Map() })
   }
 
-  loseTail(entries: number): void {
-    if (this.log === null) return
-    const kept = Math.max(1, this.log.length - entries)
-    const isUsableAgain = this.log.slice(kept).some((entry) => this.#forged.has(entry))
-    // A client may still wait for the entry, for as long as a command may take.
-    if (isUsableAgain) this.#usableSinceMs = this.trueMs() + COMMAND_LIMIT_MS
-    this.log = this.log.slice(0, kept)
+  /** Removes all but the last entries. */
+  cut(left: number): void {
+    this.log = left === 0 ? [] : this.log.slice(-left)
   }
 
-  append(entry: StoredEntry, mayCreate: boolean, name = ''): Appended {
+  /** Somebody adds an entry of their own, so that no lower number can be added. */
+  stray(): void {
+    this.#lastSeq += 1_000_000
+    this.#push({ token: '', seq: this.#lastSeq, claim: null, rows: null, notes: '', beat: null })
+  }
+
+  claim(given: Claim, name: string): { readonly seq: number; readonly epoch: number } | null {
+    const { token, seen, highest, after, isNew, who } = this.claiming(given)
+    const { state } = this
+    if (state.token !== seen.token || state.seq !== seen.seq) return null
+    const seq = Math.max(seen.seq, after?.seq ?? highest.seq) + 1
+    const epoch = Math.max(state.epoch, highest.epoch) + 1
+    this.#add({ token, seq, claim: { epoch, after, who }, rows: null, notes: '', beat: null }, name)
+    this.state = { ...state, token, seq, epoch, isReady: state.isReady && !isNew }
+    if (isNew) this.rows = { events: new Map(), venues: new Map() }
+    return { seq, epoch }
+  }
+
+  write({ at, beat, cutSeq, ready, notes, rows }: Write, name: string): Sizes | null {
+    const { state } = this
+    if (state.token !== at.token || state.seq !== at.seq) return null
+    const seq = at.seq + 1
+    const joined = rows.length === 0 ? null : Buffer.concat([...rows])
+    this.#add({ token: at.token, seq, claim: null, rows: joined, notes, beat }, name)
+    this.log = this.log.filter((entry) => entry.seq >= cutSeq)
+    for (const row of rows) this.#put(row)
+    this.state = { ...state, seq, beat: beat ?? state.beat, isReady: state.isReady || ready }
+    return beat === null ? { events: 0, venues: 0 } : { events: this.rows.events.size, venues: this.rows.venues.size }
+  }
+
+  fill(token: string, rows: readonly Buffer[]): boolean {
+    if (this.state.token !== token) return false
     this.#makeRoom()
-    if (this.log === null && !mayCreate) return 'no-log'
-    const top = this.log?.at(-1)
-    if (this.log !== null && !isAbove(entry.id, this.#stuckAt)) return 'refused'
-    if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
+    for (const row of rows) this.#put(row)
+    return true
+  }
+
+  #put(row: Buffer): void {
+    const kind = row[0] ?? 0
+    const hash = this.rows[kind % 2 === 1 ? 'events' : 'venues']
+    const id = row.toString('hex', 1, 17)
+    if (kind > 4) hash.delete(id)
+    else hash.set(id, row)
+  }
+
+  #add(entry: StoredEntry, name: string): void {
+    this.#makeRoom()
+    if (entry.seq <= this.#lastSeq) this.log = []
+    this.#lastSeq = entry.seq
     this.#push(entry)
     this.onAdded(entry, name)
-    return 'added'
-  }
-
-  /** Adds an entry that no instance wrote. */
-  forge(entry: StoredEntry): void {
-    this.#forged.add(entry)
-    this.#push(entry)
-  }
-
-  /** Simulates a stranger that writes a later entry and removes it again. */
-  stick(id: string): void {
-    this.log ??= []
-    this.#stuckAt = id
-  }
-
-  /** Removes all entries. The log stays, and with it the last id. */
-  clear(): void {
-    const top = this.log?.at(-1)
-    if (top !== undefined && isAbove(top.id, this.#stuckAt)) this.#stuckAt = top.id
-    if (this.log !== null) this.log = []
-  }
-
-  /** Makes the last entry too large to be read in time. */
-  swell(entry: StoredEntry): void {
-    this.forge(entry)
-    this.#endless.add(entry)
-  }
-
-  isEndless(entries: readonly StoredEntry[]): boolean {
-    return entries.some((entry) => this.#endless.has(entry))
-  }
-
-  drop(name: string): void {
-    const top = this.log?.at(-1)
-    const isOld = this.trueMs() - this.#usableSinceMs > this.settledMs
-    const isOfUse = top !== undefined && !this.#forged.has(top) && !isAbove(this.#stuckAt, top.id)
-    if (isOfUse && isOld) this.onDropped(name)
-    this.log = null
-    this.#stuckAt = '0-0'
   }
 
   #push(entry: StoredEntry): void {
-    if (this.log === null) this.#usableSinceMs = this.trueMs()
-    this.log ??= []
     this.log.push(entry)
     const waiting = this.#waiters
-    this.#waiters = waiting.filter(({ after }) => !isAbove(entry.id, after))
-    for (const { after, answer } of waiting) if (isAbove(entry.id, after)) answer([entry])
+    this.#waiters = waiting.filter(({ after }) => entry.seq <= after)
+    for (const { after, answer } of waiting) if (entry.seq > after) answer()
   }
 
   #makeRoom(): void {
-    if (this.#server.isFull) throw new StoreFailure('full', 'OOM command not allowed')
+    if (this.isFull) throw new StoreFailure('full', 'OOM command not allowed')
   }
 
-  after(id: string, count: number): readonly StoredEntry[] {
-    return (this.log ?? []).filter((entry) => isAbove(entry.id, id)).slice(0, count)
+  after(seq: number, count: number): readonly StoredEntry[] {
+    return this.log.filter((entry) => entry.seq > seq).slice(0, count)
   }
 
-  wait(after: string, answer: Waiter['answer']): () => void {
+  wait(after: number, answer: () => void): () => void {
     const waiter = { after, answer }
     this.#waiters.push(waiter)
     return () => (this.#waiters = this.#waiters.filter((one) => one !== waiter))
   }
 
-  trimBefore(id: string): void {
-    this.log = this.log?.filter((entry) => !isAbove(id, entry.id)) ?? null
-  }
-
-  write(change: () => void): void {
+  tick(instance: string, said: string): void {
     this.#makeRoom()
-    change()
+    this.members.set(instance, said)
   }
-}
-
-function bodyKey(bytes: Uint8Array | null): string {
-  return bytes === null ? '' : Buffer.from(bytes).toString('latin1')
-}
-
-/** Returns true if stream id `left` is above `right`. */
-function isAbove(left: string, right: string): boolean {
-  const [leftEpoch = 0, leftNumber = 0] = left.split('-').map(Number)
-  const [rightEpoch = 0, rightNumber = 0] = right.split('-').map(Number)
-  return leftEpoch === rightEpoch ? leftNumber > rightNumber : leftEpoch > rightEpoch
 }
 
 class MemoryConnection implements StoreConnection {
@@ -275,7 +217,7 @@ class MemoryConnection implements StoreConnection {
     this.#number = number
   }
 
-  #ask<Value>(act: (answer: (value: Value) => void) => void): Promise<Value> {
+  #ask<Value>(act: (answer: (value: Value) => void) => void, liesMs = 0): Promise<Value> {
     const wire = this.#wire
     const store = this.#store
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
@@ -287,7 +229,7 @@ class MemoryConnection implements StoreConnection {
     const losesAnswer = wire.losesAnswer()
     const isCut = wire.isCut
     void before.then(() =>
-      wire.inTheWorld(wire.delayMs(), () => {
+      wire.inTheWorld(wire.delayMs() + liesMs, () => {
         arrived()
         if (isCut || wire.isCut || store.swallows(this.#number)) return
         if (store.isBroken(this.#generation)) {
@@ -310,19 +252,27 @@ class MemoryConnection implements StoreConnection {
     return promise
   }
 
-  append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
-    const wire = this.#wire
-    return this.#ask((answer) => answer(this.#store.append(wire.rewritten?.(entry) ?? entry, mayCreate, wire.name)))
+  state(): Promise<StoreState> {
+    return this.#ask((answer) => answer(this.#store.state))
   }
 
-  readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
+  claim(claim: Claim): ReturnType<StoreConnection['claim']> {
+    return this.#ask((answer) => answer(this.#store.claim(claim, this.#wire.name)), this.#wire.lies?.())
+  }
+
+  write(write: Write): Promise<Sizes | null> {
+    return this.#ask((answer) => answer(this.#store.write(write, this.#wire.name)), this.#wire.lies?.())
+  }
+
+  fill(token: string, rows: readonly Buffer[]): Promise<boolean> {
+    return this.#ask((answer) => answer(this.#store.fill(token, rows)))
+  }
+
+  readAfter(seq: number, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
     return this.#ask((answer) => {
-      const send = (entries: readonly StoredEntry[]): void => {
-        if (!this.#store.isEndless(entries)) answer(entries)
-      }
-      const entries = this.#store.after(id, count)
-      if (entries.length > 0) return send(entries)
-      const leave = this.#store.wait(id, send)
+      const entries = this.#store.after(seq, count)
+      if (entries.length > 0 || waitMs === 0) return answer(entries)
+      const leave = this.#store.wait(seq, () => answer(this.#store.after(seq, count)))
       this.#wire.inTheWorld(waitMs, () => {
         leave()
         answer([])
@@ -330,92 +280,32 @@ class MemoryConnection implements StoreConnection {
     })
   }
 
-  async moves(waitMs: number): Promise<boolean> {
+  /** Shows half of the rows at a time, so that others change between two answers. */
+  scan(list: ListName, cursor: string): Promise<{ readonly cursor: string; rows: readonly Buffer[] }> {
     return this.#ask((answer) => {
-      const leave = this.#store.wait(this.#store.log?.at(-1)?.id ?? '0-0', () => answer(true))
-      this.#wire.inTheWorld(waitMs, () => {
-        leave()
-        answer(false)
-      })
+      const half = Number(cursor)
+      const rows = [...this.#store.rows[list]].filter(([id]) => Number.parseInt(id.slice(-1), 16) % 2 === half)
+      answer({ cursor: half === 0 ? '1' : '0', rows: rows.map(([, row]) => row) })
     })
   }
 
-  readFrom(id: string, count: number): Promise<readonly StoredEntry[]> {
-    return this.#ask((answer) => {
-      answer((this.#store.log ?? []).filter((entry) => !isAbove(id, entry.id)).slice(0, count))
-    })
+  tick(instance: string, said: string): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.tick(instance, said)))
   }
 
-  top(): Promise<StoredEntry | null> {
-    return this.#ask((answer) => {
-      this.#store.onTop()
-      const top = this.#store.log?.at(-1)
-      if (top === undefined || !this.#store.isEndless([top])) answer(top ?? null)
-    })
+  members(): Promise<ReadonlyMap<string, string>> {
+    return this.#ask((answer) => answer(new Map(this.#store.members)))
   }
 
-  trimBefore(id: string): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.trimBefore(id)))
-  }
-
-  drop(keys: readonly string[]): Promise<void> {
+  dropMembers(instances: readonly string[]): Promise<void> {
     return this.#ask((answer) => {
-      for (const key of keys) {
-        if (key === 'log') this.#store.drop(this.#wire.name)
-        else if (key === 'nonces' || key === 'snapshots') this.#store[key].clear()
-        else this.#store.blobs.delete(key)
-        this.#store.endlessKeys.delete(key)
-      }
+      for (const instance of instances) this.#store.members.delete(instance)
       answer()
     })
-  }
-
-  putBlob(name: string, bytes: Buffer): Promise<void> {
-    return this.#ask((answer) => {
-      this.#store.endlessKeys.delete(name)
-      answer(this.#store.write(() => this.#store.blobs.set(name, bytes)))
-    })
-  }
-
-  getBlob(name: string): Promise<Buffer | null> {
-    return this.#ask((answer) => {
-      if (!this.#store.endlessKeys.has(name)) answer(this.#store.blobs.get(name) ?? null)
-    })
-  }
-
-  countBlobs(names: readonly string[]): Promise<number> {
-    return this.#ask((answer) => answer(names.filter((name) => this.#store.blobs.has(name)).length))
-  }
-
-  writeField(key: FieldsKey, name: string, text: string): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.write(() => this.#store[key].set(name, text))))
-  }
-
-  readFields(key: FieldsKey, most: number): Promise<ReadonlyMap<string, string> | null> {
-    return this.#ask((answer) => {
-      if (this.#store.endlessKeys.has(key)) return
-      answer(this.#store[key].size > most ? null : new Map(this.#store[key]))
-    })
-  }
-
-  dropFields(key: FieldsKey, names: readonly string[]): Promise<void> {
-    return this.#ask((answer) => {
-      for (const name of names) this.#store[key].delete(name)
-      answer()
-    })
-  }
-
-  ping(): Promise<void> {
-    return this.#ask((answer) => answer())
-  }
-
-  isPrimary(): Promise<boolean> {
-    return this.#ask((answer) => answer(true))
   }
 
   destroy(): void {
     this.#isDestroyed = true
-    for (const reject of this.#failures) reject(new StoreFailure('lost', 'destroyed'))
-    this.#failures.clear()
+    for (const fail of this.#failures) fail(new StoreFailure('lost', 'destroyed'))
   }
 }

@@ -1,15 +1,20 @@
 import { Buffer } from 'node:buffer'
 import { X509Certificate } from 'node:crypto'
 import { RESP_TYPES, createClient } from '@redis/client'
+import type { ListName } from '../../domain/field.ts'
 import {
-  type Appended,
-  type FieldsKey,
+  type Claim,
+  type WritePosition,
+  type Sizes,
   type Store,
   type StoreConnection,
   type StoredEntry,
+  type StoreState,
   StoreFailure,
+  type Write,
 } from '../store.ts'
-import { type RawReply, entriesOf, listOf, namedIn, storeFailureOf, strange, textIn } from './replies.ts'
+import { type RawReply, entriesOf, isOfOtherType, listOf, namedIn, storeFailureOf, strange, textIn } from './replies.ts'
+import { CLAIM, FILL, WRITE } from './scripts.ts'
 import { readSmallFile, readText } from '../../time/read-text.ts'
 
 /** A secret URL that can be read again from its source. */
@@ -21,38 +26,24 @@ interface StoreAddress {
 export interface RedisSettings {
   /** `rediss://user:password@host:6379/0`, the primary. */
   readonly url: StoreAddress
-  /** Returns true if a URL that was read again may be used. */
-  readonly mayUse?: (url: StoreAddress) => boolean
+  /** Returns true if a URL that was read again, or that a sentinel names, may be used. */
+  readonly mayUse?: (url: Pick<StoreAddress, 'reveal'>) => boolean
+  /** The sentinels that know the primary, and by what name; `null` if the URL names it. */
+  readonly sentinel: { readonly name: string; readonly nodes: readonly string[] } | null
   /** The PEM file of certificates to trust; `null` means the system's. */
   readonly ca: string | null
   /** Separates several Marquees in one store. */
   readonly name: string
-  /** Whether to test only the rights. Keys that cannot be removed then expire within a minute, and no log is listed. */
-  readonly isProbe?: boolean
-  /** A clock that is never set. */
-  readonly nowMs?: () => number
 }
 
 /** Keys expire a day after a leader last wrote. Nothing relies on this. */
 const EXPIRES_MS = 24 * 3_600_000
-const PROBE_EXPIRES_MS = 60_000
-/** The fraction of that time after which it is renewed. */
-const RENEWED_PART = 1 / 24
-/** The most keys or fields that one command removes: other clients wait meanwhile. */
-const MOST_AT_ONCE = 1000
-/** The number of fields requested at once from a hash. */
-const SCAN_FIELDS = '1000'
-
-/** The names of logs without and with a key (entries.ts), as patterns of Redis. */
-const LOG_NAMES = ['', `-${'[0-9a-f]'.repeat(8)}`].map((end) => `${'[0-9a-f]'.repeat(12)}${end}`)
-/** The most names of other logs that are read, and the most logs that are examined. */
-const MOST_NAMES = 10_000
-const MOST_OTHERS = 50
+const SCOPES_LISTED = 1000
 
 const UNUSABLE =
   'cluster.url was read again and cannot be used: it must have the form rediss://user:password@host:6379/0'
 
-type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
+type Send = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
 
 /**
  * Redis or Valkey 6.2 or later. The client must not reconnect, queue or repeat commands: it would hide the loss of the
@@ -60,12 +51,12 @@ type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
  */
 export class RedisStore implements Store {
   readonly #settings: RedisSettings
-  readonly #logName: string
+  readonly #scope: string
   #url: StoreAddress
 
-  constructor(settings: RedisSettings, logName: string) {
+  constructor(settings: RedisSettings, scope: string) {
     this.#settings = settings
-    this.#logName = logName
+    this.#scope = scope
     this.#url = settings.url
   }
 
@@ -76,192 +67,175 @@ export class RedisStore implements Store {
       // The password or the address may have changed.
       const read = await this.#url.refresh()
       if (!read.ok || read.secret === this.#url) throw storeFailureOf(cause)
-      const { mayUse = () => true } = this.#settings
-      if (!mayUse(read.secret)) throw new StoreFailure('refused', UNUSABLE)
+      if (!this.#mayUse(read.secret)) throw new StoreFailure('refused', UNUSABLE)
       this.#url = read.secret
       return this.#open().catch((again: unknown) => Promise.reject(storeFailureOf(again)))
     }
   }
 
+  #mayUse(url: Pick<StoreAddress, 'reveal'>): boolean {
+    return this.#settings.mayUse?.(url) ?? true
+  }
+
   async #open(): Promise<RedisConnection> {
-    const { ca } = this.#settings
-    const url = this.#url.reveal()
+    const { ca, name } = this.#settings
     const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
-    const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
-    const client = createClient({
-      url,
-      RESP: 2,
-      socket: { reconnectStrategy: false, connectTimeout: 0, ...tls },
-      disableOfflineQueue: true,
-      // Operators need not grant the rights for these commands.
-      disableClientInfo: true,
-      maintNotifications: 'disabled',
-    })
-    // Failing commands report the error; without a listener it would end the process.
-    client.on('error', () => {})
-    const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
-    const connection = new RedisConnection(
-      (parts) => bytes.sendCommand<RawReply>([...parts]),
-      () => client.destroy(),
-      this.#settings,
-      this.#logName,
-    )
-    try {
-      await client.connect()
-      // A server that hangs, or of another kind, also accepts connections.
-      await connection.ping()
-    } catch (cause) {
-      connection.destroy()
-      throw cause
+    const url = await this.#primary(trusted)
+    const { send, end } = await connected(url, trusted)
+    return new RedisConnection(send, end, `${name}:{${this.#scope}}:`, name)
+  }
+
+  /** Asks all sentinels at once: one that is stopped must not keep the others waiting. */
+  async #primary(trusted: { readonly ca?: string }): Promise<string> {
+    const { sentinel } = this.#settings
+    const url = new URL(this.#url.reveal())
+    if (sentinel === null) return url.href
+    const open: (() => void)[] = []
+    const ask = async (node: string): Promise<string> => {
+      const { send, end } = await connected(`${url.protocol}//${node}`, trusted, (own) => open.push(own))
+      open.push(end)
+      const [host, port] = listOf(await send(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', sentinel.name])).map(textIn)
+      if (host === undefined || port === undefined) {
+        throw new StoreFailure('refused', `no sentinel of cluster.sentinel.nodes knows ${sentinel.name}`)
+      }
+      url.hostname = host.includes(':') ? `[${host}]` : host
+      url.port = port
+      return url.href
     }
-    return connection
+    try {
+      const primary = await Promise.any(sentinel.nodes.map((node) => ask(node)))
+      if (this.#mayUse({ reveal: () => primary })) return primary
+      throw new StoreFailure('refused', 'the sentinels name a primary on another machine: cluster.url must be rediss:')
+    } catch (cause) {
+      const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+      throw first
+    } finally {
+      for (const end of open) end()
+    }
   }
 }
 
+async function connected(
+  url: string,
+  trusted: { readonly ca?: string },
+  opens: (end: () => void) => void = () => {},
+): Promise<{ readonly send: Send; readonly end: () => void }> {
+  const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
+  const client = createClient({
+    url,
+    RESP: 2,
+    socket: { reconnectStrategy: false, connectTimeout: 0, ...tls },
+    disableOfflineQueue: true,
+    // Operators need not grant the rights for these commands.
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  })
+  // Failing commands report the error; without a listener it would end the process.
+  client.on('error', () => {})
+  const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
+  const end = (): void => client.destroy()
+  opens(end)
+  try {
+    await client.connect()
+    // A server that hangs, or of another kind, also accepts connections.
+    if (textIn(await bytes.sendCommand<RawReply>(['PING'])) !== 'PONG') throw strange()
+  } catch (cause) {
+    end()
+    throw cause
+  }
+  return { send: (parts) => bytes.sendCommand<RawReply>([...parts]), end }
+}
+
 export class RedisConnection implements StoreConnection {
-  readonly #send: Command
+  readonly #send: Send
   readonly #end: () => void
   readonly #name: string
-  readonly #logName: string
-  readonly #log: string
-  readonly #isProbe: boolean
-  readonly #expiresMs: string
-  readonly #nowMs: () => number
-  #renewedAtMs = Number.NEGATIVE_INFINITY
+  readonly #keys: Readonly<Record<'state' | 'log' | ListName | 'members', string>>
+  readonly #scripts: readonly string[]
 
-  constructor(send: Command, end: () => void, settings: RedisSettings, logName: string) {
-    const { name, isProbe = false, nowMs = () => performance.now() } = settings
+  /** @param prefix the braces in it keep all keys in one slot of a Redis Cluster */
+  constructor(send: Send, end: () => void, prefix: string, name: string) {
     this.#send = send
     this.#end = end
     this.#name = name
-    this.#logName = logName
-    this.#log = this.#key('log')
-    this.#isProbe = isProbe
-    this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
-    this.#nowMs = nowMs
-  }
-
-  /** The braces keep all keys in one slot of a Redis Cluster. */
-  #key(key: string): string {
-    return `${this.#name}:{${this.#logName}}:${key}`
-  }
-
-  async append({ id, h, b, s }: StoredEntry, mayCreate: boolean): Promise<Appended> {
-    const fields = ['h', h, ...(b === null ? [] : ['b', b]), ...(s === null ? [] : ['s', s])]
-    const create = mayCreate ? [] : ['NOMKSTREAM']
-    try {
-      const added = await this.#command('XADD', this.#log, ...create, id, ...fields)
-      if (added === null) return 'no-log'
-      if (textIn(added) !== id) throw strange()
-    } catch (cause) {
-      // XADD reports the first for an id that is not above the last one, which ensures that exactly one of several
-      // claims succeeds, and the second if the last one is the highest id there is.
-      if (cause instanceof StoreFailure && /equal or smaller|exhausted the last/.test(cause.message)) return 'refused'
-      throw cause
+    const key = (last: string): string => `${prefix}${last}`
+    this.#keys = {
+      state: key('state'),
+      log: key('log'),
+      events: key('events'),
+      venues: key('venues'),
+      members: key('members'),
     }
-    const nowMs = this.#nowMs()
-    // The interval is a time, not a number of heartbeats, because those may be minutes apart.
-    if (nowMs - this.#renewedAtMs >= EXPIRES_MS * RENEWED_PART) {
-      await this.#renew()
-      this.#renewedAtMs = nowMs
+    const { state, log, events, venues, members } = this.#keys
+    this.#scripts = ['5', state, log, events, venues, members]
+  }
+
+  async state(): Promise<StoreState> {
+    const fields = ['token', 'seq', 'epoch', 'ready', 'beat']
+    // A key of another type is none: the next claim removes it.
+    const reply = await this.#command('HMGET', this.#keys.state, ...fields).catch(ifOfOtherType)
+    const [token, seq, epoch, ready, beat] = listOf(reply)
+    return {
+      token: textIn(token),
+      seq: numberIn(seq),
+      epoch: numberIn(epoch),
+      isReady: textIn(ready) === '1',
+      beat: Buffer.isBuffer(beat) ? textIn(beat) : null,
     }
-    return 'added'
   }
 
-  async #renew(): Promise<void> {
-    for (const key of [this.#log, this.#key('nonces')]) await this.#command('PEXPIRE', key, this.#expiresMs)
-    // For `check` only; in a Redis Cluster it may be on another node.
-    if (!this.#isProbe) await this.#writeField(`${this.#name}:scopes`, this.#logName, '1').catch(() => {})
+  async claim({ token, seen, highest, after, isNew, who }: Claim): Promise<{ seq: number; epoch: number } | null> {
+    const afterSeq = after?.seq ?? highest.seq
+    const given = [token, seen.token, String(seen.seq), String(highest.epoch), after?.token ?? '', String(afterSeq)]
+    const reply = await this.#command('EVAL', CLAIM, ...this.#scripts, ...given, isNew ? '1' : '0', who)
+    const [isTaken, seq, epoch] = listOf(reply).map(numberIn)
+    return isTaken === 1 && seq !== undefined && epoch !== undefined ? { seq, epoch } : null
   }
 
-  async #writeField(key: string, name: string, text: string): Promise<void> {
-    await Promise.all([this.#command('HSET', key, name, text), this.#command('PEXPIRE', key, this.#expiresMs)])
+  async write({ at, beat, cutSeq, ready, notes, rows }: Write): Promise<Sizes | null> {
+    const given = [at.token, String(at.seq), beat ?? '', String(cutSeq), ready ? '1' : '', notes, String(EXPIRES_MS)]
+    const reply = await this.#command('EVAL', WRITE, ...this.#scripts, ...given, ...rows)
+    const [isWritten, events = 0, venues = 0] = listOf(reply).map(numberIn)
+    return isWritten === 1 ? { events, venues } : null
   }
 
-  async readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
+  async fill(token: string, rows: readonly Buffer[]): Promise<boolean> {
+    return numberIn(await this.#command('EVAL', FILL, ...this.#scripts, token, ...rows)) === 1
+  }
+
+  async readAfter(seq: number, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
     // 0 would block for ever.
     const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
-    const streams = await this.#command('XREAD', 'COUNT', String(count), ...block, 'STREAMS', this.#log, id)
+    const after = ['STREAMS', this.#keys.log, `${seq}-0`]
+    const streams = await this.#command('XREAD', 'COUNT', String(count), ...block, ...after).catch(ifOfOtherType)
     const [stream] = listOf(streams)
     return entriesOf(listOf(stream)[1])
   }
 
-  async moves(waitMs: number): Promise<boolean> {
-    return (await this.readAfter('$', waitMs, 1)).length > 0
+  async scan(list: ListName, cursor: string, count: number): Promise<{ cursor: string; rows: readonly Buffer[] }> {
+    const reply = await this.#command('HSCAN', this.#keys[list], cursor, 'COUNT', String(count)).catch(ifOfOtherType)
+    const [next, fields] = listOf(reply)
+    const rows = listOf(fields).filter((part, at) => at % 2 === 1 && Buffer.isBuffer(part))
+    return { cursor: textIn(next ?? '0'), rows: rows.filter((row) => Buffer.isBuffer(row)) }
   }
 
-  async readFrom(id: string, count: number): Promise<readonly StoredEntry[]> {
-    return entriesOf(await this.#command('XRANGE', this.#log, id, '+', 'COUNT', String(count)))
+  async tick(instance: string, said: string): Promise<void> {
+    await this.#command('HSET', this.#keys.members, instance, said).catch(ifOfOtherType)
   }
 
-  top(): Promise<StoredEntry | null> {
-    return this.#lastOf(this.#log)
+  async members(): Promise<ReadonlyMap<string, string>> {
+    try {
+      const flat = listOf(await this.#command('HGETALL', this.#keys.members)).map(textIn)
+      return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? ''] as const] : [])))
+    } catch (cause) {
+      if (!isOfOtherType(cause)) throw cause
+      await this.#command('UNLINK', this.#keys.members)
+      return new Map()
+    }
   }
 
-  async #lastOf(log: string): Promise<StoredEntry | null> {
-    const [last] = entriesOf(await this.#command('XREVRANGE', log, '+', '-', 'COUNT', '1'))
-    return last ?? null
-  }
-
-  async trimBefore(id: string): Promise<void> {
-    await this.#command('XTRIM', this.#log, 'MINID', id)
-  }
-
-  async drop(keys: readonly string[]): Promise<void> {
-    const names = keys.map((key) => this.#key(key))
-    await this.#each(names, (some) => this.#command('UNLINK', ...some))
-  }
-
-  async putBlob(name: string, bytes: Buffer): Promise<void> {
-    await this.#command('SET', this.#key(name), bytes, 'PX', this.#expiresMs)
-  }
-
-  async getBlob(name: string): Promise<Buffer | null> {
-    const bytes = await this.#command('GET', this.#key(name))
-    return Buffer.isBuffer(bytes) ? bytes : null
-  }
-
-  async countBlobs(names: readonly string[]): Promise<number> {
-    return Number(await this.#command('EXISTS', ...names.map((name) => this.#key(name))))
-  }
-
-  async writeField(key: FieldsKey, name: string, text: string): Promise<void> {
-    // Nonces are frequent, and expire with the log.
-    if (key === 'nonces') await this.#command('HSET', this.#key(key), name, text)
-    else await this.#writeField(this.#key(key), name, text)
-  }
-
-  readFields(key: FieldsKey, most: number): Promise<ReadonlyMap<string, string> | null> {
-    return this.#fieldsOf(this.#key(key), most)
-  }
-
-  async dropFields(key: FieldsKey, names: readonly string[]): Promise<void> {
-    await this.#each(names, (some) => this.#command('HDEL', this.#key(key), ...some))
-  }
-
-  async #each(names: readonly string[], ask: (some: readonly string[]) => Promise<RawReply>): Promise<void> {
-    for (let at = 0; at < names.length; at += MOST_AT_ONCE) await ask(names.slice(at, at + MOST_AT_ONCE))
-  }
-
-  /** Reads the fields of a hash whose names match; `null` if there are more than `most`. */
-  async #fieldsOf(key: string, most: number, match = '*'): Promise<ReadonlyMap<string, string> | null> {
-    const found = new Map<string, string>()
-    let cursor = '0'
-    do {
-      const [next, fields] = listOf(await this.#command('HSCAN', key, cursor, 'MATCH', match, 'COUNT', SCAN_FIELDS))
-      const flat = listOf(fields).map(textIn)
-      for (let at = 0; at + 1 < flat.length; at += 2) found.set(flat[at] ?? '', flat[at + 1] ?? '')
-      cursor = textIn(next)
-    } while (cursor !== '0' && found.size <= most)
-    return found.size > most ? null : found
-  }
-
-  async ping(): Promise<void> {
-    if (textIn(await this.#command('PING')) !== 'PONG') throw strange()
-  }
-
-  async isPrimary(): Promise<boolean> {
-    return namedIn(await this.#command('INFO', 'replication')).get('role') === 'master'
+  async dropMembers(instances: readonly string[]): Promise<void> {
+    if (instances.length > 0) await this.#command('HDEL', this.#keys.members, ...instances).catch(ifOfOtherType)
   }
 
   /** Returns the server's INFO, by name. */
@@ -269,40 +243,60 @@ export class RedisConnection implements StoreConnection {
     return namedIn(await this.#command('INFO'))
   }
 
-  async otherLogsInUse(waitMs: number): Promise<readonly string[]> {
-    const named: string[] = []
-    // Other applications with the same `cluster.name` may keep fields of any size under this key.
-    for (const match of LOG_NAMES) {
-      const fields = await this.#fieldsOf(`${this.#name}:scopes`, MOST_NAMES, match)
-      for (const name of fields?.keys() ?? []) if (name !== this.#logName) named.push(name)
-    }
-    let others: readonly string[] = []
-    for (const name of named.slice(0, MOST_OTHERS)) {
-      // In a Redis Cluster the key may be on another node, and it may be of any type.
-      await this.#moving([name], 0).then(
-        () => (others = [...others, name]),
-        () => {},
-      )
-    }
-    const found: string[] = []
-    const untilMs = this.#nowMs() + waitMs
-    for (let leftMs = waitMs; others.length > 0 && leftMs > 0; leftMs = untilMs - this.#nowMs()) {
-      const moving = await this.#moving(others, leftMs).catch(ifApart)
-      if (moving === null) break
-      found.push(...moving)
-      others = others.filter((name) => !moving.includes(name))
-    }
-    return found.toSorted()
+  /** Notes for `check` that this scope is in use. In a Redis Cluster the key may be on another node. */
+  async noteScope(scope: string): Promise<void> {
+    const key = `${this.#name}:scopes`
+    await this.#command('HSET', key, scope, '1').catch(() => null)
+    await this.#command('PEXPIRE', key, String(EXPIRES_MS)).catch(() => null)
   }
 
-  /** Waits up to `waitMs` for a new entry in any of these logs; returns the logs that have one. */
-  async #moving(names: readonly string[], waitMs: number): Promise<readonly string[]> {
-    const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
-    const keys = names.map((name) => `${this.#name}:{${name}}:log`)
-    const after = names.map(() => '$')
-    const streams = await this.#command('XREAD', 'COUNT', '1', ...block, 'STREAMS', ...keys, ...after)
-    const moved = new Set(listOf(streams).map((stream) => textIn(listOf(stream)[0])))
-    return names.filter((_, at) => moved.has(keys[at] ?? ''))
+  /** Returns the write positions of the other scopes under this name. */
+  async otherScopes(own: string): Promise<ReadonlyMap<string, WritePosition>> {
+    const found = new Map<string, WritePosition>()
+    const reply = await this.#command('HGETALL', `${this.#name}:scopes`).catch(() => null)
+    const names = listOf(reply)
+      .map(textIn)
+      .filter((scope, at) => at % 2 === 0 && scope !== own && /^[0-9a-f]{12}$/.test(scope))
+    for (const scope of names.slice(0, SCOPES_LISTED)) {
+      const state = await this.#command('HMGET', `${this.#name}:{${scope}}:state`, 'token', 'seq').catch(() => null)
+      const [token, seq] = listOf(state)
+      found.set(scope, { token: textIn(token), seq: numberIn(seq) })
+    }
+    return found
+  }
+
+  /** Tries each command that instances send or run in scripts. Returns those that the server refuses to this user. */
+  async refusedRights(): Promise<readonly string[]> {
+    const { state, log, events, members } = this.#keys
+    const tries: readonly (readonly string[])[] = [
+      ['EVAL', 'return 1', '1', state],
+      ['HSET', members, 'a', '1'],
+      ['HGET', members, 'a'],
+      ['HMGET', state, 'token'],
+      ['HGETALL', members],
+      ['HLEN', members],
+      ['HSCAN', events, '0'],
+      ['HDEL', members, 'a'],
+      ['XADD', log, '1-0', 't', 'a'],
+      ['XREAD', 'COUNT', '1', 'STREAMS', log, '0'],
+      ['TYPE', state],
+      ['PEXPIRE', log, '60000'],
+      ['UNLINK', log],
+    ]
+    const refused: string[] = []
+    for (const parts of tries) {
+      await this.#command(...parts).catch((cause: unknown) => {
+        if (!(cause instanceof StoreFailure) || cause.fault !== 'refused') throw cause
+        const ofKeys = /key/i.test(cause.message) ? ` (${cause.message})` : ''
+        refused.push(`+${(parts[0] ?? '').toLowerCase()}${ofKeys}`)
+      })
+    }
+    return refused
+  }
+
+  /** Removes all keys, for a probe of the rights. */
+  async remove(): Promise<void> {
+    await this.#command('UNLINK', ...Object.values(this.#keys))
   }
 
   destroy(): void {
@@ -313,16 +307,19 @@ export class RedisConnection implements StoreConnection {
     try {
       return await this.#send(parts)
     } catch (cause) {
-      const key = parts.find((part) => typeof part === 'string' && part.startsWith(`${this.#name}:`))
-      throw storeFailureOf(cause, String(key))
+      throw storeFailureOf(cause)
     }
   }
 }
 
-/** In a Redis Cluster, keys of several logs cannot be read at once. */
-function ifApart(cause: unknown): null {
-  if (cause instanceof StoreFailure && cause.message.startsWith('CROSSSLOT')) return null
+function ifOfOtherType(cause: unknown): null {
+  if (isOfOtherType(cause)) return null
   throw cause
+}
+
+function numberIn(reply: RawReply): number {
+  const value = Number(textIn(reply))
+  return Number.isSafeInteger(value) ? value : 0
 }
 
 /** Reads the certificates of `cluster.ca`. Bun ignores a text without a certificate, and Node reports it as broken. */

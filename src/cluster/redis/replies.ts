@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
 import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error.ts'
-import { HEAD_CEILING } from '../entries.ts'
-import { type StoredEntry, StoreFailure } from '../store.ts'
+import { type WritePosition, type StoredEntry, StoreFailure } from '../store.ts'
 
 /** A raw reply; its texts are bytes. */
 export type RawReply = Buffer | number | string | null | undefined | readonly RawReply[]
@@ -21,65 +20,69 @@ export function namedIn(reply: RawReply): ReadonlyMap<string, string> {
   return new Map(Array.from(found, ([, name = '', value = '']) => [name, value]))
 }
 
-function bytesIn(reply: RawReply): number {
-  return Buffer.isBuffer(reply) ? reply.length : textIn(reply).length
-}
-
-/**
- * Parses entries. An entry with foreign fields, or with a head that is too large, gets no head, so that readers refuse
- * it.
- */
+/** Parses entries. One that no instance wrote gets no token, so that it follows nothing. */
 export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   return listOf(reply).map((entry) => {
     const [id, given] = listOf(entry)
     const fields = listOf(given)
     const field = (name: string): RawReply => {
-      const at = fields.findIndex((one, index) => index % 2 === 0 && bytesIn(one) === 1 && textIn(one) === name)
+      const at = fields.findIndex((one, index) => index % 2 === 0 && textIn(one) === name)
       return at === -1 ? null : fields[at + 1]
     }
-    const [h, b, s] = [field('h'), field('b'), field('s')]
-    const isLong = bytesIn(h) > HEAD_CEILING || bytesIn(s) > HEAD_CEILING
+    const [, seq] = /^(\d+)-0$/.exec(textIn(id)) ?? []
+    const [epoch, after, rows, beat] = [field('e'), field('after'), field('rows'), field('beat')]
+    const [, token, number] = /^(\w+) (\d+)$/.exec(textIn(after)) ?? []
     return {
-      id: textIn(id),
-      h: isLong ? '' : textIn(h),
-      b: Buffer.isBuffer(b) ? b : null,
-      s: s === null || isLong ? null : textIn(s),
+      token: seq === undefined ? '' : textIn(field('t')),
+      seq: Number(seq ?? 0),
+      claim:
+        epoch === null
+          ? null
+          : claimOf(epoch, token === undefined ? null : { token, seq: Number(number) }, field('who')),
+      rows: Buffer.isBuffer(rows) ? rows : null,
+      notes: textIn(field('times')),
+      beat: Buffer.isBuffer(beat) ? textIn(beat) : null,
     }
   })
 }
 
+function claimOf(epoch: RawReply, after: WritePosition | null, who: RawReply): StoredEntry['claim'] {
+  return { epoch: Number(textIn(epoch)), after, who: textIn(who) }
+}
+
+/** Returns true if a command met a key of another type: another application uses the name. */
+export function isOfOtherType(cause: unknown): boolean {
+  return cause instanceof StoreFailure && cause.message.startsWith('WRONGTYPE')
+}
+
 /** Errors that an operator has to correct: repeating the command does not help. */
-const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
-/** Why a server accepts no more data, by the first word of its reply, and what to do. */
-const FULL: ReadonlyMap<string, string> = new Map([
+const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', "can't run this command", 'READONLY', 'ERR invalid password']
+/** Why a server accepts no more data, by a word of its reply, and what to do. */
+const FULL: readonly (readonly [string, string])[] = [
   ['OOM', 'raise its maxmemory, or remove what other applications keep in it'],
   ['MISCONF', 'make room on the disk it saves to, or let it save nothing (save "")'],
-])
+]
 
 export function strange(): StoreFailure {
   return new StoreFailure('lost', 'the server at cluster.url is neither Redis nor Valkey')
 }
 
-/** @param key the key that was requested */
-export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
+export function storeFailureOf(cause: unknown): StoreFailure {
   if (cause instanceof StoreFailure) return cause
   if (!(cause instanceof Error)) return new StoreFailure('lost', 'the connection failed')
   // The message may repeat what was sent, including the password.
   const message = cause.message
     .replaceAll(/\s+/g, ' ')
     .replace(/,? with args beginning with.*/, '')
+    .replace(/ script: .*/, '')
     .slice(0, 200)
   if (!(cause instanceof ErrorReply)) return new StoreFailure('lost', whyLost(cause))
-  const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
-  const room = FULL.get(message.split(' ', 1)[0] ?? '')
+  const room = FULL.find(([word]) => message.includes(word))?.[1]
   if (room !== undefined) return new StoreFailure('full', `the store accepts no more data: ${room} (${message})`)
-  if (begins(['WRONGTYPE'])) {
-    const todo = 'choose another cluster.name, or delete that key if nothing needs it'
-    return new StoreFailure('foreign', `the key ${key} contains data of another application (WRONGTYPE): ${todo}`)
-  }
-  if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses a command: ${message}`)
-  if (/^ERR unknown command/i.test(message))
-    return new StoreFailure('refused', `the store does not know a command: ${message}`)
+  if (message.startsWith('MOVED'))
+    return new StoreFailure('refused', `cluster.url names a node that does not hold the keys: ${message}`)
+  if (REFUSALS.some((word) => message.includes(word)) || /^ERR unknown command/i.test(message))
+    return new StoreFailure('refused', `the store refuses a command: ${message}`)
   return new StoreFailure('lost', message)
 }
 
