@@ -1,5 +1,4 @@
-import type { CellObject } from './cells/cell.ts'
-import type { Batch, Batches, Cells, Row } from './connector/marquee-connector.d.ts'
+import type { Batch, Batches, Cells } from './connector/marquee-connector.d.ts'
 
 export function batchRows<Item>(batch: readonly Item[] | Batch<Item>): readonly Item[] {
   return 'rows' in batch ? batch.rows : batch
@@ -14,10 +13,4 @@ export async function* mappedBatches<Item>(
     const rows = batchRows(batch).map(change)
     yield 'rows' in batch ? { ...batch, rows } : rows
   }
-}
-
-/** A row of a connector that `givesCells`: its values may be the cell objects of cells/cell.ts. */
-export function rowOfCells(cells: CellObject): Row {
-  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the reader takes such rows as they are
-  return cells as Row
 }

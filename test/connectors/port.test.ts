@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import type { Connector, Context, Row, Stream } from '../../src/crm/connector/marquee-connector.d.ts'
 import { openShippedCrm } from '../../src/crm/context/shipped-crm.ts'
-import { rowOfCells } from '../../src/crm/batches.ts'
+import { rowOfCells } from '../../src/crm/connector/row-host.ts'
 import { DecimalText } from '../../src/crm/cells/cell.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'

@@ -41,7 +41,14 @@ export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): Li
   const source = new ConnectorSource({
     kind: kind as typeof EVENT_ROWS,
     stream,
-    parts: { idNamespace: null, zone, showIn: zone, suspicions: new Suspicions(), further: [] },
+    parts: {
+      idNamespace: null,
+      zone,
+      showIn: zone,
+      suspicions: new Suspicions(),
+      further: [],
+      from: { events: 'events', venues: 'venues' },
+    },
     readsTickets: false,
     time,
     observe: () => {},

@@ -309,7 +309,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       const crm = { events: { from: 'crm.odd' } }
       const { status, report } = await check(runtime, { crm })
       expect(status).toBe(0)
-      expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: updated_at is in the future (by 24 h)`)
+      expect(report.warnings.join('\n')).toContain(`events, id ${idOf(1)}: updatedAt is in the future (by 24 h)`)
       expect(report.events).toBe(2)
       expect(JSON.stringify(report.withheld)).toContain(idOf(2))
       const explain = await marquee(runtime, ['explain', idOf(2)], { crm })

@@ -4,7 +4,7 @@ import type { Connection } from '../../src/crm/postgres/connection.ts'
 import { Listening } from '../../src/crm/postgres/listening.ts'
 import type { Transaction } from '../../src/crm/postgres/read-session.ts'
 import { ReadSession } from '../../src/crm/postgres/read-session.ts'
-import { TableReader } from '../../src/crm/postgres/known-table.ts'
+import { TableLane } from '../../src/crm/postgres/table-stream.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { TIMED_OUT, withTimeout } from '../../src/time/waiting.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,7 +18,7 @@ let world: World
 function sessionOf(greet: ((connection: Connection) => Promise<void>) | null = null): ReadSession {
   const url = new Secret(world.url, { name: 'a test', reread: null })
   const opener = openerOf(url)
-  return new ReadSession(opener, 'events', greet)
+  return new ReadSession(opener, greet)
 }
 
 /** A transaction, which is there soon unless its lane is locked for ever. */
@@ -37,7 +37,7 @@ describeWithPostgres('the connections of a lane', () => {
   afterAll(() => world.remove())
 
   it('are lost and opened again, and the cursor of an audit is still followed, after all rows were compared', async () => {
-    const reads = await Reads.open(world)
+    const reads = await Reads.open(world, { crm: { idScanEvery: '1ms' } })
     await reads.full().well()
     await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'marquee'")
     await reads.full().well()
@@ -54,7 +54,6 @@ describeWithPostgres('the connections of a lane', () => {
     const listening = new Listening({
       channel: 'marquee',
       time: systemTime,
-      onPayload: () => {},
       notice: (message) => notices.push(message),
     })
     const session = sessionOf((connection) => listening.greet(connection))
@@ -101,12 +100,14 @@ describeWithPostgres('the connections of a lane', () => {
       written: 'crm.event',
       quoted: 'crm.event',
       idColumn: 'event_id',
-      settings: { from: 'crm.event', updatedAt: null, updatedAtIn: null, fields: {} },
-      rowReading() {
+      said: { from: 'crm.event', updatedAt: null, updatedAtIn: null, fields: {} },
+      stock: { fields: { Id: 'event_id' } },
+      named: [],
+      get instead(): never {
         throw new Error('a third bug')
       },
     } as const
-    expect(await new TableReader(list, session, systemTime).openNow().catch(String)).toBe('Error: a third bug')
+    expect(await new TableLane(list, session).open().catch(String)).toBe('Error: a third bug')
     await (await begun(session)).end()
     await session.close()
   })

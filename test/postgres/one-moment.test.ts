@@ -81,20 +81,6 @@ describeWithPostgres('one read of a list', () => {
     expect([said.has('Later'), said.has('New')]).toEqual([false, false])
   })
 
-  it('is of one moment too where its midst is between the changes and the id scan', async () => {
-    await open()
-    const { cursor } = await reads.full().well()
-    const read = reads.changes(cursor)
-    // The first rows of those that are read again with each refresh.
-    expect(await read.page()).toBe(true)
-    expect(read.sizes).toEqual([125])
-    await world.query(`DELETE FROM crm.shown WHERE ${FIRST_HALF}`)
-    await world.query("UPDATE crm.shown SET name = 'Later', updated_at = clock_timestamp()")
-    expect(await read.well()).toMatchObject({ complete: true, oneMoment: true })
-    expect(read.rows.size).toBe(ROWS)
-    expect(new Set(read.rows.values()).has('Later')).toBe(false)
-  })
-
   it.each([
     ['crm.shown', 'ALTER TABLE crm.shown ENABLE ROW LEVEL SECURITY', 0],
     [

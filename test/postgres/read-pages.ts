@@ -7,13 +7,13 @@ const { PG_URL = '', PG_SELECT = '', PG_LIMIT_MS = '5000' } = process.env
 const limitMs = Number(PG_LIMIT_MS)
 const url = new Secret(PG_URL, { name: 'a test', reread: null })
 const opener = openerOf(url, { requestTimeoutMs: limitMs })
-const session = new ReadSession(opener, 'events')
+const session = new ReadSession(opener)
 
 const transaction = await session.begin()
 const sizes: number[] = []
 let most = 0
 let sum = 0
-for await (const page of transaction.scan(PG_SELECT, 'marquee_scan')) {
+for await (const page of transaction.scan(PG_SELECT)) {
   const size = page.rows.reduce((all, row) => all + row.reduce((wide, text) => wide + (text?.length ?? 0), 0), 0)
   sizes.push(page.rows.length)
   most = Math.max(most, size)

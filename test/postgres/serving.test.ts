@@ -53,7 +53,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     expect(running.served).toBe(1)
     const withheld = [...running.marquee.reading.replica.events.list.withheldRows()]
     expect(withheld.map(({ withheld: { fault, column, where } }) => `${where}: ${column} ${fault}`).toSorted()).toEqual(
-      [`crm.public_events, id ${idOf(1)}: start missing`, `crm.public_events, id ${idOf(2)}: finish unreadable`],
+      [`events, id ${idOf(1)}: start missing`, `events, id ${idOf(2)}: finish unreadable`],
     )
   })
 

@@ -1,6 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readConnectorList } from '../../src/config/configuration.ts'
+import { ListRows } from '../../src/crm/connector/list-rows.ts'
+import { NO_FURTHER } from '../../src/domain/further.ts'
 import { RECORDS } from '../../src/crm/mapping/map-row.ts'
 import { openFilesCrm } from '../../src/crm/files/files-crm.ts'
 import { EVENT_ROWS } from '../../src/crm/mapping/map-row.ts'
@@ -133,17 +136,23 @@ async function ofDataverse(): Promise<readonly string[]> {
 function ofPostgres(): readonly string[] {
   const idNamespace = parseGuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8')
   return [null, idNamespace].flatMap((namespace) => {
-    const settings = { from: 'crm.events', updatedAt: 'updated_at', updatedAtIn: null, fields: {} } as const
-    const table = listTable(EVENT_ROWS, settings, {
-      idNamespace: namespace,
-      venuesFrom: 'crm.venues',
-      zone: zoneOf('Europe/London'),
-      showIn: zoneOf('Europe/Berlin'),
-      lists: 'text',
-      suspicions: new Suspicions(),
-      further: [],
-    })
-    const { columns, mapRow } = table.rowReading({ columns: { has: () => true }, nulls: new Set() })
+    const settings = { from: 'crm.events', updatedAt: null, updatedAtIn: null, fields: {} } as const
+    const { stock } = listTable(EVENTS, settings, [])
+    const own = readConnectorList('events', stock, 'PostgreSQL', NO_FURTHER)
+    if (!own.ok) throw new Error(own.problem)
+    const shape = { active: null, showOnWeb: null, updatedAt: null, fields: {}, ...own.list }
+    const list = new ListRows(
+      EVENT_ROWS,
+      { ...shape, fields: own.list.fields ?? {}, ways: new Set(['full'] as const), repeats: 'neither' },
+      {
+        idNamespace: namespace,
+        from: { events: 'crm.events', venues: 'crm.venues' },
+        zone: zoneOf('Europe/London'),
+        showIn: zoneOf('Europe/Berlin'),
+        suspicions: new Suspicions(),
+        further: [],
+      },
+    )
     const rows = eventRows().map((row, index) => ({
       id: namespace === null ? row['Id'] : String(index),
       venue_id: index % 3 === 0 ? null : namespace === null ? GUIDS[1] : '17',
@@ -158,17 +167,19 @@ function ofPostgres(): readonly string[] {
       show_on_web: index !== 2,
     }))
     return rows.map((row) => {
-      const given = new Map<string, unknown>(Object.entries(row))
-      const cells = columns.map((column) => {
-        const value = given.get(column) ?? null
-        return value === null || typeof value === 'boolean' ? value : textOf(value)
-      })
-      return lineOf(
-        'PostgreSQL',
-        'events',
-        mapRow(cells, () => 'here', 1),
-        packingOf<EventRecord>(EVENTS, []),
+      const cells = Object.fromEntries(
+        Object.entries(row).map(([column, value]) => [
+          column,
+          value === null || typeof value === 'boolean' ? value : textOf(value),
+        ]),
       )
+      const { change } = list.read(
+        cells,
+        () => ({ place: 'here', isWhole: true }),
+        { size: 0, version: () => NaN },
+        new Set(),
+      )
+      return lineOf('PostgreSQL', 'events', change, packingOf<EventRecord>(EVENTS, []))
     })
   })
 }

@@ -18,10 +18,15 @@ export interface ConnectorSettings {
   readonly venues: SaidList | null
   /** Whether tickets are also read by themselves; `null` if the connector decides. */
   readonly availability: boolean | null
+  /** What `<from>` of `idNamespace` is; absent for the lists' names. */
+  readonly from?: Readonly<Record<ListName, string>>
+  /** The interval of comparisons of all rows; half the maximum age if absent. */
+  readonly compareEveryMs?: () => number
   /** How texts are read; absent if the connector's own program converts them. */
   readonly texts?: Readonly<Record<ListName, TextSettings | null>>
 }
 
+const OWN_NAMES = { events: 'events', venues: 'venues' } as const
 /** How long the start waits for the connector to report how its lists can be read. */
 const FIRST_START_MS = 5000
 /** If a connector blocks its event loop for longer (ms), its own time limits are late. */
@@ -29,7 +34,7 @@ const LOOP_HELD_MS = 50
 
 export async function connectorCrm(
   host: RowHost,
-  { idNamespace, timeZone: zone, availability, texts, ...said }: ConnectorSettings,
+  { idNamespace, timeZone: zone, availability, texts, from = OWN_NAMES, compareEveryMs, ...said }: ConnectorSettings,
   context: ConnectorContext,
 ): Promise<Crm> {
   const { time, limits, observe, further = NO_FURTHER } = context
@@ -45,8 +50,9 @@ export async function connectorCrm(
     tickets: boolean,
   ): ConnectorSource<Item> => {
     const how = texts === undefined ? {} : { texts: texts[stream.name] }
-    const parts = { idNamespace, zone, ...how, ...contexts[stream.name] }
-    return new ConnectorSource({ time, limits, observe, kind, stream, parts, readsTickets: tickets })
+    const parts = { idNamespace, zone, from, ...how, ...contexts[stream.name] }
+    const pace = compareEveryMs === undefined ? {} : { compareEveryMs }
+    return new ConnectorSource({ time, limits, observe, kind, stream, parts, readsTickets: tickets, ...pace })
   }
   const sources = {
     events: sourceOf(EVENT_ROWS, events, readsTickets),

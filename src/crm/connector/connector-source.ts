@@ -243,7 +243,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       return failed('misconfigured', `${parts.list.name}: ${shape.updatedAt} (updatedAt) holds ${found}, not a time`)
     }
     if (request.purpose !== 'addition') this.#comparisons.compared(parts.begunAt)
-    this.#notices.readInFull(stamps)
+    this.#notices.looked(stamps)
     if (shape.ways.has('since')) cursor = sinceCursor(stamps.next)
     else if (hasChanges || !shape.ways.has('changes')) cursor = ended.cursor ?? cursor
     this.#gaveCursor = cursor !== null

@@ -2,6 +2,7 @@ import type { Guid } from '../../domain/guid.ts'
 import { howMany } from '../../domain/printable.ts'
 import { type Change, REPEATED } from '../../sync/port.ts'
 import type { StreamBatch } from './row-host.ts'
+import { LookBack } from './stamps.ts'
 import { type LateRow, type OnBatch, type ReadParts, Tally, brokenBy, changesPage } from './row-pages.ts'
 
 /** Compares the id and the `updatedAt` of every row with the rows in memory. */
@@ -13,8 +14,12 @@ export class IdComparison<Item extends { readonly Id: Guid }> {
   readonly tally = new Tally()
   readonly #parts: ReadParts<Item>
 
-  constructor(parts: ReadParts<Item>) {
+  /** The times of the rows that differ. */
+  readonly stamps: LookBack
+
+  constructor(parts: ReadParts<Item>, nowWallMs: number) {
     this.#parts = parts
+    this.stamps = new LookBack(null, nowWallMs)
   }
 
   /** Yields the rows of a batch that have not changed. */
@@ -35,6 +40,7 @@ export class IdComparison<Item extends { readonly Id: Guid }> {
       else {
         if (!Number.isNaN(heldVersion)) this.late.push({ id, text, stamp })
         this.wanted.push(text)
+        if (stamp !== null) this.stamps.add(stamp, text)
       }
     }
     if (unchanged.length > 0) yield changesPage(unchanged, batch.lagMs, this.#parts)

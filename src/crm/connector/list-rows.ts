@@ -38,6 +38,19 @@ import type { StreamRow, StreamShape } from './row-host.ts'
 
 /** Stands for an `updatedAt` of null. It is not valid UTF-8, so a null that becomes a time counts as a change. */
 const NO_STAMP: Buffer = Buffer.from([0xff])
+/** Holds one stamp while its digest is made: a buffer for each would cost as much as reading the row. */
+const SCRATCH: Buffer = Buffer.alloc(64)
+
+/** Copies a short text of ASCII into the scratch. Returns false for any other text. */
+function isCopied(text: string): boolean {
+  if (text.length > SCRATCH.length) return false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 0x7f) return false
+    SCRATCH[at] = code
+  }
+  return true
+}
 
 export interface ConnectorRow<Item> {
   readonly change: Change<Item>
@@ -69,6 +82,8 @@ export interface KnownId {
 
 export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' | 'suspicions' | 'texts'> & {
   readonly further: readonly FurtherField[]
+  /** What `<from>` of `idNamespace` is. */
+  readonly from: Readonly<Record<ListName, string>>
 }
 
 const PATH_ACCESS: RowAccess<CellObject> = {
@@ -95,13 +110,13 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   constructor(kind: RowKind<Item>, shape: StreamShape, parts: ListParts) {
     const { list } = kind.table
     const { fields, active, showOnWeb, updatedAt, htmlText } = shape
-    const { further, ...context } = parts
-    const setting: ListSetting = { from: list, fields, active, showOnWeb, updatedAt, further }
+    const { further, from, ...context } = parts
+    const setting: ListSetting = { from: from[list], fields, active, showOnWeb, updatedAt, further }
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
     // An API may write several tags as one text.
-    const rules = { ...context, htmlText, venuesFrom: 'venues', lists: 'text' } as const
+    const rules = { ...context, htmlText, venuesFrom: from.venues, lists: 'text' } as const
     this.#mapping = listMapping(kind, setting, PATH_ACCESS, rules)
     this.#availability = list === 'events' ? availabilityMapping(setting, PATH_ACCESS, rules) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
@@ -219,19 +234,20 @@ export class ListRows<Item extends { readonly Id: Guid }> {
 
   /** The version of a row, made from its `updatedAt`. Any other time, even an earlier one, is another version. */
   #versionAt(stamp: string | null): number {
-    const bytes = stamp === null ? NO_STAMP : Buffer.from(stamp)
-    return digestOf(bytes, 0, bytes.length, this.#seed)
+    if (stamp === null) return digestOf(NO_STAMP, 0, NO_STAMP.length, this.#seed)
+    const bytes = isCopied(stamp) ? SCRATCH : Buffer.from(stamp)
+    return digestOf(bytes, 0, bytes === SCRATCH ? stamp.length : bytes.length, this.#seed)
   }
 
   /**
    * Looks for mapped paths that none of the first rows has. APIs leave out what is blank, so such a column is blank, and
    * only worth a warning. Without an id, or the time of a change, no row can be told from another.
    */
-  lackingIn(first: readonly StreamRow[]): Lacking {
+  lackingIn(first: readonly StreamRow[], meantBlank: readonly string[] = []): Lacking {
     const rows: CellObject[] = []
     const { updatedAt } = this.shape
     let sought = [
-      ...this.#columns.filter(({ hasSecond = false }) => !hasSecond),
+      ...this.#columns.filter(({ column, hasSecond = false }) => !hasSecond && !meantBlank.includes(column)),
       ...(updatedAt === null ? [] : [{ column: updatedAt, key: 'updatedAt' }]),
     ]
     for (const given of first) {
@@ -300,11 +316,7 @@ const WIDEST = 3
 /** About the bytes of a row as JSON, counted without writing it: exact if they may be too many. */
 function sizeOfCells(cells: CellObject): number {
   let chars = 0
-  for (const name in cells) {
-    const cell = cells[name] ?? null
-    if (typeof cell === 'string') chars += cell.length
-    else if (typeof cell === 'object' && cell !== null) chars += JSON.stringify(cell).length
-  }
+  for (const name in cells) chars += charsOf(cells[name] ?? null)
   return chars * WIDEST > LARGEST_ROW_BYTES ? Buffer.byteLength(JSON.stringify(cells)) : chars
 }
 
@@ -319,6 +331,12 @@ const written = Buffer.allocUnsafeSlow(LARGEST_ROW_BYTES)
 function digestOfRow(given: Buffer | string, seed: number): number {
   if (typeof given !== 'string') return digestOf(given, 0, given.length, seed)
   return digestOf(written, 0, written.write(given), seed)
+}
+
+function charsOf(cell: Cell): number {
+  if (typeof cell === 'string') return cell.length
+  if (typeof cell !== 'object' || cell === null) return 0
+  return isList(cell) ? cell.reduce<number>((sum, item) => sum + charsOf(item), 0) : JSON.stringify(cell).length
 }
 
 const ROWS_WITH_PATHS = 100

@@ -27,6 +27,8 @@ export interface Batch<Item = Row> {
   readonly stable?: 'order' | 'moment'
   /** Why the list may still be being written, as a sentence. If the read lacks a served row, nothing of it counts. */
   readonly unsure?: string
+  /** Columns that are blank in every row on purpose. Marquee does not warn that rows lack them. */
+  readonly blank?: readonly string[]
   /** Where a row is, for messages: `events.csv, line 7`. If absent, rows are named by their ids. */
   at?(index: number): string
 }

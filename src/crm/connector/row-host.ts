@@ -5,6 +5,7 @@ import type { ListShape } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Cell, CellObject } from '../cells/cell.ts'
 import type { Pauses } from '../kit/throttle.ts'
+import type { Row } from './marquee-connector.d.ts'
 import type { MappingContext } from '../mapping/list-setting.ts'
 import type { Failed, Failure, ListReading } from '../../sync/port.ts'
 
@@ -41,6 +42,8 @@ export interface StreamBatch {
   readonly stable: 'order' | 'moment' | null
   /** Why the list may still be being written; absent if it is not. */
   readonly unsure?: string
+  /** Columns that are blank in every row on purpose; absent if there are none. */
+  readonly blank?: readonly string[]
   /** Whether the next batch continues the same answer of the CRM. */
   readonly goesOn: boolean
 }
@@ -75,6 +78,16 @@ type Repeats = 'later' | 'first' | 'neither'
 
 /** What a connector says of a change: ids of rows, that any row may have changed, or nothing. */
 export type Hint = readonly string[] | 'all' | null
+
+/** Ends a read as a failure. Thrown by connectors that ship. */
+export class ReadFault extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
 
 /** What a connector declares before any read. */
 export interface ConnectorOutline {
@@ -124,4 +137,10 @@ export interface RowHost {
   /** The number of reads that were given up and have not ended yet; absent if that is not known. */
   readonly unfinished?: number
   close(): Promise<void>
+}
+
+/** A row of a connector that `givesCells`: its values may be the cell objects of cells/cell.ts. */
+export function rowOfCells(cells: CellObject): Row {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the reader takes such rows as they are
+  return cells as Row
 }

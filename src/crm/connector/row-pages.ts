@@ -91,6 +91,7 @@ export class Tally {
 
   /** Leaves out the rows whose twin, of the last read of all rows, may be the one that is served. */
   withoutLoneTwins<Row extends { readonly change: Change<unknown> }>(rows: readonly Row[]): readonly Row[] {
+    if (this.#twinsBefore.size === 0) return rows
     const others = rows.filter(({ change }) => {
       const isTwin = change.id !== null && this.#twinsBefore.has(change.id) && !this.twins.has(change.id)
       return !isTwin || !isHidden(change)
@@ -197,6 +198,8 @@ export function brokenBy(list: string, fault: string | null): Failed | null {
   return fault === null ? null : failed('broken', `${list}: ${fault}`)
 }
 
+const NO_ROW: Buffer = Buffer.alloc(0)
+
 /** Divides the rows of a batch into pages, each small enough to be applied between two requests. */
 export async function* pagesOf<Item extends { readonly Id: Guid }>(
   batch: StreamBatch,
@@ -206,15 +209,18 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
   const { list, held } = parts
   const isLater = list.shape.repeats === 'later'
   for (let at = 0; at < batch.rows.length;) {
-    const rows = new Map<Guid | symbol, Pick<ConnectorRow<Item>, 'change' | 'stamp'> & { readonly at: number }>()
+    const rows = new Map<Guid | number, ConnectorRow<Item>>()
+    /** Where each row is in its batch, if rows have places. */
+    const indexes = batch.at === undefined ? null : new Map<ConnectorRow<Item>, number>()
     let bytes = 0
     for (; at < batch.rows.length && rows.size < PAGE_ROWS && bytes < SLICE_BYTES; at++) {
-      const given = batch.rows[at] ?? Buffer.alloc(0)
+      const given = batch.rows[at] ?? NO_ROW
       const index = at
       const place = (): RowPlace => placeOf(batch, index, tally)
-      const { change, stamp, bytes: size, isTorn = false } = list.read(given, place, held, tally.ids)
-      const row = { change, stamp, at }
-      bytes += size
+      const row = list.read(given, place, held, tally.ids)
+      indexes?.set(row, index)
+      bytes += row.bytes
+      const { change, stamp, isTorn = false } = row
       if (isTorn) tally.torn ??= place().place
       else tally.hasWhole = true
       if (change.id !== null && isLater) {
@@ -226,14 +232,19 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
         } else if (before !== undefined && isHidden(change)) continue
         rows.delete(change.id)
       }
-      rows.set(isLater && change.id !== null ? change.id : Symbol('one of several'), row)
+      rows.set(isLater && change.id !== null ? change.id : index, row)
       if (change.id === null) tally.nameless++
       else tally.ids.add(change.id)
       if (stamp !== null) stamps?.add(stamp, nameOf(change))
     }
     const kept = tally.withoutLoneTwins([...rows.values()])
     const changes = kept.map(({ change }) => change)
-    const whereIs = (index: number): string => batch.at?.(kept[index]?.at ?? 0) ?? whereById(list.name, changes[index])
+    const whereIs = (index: number): string => {
+      const row = kept[index]
+      return (
+        (row === undefined ? undefined : batch.at?.(indexes?.get(row) ?? 0)) ?? whereById(list.name, changes[index])
+      )
+    }
     const unsure = batch.unsure === undefined ? {} : { unsure: batch.unsure }
     const page = { ...changesPage(changes, batch.lagMs, parts), whereIs, ...unsure }
     const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
@@ -326,8 +337,10 @@ export class RowNotices {
     this.#lacked = warning
   }
 
-  readInFull({ ahead, aheadId }: LookBack): void {
-    this.#repeat(this.#ahead, ahead, aheadId, `updatedAt is in the future, so ${this.#until}`)
+  /** Warns of rows whose time is in the future. */
+  looked({ ahead, aheadId, aheadMs }: LookBack): void {
+    const by = aheadMs === Number.POSITIVE_INFINITY ? 'for ever' : `by ${roughly(aheadMs)}`
+    this.#repeat(this.#ahead, ahead, aheadId, `updatedAt is in the future (${by}), so ${this.#until}`)
   }
 
   cameTwice({ count, first }: Tally['twice']): void {
@@ -355,4 +368,10 @@ export class RowNotices {
   get #until(): string {
     return `such changes are seen only when all rows are compared, every ${this.#comparedEveryMs() / 1000} s`
   }
+}
+
+function roughly(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
 }

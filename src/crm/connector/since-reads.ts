@@ -153,13 +153,15 @@ export class SinceReads<Item extends { readonly Id: Guid }> {
     late: LateRow[],
   ): PageStream<Item, WholeEnd> {
     const { list, begunAt, pass } = parts
-    const comparison = new IdComparison(parts)
+    const comparison = new IdComparison(parts, this.#time.now().wallMs)
     yield heartbeat(begunAt, pass)
     const ended = yield* batches(parts.open('ids', null), parts, (batch) => comparison.take(batch))
     if (!ended.ok) return ended
     const { wanted, fault, tally } = comparison
     if (fault !== null) return failed('broken', `${list.name}: ${fault}`)
     late.push(...comparison.late)
+    // That no row that differs is in the future says nothing about the others.
+    if (comparison.stamps.ahead > 0) this.#notices.looked(comparison.stamps)
     // If many rows differ, one read of all costs less than one for each hundred of them.
     const areMany = wanted.length > MOST_WANTED && wanted.length * 10 > tally.ids.size
     const hasById = list.shape.ways.has('byId') && !areMany

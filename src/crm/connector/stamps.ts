@@ -1,18 +1,18 @@
 import type { Cursor } from '../../sync/port.ts'
 
-const WRITTEN = /^(\d{4}-\d\d-\d\d)([T ])(\d\d:\d\d(?::\d\d)?)([.,]\d+)?\s*(Z|[+-]\d\d:?\d\d)?$/i
+const WRITTEN = /^(\d{4}-\d\d-\d\d)([T ])(\d\d:\d\d(?::\d\d)?)([.,]\d+)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
 
 /**
  * Returns the time of a stamp, in wall-clock ms: a date-time, or a number of seconds or milliseconds since 1970. No
- * offset means UTC. `NaN` if it is not a time.
+ * offset means UTC, and databases write `infinity` for a time that never comes. `NaN` if it is not a time.
  */
 export function stampMs(text: string): number {
   if (/^\d{10}$/.test(text)) return Number(text) * 1000
   if (/^\d{13}$/.test(text)) return Number(text)
   const match = WRITTEN.exec(text)
-  if (match === null) return Number.NaN
+  if (match === null) return text === 'infinity' ? Number.POSITIVE_INFINITY : Number.NaN
   const [, day = '', , time = '', fraction = '', zone = 'Z'] = match
-  const offset = /^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
+  const offset = zone.length > 1 ? `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}` : 'Z'
   return Date.parse(`${day}T${time}${fraction.replace(',', '.').slice(0, 4)}${offset}`)
 }
 
@@ -44,10 +44,26 @@ export function isNotBefore(stamp: string | null, other: string): boolean {
  * How far each read goes back: some APIs omit seconds, transactions commit out of order, and writers' clocks differ.
  */
 const LOOK_BACK_MS = 60_000
-/** A time further ahead of this machine's clock is a mistake in the row, not a difference between clocks. */
-const MOST_AHEAD_MS = 24 * 3_600_000
+/**
+ * A time further ahead of this machine's clock is a mistake in the row, not a difference between clocks. A time without
+ * an offset may be of any zone.
+ */
+const MOST_AHEAD_MS = 5 * 60_000
+const MOST_AHEAD_IN_ANY_ZONE_MS = 24 * 3_600_000
 /** Reading this many rows again at each refresh costs little. */
 const FEW_ROWS = 200
+/** The length of a time without its fraction and zone. */
+const SECONDS = '2026-11-28 16:00:00'.length
+
+/** Returns true if a time does not depend on a zone. */
+function isInstant(text: string): boolean {
+  return !WRITTEN.test(text) || /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(text.slice(10))
+}
+
+/** The shortest time between two times that are written like this one, in ms. */
+function unitOf(text: string): number {
+  return /^\d{10}$/.test(text) || (WRITTEN.test(text) && !/[.,]/.test(text)) ? 1000 : 1
+}
 
 /** Decides where the next read by `since` begins. */
 export class LookBack {
@@ -57,10 +73,17 @@ export class LookBack {
   /** The number of rows with a time in the future, and the id of one of them. */
   ahead = 0
   aheadId: string | null = null
+  /** How far that time is in the future, in ms: the furthest of all. */
+  aheadMs = 0
   readonly #after: string | null
   readonly #now: number
   #newest: { readonly ms: number; readonly text: string }[] = []
   #floor = -Infinity
+  /** The beginning of a time at the floor, to the second, and its zone: earlier times need not be parsed. */
+  #floorBegins = ''
+  #floorEnds = ''
+  #lastText = ''
+  #lastMs = Number.NaN
 
   /** @param after the time from which this read asked for rows; `null` for a read of all rows */
   constructor(after: string | null, nowWallMs: number) {
@@ -69,37 +92,53 @@ export class LookBack {
   }
 
   add(text: string, id: string | null): void {
-    const ms = stampMs(text)
+    if (text < this.#floorBegins && text.length > SECONDS && text.endsWith(this.#floorEnds)) {
+      this.read++
+      return
+    }
+    // An import gives all rows one time.
+    const ms = text === this.#lastText ? this.#lastMs : stampMs(text)
+    ;[this.#lastText, this.#lastMs] = [text, ms]
     if (Number.isNaN(ms)) {
       this.unreadable ??= text
       return
     }
     this.read++
-    if (ms > this.#now + MOST_AHEAD_MS) {
+    if (ms > this.#now + MOST_AHEAD_MS && (isInstant(text) || ms > this.#now + MOST_AHEAD_IN_ANY_ZONE_MS)) {
       this.ahead++
-      this.aheadId ??= id
+      if (ms - this.#now <= this.aheadMs) return
+      this.aheadMs = ms - this.#now
+      this.aheadId = id
     } else if (ms > this.#floor) {
       this.#newest.push({ ms, text })
       if (this.#newest.length > FEW_ROWS * 2) this.#trim()
     }
   }
 
-  /** A minute before the newest row, or less if more than 200 rows would repeat, for example after an import. */
+  /**
+   * A minute before the newest row, or less if more than 200 rows would repeat, for example after an import. If as many
+   * have the same time, it is just after that: comparisons find rows that get it later.
+   */
   get next(): string {
     this.#trim()
     const [newest] = this.#newest
     if (newest === undefined) return this.#after ?? writeStamp(0, null)
-    const tooMany = this.#newest[FEW_ROWS]?.ms ?? -Infinity
+    const tooMany = this.#newest[FEW_ROWS]
+    const afterMany = tooMany === undefined ? -Infinity : tooMany.ms + unitOf(tooMany.text)
     const afterMs = stampMs(this.#after ?? '')
     const before = Number.isNaN(afterMs) ? -Infinity : afterMs
     // A row from a clock that is ahead must not make later reads skip the rows of other writers.
     const newestMs = Math.min(newest.ms, this.#now)
-    return writeStamp(Math.max(before, newestMs - LOOK_BACK_MS, Math.min(tooMany, this.#now)), newest.text)
+    return writeStamp(Math.max(before, newestMs - LOOK_BACK_MS, Math.min(afterMany, this.#now)), newest.text)
   }
 
   #trim(): void {
     this.#newest = this.#newest.toSorted((left, right) => right.ms - left.ms).slice(0, FEW_ROWS + 1)
-    this.#floor = this.#newest[FEW_ROWS]?.ms ?? -Infinity
+    const floor = this.#newest[FEW_ROWS]
+    if (floor === undefined) return
+    this.#floor = floor.ms
+    const [, day, between, time, , zone = ''] = WRITTEN.exec(floor.text) ?? []
+    if (time?.length === 8) [this.#floorBegins, this.#floorEnds] = [`${day}${between}${time}`, zone]
   }
 }
 

@@ -45,7 +45,7 @@ export class WholeReads<Item extends { readonly Id: Guid }> {
     const notices = this.#notices
     const ended = yield* batches(rows, parts, async function* (batch) {
       if (tally.came === 0 && batch.rows.length > 0) {
-        const { fault, warning } = list.lackingIn(batch.rows)
+        const { fault, warning } = list.lackingIn(batch.rows, batch.blank)
         if (fault !== null) return failed('misconfigured', fault)
         notices.lacks(warning)
       }

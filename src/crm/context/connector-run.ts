@@ -4,15 +4,16 @@ import type { ListName } from '../../domain/field.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import { failed } from '../../sync/port.ts'
 import type { Connector, Context, Stream } from '../connector/marquee-connector.d.ts'
-import type {
-  ConnectorOutline,
-  Hint,
-  ListOutline,
-  RowHost,
-  RowsEnd,
-  StreamBatch,
-  Way,
-  WayArgument,
+import {
+  ReadFault,
+  type ConnectorOutline,
+  type Hint,
+  type ListOutline,
+  type RowHost,
+  type RowsEnd,
+  type StreamBatch,
+  type Way,
+  type WayArgument,
 } from '../connector/row-host.ts'
 import { LONGEST_CURSOR } from '../kit/crm-limits.ts'
 import { LONGEST_ID, framesOf, idPair, misspeltIn, givenBatch, plainBatch } from './given-batches.ts'
@@ -89,6 +90,7 @@ export function runConnector(
       } catch (cause) {
         // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
         // row, so only its place is shown.
+        if (cause instanceof ReadFault) return { ok: false, failure: cause.failure }
         if (cause instanceof FetchFault)
           return failed(cause.kind, cause.message.slice(0, LONGEST_SENTENCE), cause.retryAfterMs)
         return failed('internal', `${whereThrown(cause, name)} threw ${nameOfThrown(cause)}`)

@@ -23,7 +23,7 @@ export function givenBatch(batch: unknown, way: Way): Parts {
   if (Array.isArray(batch)) return plainBatch(batch)
   // They may be getters of a class.
   const given = typeof batch === 'object' && batch !== null ? batch : {}
-  const [rows, deleted, total, lagMs, stable, unsure, at, full] = BATCH_MEMBERS.map((name): unknown =>
+  const [rows, deleted, total, lagMs, stable, unsure, blank, at, full] = BATCH_MEMBERS.map((name): unknown =>
     Reflect.get(given, name),
   )
   const gone = deleted ?? []
@@ -41,6 +41,7 @@ export function givenBatch(batch: unknown, way: Way): Parts {
     // Connectors for api 1 say true.
     stable: stable === 'moment' ? stable : stable === 'order' || stable === true ? 'order' : null,
     ...(typeof unsure === 'string' && unsure !== '' ? { unsure: unsure.slice(0, LONGEST_SENTENCE) } : {}),
+    ...(Array.isArray(blank) ? { blank: blank.map(String) } : {}),
     ...(typeof at === 'function'
       ? { at: (index) => String(Reflect.apply(at, given, [index])).slice(0, LONGEST_PLACE) }
       : {}),
@@ -48,7 +49,7 @@ export function givenBatch(batch: unknown, way: Way): Parts {
 }
 
 /** `full` is of `http.pages` alone: the answer has as many rows as were requested. */
-const BATCH_MEMBERS = ['rows', 'deleted', 'total', 'lagMs', 'stable', 'unsure', 'at', 'full']
+const BATCH_MEMBERS = ['rows', 'deleted', 'total', 'lagMs', 'stable', 'unsure', 'blank', 'at', 'full']
 const LONGEST_PLACE = 200
 
 /**

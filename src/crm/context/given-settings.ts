@@ -21,9 +21,12 @@ export const LONGEST_SENTENCE = 8192
 /** The settings of a connector, with secrets that may be rotated. */
 export class GivenSettings {
   readonly #given: Map<string, SettingValues[string]>
+  readonly #longest: number
 
-  constructor(given: SettingValues) {
+  /** @param longest the most characters of a sentence that are shown */
+  constructor(given: SettingValues, longest: number = LONGEST_SHOWN) {
     this.#given = new Map(Object.entries(given))
+    this.#longest = longest
   }
 
   get sent(): SentSettings {
@@ -58,7 +61,7 @@ export class GivenSettings {
    * Makes a connector's text fit for the log: without secrets and control characters. The text is cut after secrets are
    * removed, because otherwise the beginning of a secret could remain before the cut.
    */
-  shown(text: string, longest = LONGEST_SHOWN): string {
+  shown(text: string, longest: number = this.#longest): string {
     const secrets = [...this.#given.values()].flatMap((value) => (value instanceof Secret ? [...value.texts] : []))
     return printable(withoutSecrets(text, secrets), longest)
   }

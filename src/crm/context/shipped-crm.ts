@@ -23,6 +23,9 @@ export interface ShippedContext extends ConnectorContext {
   readonly openHttpClient: OpenHttpClient
 }
 
+/** Sentences of a connector that ships may name many columns. */
+const LONG = 4000
+
 /**
  * Opens a connector that ships with Marquee. It runs in this process, since its code is known.
  * @param values the values of the connector's own `settings`
@@ -36,7 +39,7 @@ export function openShippedCrm(
   const { kind, proxy, ca, allowInsecure, givesCells = false } = settings
   const { limits, time, observe } = context
   const web = trustingHttpClient(openHttpClient, ca, { configured: proxy?.reveal() ?? null, env })
-  const given = new GivenSettings(values)
+  const given = new GivenSettings(values, givesCells ? LONG : undefined)
   const pauses = new Pauses()
   const onWait: OnPause = (forMs, why) => pauses.tell(forMs, given.shown(why))
   const run = runConnector(connector, {

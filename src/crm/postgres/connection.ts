@@ -5,7 +5,7 @@ import { type QueryArrayResult, Client, Connection as Wire } from 'pg'
 import type { PostgresAddress } from '../../config/crm/sources.ts'
 import type { Time } from '../../time/time.ts'
 import { PostgresFailure, failureIn, postgresFailureOf } from './postgres-failure.ts'
-import { type RowBatch, type TextRow, MessageLimits, RowBatches } from './message-limits.ts'
+import { type RowBatch, type TextRow, RowBatches } from './row-batches.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { readFileSync, statSync } from 'node:fs'
 import type { Secret } from '../../domain/secret.ts'
@@ -39,7 +39,6 @@ export class Connection {
   readonly #client: Client
   readonly #socket: Socket
   readonly #limits: ConnectionSettings['limits']
-  readonly #messages = new MessageLimits()
   #lastFailure: PostgresFailure | null = null
   #batches: RowBatches | null = null
 
@@ -83,8 +82,6 @@ export class Connection {
     const client = new Client(config)
     const where = placeOf(address)
     const connection = new Connection(client, socket, where, settings)
-    // With TLS, `pg` replaces the stream once encryption is on.
-    wire.once(encryption === false ? 'connect' : 'sslconnect', () => connection.#messages.watch(wire.stream))
     const { limitMs } = connection
     try {
       const connected = await withTimeout(settings.time, limitMs, client.connect())
@@ -100,7 +97,6 @@ export class Connection {
   async query(text: string, values: QueryValues = []): Promise<QueryAnswer> {
     if (this.lost) throw this.#whyLost()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
-    this.#messages.byBatches = false
     const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
     return answerOf(await this.#withinLimit(asked))
   }
@@ -111,7 +107,6 @@ export class Connection {
    */
   async firstBatch(text: string): Promise<RowBatch> {
     if (this.lost) throw this.#whyLost()
-    this.#messages.byBatches = true
     this.#batches = this.#client.query(new RowBatches(text))
     return this.nextBatch()
   }
@@ -188,14 +183,11 @@ interface OpenerSettings extends ConnectionSettings {
 
 /** Opens connections to the configured URL, reading its password file again if the server refuses the password. */
 export class Opener {
-  /** A random name of this process, to recognize its own connections. */
-  readonly process: string
   readonly settings: OpenerSettings
   #url: Secret
 
   constructor(settings: OpenerSettings) {
     this.settings = settings
-    this.process = Math.floor(settings.time.random() * 2 ** 48).toString(36)
     this.#url = settings.url
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { systemTime } from '../../time/time.ts'
-import { TableReader, decodeArray } from './known-table.ts'
+import { decodeArray, plainId } from './known-table.ts'
 import { PostgresFailure } from './postgres-failure.ts'
+import { TableLane } from './table-stream.ts'
 
 describe('an array of PostgreSQL', () => {
   it.each([
@@ -43,13 +43,23 @@ it('a connection that is lost needs no second one to explain it', async () => {
   const session = {
     async begin() {
       begins++
-      return { moment: { server: 'one' }, query, async end() {} }
+      return { connection: 'one', query, async end() {} }
     },
   }
-  const list = { quoted: '"events"', settings: {}, rowReading: () => ({ columns: ['id'], updatedAt: null, named: [] }) }
-  const reader = new TableReader(list as never, session as never, systemTime)
-  await reader.openNow()
+  const list = { quoted: '"events"', said: { updatedAt: null }, idColumn: 'id', named: [], instead: new Map() }
+  const lane = new TableLane(list as never, session as never)
+  await lane.open()
   const gone = new PostgresFailure('misconfigured', 'the server has no database of the name', '3D000', true)
-  expect(await reader.explain(gone)).toBe(gone.failure)
+  expect(await lane.explained(gone)).toBe(gone)
   expect(begins).toBe(1)
+})
+
+it.each([
+  ['0000000A-0000-4000-8000-000000000000', 'uuid', '0000000a-0000-4000-8000-000000000000'],
+  ['(0000000a-0000-4000-8000-000000000000)', 'uuid', null],
+  ['0000000a-0000-4000-8000-000000000000', 'text', null],
+  ['007', 'bigint', '7'],
+  ["'; DROP TABLE events --", 'integer', null],
+])('the id %p of the type %s is written as %p, if there is only one way', (id, type, plain) => {
+  expect(plainId(id, type)).toBe(plain)
 })

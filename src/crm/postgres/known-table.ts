@@ -1,222 +1,151 @@
-import { type Change, type Failure, type Page, type PageStream, heartbeat } from '../../sync/port.ts'
-import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { type Cell, ErrorCell } from '../cells/cell.ts'
-import { type MappedRow, tooLargeRow } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
+import type { IdPair } from '../connector/marquee-connector.d.ts'
+import type { TextRow } from './row-batches.ts'
 import type { QueryAnswer } from './connection.ts'
+import { type ListTable, columnFor, quote } from './list-table.ts'
 import { PostgresFailure, failureIn } from './postgres-failure.ts'
-import type { ReadMoment, ReadSession, Transaction } from './read-session.ts'
-import { type ListTable, type RowReading, quote } from './list-table.ts'
-import type { TextRow } from './message-limits.ts'
-import { microsOf, timestampText } from './updated-at.ts'
-import { type TableShape, isWallTime, mustHaveColumns, mustHaveMoments, tableShape, zoneOf } from './table-shape.ts'
-import type { Time } from '../../time/time.ts'
-import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import type { Transaction } from './read-session.ts'
+import { isWallTime, mustHaveColumns, mustHaveMoments, tableShape, zoneOf } from './table-shape.ts'
 
-export interface Opened<Item> {
-  readonly transaction: Transaction
-  readonly known: KnownTable<Item>
-}
-
-/**
- * How often a read that waits for another one yields an empty page, in ms; otherwise it would be abandoned as hanging.
- */
-const SIGN_OF_LIFE_MS = 1000
-
-/** Shared by all reads of one list on one session: begins transactions and caches the table's shape. */
-export class TableReader<Item> {
-  readonly #list: ListTable<Item>
-  readonly #session: ReadSession
-  readonly #time: Time
-  #known: KnownTable<Item> | null = null
-
-  constructor(list: ListTable<Item>, session: ReadSession, time: Time) {
-    this.#list = list
-    this.#session = session
-    this.#time = time
-  }
-
-  /** Begins a transaction for a read. Yields empty pages while it waits, to show that the read is alive. */
-  async *open(): PageStream<Item, Opened<Item>> {
-    const opening = this.openNow()
-    let opened: Opened<Item> | typeof TIMED_OUT = TIMED_OUT
-    try {
-      for (;;) {
-        opened = await withTimeout(this.#time, SIGN_OF_LIFE_MS, opening)
-        if (opened !== TIMED_OUT) return opened
-        yield heartbeat(this.#time.now())
-      }
-    } finally {
-      // The read was abandoned, or this has failed.
-      if (opened === TIMED_OUT)
-        void opening.then(
-          ({ transaction }) => transaction.end(),
-          () => {},
-        )
-    }
-  }
-
-  /** Explains a failed statement: examines the columns again, which may name the cause more exactly. */
-  async explain({ failure, lost }: PostgresFailure): Promise<Failure> {
-    if (failure.kind !== 'misconfigured' || lost || this.#known === null) return failure
-    this.#known = null
-    try {
-      const { transaction } = await this.openNow()
-      await transaction.end()
-      return failure
-    } catch (cause) {
-      return failureIn(cause).failure
-    }
-  }
-
-  /** Begins a transaction once the session is free. */
-  async openNow(): Promise<Opened<Item>> {
-    const transaction = await this.#session.begin()
-    try {
-      return { transaction, known: await this.#knownIn(transaction) }
-    } catch (cause) {
-      await transaction.end()
-      throw cause
-    }
-  }
-
-  /** Examines the columns once per connection, so a missing column is named before a statement fails. */
-  async #knownIn(transaction: Transaction): Promise<KnownTable<Item>> {
-    const { server } = transaction.moment
-    if (this.#known?.server === server) return this.#known
-    this.#known = null
-    const shape = await tableShape(transaction, this.#list)
-    const reading = this.#list.rowReading(shape)
-    mustHaveColumns(shape, reading, this.#list)
-    mustHaveMoments(shape, reading, this.#list)
-    const zone = isWallTime(shape, reading)
-      ? (this.#list.settings.updatedAtIn?.id ?? (await zoneOf(transaction)))
-      : null
-    this.#known = new KnownTable(this.#list, server, shape, zone, reading)
-    return this.#known
-  }
-}
-
+/** How far writers' clocks may be ahead of the server's. Rows that are further ahead are found by comparisons. */
+const AHEAD = "interval '5 seconds'"
+/** A beginning that is ahead of the server's clock is set back so far: the clock was set back, or repeats an hour. */
+const BACK = "interval '1 minute'"
+/** A beginning that is further ahead is meant so: it finds whether the time is heeded. */
+const MOST_BACK = "interval '1 day'"
 const INVALID_PARAMETER = '22023'
 
-export interface ReadRow<Item, Of extends Change<Item> = Change<Item>> {
-  readonly change: Of
-  /** The id as the database writes it. */
-  readonly id: string | null
-}
-
-/** A table as one server has it: builds the statements for it, and turns answers into pages. */
-export class KnownTable<Item> {
-  readonly list: ListTable<Item>
-  readonly server: string
-  readonly reading: RowReading<Item>
-  readonly idColumn: string
-  readonly idType: string
-  /** The updatedAt column; empty if there is none. */
-  readonly updatedAtColumn: string
-  /** The zone of an updatedAt column without time zone; `null` if the column has time zones. */
-  readonly zone: string | null
-  /** The statement that reads all rows; conditions can be appended. */
+/** A table as one connection has it: the statements for it, and the cells of its rows. */
+export interface KnownTable {
+  /** Reads all rows; conditions can be appended. */
   readonly select: string
-  /** The statement that reads the id and the updatedAt of all rows; conditions can be appended. */
+  /** Reads the id and the time of change of all rows. */
   readonly selectIds: string
-  /** The object ids of the array types. */
-  readonly #arrays: ReadonlySet<number>
-  /** How far an updatedAt without time zone is ahead of UTC, in microseconds. */
-  #offset = 0
-
-  constructor(
-    list: ListTable<Item>,
-    server: string,
-    { columns, arrays }: TableShape,
-    zone: string | null,
-    reading: RowReading<Item>,
-  ) {
-    this.list = list
-    this.server = server
-    this.reading = reading
-    this.zone = zone
-    this.idColumn = reading.columns[0] ?? ''
-    this.idType = columns.get(this.idColumn) ?? ''
-    this.updatedAtColumn = reading.updatedAt ?? ''
-    const updatedAt = reading.updatedAt === null ? 'NULL' : `date_part('epoch', ${quote(reading.updatedAt)})`
-    this.#arrays = new Set([...ARRAYS, ...arrays])
-    this.select = `SELECT ${reading.columns.map(quote).join(', ')}, ${updatedAt} FROM ${list.quoted}`
-    this.selectIds = `SELECT ${quote(this.idColumn)}, ${updatedAt} FROM ${list.quoted}`
-  }
-
   /**
-   * Builds the statement that reads the rows whose updatedAt is in a window. Both ends matter: given only one, a
-   * planner without statistics of the column expects a third of all rows and ignores the index.
+   * Reads the rows that changed at the time `$1` or later. Both ends matter: given only one, a planner without
+   * statistics of the column expects a third of all rows and ignores the index.
    */
-  selectUpdated(after: number, last: number): string {
-    const column = quote(this.updatedAtColumn)
-    return `${this.select} WHERE ${column} > '${timestampText(after)}' AND ${column} <= '${timestampText(last)}'`
-  }
+  readonly selectSince: string
+  /** Reads the rows with the ids `$1`. */
+  readonly selectByIds: string
+  /** The columns that are blank in every row. */
+  readonly blank: readonly string[]
+  readonly idType: string
+  /** The updatedAt column that is read; `null` if there is none. */
+  readonly updatedAt: string | null
+  /** The zone in which an updatedAt without a time zone is read although nobody said so; `null` if there is none. */
+  readonly guessedZone: string | null
+  /** Returns the cells of the rows of an answer, which is consumed. */
+  readonly rowsOf: (answer: QueryAnswer) => readonly { readonly [column: string]: Cell }[]
+}
 
-  /** Maps the rows of an answer to `select`. Consumes the answer: its texts are replaced by cells. */
-  rowsOf({ rows, oids }: QueryAnswer): readonly ReadRow<Item, MappedRow<Item>>[] {
-    const decoders = oids.map((oid) => (this.#arrays.has(oid) ? decodeArray : DECODERS.get(oid)))
-    return rows.map((row) => {
-      const id = row[0] ?? null
-      const version = this.reading.updatedAt === null ? Number.NaN : microsOf(row.at(-1) ?? null)
-      const change = isTooLarge(row)
-        ? tooLargeRow(id === null ? null : this.reading.idOf(id), this.placeOf(id), version)
-        : this.reading.mapRow(decodeRow(row, decoders), () => this.placeOf(id), version)
-      return { change, id }
-    })
-  }
-
-  /** The server's clock as a column of updatedAt shows it, in microseconds. */
-  async clock(transaction: Transaction): Promise<number> {
-    const { serverMicros } = transaction.moment
-    if (this.zone === null) return serverMicros
-    const asked = transaction.query("SELECT date_part('epoch', now() AT TIME ZONE $1)", [this.zone])
-    const { rows } = await asked.catch((cause: unknown) => {
-      const { code, lost } = failureIn(cause)
-      if (code !== INVALID_PARAMETER) throw cause
-      const message = `crm.${this.list.name}.updatedAtIn: PostgreSQL does not know the time zone ${this.zone}`
-      throw new PostgresFailure('misconfigured', message, code, lost)
-    })
-    const wall = microsOf(rows[0]?.[0] ?? null)
-    this.#offset = wall - serverMicros
-    return wall
-  }
-
-  pageOf({ begunAt, sourceLagMs }: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
-    return {
-      begunAt,
-      sourceLagMs,
-      pass,
-      changes: rows.map(({ change }) => change),
-      whereIs: (index) => this.placeOf(rows[index]?.id ?? null),
-      updatedAtMs: (index) => {
-        const change = rows[index]?.change
-        return change !== undefined && 'version' in change ? (change.version - this.#offset) / 1000 : Number.NaN
-      },
-    }
-  }
-
-  placeOf(id: string | null): string {
-    const { written } = this.list
-    return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
+export async function knownTable(transaction: Transaction, list: ListTable): Promise<KnownTable> {
+  const shape = await tableShape(transaction, list)
+  const { columns, nulls } = shape
+  mustHaveColumns(shape, list)
+  const { updatedAt: key, updatedAtIn } = list.said
+  const updatedAt = key === null ? null : (columnFor(key, list, columns) ?? null)
+  mustHaveMoments(shape, updatedAt, list)
+  const isWall = isWallTime(shape, updatedAt)
+  const zone = isWall ? (updatedAtIn?.id ?? (await zoneOf(transaction))) : null
+  if (zone !== null) await mustBeKnown(zone, transaction, list)
+  const names = [...new Set([list.idColumn, ...list.named.map(({ column }) => column)])].filter((name) => name !== key)
+  const found = names.map((name) => [name, columnFor(name, list, columns) ?? null] as const)
+  // A column that the view defines as NULL is not there, on purpose.
+  const read = found.flatMap(([name, of]) => (of === null || nulls.has(of) ? [] : [[name, of] as const]))
+  const time = updatedAt === null ? null : timeIn(quote(updatedAt), zone)
+  const fields = [...read, ...(key === null || updatedAt === null ? [] : [[key, updatedAt] as const])]
+  const expressions = fields.map(([name, of]) => (name === key ? time : quote(of)))
+  const id = quote(list.idColumn)
+  const select = `SELECT ${expressions.join(', ')} FROM ${list.quoted}`
+  const cellNames = fields.map(([name]) => name)
+  return {
+    select,
+    selectIds: `SELECT ${id}, ${time ?? 'NULL'} FROM ${list.quoted}`,
+    selectSince: updatedAt === null ? '' : `${select} WHERE ${inWindow(quote(updatedAt), zone)}`,
+    selectByIds: `${select} WHERE ${id} = ANY ($1)`,
+    blank: found.map(([name]) => name).filter((name) => !cellNames.includes(name)),
+    idType: columns.get(list.idColumn) ?? '',
+    updatedAt,
+    guessedZone: updatedAtIn === null ? zone : null,
+    rowsOf: ({ rows, oids }) => {
+      const decoders = oids.map((oid) => (ARRAYS.has(oid) || shape.arrays.has(oid) ? decodeArray : DECODERS.get(oid)))
+      return rows.map((row) => cellsOf(row, cellNames, decoders))
+    },
   }
 }
 
-/** The most bytes in UTF-8 for one UTF-16 code unit. */
-const WIDEST = 3
+/** The column as a moment. One without a time zone is wall time of a zone. */
+function timeIn(column: string, zone: string | null): string {
+  return zone === null ? column : `${column} AT TIME ZONE ${literal(zone)}`
+}
 
-function isTooLarge(row: TextRow): boolean {
-  let chars = 0
-  for (const text of row) chars += text?.length ?? 0
-  return chars * WIDEST > LARGEST_ROW_BYTES && Buffer.byteLength(row.join('')) > LARGEST_ROW_BYTES
+/** The condition that a row changed at the moment `$1` or later. The column is compared as it is, for its index. */
+function inWindow(column: string, zone: string | null): string {
+  const asWritten = (moment: string): string => (zone === null ? moment : `(${moment} AT TIME ZONE ${literal(zone)})`)
+  const [from, now] = [asWritten('$1::timestamptz'), asWritten('now()')]
+  const isAhead = `${from} > ${now} AND ${from} < ${now} + ${MOST_BACK}`
+  return `${column} >= CASE WHEN ${isAhead} THEN ${now} - ${BACK} ELSE ${from} END AND ${column} <= ${now} + ${AHEAD}`
+}
+
+async function mustBeKnown(zone: string, transaction: Transaction, { name }: ListTable): Promise<void> {
+  await transaction.query('SELECT now() AT TIME ZONE $1', [zone]).catch((cause: unknown) => {
+    const { code, lost } = failureIn(cause)
+    if (code !== INVALID_PARAMETER) throw cause
+    const message = `crm.${name}.updatedAtIn: PostgreSQL does not know the time zone ${zone}`
+    throw new PostgresFailure('misconfigured', message, code, lost)
+  })
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** The id and the time of change of each row of an answer to `selectIds`. */
+export function idPairs({ rows }: QueryAnswer): readonly IdPair[] {
+  return rows.map(([id = null, time = null]) => [id ?? '', time])
+}
+
+const WHOLE_NUMBER = /^-?\d{1,18}$/
+// Types with only one text form per value. An id of another type may be written differently than the table does.
+const PLAIN_TYPES: ReadonlyMap<string, RegExp> = new Map([
+  ['uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i],
+  ['smallint', WHOLE_NUMBER],
+  ['integer', WHOLE_NUMBER],
+  ['bigint', WHOLE_NUMBER],
+])
+
+/** Returns an id as the database writes it; `null` if it is not of the type, or the type allows several forms. */
+export function plainId(id: string, type: string): string | null {
+  if (PLAIN_TYPES.get(type)?.test(id) !== true) return null
+  return type === 'uuid' ? id.toLowerCase() : String(BigInt(id))
+}
+
+export function hasPlainIds(type: string): boolean {
+  return PLAIN_TYPES.has(type)
 }
 
 type Decode = (text: string) => Cell
 
+/** Decodes a row. A text that is not valid for its type stays a text. */
+function cellsOf(
+  row: TextRow,
+  names: readonly string[],
+  decoders: readonly (Decode | undefined)[],
+): { readonly [column: string]: Cell } {
+  const cells: Record<string, Cell> = {}
+  for (let index = 0; index < names.length; index++) {
+    const text = row[index] ?? null
+    const decode = decoders[index]
+    cells[names[index] ?? ''] = text === null || decode === undefined ? text : decode(text)
+  }
+  return cells
+}
+
 // Arrays of text and number types: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8, numeric, uuid.
 // Arrays of types that are defined in the database come from its catalogue.
-const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
+const ARRAYS: ReadonlySet<number> = new Set([1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951])
 
 /** The other types whose text form differs from what a person would write: bool, json, jsonb, money (pg_type.dat). */
 const DECODERS: ReadonlyMap<number, Decode> = new Map<number, Decode>([
@@ -279,14 +208,4 @@ function endOfBare(text: string, from: number): number {
 
 function unescaped(item: string): string {
   return item.includes('\\') ? item.replaceAll(/\\(.)/gs, '$1') : item
-}
-
-/** Decodes a row. A text that is not valid for its type stays a text. */
-function decodeRow(row: TextRow, columns: readonly (Decode | undefined)[]): readonly Cell[] {
-  const cells: Cell[] = row
-  for (const [index, decode] of columns.entries()) {
-    const text = row[index]
-    if (decode !== undefined && text !== null && text !== undefined) cells[index] = decode(text)
-  }
-  return cells
 }

@@ -4,17 +4,17 @@ import type { Connection } from './connection.ts'
 import { READ_ONLY, failureIn } from './postgres-failure.ts'
 import type { ReadSession } from './read-session.ts'
 import { quote } from './list-table.ts'
-import type { Guid } from '../../domain/guid.ts'
-import type { Held } from '../../sync/port.ts'
 
 /** The longest delay before a connection that was lost between reads is reopened; the actual delay is random. */
 const RECONNECT_WITHIN_MS = 1000
 const ARRIVES_WITHIN_MS = 1000
 
+/** Takes a hint, as `watch` of a connector gives it. */
+export type OnHint = (ids?: readonly string[] | 'all') => void
+
 interface ListeningSettings {
   readonly channel: string
   readonly time: Time
-  readonly onPayload: (payload: string) => void
   /** Reports something that an operator should know. */
   readonly notice: (message: string) => void
 }
@@ -25,7 +25,7 @@ interface ListeningSettings {
  */
 export class Listening {
   readonly #settings: ListeningSettings
-  readonly hints: Hints
+  readonly #hints: Hints
   /** A connection that was opened before the first subscription. */
   #unheard: Connection | null = null
   #isRefused = false
@@ -34,15 +34,15 @@ export class Listening {
 
   constructor(settings: ListeningSettings) {
     this.#settings = settings
-    this.hints = new Hints(settings.time)
+    this.#hints = new Hints(settings.time)
   }
 
   /**
    * Subscribes to hints. It listens from the first subscription on: an instance of a cluster that does not read the
    * CRM must not be woken by each change.
    */
-  subscribe(callback: () => void, session: ReadSession): () => void {
-    const end = this.hints.add(callback)
+  subscribe(onHint: OnHint, session: ReadSession): () => void {
+    const end = this.#hints.add(onHint)
     const connection = this.#unheard
     this.#unheard = null
     // If the session has replaced the connection, the new one already listens.
@@ -52,24 +52,21 @@ export class Listening {
 
   /** Starts listening on a newly opened connection, if anyone has subscribed. */
   async greet(connection: Connection): Promise<void> {
-    if (!this.hints.areWanted) {
+    if (!this.#hints.areWanted) {
       this.#unheard = connection
       return
     }
-    const { channel, time, onPayload, notice } = this.#settings
-    connection.onNotification(channel, (payload) => {
-      onPayload(payload)
-      this.hints.hint()
-    })
+    const { channel, time, notice } = this.#settings
+    connection.onNotification(channel, (payload) => this.#hints.hint(payload))
     // The hint causes a read, which opens a new connection.
     connection.onLost = () => {
       if (!this.#closed)
-        this.#cancelReconnect = time.after(time.random() * RECONNECT_WITHIN_MS, () => this.hints.hint())
+        this.#cancelReconnect = time.after(time.random() * RECONNECT_WITHIN_MS, () => this.#hints.hint(''))
     }
     try {
       await connection.query(`LISTEN ${quote(channel)}`)
       // Notifications sent before the LISTEN are lost; one read makes up for them.
-      this.hints.hint()
+      this.#hints.hint('')
     } catch (cause) {
       const { lost, code, message } = failureIn(cause)
       if (this.#isRefused || lost) return
@@ -95,7 +92,7 @@ export class Listening {
   close(): void {
     this.#closed = true
     this.#cancelReconnect()
-    this.hints.close()
+    this.#hints.close()
   }
 }
 
@@ -112,102 +109,53 @@ async function arrives(channel: string, from: Connection, to: Connection, time: 
 
 /** The shortest time between two hints, in ms: any number of notifications causes at most twenty reads a second. */
 const EVERY_MS = 50
+/** Stands for all rows, in the payload of a notification about more rows than it can name. */
+const ALL = '*'
+const MOST_IDS = 1000
 
+/** Passes on what notifications say: ids separated by commas, `*` for all rows, or nothing. */
 export class Hints {
   readonly #time: Time
-  readonly #callbacks = new Set<() => void>()
+  readonly #callbacks = new Set<OnHint>()
+  /** The ids that were named since the last hint; `null` if there was no notification. */
+  #ids: Set<string> | null = null
   #cancel: (() => void) | null = null
-  #again = false
 
   constructor(time: Time) {
     this.#time = time
   }
 
-  add(callback: () => void): () => void {
-    this.#callbacks.add(callback)
-    return () => void this.#callbacks.delete(callback)
+  add(onHint: OnHint): () => void {
+    this.#callbacks.add(onHint)
+    return () => void this.#callbacks.delete(onHint)
   }
 
   get areWanted(): boolean {
     return this.#callbacks.size > 0
   }
 
-  hint(): void {
-    if (this.#cancel !== null) {
-      this.#again = true
-      return
-    }
+  hint(payload: string): void {
+    this.#ids ??= new Set()
+    for (const id of payload === '' ? [] : payload.split(',')) this.#ids.add(id.trim())
+    if (this.#ids.size > MOST_IDS) this.#ids = new Set([ALL])
+    if (this.#cancel === null) this.#tell()
+  }
+
+  #tell(): void {
+    const ids = this.#ids
+    this.#ids = null
     this.#cancel = this.#time.after(EVERY_MS, () => {
       this.#cancel = null
-      if (!this.#again) return
-      this.#again = false
-      this.hint()
+      if (this.#ids !== null) this.#tell()
     })
-    for (const callback of this.#callbacks) callback()
+    if (ids === null) return
+    for (const onHint of this.#callbacks) onHint(ids.has(ALL) ? 'all' : [...ids])
   }
 
   close(): void {
     this.#callbacks.clear()
     this.#cancel?.()
     this.#cancel = null
-    this.#again = false
+    this.#ids = null
   }
-}
-
-/** Stands for all rows, in the payload of a notification about more rows than it can name. */
-export const ALL = '*'
-const MOST = 1000
-
-const WHOLE_NUMBER = /^-?\d{1,18}$/
-// Types with only one text form per value. A notification may write an id of another type differently than the table
-// does, and the row would then seem deleted.
-const PLAIN_TYPES: ReadonlyMap<string, RegExp> = new Map([
-  ['uuid', /^[0-9a-f-]{36}$/i],
-  ['smallint', WHOLE_NUMBER],
-  ['integer', WHOLE_NUMBER],
-  ['bigint', WHOLE_NUMBER],
-])
-
-/** Collects the ids that notifications name: rows that may be gone. They are only a hint to look. */
-export class SuspectQueue {
-  #ids = new Set<string>()
-
-  /** Adds ids separated by commas, or `*` for all rows; other texts match no row. */
-  add(payload: string): void {
-    if (payload !== '') this.giveBack(payload.split(',').map((id) => id.trim()))
-  }
-
-  /** Takes all suspects collected so far, to be checked in a transaction that begins later. */
-  take(): ReadonlySet<string> {
-    const taken = this.#ids
-    this.#ids = new Set()
-    return taken
-  }
-
-  giveBack(ids: Iterable<string>): void {
-    for (const id of ids) this.#ids.add(id)
-    if (this.#ids.size > MOST) this.#ids = new Set([ALL])
-  }
-}
-
-/**
- * Returns the suspects that are rows of this list, by id. `hasOthers`: some of them cannot be looked up in the table,
- * because a value of their type can be written in several ways.
- */
-export function heldOf(
-  suspects: ReadonlySet<string>,
-  held: Held,
-  idOf: (text: string) => Guid | null,
-  type: string,
-): { readonly wanted: ReadonlyMap<Guid, string>; readonly hasOthers: boolean } {
-  const wanted = new Map<Guid, string>()
-  let hasOthers = false
-  for (const text of suspects) {
-    const id = idOf(text)
-    // The id is not in this list.
-    if (id === null || Number.isNaN(held.version(id))) continue
-    if (PLAIN_TYPES.get(type)?.test(text) === true) wanted.set(id, text)
-    else hasOthers = true
-  }
-  return { wanted, hasOthers }
 }

@@ -2,19 +2,17 @@ import { DatabaseError } from 'pg'
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotAccepted, whyNotReached } from '../../domain/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
-import { TooMuch } from './message-limits.ts'
+import { ReadFault } from '../connector/row-host.ts'
 
-/** A failed statement or connection, described for the operator. Thrown in this folder, and caught where a read ends. */
-export class PostgresFailure extends Error {
-  readonly failure: Failure
+/** A failed statement or connection, described for the operator. */
+export class PostgresFailure extends ReadFault {
   /** PostgreSQL's SQLSTATE or the runtime's code; `null` if there is none. */
   readonly code: string | null
   /** Whether the connection is gone; the next one may reach another server. */
   readonly lost: boolean
 
   constructor(kind: Failure['kind'], message: string, code: string | null, lost: boolean) {
-    super(message)
-    this.failure = failureOf(kind, message)
+    super(failureOf(kind, message))
     this.code = code
     this.lost = lost
   }
@@ -68,10 +66,9 @@ const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 /** Describes an error of `pg`. Never includes its message, which may contain a value of a row. */
 export function postgresFailureOf(error: unknown, where: string): PostgresFailure {
-  const code = error instanceof TooMuch ? null : codeOf(error)
+  const code = codeOf(error)
   const lost = (kind: FailureKind, sentence: string): PostgresFailure =>
     new PostgresFailure(kind, `${where}: ${sentence}`, code, true)
-  if (error instanceof TooMuch) return lost(error.kind, error.message)
   if (code === '08P01' && error instanceof Error && error.message.includes('statement pooling mode')) {
     const fact = 'a pooler in statement mode does not allow transactions'
     return lost('refused', `${fact}: set its pool_mode to session or transaction`)

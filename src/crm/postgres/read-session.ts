@@ -1,49 +1,32 @@
 import { PAGE_ROWS } from '../../sync/port.ts'
-import type { Moment } from '../../time/time.ts'
 import { Mutex } from '../../time/waiting.ts'
 import type { Connection, Opener, QueryAnswer, QueryValues } from './connection.ts'
 import { PostgresFailure, failureIn } from './postgres-failure.ts'
-import { microsOf, serverOf } from './updated-at.ts'
-
-/** The moment that a transaction reads, and the server it reads from. */
-export interface ReadMoment {
-  /** When the transaction was requested; its data is at least this recent. */
-  readonly begunAt: Moment
-  readonly sourceLagMs: number
-  /** The server's clock, in microseconds since 1970. */
-  readonly serverMicros: number
-  /** Identifies the server and the connection; a cursor is only valid on the same ones. */
-  readonly server: string
-}
 
 /** The server ends a transaction that is idle for longer, which releases its locks and old row versions. */
 const STANDSTILL_MS = 60_000
 
 // The lag of a standby is the age of the last transaction that it replayed. It lags by 0 if it has replayed everything
 // received and is still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
-const STATE = `SELECT date_part('epoch', now()), pg_postmaster_start_time()::text,
-  CASE WHEN NOT pg_is_in_recovery() THEN 0
+const LAG = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN 0
     WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
     ELSE extract(epoch FROM clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(),
       (SELECT checkpoint_time FROM pg_control_checkpoint()))) * 1000 END`
 
 /** A connection, opened on demand, for one transaction at a time; callers wait in order. */
 export class ReadSession {
+  /** Called when the connection is replaced by a new one, which may be to another server. */
+  onReplaced: () => void = () => {}
   readonly #opener: Opener
-  readonly #lane: string
   readonly #greet: ((connection: Connection) => Promise<void>) | null
   readonly #mutex = new Mutex()
   #connection: Connection | null = null
-  #connections = 0
+  #isFirst = true
   #closed = false
 
-  /**
-   * @param lane the session's name among those of the process
-   * @param greet prepares each new connection before anything is read on it
-   */
-  constructor(opener: Opener, lane: string, greet: ((connection: Connection) => Promise<void>) | null = null) {
+  /** @param greet prepares each new connection before anything is read on it */
+  constructor(opener: Opener, greet: ((connection: Connection) => Promise<void>) | null = null) {
     this.#opener = opener
-    this.#lane = `${opener.process}.${lane}`
     this.#greet = greet
   }
 
@@ -82,19 +65,12 @@ export class ReadSession {
 
   async #tryBegin(unlock: () => void): Promise<Transaction> {
     const connection = await this.#connect()
-    const begunAt = this.#opener.settings.time.now()
     const state = await connection.query(this.#begin).catch(async (cause: unknown) => {
       await connection.query('ROLLBACK').catch(failureIn)
       throw cause
     })
-    const [serverNow, startedAt, lagMs] = state.rows[0] ?? []
-    const moment = {
-      begunAt,
-      sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
-      serverMicros: microsOf(serverNow ?? null),
-      server: serverOf(startedAt ?? '', this.#lane, this.#connections),
-    }
-    return new Transaction(connection, moment, unlock)
+    const lagMs = Math.max(0, Math.ceil(Number(state.rows[0]?.[0] ?? 0)))
+    return new Transaction(connection, lagMs, unlock)
   }
 
   /**
@@ -112,7 +88,7 @@ export class ReadSession {
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex';
       SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs};
       SET LOCAL idle_in_transaction_session_timeout = ${STANDSTILL_MS}; SET LOCAL cursor_tuple_fraction = 1; SET LOCAL jit = off;
-      ${STATE}`
+      ${LAG}`
   }
 
   async #connect(): Promise<Connection> {
@@ -120,10 +96,11 @@ export class ReadSession {
     this.#mustBeOpen()
     const connection = await this.#opener.open()
     this.#connection = connection
-    this.#connections++
     if (this.#closed) await this.#hangUp()
     this.#mustBeOpen()
     await this.#greet?.(connection)
+    if (!this.#isFirst) this.onReplaced()
+    this.#isFirst = false
     return connection
   }
 
@@ -140,28 +117,28 @@ export class ReadSession {
 
 /** A read-only transaction: all its statements see the same state. It has the connection exclusively until it ends. */
 export class Transaction {
-  readonly moment: ReadMoment
-  readonly #connection: Connection
+  /** How far behind its primary the server was, in ms. */
+  readonly lagMs: number
+  readonly connection: Connection
   readonly #unlock: () => void
 
-  constructor(connection: Connection, moment: ReadMoment, unlock: () => void) {
-    this.#connection = connection
-    this.moment = moment
+  constructor(connection: Connection, lagMs: number, unlock: () => void) {
+    this.connection = connection
+    this.lagMs = lagMs
     this.#unlock = unlock
   }
 
   query(text: string, values?: QueryValues): Promise<QueryAnswer> {
-    return this.#connection.query(text, values)
+    return this.connection.query(text, values)
   }
 
   /**
    * Reads the rows of a `SELECT` in pages of limited size, with at least one row each. The server holds the result
-   * until the transaction ends.
-   * @param name the cursor's name, unique among concurrent scans
+   * until the transaction ends. A transaction makes one scan.
    */
-  async *scan(select: string, name: string, values?: QueryValues): AsyncGenerator<QueryAnswer, void, void> {
-    const connection = this.#connection
-    await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
+  async *scan(select: string, values?: QueryValues): AsyncGenerator<QueryAnswer, void, void> {
+    const connection = this.connection
+    await this.query(`DECLARE marquee_rows NO SCROLL CURSOR FOR ${select}`, values)
     let pageRows = FIRST_ROWS
     // How many of the rows fetched last have not been received yet.
     let toCome = 0
@@ -171,7 +148,7 @@ export class Transaction {
       if (!connection.isBusy) toCome = pageRows
       const batch = connection.isBusy
         ? await connection.nextBatch()
-        : await connection.firstBatch(`FETCH FORWARD ${pageRows} FROM ${name}`)
+        : await connection.firstBatch(`FETCH FORWARD ${pageRows} FROM marquee_rows`)
       const { rows, bytes } = batch
       const tookMs = connection.time.now().monotonicMs - begunAt
       toCome -= rows.length
@@ -183,16 +160,11 @@ export class Transaction {
     }
   }
 
-  /** Reads the rows of a `SELECT` as `scan` does, and drops them. */
-  async drain(select: string, name: string): Promise<void> {
-    for await (const _ of this.scan(select, name));
-  }
-
   async end(): Promise<void> {
     // The rest of an abandoned answer could be megabytes, so the connection is dropped instead of drained.
     try {
-      if (this.#connection.isBusy) this.#connection.destroy()
-      else await this.#connection.query('COMMIT').catch(failureIn)
+      if (this.connection.isBusy) this.connection.destroy()
+      else await this.connection.query('COMMIT').catch(failureIn)
     } finally {
       this.#unlock()
     }

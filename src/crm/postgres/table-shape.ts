@@ -1,7 +1,7 @@
 import { nearestName } from '../../domain/nearest-name.ts'
 import { PostgresFailure, failureIn } from './postgres-failure.ts'
 import type { Transaction } from './read-session.ts'
-import type { ListTable, RowReading } from './list-table.ts'
+import { type ListTable, columnFor } from './list-table.ts'
 
 export interface TableShape {
   /** Types by column name, as the database names them. */
@@ -46,14 +46,13 @@ export async function tableShape(transaction: Transaction, list: Named): Promise
   return { columns, arrays, nulls }
 }
 
-type Named = Pick<ListTable<unknown>, 'name' | 'written' | 'quoted' | 'settings'>
-type Read = Pick<RowReading<unknown>, 'named' | 'updatedAt'>
+type Named = Pick<ListTable, 'name' | 'written' | 'quoted'>
 
 /** Throws a failure that names all missing columns, and what to write instead, if any is missing. */
-export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed: Named): void {
-  const missing = named.filter(({ column }) => !columns.has(column))
+export function mustHaveColumns({ columns }: TableShape, list: ListTable): void {
+  const missing = list.named.filter(({ column }) => columnFor(column, list, columns) === undefined)
   if (missing.length === 0) return
-  const { written, name, settings } = listed
+  const { written, name, said: settings } = list
   const saysFields = Object.keys(settings.fields).length > 0
   const words = new Set(missing.map(({ column }) => `${column}${nearHint(column, columns.keys())}`))
   // A condition can only be replaced as a whole.
@@ -82,7 +81,7 @@ export function mustHaveColumns({ columns }: TableShape, { named }: Read, listed
   throw new PostgresFailure('misconfigured', message, null, false)
 }
 
-function saysCondition(settings: Named['settings'], key: 'active' | 'showOnWeb'): boolean {
+function saysCondition(settings: ListTable['said'], key: 'active' | 'showOnWeb'): boolean {
   return new Map<string, unknown>(Object.entries(settings)).get(key) !== undefined
 }
 
@@ -92,20 +91,19 @@ function nearHint(column: string, names: Iterable<string>): string {
 }
 
 /** Throws a failure if the updatedAt column is not a timestamp, which the comparison requires. */
-export function mustHaveMoments(shape: TableShape, read: Read, listed: Named): void {
-  const { name, written, settings } = listed
-  const type = shape.columns.get(read.updatedAt ?? '')
+export function mustHaveMoments(shape: TableShape, updatedAt: string | null, { name, written, said }: ListTable): void {
+  const type = shape.columns.get(updatedAt ?? '')
   if (type === undefined) return
   const isMoment = type.startsWith('timestamp')
-  if (isMoment && (settings.updatedAtIn === null || isWallTime(shape, read))) return
-  const column = `the column ${read.updatedAt} of ${written} is of the type ${type}`
+  if (isMoment && (said.updatedAtIn === null || isWallTime(shape, updatedAt))) return
+  const column = `the column ${updatedAt} of ${written} is of the type ${type}`
   const message = isMoment
     ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`
     : `crm.${name}.updatedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
   throw new PostgresFailure('misconfigured', message, null, false)
 }
 
-export function isWallTime(shape: TableShape, { updatedAt }: Read): boolean {
+export function isWallTime(shape: TableShape, updatedAt: string | null): boolean {
   return shape.columns.get(updatedAt ?? '') === 'timestamp without time zone'
 }
 
