@@ -61,7 +61,8 @@ describe('how a list is read', () => {
     const one = { ...READING, pages: 1, pageRows: 7, rows: 7, isEndEmpty: false, total: null }
     const sentence = 'events: the whole list is one answer of exactly 7 rows: is it only the first page?'
     expect(readingWarnings([one], { freshness })).toEqual([sentence])
-    const others = [{ isFirstFull: false }, { total: 7 }, { isEndEmpty: true }, { pages: 2 }]
+    const changes = new Set(['full', 'changes'])
+    const others = [{ isFirstFull: false }, { total: 7 }, { isEndEmpty: true }, { pages: 2 }, { ways: changes }]
     for (const other of others) expect(readingWarnings([{ ...one, ...other }], { freshness })).toEqual([])
     const round = { ...one, isFirstFull: false, rows: 10, budget: null }
     expect(readingWarnings([round], { freshness })).toEqual([sentence.replace('7', '10')])

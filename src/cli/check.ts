@@ -251,8 +251,10 @@ const ROUND = new Set([
 
 /** Warns of a list that may be only its first page, and of a maximum age that the budget or a pause does not allow. */
 export function readingWarnings(readings: readonly ListReading[], timed: Timed): readonly string[] {
-  const halves = readings.flatMap(({ list, rows, pages, isFirstFull, isEndEmpty, total }) => {
-    const mayBeHalf = pages === 1 && !isEndEmpty && total === null && (isFirstFull || ROUND.has(rows))
+  const halves = readings.flatMap(({ list, ways, rows, pages, isFirstFull, isEndEmpty, total }) => {
+    // A CRM that reports changes says by itself whether a page follows.
+    const isUncertain = pages === 1 && !isEndEmpty && total === null && !ways.has('changes')
+    const mayBeHalf = isUncertain && (isFirstFull || ROUND.has(rows))
     return mayBeHalf
       ? [`${list}: the whole list is one answer of exactly ${rows} rows: is it only the first page?`]
       : []
