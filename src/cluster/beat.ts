@@ -21,6 +21,8 @@ export interface ReportedState extends ListState {
   readonly nextTryMs: number
   /** How long the CRM asked not to be read, in ms; 0 if it did not. */
   readonly askedMs: number
+  /** Whether the other list went on without this one, which may lack rows that it refers to. */
+  readonly isLeftBehind: boolean
   /** The last removal, which no row tells of. */
   readonly lastRemoval: Revision
   /** Names the loss that the shrink guard does not believe; `null` while it believes the list. */
@@ -94,6 +96,7 @@ function reportedStateOf(given: JsonFields): ReportedState {
     failures: numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
     askedMs: numberAt(given, 'askedMs'),
+    isLeftBehind: given['isLeftBehind'] === true,
     lastRemoval: { sinceS: countAt(removal, 'sinceS'), sequence: countAt(removal, 'sequence') },
     loss: textOrNullAt(given, 'loss'),
     ageMs: numberOrNullAt(given, 'ageMs'),

@@ -151,6 +151,10 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.#link.isLost || this.#state.shrunk !== null || this.#hasFailed
   }
 
+  get isLeftBehind(): boolean {
+    return this.#state.isLeftBehind
+  }
+
   get isBackingOff(): boolean {
     return this.#link.isLost || (this.#hasFailed && this.nextReadInMs > 0)
   }
@@ -199,6 +203,7 @@ export const UNREAD: ReportedState = {
   failures: 0,
   nextTryMs: 0,
   askedMs: 0,
+  isLeftBehind: false,
   lastRemoval: { sinceS: 0, sequence: 0 },
   loss: null,
   ageMs: null,

@@ -178,6 +178,7 @@ export function stateOf(replica: Replica, name: ListName, now: Moment, loss: str
     failures: refresh.failuresInAll,
     nextTryMs: nextTryInMs,
     askedMs,
+    isLeftBehind: replica[name].isLeftBehind,
     lastRemoval: list.lastRemoval,
     loss,
     ageMs: reader.isLoaded ? freshness.confirmedAgeMs(now) : null,
