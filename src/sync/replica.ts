@@ -107,8 +107,11 @@ export class Replica {
       const snapshot = await fill(this.lists)
       if (snapshot === null) return
       const writtenAt = momentAt(snapshot.writtenAtMs, this.#time.now())
-      this.events.resume(snapshot.lists.events, writtenAt)
-      this.venues.resume(snapshot.lists.venues, writtenAt)
+      const { events, venues } = snapshot.lists
+      // Within a process, both lists keep a pause of their CRM, even if only one of them was asked for it.
+      const askedUntilMs = Math.max(events.askedUntilMs ?? 0, venues.askedUntilMs ?? 0)
+      this.events.resume({ ...events, askedUntilMs }, writtenAt)
+      this.venues.resume({ ...venues, askedUntilMs }, writtenAt)
     } finally {
       for (const go of unlock) go()
     }

@@ -1,4 +1,5 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { BOTH_RUNTIMES, RUNTIMES } from '../support/depth.ts'
@@ -212,20 +213,26 @@ it.each(BOTH_RUNTIMES)(
       'marquee.yaml': `listen: { port: 0 }\noperations: { port: 0 }\nfreshness: { maxAge: 1s, refreshEvery: 300ms, staleIfError: 12h }\ncrm:\n  ${HTTP.replaceAll('URL', server.url)}\n`,
     })
     const start = (): ReturnType<typeof serve> => serve(runtime, folder.at('marquee.yaml'), {})
-    const written = (): number => {
+    /** Whether the snapshot knows the pause. */
+    const knowsPause = (): boolean => {
       const name = readdirSync(folder.at('.marquee')).find((file) => file.endsWith('.snapshot'))
-      return name === undefined ? 0 : statSync(folder.at(`.marquee/${name}`)).mtimeMs
+      if (name === undefined) return false
+      const lines = gunzipSync(readFileSync(folder.at(`.marquee/${name}`)))
+        .toString('utf8')
+        .trimEnd()
+        .split('\n')
+      const { lists } = JSON.parse(lines.at(-1) ?? '') as { lists: Record<string, { askedUntilMs: number | null }> }
+      return Object.values(lists).some(({ askedUntilMs }) => askedUntilMs !== null && askedUntilMs > Date.now())
     }
     const first = await start()
     await eventually(
       async () => first.child.stdout,
       (log) => log.includes('"event":"snapshot-written"'),
     )
-    const before = written()
     limit = busy
     await eventually(
-      async () => written(),
-      (at) => at > before,
+      async () => knowsPause(),
+      (isKnown) => isKnown,
     )
     first.child.signal('SIGKILL')
     await first.child.exited
