@@ -1,7 +1,7 @@
 // The connectors that ship with Marquee and are written against the outer port (connector/marquee-connector.d.ts). In:
 // the settings of their kind. Out: a Crm. Their code is known, so they run in this process.
 
-import { type SaidList, columnSource } from '../config/crm/sources.ts'
+import { type SaidList, columnSource, onlyWhereOf } from '../config/crm/sources.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import { type FurtherField, NO_FURTHER } from '../domain/further.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -100,7 +100,7 @@ function flagColumns(said: SaidList | null, further: readonly FurtherField[]): r
   const sources = Object.entries(fields).flatMap(([name, source]) =>
     source?.kind === 'column' ? [{ name, ...source }] : [],
   )
-  const conditions = [active, showOnWeb, ...sources.map(({ onlyWhere }) => onlyWhere)].flatMap((parts) => parts ?? [])
+  const conditions = [active, showOnWeb, ...Object.values(fields).map(onlyWhereOf)].flatMap((parts) => parts ?? [])
   const compared = conditions.filter((part) => {
     const values = 'oneOf' in part ? part.oneOf : 'noneOf' in part ? part.noneOf : []
     return values.some((value) => /^(?:true|false)$/i.test(String(value)))

@@ -119,6 +119,7 @@ export type SuspicionCode =
   | 'no-address'
   | 'no-column'
   | 'skipped-time'
+  | 'sold-out'
   | 'status'
   | 'unreadable-copy'
 

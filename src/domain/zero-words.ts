@@ -22,6 +22,16 @@ export function isSoldOut(text: string): boolean {
   return SOLD_OUT.has(bare(text))
 }
 
+/** Matches the beginning of a remark. Words such as `full` and `complet` begin remarks on other things too. */
+const SOLD_OUT_BEGINNING =
+  /^(?:sold[\s-]?out|fully[\s-]booked|ausverkauft|ausgebucht|agotad[oa]s?|uitverkocht|volgeboekt|esaurit[oia])(?![\p{L}\p{M}])(?!\s*\?)/iu
+
+/** The word of a text that says that no tickets are left, such as `ausverkauft, Warteliste an der Kasse`, if one does. */
+export function soldOutWord(text: string): string | null {
+  const trimmed = text.trim()
+  return SOLD_OUT_BEGINNING.exec(trimmed)?.[0] ?? (isSoldOut(trimmed) ? trimmed : null)
+}
+
 function bare(text: string): string {
   return text
     .normalize('NFKD')

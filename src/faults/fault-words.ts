@@ -287,6 +287,8 @@ const SUSPICIONS: Readonly<Record<SuspicionCode, string | ((of: string, column: 
     `${column.includes(' and ') ? 'are' : 'is'} read from no column: ${effectOf(of, column)}`,
   'skipped-time':
     'is a time that does not exist, because clocks go forward then, and is read as the time after the change',
+  'sold-out': (of, column) =>
+    `says that an event is sold out, but its ${of} is above 0, so it counts as available: add onlyWhere: { ${column}: { not: [WORD] } } to TicketsAvailable`,
   status: (of) =>
     `${of === '' ? 'in other rows' : `with the value ${of}`} means none of ${EVENT_STATUSES.join(', ')}, and the event counts as scheduled: say in values of Status what it means`,
   'unreadable-copy': 'cannot be read, and another row of this venue is served',

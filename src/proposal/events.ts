@@ -2,16 +2,18 @@ import type { ListName } from '../domain/field.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { howMany } from '../domain/printable.ts'
 import { isDayName } from '../domain/day-names.ts'
-import { isFree, isSoldOut } from '../domain/zero-words.ts'
+import { isFree, isSoldOut, soldOutWord } from '../domain/zero-words.ts'
 import { type Column, countOf, isMost } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
 import {
   EVENT_NAMES,
+  isGoodState,
   isNamed,
   named,
   namedAnywhere,
   namedExactly,
   SOLD_OUT_NAMES,
+  STATUS_NAMES,
   stateSaid,
   TICKET_NAMES,
   WEAK_TAGS,
@@ -101,16 +103,17 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
   // A currency makes prices of tickets of a column that is called so.
   const left = filled.filter((column) => readsAs(column, isSoldOut).areNumbers && !hasCurrency(column))
   const available = find('TicketsAvailable', left) ?? mixedTickets(left, taken)
+  const unsold = unsoldOnly(filled, taken)
   const sold = available === null && capacity !== null ? named(numbers, EVENT_NAMES.Sold, taken) : null
   if (available !== null) {
     const sellsOut = capacity === null && readsAs(available, isSoldOut).zeros.length > 0
     if (sellsOut) fields.push({ key: 'TicketCapacity', value: OPEN, evidence: SOLD_OUT_QUESTION })
-    fields.push({ key: 'TicketsAvailable', ...numberSource(available, isSoldOut) })
+    fields.push({ key: 'TicketsAvailable', ...numberSource(available, isSoldOut, unsold) })
   } else if (capacity !== null && sold !== null) {
     taken.add(sold)
     fields.push({ key: 'TicketsAvailable', ...leftOf(capacity, sold) })
   } else {
-    const marked = soldOutOf(filled, taken, capacity)
+    const marked = soldOutOf(filled, taken, capacity) ?? (unsold === null ? null : unsoldTickets(capacity, unsold))
     if (marked !== null) fields.push(marked)
     else {
       if (capacity === null) ask('TicketCapacity')
@@ -196,18 +199,24 @@ function distinctWords(texts: readonly string[]): readonly string[] {
 }
 
 /** The source of a number: a column, what its words stand for, and the lowest of several prices. */
-function numberSource(column: Column, isZero: (text: string) => boolean): Omit<Line, 'key'> {
+function numberSource(
+  column: Column,
+  isZero: (text: string) => boolean,
+  unsold: UnsoldOnly | null = null,
+): Omit<Line, 'key'> {
   const { zeros, hasPrices, fit, others } = readsAs(column, isZero)
   const words = distinctWords(zeros)
   const more = [
     ...(words.length === 0 ? [] : [`values: { ${words.map((text) => `${quoted(text)}: 0`).join(', ')} }`]),
     ...(hasPrices ? ['pick: least'] : []),
+    ...(unsold === null ? [] : [unsold.key]),
   ]
   const isNumbers = hasPrices ? (fit === 1 ? 'has a price' : 'have a price') : fit === 1 ? 'is a number' : 'are numbers'
   const facts = [
     `${counted(fit)} of ${counted(column.filled)} ${isNumbers}; ${example(column)}`,
     ...(hasPrices ? ['the lowest of several counts'] : []),
     ...(words.length === 0 ? [] : [`${words.join(', ')}: 0${isZero === isSoldOut ? ' tickets left' : ''}`]),
+    ...(unsold === null ? [] : [unsold.evidence]),
     ...(others.length === 0
       ? []
       : [`rows with ${others.slice(0, 3).join(', ')} are withheld until values says what to read instead`]),
@@ -254,6 +263,44 @@ function soldOutOf(columns: readonly Column[], taken: Set<Column>, capacity: Col
     value,
     evidence: `${sold}. How many tickets are left otherwise? Write '1' if your site only asks whether there are any.`,
   }
+}
+
+/** The key that leaves 0 tickets in the rows whose status says that they are sold out. */
+interface UnsoldOnly {
+  readonly key: string
+  readonly evidence: string
+}
+
+const MOST_STATES = 20
+
+function isState(text: string): boolean {
+  return soldOutWord(text) !== null || isGoodState(text) || stateSaid(text) !== null
+}
+
+function unsoldOnly(columns: readonly Column[], taken: ReadonlySet<Column>): UnsoldOnly | null {
+  const states = columns.filter(
+    ({ kind, texts }) =>
+      kind === 'text' && texts.length <= MOST_STATES && texts.some(({ text }) => soldOutWord(text) !== null),
+  )
+  const free = states.filter((column) => !taken.has(column))
+  const column =
+    named(free, STATUS_NAMES) ?? free.find(({ texts, filled }) => isMost(countOf(texts, isState), filled)) ?? null
+  if (column === null) return null
+  // A condition also finds a word at the beginning of a remark, in any case.
+  const words = distinctWords(column.texts.flatMap(({ text }) => soldOutWord(text)?.toLowerCase() ?? []))
+  const list = words.map(quoted).join(', ')
+  const evidence = `0 where ${column.name} begins with ${words.join(' or ')}`
+  return { key: `onlyWhere: { ${quoted(column.name)}: { not: [${list}] } }`, evidence }
+}
+
+/** Proposes the tickets left by the status alone: all tickets, or the answer to a question. */
+function unsoldTickets(capacity: Column | null, { key: onlyWhere, evidence }: UnsoldOnly): Line {
+  const key = 'TicketsAvailable'
+  if (capacity !== null)
+    return { key, value: sourceOf([capacity], onlyWhere), evidence: `${evidence}, else all tickets` }
+  const question =
+    "How many tickets are left otherwise? Write column: NAME for value, or '2147483647' if there is no limit"
+  return { key, value: `{ value: ${OPEN}, ${onlyWhere} }`, evidence: `${evidence}. ${question}.` }
 }
 
 /** Whether a column's values fit tags: not the types of programs, names of days, addresses or descriptions. */

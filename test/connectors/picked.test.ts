@@ -72,7 +72,16 @@ describe('a column with onlyWhere', () => {
       state: 'live',
     })
     const { records } = await readList(crm.events)
-    expect(records.map(({ Price }) => String(Price))).toEqual(['7', '12', '12', '7'])
+    expect(records.map(({ Price }) => String(Price))).toEqual(['0', '12', '12', '0'])
+  })
+
+  it('reads the constant for a blank cell only in those rows, and so does a constant alone', async () => {
+    const pricesOf = async (fee: string): Promise<readonly string[]> => {
+      const crm = await opened(fee, { fee: null })
+      return (await readList(crm.events)).records.map(({ Price }) => String(Price))
+    }
+    expect(await pricesOf('{ column: fee, onlyWhere: { id: [2, 3] }, whenBlank: "7" }')).toEqual(['0', '7', '7', '0'])
+    expect(await pricesOf('{ value: "8", onlyWhere: { id: [4] } }')).toEqual(['0', '0', '0', '8'])
   })
 
   it('is named if its condition reads a column that no row has', async () => {

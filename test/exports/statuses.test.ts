@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { RUNTIMES } from '../support/depth.ts'
@@ -193,4 +194,71 @@ it('a column of remarks is not listed remark by remark', async () => {
   const told = suspicious.filter(({ what }) => what.includes('means none'))
   expect(told.length).toBe(21)
   expect(told.at(-1)).toMatchObject({ what: `in other rows ${UNKNOWN}`, count: 15 })
+})
+
+const SOLD_OUT_ROWS = ['', 'ausverkauft', 'Ausverkauft!', 'AUSVERKAUFT, Warteliste', 'abgesagt', 'Premiere']
+const MAPPED = '{ column: Zustand, values: { ausverkauft: scheduled, abgesagt: cancelled, Premiere: scheduled } }'
+const SOLD_OUT =
+  'says that an event is sold out, but its TicketsAvailable is above 0, so it counts as available: add onlyWhere: { Zustand: { not: [WORD] } } to TicketsAvailable'
+
+/** Files whose tickets are read from a source of their own. */
+function soldOut(source: string): Readonly<Record<string, string>> {
+  const { 'marquee.yaml': yaml = '', ...rest } = files(MAPPED, SOLD_OUT_ROWS)
+  return { ...rest, 'marquee.yaml': yaml.replace('TicketsAvailable: Frei', `TicketsAvailable: ${source}`) }
+}
+
+describe('events whose status says that they are sold out', () => {
+  it('are named by check, the log and the dashboard if they have tickets', async () => {
+    using folder = new WorkFolder(soldOut("{ value: '2147483647' }"))
+    const { child, listening } = await serve('bun', folder.at('marquee.yaml'))
+    try {
+      await child.line((text) => text.includes('says that an event is sold out'))
+      const status = await (await fetch(`${listening.operations}status`)).text()
+      expect(status).toContain('says that an event is sold out')
+    } finally {
+      await child.stop()
+    }
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { suspicious } = JSON.parse(stdout) as { readonly suspicious: readonly Record<string, unknown>[] }
+    const told = suspicious.filter(({ what }) => String(what).includes('sold out'))
+    expect(told).toMatchObject([{ column: 'Zustand', what: SOLD_OUT, count: 3 }])
+  })
+
+  it.each([
+    ["{ value: '2147483647', onlyWhere: { Zustand: { not: [ausverkauft] } } }", 2_147_483_647],
+    ["{ column: Keine, onlyWhere: { Zustand: { not: [ausverkauft] } }, whenBlank: '2147483647' }", 2_147_483_647],
+    ['{ column: Frei, onlyWhere: { Zustand: { not: [ausverkauft] } } }', 9],
+  ])('have no tickets with %s, and no warning', async (source, left) => {
+    using folder = new WorkFolder(soldOut(source))
+    const csv = soldOut(source)['Spielplan.csv'] ?? ''
+    folder.write('Spielplan.csv', csv.replaceAll(/$/gm, ',').replace(/,$/m, ',Keine'))
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    expect(stdout).not.toContain('sold out')
+    const { child, listening } = await serve('bun', folder.at('marquee.yaml'))
+    try {
+      const { Events } = (await (await fetch(`${listening.address}api/events`)).json()) as {
+        readonly Events: readonly { readonly TicketsAvailable: number }[]
+      }
+      expect(Events.slice(1).map(({ TicketsAvailable }) => TicketsAvailable)).toEqual([0, 0, 0, left, left])
+    } finally {
+      await child.stop()
+    }
+  })
+
+  it.each([
+    ['Karten frei', '45', '{ column: Karten frei, onlyWhere: { Status: { not: [ausverkauft] } } }'],
+    ['Plätze', '45', '{ column: Plätze, onlyWhere: { Status: { not: [ausverkauft] } } }'],
+    ['Notiz', 'nix', "{ value: '?', onlyWhere: { Status: { not: [ausverkauft] } } }"],
+  ])('get no tickets in the configuration that init proposes, beside %s', async (column, cell, source) => {
+    const rows = ['', 'ausverkauft', 'Ausverkauft!', 'abgesagt'].map(
+      (status, at) => `${at + 1};Stück ${at};1${at}.12.2036 19:30;1${at}.12.2036 22:00;18,00;${cell};${status}`,
+    )
+    using folder = new WorkFolder({
+      'S.csv': [`Nr;Titel;Beginn;Ende;Preis;${column};Status`, ...rows, ''].join('\n'),
+    })
+    await runCommand(['init', '--from', 'S.csv'], { cwd: folder.path })
+    expect(readFileSync(folder.at('marquee.yaml'), 'utf8')).toContain(`TicketsAvailable: ${source}`)
+    const { stderr } = await runCommand(['check'], { cwd: folder.path })
+    if (source.includes("'?'")) expect(stderr).toContain('TicketsAvailable')
+  })
 })

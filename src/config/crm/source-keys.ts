@@ -195,7 +195,14 @@ export function formsOf({ type, labels, lasts }: FormOptions): Forms {
   }
   return {
     column: formOf(ofColumn, columnFrom),
-    value: formOf({ value: constantKey(constant, lasts) }, ({ value }) => ({ kind: 'value', value })),
+    value: formOf(
+      { value: constantKey(constant, lasts), onlyWhere: wherever.override('none') },
+      ({ value, ...rest }) => ({
+        kind: 'value',
+        value,
+        ...presentOf(rest),
+      }),
+    ),
     ...(type === 'int32'
       ? {
           subtract: formOf(difference, ({ subtract, ...rest }) => ({

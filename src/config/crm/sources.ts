@@ -28,7 +28,7 @@ export interface ColumnSource {
   readonly wallTimeIn?: WallTimeIn
   /** What is read of several cells that the path finds. */
   readonly pick?: (typeof PICKS)[number]
-  /** The rows in which the column is read; in others its cell is blank. */
+  /** The rows in which the column, or the constant of `whenBlank`, is read; in others the field is blank. */
   readonly onlyWhere?: Condition
 }
 
@@ -37,7 +37,7 @@ export type WallTimeIn =
   /** A column that holds a zone's name or the CRM's code of it. */
   | { readonly kind: 'column'; readonly column: string }
 
-interface ValueSource {
+interface ValueSource extends Pick<ColumnSource, 'onlyWhere'> {
   readonly kind: 'value'
   readonly value: string
 }
@@ -71,6 +71,11 @@ export function secondColumn(source: FieldSource | null): ColumnSource | null {
 /** A source that reads a column unchanged. */
 export function columnSource(column: string): ColumnSource {
   return { kind: 'column', column, whenBlank: null, label: false }
+}
+
+/** The condition on the rows in which a source is read. */
+export function onlyWhereOf(source: FieldSource | null): Condition {
+  return (source?.kind === 'column' || source?.kind === 'value' ? source.onlyWhere : undefined) ?? []
 }
 
 /** The columns that a field's value is read from. */

@@ -238,10 +238,10 @@ export type Source =
        * and `greatest` also find the numbers in a text such as `18 – 52 €`.
        */
       readonly pick?: 'first' | 'least' | 'greatest' | 'sum' | 'count'
-      /** The rows in which the column is read; in others the cell is blank. */
+      /** The rows in which the column, or the constant of `whenBlank`, is read; in others the field is blank. */
       readonly onlyWhere?: Where
     }
-  | { readonly value: string }
+  | { readonly value: string; readonly onlyWhere?: Where }
   | { readonly subtract: readonly string[]; readonly whenBlank?: string }
   | {
       readonly join: readonly string[]

@@ -2,7 +2,7 @@ import type { ColumnSource } from '../../config/crm/sources.ts'
 import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText, shownText } from '../cells/cell.ts'
 import type { Amount } from './amounts.ts'
 import { translation } from './conversions.ts'
-import { partChecks } from './conditions.ts'
+import { holdsIn } from './conditions.ts'
 import { encodeAddress, isWebAddress } from '../../domain/field.ts'
 
 /** What a field's type says about the cells of its column. */
@@ -34,8 +34,8 @@ export function columnCell<Row>(
   const one = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick, amountsIn)
   const picked = prefix === undefined ? one : (row: Row) => prefixed(one(row), prefix)
   if (onlyWhere.length === 0) return picked
-  const checks = partChecks(onlyWhere, access, 'inactive')
-  return (row) => (checks.every((check) => check(row) === null) ? picked(row) : null)
+  const holds = holdsIn(onlyWhere, access)
+  return (row) => (holds(row) ? picked(row) : null)
 }
 
 function pickedFrom(cell: Cell, pick: NonNullable<ColumnSource['pick']>, amountsIn: CellUse['amountsIn']): Cell {

@@ -32,11 +32,13 @@ export function conditionsOf<Row>(
   return [(row) => check(cellOf(row))]
 }
 
-export function partChecks<Row>(
-  condition: Condition,
-  access: RowAccess<Row>,
-  fault: WithheldFault,
-): readonly Check<Row>[] {
+/** Returns a function that tells whether a condition holds in a row. */
+export function holdsIn<Row>(condition: Condition, access: RowAccess<Row>): (row: Row) => boolean {
+  const checks = partChecks(condition, access, 'inactive')
+  return (row) => checks.every((check) => check(row) === null)
+}
+
+function partChecks<Row>(condition: Condition, access: RowAccess<Row>, fault: WithheldFault): readonly Check<Row>[] {
   return condition.map((part) => {
     const cellOf = access.cell(part.column)
     const check = partCheck(part, fault)

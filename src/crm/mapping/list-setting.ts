@@ -4,6 +4,7 @@ import {
   type FieldSources,
   type TextSettings,
   columnsOf,
+  onlyWhereOf,
   secondColumn,
 } from '../../config/crm/sources.ts'
 import type { DateFormat } from '../../domain/date-format.ts'
@@ -105,14 +106,13 @@ export function mappedColumns({ fields, active, showOnWeb }: Omit<ListSetting, '
 }
 
 function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 'key'>[] {
-  if (source === null || source.kind === 'value' || source.kind === 'lasting') return []
+  if (source === null || source.kind === 'lasting') return []
   const label = source.kind === 'column' && source.label
   const second = secondColumn(source)
   const mayLack = second === null ? {} : ({ hasSecond: true } as const)
   const columns = columnsOf(source).map((column) => ({ column, label, ...mayLack }))
-  const zone = source.kind === 'subtract' ? undefined : source.wallTimeIn
-  const where = (source.kind === 'column' ? source.onlyWhere : undefined) ?? []
-  const others = [...(zone?.kind === 'column' ? [zone] : []), ...where]
+  const zone = source.kind === 'column' || source.kind === 'join' ? source.wallTimeIn : undefined
+  const others = [...(zone?.kind === 'column' ? [zone] : []), ...onlyWhereOf(source)]
   return [...columns, ...others.map(({ column }) => ({ column, label: false })), ...sourceColumns(second)]
 }
 

@@ -20,6 +20,7 @@ import { FieldCoverage } from './field-coverage.ts'
 import {
   type EventFacts,
   type NameOf,
+  soldOutNotes,
   statusNotes,
   suspiciousEventCells,
   suspiciousVenueCells,
@@ -30,7 +31,7 @@ import { type SuspiciousCell, Suspicions } from './suspicions.ts'
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
  * snapshots of other versions are not used.
  */
-export const RECORDS = 5
+export const RECORDS = 6
 
 /** A kind of record: how it is made from its fields, and which of its values are suspicious. */
 export interface RowKind<Item> {
@@ -40,11 +41,12 @@ export interface RowKind<Item> {
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | RowFault | null
   /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
-  readonly suspiciousIn: (
+  readonly suspiciousIn: <Row>(
     record: Item,
     nameOf: NameOf,
-    facts: EventFacts,
+    facts: EventFacts<Row>,
     suspicions: Suspicions,
+    row: Row,
   ) => readonly SuspiciousCell[]
 }
 
@@ -66,7 +68,7 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
 }
 
 /** How the rows of one list become records. Built once, then run for each row. */
-export interface ListMapping<Row, Item> extends EventFacts {
+export interface ListMapping<Row, Item> extends EventFacts<Row> {
   readonly readers: Readers<Row, Item>
   /** The readers of all fields but the id, in the order of the table. */
   readonly fields: readonly { readonly name: string; readonly read: Reader<Row, unknown> }[]
@@ -136,6 +138,7 @@ export function listMapping<Row, Item>(
     start,
     finish,
     statusNote: kind.table.list === 'events' ? statusNotes(further, nameOf) : () => null,
+    soldOutNote: soldOutNotes(setting, nameOf, access),
     probe: suspicions.probe(
       mappedColumns(said).map(({ column }) => column),
       access,
@@ -187,7 +190,7 @@ function mapUntilFault<Row, Item extends { readonly Id: Guid } & Extended>(
   }
   const record = recordOf(mapping, row, id)
   if (record instanceof RowFault) return withheldRow(record, id, where(), version)
-  const cells = kind.suspiciousIn(record, nameOf, mapping, suspicions)
+  const cells = kind.suspiciousIn(record, nameOf, mapping, suspicions, row)
   const all = isHidden?.(row) === true ? [...cells, { ...HIDDEN, column: nameOf('Id') }] : cells
   if (all.length > 0 || suspicions.isWatching) suspicions.note(id, all, where)
   const venue = kind.venueIn(record)

@@ -5,21 +5,12 @@ import {
   type SubtractSource,
   columnsOf,
   joinedColumns,
+  onlyWhereOf,
   secondColumn,
 } from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
-import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
-import {
-  type Cell,
-  type Reader,
-  type RowAccess,
-  CellFault,
-  LateTime,
-  isBlank,
-  plainText,
-  shownText,
-} from '../cells/cell.ts'
+import { type Cell, type Reader, type RowAccess, CellFault, isBlank, shownText } from '../cells/cell.ts'
 import {
   type Conversions,
   type Convert,
@@ -46,9 +37,10 @@ import {
   optionalDateReader,
   wallZoneOf,
 } from './dates.ts'
-import { dayPart, timePart } from '../../domain/date-parts.ts'
 import { type CellUse, columnCell } from './column-cell.ts'
 import { amountFinder } from './amounts.ts'
+import { holdsIn } from './conditions.ts'
+import { OF_DATE, OF_TEXT, joinedCell } from './joined-cell.ts'
 import { type ListSetting, type MappingContext, columnName, sourceNamed } from './list-setting.ts'
 import { looksLikeList, writtenList } from '../cells/parse-cell.ts'
 import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../../domain/further.ts'
@@ -238,6 +230,8 @@ interface Origin<Row> {
   readonly cell: (row: Row) => Cell
   /** The text to read instead of a blank cell, as the configuration writes it; absent if a blank cell stays blank. */
   readonly constant?: string
+  /** Whether the row is one in which the constant is read. */
+  readonly hasConstant: (row: Row) => boolean
 }
 
 /** @param blank whether a joined value is blank if any of its columns is, or only if all are */
@@ -250,69 +244,19 @@ function originOf<Row>(
 ): Origin<Row> {
   const source = sourceNamed(setting.fields, name)
   const column = columnName(setting, name)
-  if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return { column, cell: () => null }
-  if (source.kind === 'value') return { column, cell: () => null, constant: source.value }
+  const hasConstant = holdsIn(onlyWhereOf(source), access)
+  const nowhere = { column, cell: () => null, hasConstant }
+  if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return nowhere
+  if (source.kind === 'value') return { ...nowhere, constant: source.value }
   const { whenBlank } = source
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
     const cells = joinedColumns(source).map((part) => columnCell(part, access, { isText: use.isText === true }))
     const cell = joinedCell(cells, blank === 'any' ? OF_DATE : OF_TEXT, isBlankByOne)
-    return { column, cell, ...constant }
+    return { column, cell, hasConstant, ...constant }
   }
-  return { column, cell: columnCell(source, access, use), ...constant }
-}
-
-/** How the cells of a joined value are written: the first one, and those after it. */
-interface Joining {
-  readonly textOf: (cell: Cell) => string | null
-  readonly before: (text: string) => string
-  readonly after: (text: string) => string
-  /** How the first cell is written if those after it are blank: a day whose time is blank is no midnight. */
-  readonly alone: (text: string) => string
-}
-
-/** In dates, digits count rather than the zeros that a format shows. */
-const OF_DATE: Joining = { textOf: plainText, before: dayPart, after: timePart, alone: dayPart }
-/** Ids are made of such texts, so they stay as they are, but for a day that a spreadsheet wrote as midnight. */
-const OF_TEXT: Joining = {
-  textOf: shownText,
-  before: (text) => text.replace(/^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/, '$1'),
-  after: (text) => text,
-  alone: (text) => text,
-}
-
-function joinedCell<Row>(
-  cells: readonly ((row: Row) => Cell)[],
-  { textOf, before, after, alone }: Joining,
-  isBlankByOne: boolean,
-): (row: Row) => Cell {
-  return (row) => {
-    let text: string | null = null
-    // Set if the last cell is a late time.
-    let late: LateTime | null = null
-    let isAlone = true
-    for (const cellOf of cells) {
-      const cell = cellOf(row)
-      if (isBlank(cell)) {
-        if (isBlankByOne) return null
-        continue
-      }
-      const part = textOf(cell)
-      // A cell that is not text is returned as it is, so the fault shows it.
-      if (part === null) return cell
-      const day: string | null = text === null ? null : before(text)
-      isAlone = day === null
-      late = cell instanceof LateTime ? lateAfter(day, cell) : null
-      text = day === null ? trimWhiteSpace(part) : `${day} ${after(trimWhiteSpace(part))}`
-    }
-    return late ?? (isAlone && text !== null ? alone(text) : text)
-  }
-}
-
-function lateAfter(day: string | null, time: LateTime): LateTime {
-  if (day === null) return time
-  return new LateTime(`${day} ${time.text}`, `${day} ${time.shown}`, time.days)
+  return { column, cell: columnCell(source, access, use), hasConstant, ...constant }
 }
 
 /** Returns a reader of the text that a field is read from. */
@@ -326,11 +270,11 @@ export function textReader<Row>(
 }
 
 /** Returns a reader of a field's cell, or of the text that the configuration puts in place of a blank one. */
-function filledCell<Row>({ cell: cellOf, constant }: Origin<Row>): (row: Row) => Cell {
+function filledCell<Row>({ cell: cellOf, constant, hasConstant }: Origin<Row>): (row: Row) => Cell {
   if (constant === undefined) return cellOf
   return (row) => {
     const cell = cellOf(row)
-    return isBlank(cell) ? constant : cell
+    return isBlank(cell) && hasConstant(row) ? constant : cell
   }
 }
 
@@ -342,7 +286,7 @@ function lastingOf(source: FieldSource | null): LastingSource['lastingMs'] | nul
 
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
 function cellReader<Row, Value>(
-  { column, cell, constant }: Origin<Row>,
+  { column, cell, constant, hasConstant }: Origin<Row>,
   convert: Convert<Value>,
   fault: WithheldFault = 'unreadable',
   plain = convert,
@@ -355,7 +299,7 @@ function cellReader<Row, Value>(
   const asPlain = plain(constant)
   const written = asPlain instanceof CellFault ? convert(constant) : asPlain
   const whenBlank = written instanceof CellFault ? new RowFault(fault, column, written) : written
-  return (row) => (isBlank(cell(row)) ? whenBlank : read(row))
+  return (row) => (isBlank(cell(row)) && hasConstant(row) ? whenBlank : read(row))
 }
 
 const MAX_INT32 = 2_147_483_647

@@ -4,12 +4,15 @@ import type { EventRecord } from '../../domain/event.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, isBlank, showCell } from '../cells/cell.ts'
+import { soldOutWord } from '../../domain/zero-words.ts'
+import { columnsOf } from '../../config/crm/sources.ts'
+import { type Cell, type RowAccess, isBlank, showCell } from '../cells/cell.ts'
 import type { DateNotes } from './dates.ts'
+import { type ListSetting, sourceNamed } from './list-setting.ts'
 import type { SuspiciousCell, Suspicions } from './suspicions.ts'
 
 /** What the fields of the current row say besides its record. */
-export interface EventFacts {
+export interface EventFacts<Row> {
   /** Whether TicketCapacity has a source. */
   readonly hasCapacity: boolean
   /** The dates as numbers: comparing their texts would take 0.2 µs. */
@@ -17,6 +20,8 @@ export interface EventFacts {
   readonly finish: DateNotes
   /** Describes a status that means nothing; `null` if there is nothing to say. */
   readonly statusNote: (record: EventRecord) => SuspiciousCell | null
+  /** Describes a cell that says that the event is sold out; `null` if none does. */
+  readonly soldOutNote: (row: Row) => SuspiciousCell | null
 }
 
 export type NameOf = (field: string) => string
@@ -28,7 +33,7 @@ const EVENT_RULES: readonly {
   readonly code: SuspicionCode
   readonly field: 'Finish' | 'Price' | 'TicketsAvailable'
   readonly other?: 'Start' | 'TicketCapacity'
-  readonly see: (record: EventRecord, lastsSeconds: number, facts: EventFacts) => boolean
+  readonly see: (record: EventRecord, lastsSeconds: number, facts: Pick<EventFacts<never>, 'hasCapacity'>) => boolean
 }[] = [
   { code: 'before', field: 'Finish', other: 'Start', see: (_, lastsSeconds) => lastsSeconds < 0 },
   { code: 'long', field: 'Finish', other: 'Start', see: (_, lastsSeconds) => lastsSeconds > LONGEST_SECONDS },
@@ -41,13 +46,14 @@ const EVENT_RULES: readonly {
   },
 ]
 
-export function suspiciousEventCells(
+export function suspiciousEventCells<Row>(
   record: EventRecord,
   nameOf: NameOf,
-  facts: EventFacts,
+  facts: EventFacts<Row>,
   suspicions: Suspicions,
+  row: Row,
 ): readonly SuspiciousCell[] {
-  const { start, finish, statusNote } = facts
+  const { start, finish, statusNote, soldOutNote } = facts
   suspicions.seeTimes(start, finish)
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
   const cells: SuspiciousCell[] = []
@@ -59,6 +65,8 @@ export function suspiciousEventCells(
   }
   const status = statusNote(record)
   if (status !== null) cells.push(status)
+  const soldOut = record.TicketsAvailable > 0 ? soldOutNote(row) : null
+  if (soldOut !== null) cells.push(soldOut)
   return cells
 }
 
@@ -80,7 +88,7 @@ export function suspiciousVenueCells(record: VenueRecord, nameOf: NameOf): reado
 const MOST_STATUS_WORDS = 20
 
 /** Returns the function that describes a status that means nothing, one note for each word. */
-export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): EventFacts['statusNote'] {
+export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): EventFacts<never>['statusNote'] {
   const at = statusPosition(further)
   if (at === -1) return () => null
   const words = new Map<string, string>()
@@ -91,5 +99,27 @@ export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): E
     const key = word.toLowerCase()
     if (!words.has(key) && words.size < MOST_STATUS_WORDS) words.set(key, showCell(word))
     return { column: nameOf('Status'), code: 'status', of: words.get(key) ?? '', found: showCell(text) }
+  }
+}
+
+/** Returns the function that looks for `ausverkauft` in the columns of the status and of the conditions. */
+export function soldOutNotes<Row>(
+  { fields, active, showOnWeb }: ListSetting,
+  nameOf: NameOf,
+  access: RowAccess<Row>,
+): EventFacts<Row>['soldOutNote'] {
+  const ofStatus = ['Status', 'StatusText'].flatMap((field) => columnsOf(sourceNamed(fields, field)))
+  const ofConditions = [active, showOnWeb].flatMap((condition) =>
+    condition === null || 'whenBlank' in condition ? [] : condition.map(({ column }) => column),
+  )
+  const columns = [...new Set([...ofStatus, ...ofConditions])].map((column) => ({ column, cell: access.cell(column) }))
+  const of = nameOf('TicketsAvailable')
+  return (row) => {
+    for (const { column, cell: cellOf } of columns) {
+      const cell = cellOf(row)
+      if (typeof cell === 'string' && soldOutWord(cell) !== null)
+        return { column, code: 'sold-out', of, found: showCell(cell) }
+    }
+    return null
   }
 }
