@@ -226,7 +226,7 @@ function insteadOfDate(text: string): string | null {
   if (hasZeroDay(text))
     return 'this is a time of day alone, so read it with the column of its day: { join: [DAY, TIME] }'
   if (daysOfRange(text) !== null)
-    return 'these are several days, so read both Start and Finish from this column, and name the format of a day in crm.texts.dates'
+    return 'these are several days, so read both Start and Finish from this column, or give Finish a duration, and name the format of a day in crm.texts.dates'
   // Dates with dots always have the day first. Dates with slashes are ambiguous.
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
   const [, day = '', month = '', year = '', time = ''] = dotted ?? []

@@ -177,8 +177,35 @@ describe('a range of days in one cell', () => {
     ])
   })
 
+  it.each([
+    ['{ join: [Tag, von] }', '{ join: [Tag, bis] }', '2027-03-12T20:00 2027-03-12T22:00'],
+    ['{ join: [Tag, von] }', '{ join: [Tag, bis], whenBlank: { lasting: 2h } }', '2027-03-12T20:00 2027-03-12T22:00'],
+    ['{ join: [Tag, von] }', '{ join: [Tag, von], whenBlank: { lasting: 90m } }', '2027-03-12T20:00 2027-03-12T21:30'],
+    ['{ join: [Tag, von] }', '{ lasting: day }', '2027-03-12T20:00 2027-03-12T23:59:59'],
+    ['{ join: [Tag, von] }', '{ column: Ende, whenBlank: { lasting: 1h } }', '2027-03-12T20:00 2027-03-12T21:00'],
+  ])(
+    'is the first day and the last, if its time is blank, with Start %s and Finish %s',
+    async (start, finish, single) => {
+      const cells = [
+        { Tag: '05.03.2027 – 08.03.2027', von: '', bis: '', Ende: '' },
+        { Tag: '5.-8.3.2027', von: '', bis: '', Ende: '' },
+        { Tag: '12.03.2027', von: '20:00', bis: '22:00', Ende: '' },
+        { Tag: '5.-8.3.2027', von: '19:30', bis: '', Ende: '' },
+      ]
+      for (const format of FORMATS) {
+        expect((await read(cells, { format, start, finish, dates })).times).toEqual([
+          '2027-03-05T00:00 2027-03-08T23:59:59',
+          '2027-03-05T00:00 2027-03-08T23:59:59',
+          single,
+          `unreadable Tag + von "5.-8.3.2027 19:30"`,
+        ])
+      }
+    },
+  )
+
   it('is withheld if nothing reads its last day, with the remedy', async () => {
-    const { times } = await read(rows.slice(0, 1), { start: 'Termin', finish: '{ lasting: day }', dates })
+    const apart = [{ Termin: '07.05. – 10.05.2027', Ende: '10.05.2027 22:00' }]
+    const { times } = await read(apart, { start: 'Termin', finish: 'Ende', dates })
     expect(times).toEqual(['unreadable Termin "07.05. – 10.05.2027"'])
     expect(insteadOf('07.05. – 10.05.2027', { kind: 'any-date-time' })).toContain('read both Start and Finish from')
   })

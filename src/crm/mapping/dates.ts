@@ -89,7 +89,7 @@ export function finishRules(rules: DateRules): DateRules {
   }
 }
 
-/** Returns the rules of a column that both Start and Finish are read from: its texts may be several days. */
+/** Returns the rules of a column whose texts may be several days: Start is the first of them, and Finish the last. */
 export function rulesOfBoth(rules: DateRules): DateRules {
   return { ...rules, parse: (text) => rules.parse(text) ?? rules.parseDays(text) }
 }
@@ -259,6 +259,8 @@ interface FoundDate {
   /** The zone of the date if it has no offset. */
   readonly zone: Zone
   readonly isDay: boolean
+  /** The end of the last of several days; `null` if it is one. */
+  readonly lastsUntil: Wall | null
   /** Whether it says when something begins and when it ends: a day, or a range of times. */
   readonly spans: boolean
   /** Whether it is the midnight of a day, as its column tells or a format says; `null` if only the time tells. */
@@ -300,6 +302,7 @@ export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: A
 }
 
 function endAfter(begun: FoundDate, lastingMs: LastingSource['lastingMs']): Instant {
+  if (begun.lastsUntil !== null) return instantOfWall(begun.lastsUntil, begun.zone)
   const { epochSeconds, ticks } = instantOf(begun)
   if (lastingMs !== 'day') return { epochSeconds: epochSeconds + lastingMs / 1000, ticks }
   const seconds = epochSeconds + begun.zone.offsetSecondsAt(epochSeconds)
@@ -347,7 +350,9 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
   if (written instanceof CellFault) return new RowFault('unreadable', column, written)
   const isDay = written.kind === 'day' || written.kind === 'days'
   const isMidnight = isDay ? written.kind === 'day' && written.isInferred === true : null
-  return { cell, parsed: meant(written, origin), zone, isDay, spans: isDay || written.kind === 'range', isMidnight }
+  const lastsUntil = written.kind === 'days' ? written.until : null
+  const spans = isDay || written.kind === 'range'
+  return { cell, parsed: meant(written, origin), zone, isDay, lastsUntil, spans, isMidnight }
 }
 
 /** Returns the date that is read if the cell is blank. */

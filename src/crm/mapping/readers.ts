@@ -131,9 +131,12 @@ function readersByType<Row>(
     notes.areDays = !isFurther && context.days?.has(name) === true
     if (context.texts !== undefined) notes.formatOfDay = (text) => formatOfDay(text, conversions.dates)
     const single = isEnd && source?.kind === 'column' ? finishRules(conversions.dates) : conversions.dates
-    const [start, finish] = ['Start', 'Finish'].map((each) => sourceNamed(from.fields, each))
-    const areOne = start?.kind === 'column' && finish?.kind === 'column' && start.column === finish.column
-    const rules = areOne && !isFurther ? rulesOfBoth(single) : single
+    const [start = null, finish = null] = ['Start', 'Finish'].map((each) => sourceNamed(from.fields, each))
+    const [day] = columnsOf(start)
+    const areOne = day !== undefined && day === columnsOf(finish)[0]
+    // A Finish that is a duration after Start is the last of several days.
+    const mayBeDays = areOne || (name === 'Start' && lastingOf(finish) !== null)
+    const rules = mayBeDays && !isFurther ? rulesOfBoth(single) : single
     return {
       column: origin.column,
       cell: filledCell(origin),
