@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { EVENT_NAMES, named, VENUE_NAMES } from './field-names.ts'
+import { EVENT_NAMES, named, stateBegun, VENUE_NAMES } from './field-names.ts'
 
 describe.each([
   ['event', EVENT_NAMES],
@@ -21,3 +21,21 @@ describe.each([
     }
   })
 })
+
+it.each([
+  ['auf unbestimmte Zeit verschoben', 'postponed', 'auf unbestimmte Zeit verschoben'],
+  ['Absage wegen Krankheit', 'cancelled', 'Absage'],
+  ['Krankheitsbedingte Absage', 'cancelled', 'Krankheitsbedingte Absage'],
+  ['Vorstellung fällt aus!', 'cancelled', 'Vorstellung fällt aus'],
+  ['leider abgesagt (Krankheit)', 'cancelled', 'leider abgesagt'],
+  ['verlegt auf 21.02.', 'postponed', 'verlegt'],
+])('the state in the words %s is %s, up to its last word', (text, state, word) => {
+  expect(stateBegun(text)).toEqual({ state: state as 'cancelled', word })
+})
+
+it.each(['nicht abgesagt', 'bei Absage Erstattung', 'ins Große Haus verlegt', 'abgesagte Stücke', 'Premiere'])(
+  'no state is in the words %s',
+  (text) => {
+    expect(stateBegun(text)).toBeNull()
+  },
+)

@@ -56,26 +56,41 @@ export function isOffState(text: string): boolean {
   return hasWord(known.offStates, bareName(text)) || stateSaid(text) === 'cancelled'
 }
 
-/** The state that a text begins with: `verlegt auf 21.02.`, `Abgesagt!`. */
+/** The state that a text says: `verlegt auf 21.02.`, `Abgesagt!`, `leider abgesagt`. */
 export function stateSaid(text: string): (typeof STATES)[number] | null {
   return stateBegun(text)?.state ?? null
 }
 
-/** As `stateSaid`, with the word that says it, as it is written. */
+/** As `stateSaid`, with the beginning of the text up to the word that says it. */
 export function stateBegun(text: string): { readonly state: (typeof STATES)[number]; readonly word: string } | null {
   const said = text.trim()
   for (const { index } of said.matchAll(/(?<=[\p{L}\p{M}])(?![\p{L}\p{M}])/gu)) {
     const word = said.slice(0, index)
     const bare = bareName(word)
-    const state = STATES.find((each) => hasWord(known.states[each], bare))
+    const state = STATES.find((each) => hasWord(known.states[each], bare)) ?? stateEnding(word)
     if (state !== undefined) return { state, word }
-    if (bare.length > LONGEST_STATE) return null
+    if (index > LONGEST_STATE) return null
   }
   return null
 }
 
 const STATES = ['cancelled', 'postponed', 'rescheduled'] as const
-const LONGEST_STATE = 20
+const LONGEST_STATE = 40
+
+/**
+ * The state that the last word or two say after others. `verlegt` and such are left out: `ins Große Haus verlegt` moves
+ * only the place.
+ */
+function stateEnding(text: string): 'cancelled' | 'postponed' | undefined {
+  const words = text.split(/[^\p{L}\p{M}]+/u).map(bareName)
+  if (words.some((word) => hasWord(NEGATIONS, word))) return undefined
+  const said = [words.at(-1) ?? '', words.slice(-2).join('')]
+  if (said.some((word) => hasWord(CANCELLED_WORDS, word))) return 'cancelled'
+  return said.some((word) => hasWord('verschoben vertagt postponed', word)) ? 'postponed' : undefined
+}
+
+const CANCELLED_WORDS: Names = `${known.states.cancelled} absage`
+const NEGATIONS: Names = 'nicht nie kein keine bei falls not never no if pas non niet geen'
 
 /** Returns true for a state of an event that takes place, perhaps later. */
 export function isGoodState(text: string): boolean {
