@@ -200,7 +200,11 @@ export class SnapshotKeeper {
   }
 
   #write(): void {
-    this.#writing = this.#tryToWrite().finally(() => (this.#writing = null))
+    this.#writing = this.#tryToWrite().finally(() => {
+      this.#writing = null
+      // A pause may have begun meanwhile.
+      this.#writeIfFailing()
+    })
   }
 
   async #tryToWrite(): Promise<void> {
