@@ -206,7 +206,6 @@ describe('marquee check (SURFACE: Commands)', () => {
       expect([status, report.events, report.zone]).toEqual([0, 2, { name: 'UTC', set: false, datesWithoutOffset: 4 }])
       expect(report.suspicious.map(({ kind, column, count }) => [kind, column, count])).toEqual([
         ['event', 'TicketCapacity', 1],
-        ['event', 'Tags', 1],
         ['event', 'Finish', 1],
         ['event', 'TicketsAvailable', 1],
         ['event', 'Price', 3],

@@ -42,8 +42,10 @@ async function sourceOf(from: string): Promise<ListSource<unknown>> {
   return crm.events
 }
 
+/** A file has no changes, only versions: it is read whole. */
 async function findingsOf(source: Examined): Promise<readonly string[]> {
-  const findings = await examineList('events', examinedRows(source), systemTime, true)
+  const whole = { reportsChanges: false, read: source.read.bind(source) }
+  const findings = await examineList('events', examinedRows(whole), systemTime, true)
   return findings.map(({ sentence }) => sentence)
 }
 

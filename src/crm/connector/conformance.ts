@@ -76,7 +76,7 @@ class Examined {
     if (ways.has('ids')) await this.#checkIds(first)
     if (ways.has('availability')) await this.#checkAvailability()
     const cursor = first.cursor ?? now?.cursor ?? null
-    if (cursor !== null) await this.#checkChanges(cursor, first)
+    if (cursor !== null && ways.has('changes')) await this.#checkChanges(cursor, first)
     else if (now !== null)
       this.#report('neither full nor changes returned a cursor, so the list is read in full', false)
     const second = await this.#read('full', null)
