@@ -142,7 +142,7 @@ async function proposedFor(
 }
 
 /** The APIs for which templates/ has a complete configuration. The program itself knows nothing about them. */
-export const PRESETS: readonly string[] = ['directus', 'strapi', 'airtable', 'the-events-calendar']
+export const PRESETS: readonly string[] = ['directus', 'strapi', 'airtable', 'the-events-calendar', 'marquee']
 
 /** Returns the configuration of a known API, or the problems. */
 function presetFor(kind: string, preset: string): string | string[] {

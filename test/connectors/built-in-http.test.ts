@@ -48,7 +48,8 @@ describe.each(PRESETS)('the preset %s, examined as a connector of one’s own', 
     expect([events.failure, idsOf(events)]).toEqual(['', 230])
     expect([venues.failure, idsOf(venues)]).toEqual(['', 120])
     expect(events.records.at(-1)).toMatchObject({ VenueId: venues.records[0]?.Id })
-    expect(server.asked.length).toBeGreaterThan(4)
+    // Marquee has two pages of events and one of venues.
+    expect(server.asked.length).toBeGreaterThan(2)
   })
 
   it('keeps all promises', async () => {

@@ -81,11 +81,28 @@ const eventsCalendar: AnswerFrom = (lists, { path, query }, origin) => {
   }
 }
 
+/** Marquee: pages with a Link header, at most 200 rows each; without `from`, no past events. */
+const marquee: AnswerFrom = (lists, { path, query }) => {
+  const [, name] = /^\/api\/(events|venues)$/.exec(path) ?? []
+  if (name !== 'events' && name !== 'venues') return NOTHING
+  const size = Number(query.get('limit') ?? 50)
+  if (size > 200) return { status: 400, json: { title: 'Bad Request' } }
+  const isWhole = name === 'venues' || query.has('from')
+  const found = sortedByKey(isWhole ? lists[name] : []).filter(({ key }) => String(key) > (query.get('after') ?? ''))
+  const rows = found.slice(0, size)
+  const next = new URLSearchParams(query)
+  next.set('after', String(rows.at(-1)?.key))
+  const headers = found.length > size ? { link: `<${path}?${next.toString()}>; rel="next"` } : {}
+  const json = { [name === 'events' ? 'Events' : 'Venues']: rows.map((row) => row.json), _links: [], _embedded: null }
+  return { json, headers }
+}
+
 export const PRESET_SERVERS: ReadonlyMap<string, AnswerFrom> = new Map([
   ['directus', directus],
   ['strapi', strapi],
   ['airtable', airtable],
   ['the-events-calendar', eventsCalendar],
+  ['marquee', marquee],
 ])
 
 const STARTS = '2036-07-12T19:30:00Z'
@@ -169,6 +186,26 @@ const ROWS: ReadonlyMap<string, Readonly<Record<keyof ApiLists, MakeRow>>> = new
       venues: (id) => {
         const place = { address: '1 High Street', city: 'Bath', zip: 'BA1 5AW', country: 'United Kingdom' }
         return { key: id, json: { id, venue: `Hall ${id}`, ...place, phone: '', website: '' } }
+      },
+    },
+  ],
+  [
+    'marquee',
+    {
+      events: (number) => {
+        const Id = uuidOf(number)
+        const about = { TicketCapacity: 100, TicketsAvailable: 60, Price: 12.5, Tags: ['Jazz'] }
+        return {
+          key: Id,
+          json: { Id, Name: `Event ${number}`, VenueId: uuidOf(1), ...about, Start: STARTS, Finish: ENDS },
+        }
+      },
+      venues: (number) => {
+        const Id = uuidOf(number)
+        const address = { AddressStreet1: '1 High Street', AddressStreet2: null, AddressStreet3: null }
+        const town = { AddressCity: 'Bath', AddressPostalCode: null, AddressState: null, AddressCountry: null }
+        const more = { Longitude: -2.36, Latitude: 51.38, Telephone: null, Description: null, Website: null }
+        return { key: Id, json: { Id, Name: `Hall ${number}`, ...address, ...town, ...more } }
       },
     },
   ],
