@@ -95,7 +95,7 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
   it('is red where callers get 502, and says why; amber no more where it reads for itself', async () => {
     await store.end()
     for (const runtime of RUNTIMES) {
-      const lost = await started(runtime)
+      const lost = await started(runtime, { readAlone: false })
       const answer = await eventually(
         () => fetch(`${lost.process.listening.address}api/events/00000000-0000-4000-8000-000000000001`),
         ({ status }) => status === 502,
@@ -112,7 +112,7 @@ describeWithRedis('the dashboard of an instance among several (instances: Watchi
       expect(log).toContain(
         `callers get 502 for the events: no read has confirmed them since the start; ${told?.cluster.lastError}`,
       )
-      const own = await started(runtime, { readersWhenLost: 'all' })
+      const own = await started(runtime)
       if (browser !== null) {
         const shown = await page(lost)
         await shown.locator('#state.bad', { hasText: 'Callers get 502 for events and venues: ' }).waitFor()
