@@ -1,5 +1,5 @@
-// What callers are told of changes. In: the writes of both lists. Out: the records that changed since a position, oldest
-// first, each once with its last state. Nothing that was never served is in it.
+// The changes that callers can ask for. In: the writes of both lists. Out: the records that changed since a position.
+// Each is there once, with its last state. Records that were never served are not there.
 
 import { randomBytes } from 'node:crypto'
 import type { ListName } from '../domain/field.ts'

@@ -66,7 +66,7 @@ async function apply(member: Member, session: Session, lists: FollowedLists, sig
   // The store went back or is empty: its leader begins again, from the position that is held here.
   if (!hasMoved) return void (await claimIfDue(member, session, state, lists))
   lists.isBack ??= member.options.time.now()
-  // Another leads it, who knows nothing of what was here.
+  // Another instance leads, and does not know the rows that are held here.
   const backMs = member.options.time.now().monotonicMs - lists.isBack.monotonicMs
   if (backMs > member.election.lengthMs) member.lose(lists)
 }

@@ -22,7 +22,7 @@ export interface WritePosition {
   readonly seq: number
 }
 
-/** Who may write, and what is there. All is blank in an empty store. */
+/** Which leader may write, and what the store holds. All fields are blank if the store is empty. */
 export interface StoreState extends WritePosition {
   /** Rises with each claim. Tells a leader that was deposed from one whose store went back. */
   readonly epoch: number

@@ -61,7 +61,7 @@ export class Members {
     this.#time = time
   }
 
-  /** Takes in what all say. Returns those that are gone, whose words are to be dropped. */
+  /** Reads the entries of all members. Returns the members that are gone, so that the caller removes their entries. */
   take(texts: ReadonlyMap<string, string>): readonly string[] {
     const nowMs = this.#time.now().monotonicMs
     const before = this.#members

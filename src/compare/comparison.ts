@@ -28,7 +28,7 @@ interface Round {
   readonly judgement: Judgement
 }
 
-/** A question whose answers differed, to be asked again when Marquee has certainly read the CRM again. */
+/** A question whose answers differed. It is asked again once Marquee has read the CRM again. */
 interface Doubt {
   readonly question: Question
   readonly rounds: readonly Round[]

@@ -28,8 +28,8 @@ export class HeldCursor {
 
   /** Takes the cursor of a read that was written, if it reports everything that the read has not. */
   takeFrom({ cursor, kind, purpose, ignored, reportsChanges }: CursorRead): void {
-    // An audit's cursor may be older than what refreshes have written since. What a read ignored is reported again by the
-    // old cursor, or by that of a full read, which is as old as the read; but a fingerprint reports nothing.
+    // An audit's cursor may be older than what refreshes have written since. Rows that a read ignored must come again. The
+    // old cursor reports them, and so does the cursor of a full read. A file's fingerprint reports no rows.
     const isEnough = ignored === 0 || (kind === 'full' && reportsChanges)
     if (cursor !== null && purpose === 'refresh' && isEnough) this.take(cursor)
   }

@@ -26,7 +26,7 @@ export function* recordsOf<Item>({
   for (const change of changes) if (change.kind === 'record') yield { record: change.record, row: null }
 }
 
-/** Returns the venues to which the events refer anew and that are not served. */
+/** Returns the venues that the events newly refer to and that are not served. */
 export function missingIn<Item>(
   rows: Iterable<{ readonly record: Item; readonly row: HeldRow | null }>,
   missingFor: ((event: Item, row: HeldRow | null) => Guid | null) | undefined,
