@@ -18,7 +18,7 @@ export const INSTANCE: Instance = {
   namespace: 'Marquee',
   links: { event: [], venue: [] },
   lists: true,
-  feeds: { calendar: false, jsonLd: false, changes: false },
+  feeds: { calendar: false, jsonLd: false, atom: false, changes: false, language: 'en-GB' },
   page: null,
   currency: null,
   conditionalRequests: false,

@@ -110,7 +110,7 @@ async function assembleWith<R extends Reading>(
   const listMaker = new ListMaker(formatter, readyBytes())
   // A change of `feeds` takes effect only at a restart.
   const { feeds: switches } = configuration
-  const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar
+  const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar || switches.atom
   const { ChangeFeed } = switches.changes ? await import('../changes/change-feed.ts') : { ChangeFeed: null }
   const changes = ChangeFeed === null ? undefined : new ChangeFeed(() => recordsIn(reading.lists()), time)
   const reading: R = await openReading({
@@ -134,6 +134,7 @@ async function assembleWith<R extends Reading>(
         basePath: listen.basePath,
         ...settings.representation,
         calendarName: feeds.calendarName,
+        language: feeds.language,
         isLowestPrice: configuration.crm.isLowestPrice(),
         zone: timeZone,
       },
@@ -153,7 +154,7 @@ async function assembleWith<R extends Reading>(
       formatter,
       zone: timeZone,
       lists: settings.lists,
-      feeds: switches.calendar || switches.jsonLd ? feedsOn : null,
+      feeds: switches.calendar || switches.jsonLd || switches.atom ? feedsOn : null,
       changes: changes ?? null,
       describe: descriptionIn(settings),
     })

@@ -148,6 +148,16 @@ function isTemplateOfUrl(given: string): boolean {
   return URL.canParse(given.replace(/^\{\+\w+\}/, 'https://x').replaceAll(/\{\+?\w+\}/g, 'x'))
 }
 
+const LANGUAGE = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/
+
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(tag).length > 0
+  } catch {
+    return false
+  }
+}
+
 const links = list(
   section({
     rel: text('a link relation without blanks, such as tickets', TOKEN).says('The relation of the link.'),
@@ -238,14 +248,20 @@ export const GENERAL = {
       .says(
         'Whether events are also answered as JSON-LD (schema.org), for search engines; needs `representation.currency`.',
       ),
+    atom: flag()
+      .default('off')
+      .says('Whether `/api/events.atom` answers with what is on, for feed readers and newsletters.'),
     changes: flag()
       .default('off')
       .says('Whether `/api/changes` tells which events and venues have changed ([Changes](changes.md)).'),
     calendarName: text('text that is not blank', /\S/)
       .orNull()
       .default(null)
-      .says('The name of the calendar that people subscribe to.'),
-  }).says('Calendars, JSON-LD and changes (docs/consuming.md).'),
+      .says('The name of the calendar, and of the Atom feed, that people subscribe to.'),
+    language: text('a language tag (BCP 47), such as de or en-GB', LANGUAGE, isLanguage)
+      .default('en-GB')
+      .says('The language of dates in words, in the Atom feed.'),
+  }).says('Calendars, Atom, JSON-LD and changes (docs/consuming.md).'),
   conditionalRequests: flag()
     .default(false)
     .says('Whether `If-None-Match` may be answered with 304 (RFC 9110); off ignores it.'),

@@ -8,19 +8,20 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 
-/** The calendars with paths of their own: of one event, and of many (contract §6). */
-type CalendarResource = 'event-calendar' | 'calendar'
+/** The feeds of many events, which are pages of a list in other frames (contract §6). */
+export type FeedOfMany = 'calendar' | 'atom'
 
 /** The resources that describe the service (contract §5). */
 export type Described = 'openapi' | 'page'
 
-export type Endpoint = RecordResource | CalendarResource | ListName | 'tags' | 'changes' | Described
+export type Endpoint = RecordResource | 'event-calendar' | FeedOfMany | ListName | 'tags' | 'changes' | Described
 
 const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   event: '/api/events/{id}',
   'event-venue': '/api/events/{id}/venue',
   'event-calendar': '/api/events/{id}.ics',
   calendar: '/api/events.ics',
+  atom: '/api/events.atom',
   venue: '/api/venues/{id}',
   events: '/api/events',
   venues: '/api/venues',
@@ -47,8 +48,8 @@ export const COMMON = {
   'Access-Control-Expose-Headers': 'ETag, Age, Link, Retry-After',
 }
 
-/** A resource with query parameters: a list, its tags, or the calendar of events (contract §4.1, §6). */
-export type Listing = ListName | 'tags' | 'calendar'
+/** A resource with query parameters: a list, its tags, or a feed of events (contract §4.1, §6). */
+export type Listing = ListName | 'tags' | FeedOfMany
 
 /** The largest `limit` of each listing, and its default. Tags have no such parameter: these are the most that are listed. */
 export const LIMITS: Readonly<Record<Listing, { readonly most: number; readonly usual: number }>> = {
@@ -56,6 +57,7 @@ export const LIMITS: Readonly<Record<Listing, { readonly most: number; readonly 
   venues: { most: 200, usual: 50 },
   tags: { most: 1000, usual: 1000 },
   calendar: { most: 200, usual: 200 },
+  atom: { most: 200, usual: 50 },
 }
 
 /** The values that each parameter accepts, as the end of a sentence. */
@@ -85,4 +87,5 @@ export const LIST_PARAMETERS: Readonly<Record<Listing, readonly ListParameter[]>
   venues: ['limit', 'after'],
   tags: ['from', 'to', 'venue', 'available'],
   calendar: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'],
+  atom: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'],
 }

@@ -53,6 +53,10 @@ export function pageOf(instance: Instance): Page {
   const parts: Readonly<Record<string, string>> = {
     base: xmlAttribute(prefix),
     lists: instance.lists ? 'on' : 'off',
+    // Feed readers look for it here.
+    atom: instance.feeds.atom
+      ? `<link rel="alternate" type="application/atom+xml" href="${xmlAttribute(prefix + routeLabel('atom'))}">\n`
+      : '',
     dashboard: typeof instance.dashboardPort === 'number' ? ` data-dashboard="${instance.dashboardPort}"` : '',
     paths: pathsOf(instance)
       .map(
@@ -121,11 +125,12 @@ function policyOf(style: string, script: string): string {
   ].join('; ')
 }
 
-/** Returns the page's form for the parameters of lists and calendars; empty if the instance has neither. */
+/** Returns the page's form for the parameters of lists and feeds; empty if the instance has neither. */
 function listForm({ lists, feeds }: Pick<Instance, 'lists' | 'feeds'>): string {
   const listings: readonly Listing[] = [
     ...(lists ? (['events', 'venues', 'tags'] as const) : []),
     ...(feeds.calendar ? (['calendar'] as const) : []),
+    ...(feeds.atom ? (['atom'] as const) : []),
   ]
   const [first] = listings
   if (first === undefined) return ''

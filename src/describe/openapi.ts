@@ -2,14 +2,14 @@
 // In: the tables that the service runs on (fields, routes, media types, refusals, parameters) and the instance's
 // settings. Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. Only facts from
 // these tables are described.
-import { type Endpoint, LIMITS, METHODS, routeLabel } from '../contract/endpoints.ts'
+import { type Endpoint, type Listing, LIMITS, LIST_PARAMETERS, METHODS, routeLabel } from '../contract/endpoints.ts'
 import { EVENTS } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { NO_FURTHER } from '../domain/further.ts'
 import { VENUES } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { type FormatSettings, Formatter } from '../formats/format.ts'
-import { type FeedType, MEDIA_TYPES, feedTypes, isXml, shapeOf } from '../formats/media-types.ts'
+import { type FEED_TYPES, MEDIA_TYPES, feedTypes, isXml, shapeOf } from '../formats/media-types.ts'
 import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import {
   type Examples,
@@ -31,7 +31,9 @@ import { FeedFormatter } from '../formats/feed-formatter.ts'
 export interface Instance extends FormatSettings {
   readonly lists: boolean
   /** The feeds that are on, and their settings (contract §6). */
-  readonly feeds: { readonly calendar: boolean; readonly jsonLd: boolean; readonly changes: boolean }
+  readonly feeds: Readonly<Record<'calendar' | 'jsonLd' | 'atom' | 'changes', boolean>> & {
+    readonly language: string
+  }
   readonly page: string | null
   readonly currency: string | null
   readonly conditionalRequests: boolean
@@ -81,6 +83,12 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     list: 'events',
     refusals: ['bad-query', 'crm-unavailable'],
   },
+  atom: {
+    id: 'getAtom',
+    summary: 'What is on, for feed readers and newsletters',
+    list: 'events',
+    refusals: ['bad-query', 'crm-unavailable'],
+  },
   venues: {
     id: 'listVenues',
     summary: 'The venues, by Id',
@@ -120,6 +128,7 @@ export function pathsOf({
     'event',
     'event-venue',
     ...calendars,
+    ...(feeds.atom ? (['atom'] as const) : []),
     ...(lists ? (['venues'] as const) : []),
     'venue',
     ...(lists ? (['tags'] as const) : []),
@@ -143,7 +152,7 @@ export function openApi(instance: Instance): JsonObject {
     for (const those of refusedBy(each)) {
       const name = refusedName(each, those)
       // The example of a shared answer is of the first path that gives it.
-      if (!refusals.has(name)) refusals.set(name, refused(those, asked, detailOf, !isCalendar(each)))
+      if (!refusals.has(name)) refusals.set(name, refused(those, asked, detailOf, !isPathOfFeed(each)))
     }
   }
   const operations = paths.map((each): readonly [string, JsonObject] => [
@@ -197,11 +206,10 @@ function kindOf({ found: resource }: Path): ListName {
 function operation(path: Path, instance: Instance, examples: Examples): JsonObject {
   const { id: operationId, summary, list, found: resource } = path
   const { conditionalRequests } = instance
-  const isListing = resource === 'events' || resource === 'venues' || resource === 'tags' || resource === 'calendar'
   const kind = kindOf(path)
   const parameters = [
     ...(path.path.includes('{id}') ? [idParameter(kind, examples.id(kind))] : []),
-    ...(isListing ? listParameters(resource) : []),
+    ...(isListing(resource) ? listParameters(resource) : []),
     ...(resource === 'changes' ? CHANGE_PARAMETERS : []),
     ...(conditionalRequests ? [IF_NONE_MATCH] : []),
   ]
@@ -220,18 +228,30 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
   }
 }
 
-function isCalendar({ found: resource }: Path): boolean {
-  return resource === 'calendar' || resource === 'event-calendar'
+function isListing(resource: Endpoint): resource is Listing {
+  return resource in LIST_PARAMETERS
+}
+
+/** Whether it is the path of a feed, whose problems are in JSON alone. */
+function isPathOfFeed({ found: resource }: Path): boolean {
+  return resource === 'calendar' || resource === 'event-calendar' || resource === 'atom'
 }
 
 function refusedName(path: Path, those: readonly Refusal[]): string {
-  return `${isCalendar(path) ? 'calendar-' : ''}${those.join('-or-')}`
+  return `${isPathOfFeed(path) ? 'calendar-' : ''}${those.join('-or-')}`
 }
 
 function found200(path: Path, instance: Instance, examples: Examples): JsonObject {
   const { list, found: resource } = path
   if (list === null) return described(resource)
-  if (isCalendar(path)) {
+  if (resource === 'atom') {
+    return foundWith(
+      'A page of an Atom feed of these events.',
+      { 'application/atom+xml': atomContent(instance, examples) },
+      true,
+    )
+  }
+  if (isPathOfFeed(path)) {
     const isOfMany = resource === 'calendar'
     const description = isOfMany ? 'A page of a calendar of these events.' : 'A calendar of this event.'
     return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isOfMany) }, isOfMany)
@@ -267,6 +287,8 @@ function refusedBy({ refusals }: Path): readonly (readonly Refusal[])[] {
 }
 
 const CALENDAR: JsonObject = { type: 'string', description: 'A VCALENDAR (RFC 5545).' }
+
+const ATOM: JsonObject = { type: 'string', description: 'A feed (RFC 4287).' }
 
 const JSON_LD: JsonObject = {
   type: 'object',
@@ -309,12 +331,12 @@ function changeContent(instance: Instance, { event }: Examples): JsonObject {
 const TEXT: JsonObject = { type: 'string' }
 
 function formatterOf(instance: Instance): FeedFormatter {
-  return new FeedFormatter({ ...instance, calendarName: null })
+  return new FeedFormatter({ ...instance, calendarName: null, language: instance.feeds.language })
 }
 
 /** Returns the media types of an event besides the six, if feeds are on (contract §6). */
 function feedContent(instance: Instance, examples: Examples): JsonObject {
-  const content: Record<FeedType, () => JsonObject> = {
+  const content: Record<(typeof FEED_TYPES)[number], () => JsonObject> = {
     'text/calendar': () => calendarContent(instance, examples, false),
     'application/ld+json': () => {
       const value = new WrittenJson(formatterOf(instance).jsonLd(examples.event, examples.venue, true))
@@ -333,4 +355,13 @@ function calendarContent(instance: Instance, { event, venue }: Examples, isSubsc
   const component = formatter.component(event, formatter.venueLines(venue), REVISION) ?? ''
   const value = isSubscription ? formatter.subscription([component]) : formatter.calendar(component)
   return { schema: CALENDAR, examples: { sample: { value } } }
+}
+
+/** Returns the content of an Atom feed with the sample's event. */
+function atomContent(instance: Instance, { event, venue }: Examples): JsonObject {
+  const formatter = formatterOf(instance)
+  const self = formatter.pathOf(`~${routeLabel('atom')}`)
+  const entries = [formatter.entry(event, venue, REVISION)]
+  const value = formatter.feed(entries, '', { self, next: null, sinceS: REVISION.sinceS })
+  return { schema: ATOM, examples: { sample: { value } } }
 }

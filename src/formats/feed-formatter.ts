@@ -5,6 +5,7 @@ import type { Revision } from '../domain/revision.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
 import type { Zone } from '../domain/zone.ts'
+import { type AtomHead, DatesInWords, atomEntry, atomFeed } from './atom.ts'
 import { type EventMeanings, meaningsOf, ticketsHref } from './event-meanings.ts'
 import type { FormatSettings } from './format.ts'
 import { WRITABLE_MS, calendarEvent, calendarOf, placeLines } from './icalendar.ts'
@@ -20,13 +21,15 @@ export interface FeedSettings extends FormatSettings {
   readonly currency: string | null
   /** Whether Price is the lowest of several prices; absent if it is the only one. */
   readonly isLowestPrice?: boolean
-  /** The name of the calendar to subscribe to. */
+  /** The name of the calendar, and of the Atom feed, to subscribe to. */
   readonly calendarName: string | null
+  /** The language of dates in words (BCP 47). */
+  readonly language: string
   /** The zone of dates: it may have days without midnight. */
   readonly zone?: Zone
 }
 
-/** Turns events and their venues into calendars and JSON-LD: a pure function of both records and the settings. */
+/** Turns events and their venues into calendars, Atom and JSON-LD: a pure function of both records and the settings. */
 export class FeedFormatter {
   /** An event that starts before the first of these, or ends after the second, epoch ms, has no VEVENT. */
   readonly writableMs: readonly [startMs: number, endMs: number] = WRITABLE_MS
@@ -34,6 +37,7 @@ export class FeedFormatter {
   readonly #sellsTickets: boolean
   readonly #resources: Resources
   readonly #meaningsOf: (event: EventRecord) => EventMeanings
+  #dates: DatesInWords | null = null
 
   constructor(settings: FeedSettings) {
     this.#settings = settings
@@ -56,14 +60,23 @@ export class FeedFormatter {
   component(event: EventRecord, place: string, revision: Revision): string | null {
     const { namespace } = this.#settings
     const meanings = this.#meaningsOf(event)
-    return calendarEvent(event, {
-      namespace,
-      place,
-      revision,
-      zone: this.#settings.zone,
-      page: this.#pageOf(event) ?? (meanings.status === 'cancelled' ? null : this.#ticketsOf(event)),
-      ...meanings,
-    })
+    const page = this.#addressOf(event, meanings)
+    return calendarEvent(event, { namespace, place, revision, zone: this.#settings.zone, page, ...meanings })
+  }
+
+  /** Returns the Atom entry of an event with its venue. */
+  entry(event: EventRecord, venue: VenueRecord | null, { sinceS }: Revision): string {
+    const { language, zone } = this.#settings
+    const meanings = this.#meaningsOf(event)
+    const when = (this.#dates ??= new DatesInWords(language)).of(event, zone)
+    return atomEntry(event, { when, venue, page: this.#addressOf(event, meanings), sinceS, ...meanings })
+  }
+
+  /** Returns an Atom feed of several events. `query` has its filters, and names it among others. */
+  feed(entries: readonly string[], query: string, links: Pick<AtomHead, 'self' | 'next' | 'sinceS'>): string {
+    const { basePath, namespace, page, calendarName, language } = this.#settings
+    const name = `${page ?? namespace} ${basePath} events.atom${query}`
+    return atomFeed({ name, title: calendarName ?? namespace, language, ...links }, entries)
   }
 
   /** Returns the path of a link of the service. */
@@ -96,6 +109,11 @@ export class FeedFormatter {
       links: this.#resources.event(event, links.event).links,
       ...this.#meaningsOf(event),
     })
+  }
+
+  /** Returns the one address of an event: its page, or if it has none, where to buy tickets. */
+  #addressOf(event: EventRecord, { status }: EventMeanings): string | null {
+    return this.#pageOf(event) ?? (status === 'cancelled' ? null : this.#ticketsOf(event))
   }
 
   /**

@@ -16,7 +16,8 @@ export type MediaType = (typeof MEDIA_TYPES)[number]
  */
 export const FEED_TYPES = ['text/calendar', 'application/ld+json'] as const
 
-export type FeedType = (typeof FEED_TYPES)[number]
+/** The representations of events that feeds have. Atom is only of many events. */
+export type FeedType = (typeof FEED_TYPES)[number] | 'application/atom+xml'
 
 /** The four ways to write a record. Each has its own body and ETag (contract §1.3, §3). */
 export const SHAPES = ['json', 'xml', 'hal-json', 'hal-xml'] as const
@@ -45,10 +46,17 @@ export const contentTypeOf: { readonly [M in MediaType | FeedType]: `${M}; chars
   'application/hal+xml': 'application/hal+xml; charset=utf-8',
   'text/calendar': 'text/calendar; charset=utf-8',
   'application/ld+json': 'application/ld+json; charset=utf-8',
+  'application/atom+xml': 'application/atom+xml; charset=utf-8',
 }
 
-/** Returns the media types of the feeds that are on, in their order of preference. */
-export function feedTypes({ calendar, jsonLd }: { calendar: boolean; jsonLd: boolean }): readonly FeedType[] {
+/** Returns the media types of an event that are on besides the six, in their order of preference. */
+export function feedTypes({
+  calendar,
+  jsonLd,
+}: {
+  calendar: boolean
+  jsonLd: boolean
+}): readonly (typeof FEED_TYPES)[number][] {
   return FEED_TYPES.filter((type) => (type === 'text/calendar' ? calendar : jsonLd))
 }
 

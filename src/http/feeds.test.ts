@@ -26,8 +26,9 @@ async function scene() {
       page: null,
       currency: 'GBP',
       calendarName: null,
+      language: 'en-GB',
     },
-    switches: { calendar: true, jsonLd: true },
+    switches: { calendar: true, jsonLd: true, atom: true },
     zone,
   })
   const put = (number: number, given: Partial<EventRecord> = {}): void => {
@@ -39,41 +40,52 @@ async function scene() {
   }
   /** Returns the ids of a page, and where the next one is. */
   const page = (target: string) => {
-    const query = feeds.read(target)
+    const feed = target.startsWith('/api/events.atom') ? 'atom' : 'calendar'
+    const query = feeds.read(feed, target)
     if (typeof query === 'string') throw new Error(query)
-    const made = feeds.calendar(query, NOW)
+    const made = feeds.page(feed, query, NOW)
     if (made === null) throw new Error('there is no index')
     const text = Buffer.from(made.body).toString()
-    const ids = Array.from(text.matchAll(/UID:([^@]*)/g), ([, id = '']) => Number.parseInt(id.slice(0, 8), 16))
+    const ids = Array.from(text.matchAll(/(?:UID:|<entry><id>urn:uuid:)(\w{8})/g), ([, id = '']) =>
+      Number.parseInt(id, 16),
+    )
     return { text, ids, next: made.next }
   }
   const one = (type: 'text/calendar' | 'application/ld+json'): string => String(feeds.event(type, guidOf(1), NOW)?.body)
   return { feeds, events, put, putVenue, page, one }
 }
 
-describe('the calendar of many events', () => {
-  it('has at most 200 events, and its next link the others, each once', async () => {
+describe('a feed of many events', () => {
+  it.each([
+    ['/api/events.ics', [200, 200, 50]],
+    ['/api/events.atom?limit=200', [200, 200, 50]],
+    ['/api/events.atom', [50, 50, 50, 50, 50, 50, 50, 50, 50]],
+  ] as const)('has a limit, and its next link the others, each once: %s', async (path, expected) => {
     const { put, page } = await scene()
     for (let number = 1; number <= 450; number++) put(number)
     const seen: number[] = []
     const sizes: number[] = []
-    for (let target: string | null = '/api/events.ics'; target !== null;) {
+    for (let target: string | null = path; target !== null;) {
       const { ids, next } = page(target)
+      expect(next?.startsWith(path.slice(0, path.indexOf('?'))) ?? true).toBe(true)
       sizes.push(ids.length)
       seen.push(...ids)
       target = next
     }
-    expect(sizes).toEqual([200, 200, 50])
+    expect(sizes).toEqual([...expected])
     expect(seen).toEqual(Array.from({ length: 450 }, (_, index) => index + 1))
   })
 
-  it('keeps its filters and its limit in the next link', async () => {
-    const { put, page } = await scene()
-    for (let number = 1; number <= 9; number++) put(number, { Tags: number % 3 === 0 ? ['Folk'] : [] })
-    const { ids, next } = page('/api/events.ics?limit=2&tag=folk')
-    expect([ids, next?.startsWith('/events.ics?tag=folk&limit=2&after=')]).toEqual([[3, 6], true])
-    expect(page(next ?? '').ids).toEqual([9])
-  })
+  it.each(['/api/events.ics', '/api/events.atom'])(
+    'keeps its filters and its limit in the next link: %s',
+    async (path) => {
+      const { put, page } = await scene()
+      for (let number = 1; number <= 9; number++) put(number, { Tags: number % 3 === 0 ? ['Folk'] : [] })
+      const { ids, next } = page(`${path}?limit=2&tag=folk`)
+      expect([ids, next?.startsWith(`${path}?tag=folk&limit=2&after=`)]).toEqual([[3, 6], true])
+      expect(page(next ?? '').ids).toEqual([9])
+    },
+  )
 
   it('ends where its events are very large, and goes on from there', async () => {
     const { put, page } = await scene()
@@ -87,9 +99,11 @@ describe('the calendar of many events', () => {
 
   it('refuses a limit above 200, and a position that is none', async () => {
     const { feeds } = await scene()
-    expect(feeds.read('/api/events.ics?limit=201')).toBeString()
-    expect(feeds.read('/api/events.ics?after=x')).toBeString()
-    expect(feeds.read('/api/events.ics?limit=200')).not.toBeString()
+    for (const feed of ['calendar', 'atom'] as const) {
+      expect(feeds.read(feed, '/?limit=201')).toBeString()
+      expect(feeds.read(feed, '/?after=x')).toBeString()
+      expect(feeds.read(feed, '/?limit=200')).not.toBeString()
+    }
   })
 })
 

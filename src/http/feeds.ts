@@ -1,9 +1,13 @@
-// The feeds of events. In: a call or a query, and the lists. Out: JSON-LD, and calendars of one event or a page of them.
+// The feeds of events. In: a call or a query, and the lists. Out: JSON-LD, calendars of one event or a page of them, and
+// pages of Atom.
 
 import { Buffer } from 'node:buffer'
-import type { Endpoint } from '../contract/endpoints.ts'
+import { type Endpoint, type FeedOfMany, routeLabel } from '../contract/endpoints.ts'
+import type { EventRecord } from '../domain/event.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { type Revision, joined, UNREVISED } from '../domain/revision.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { VenueRecord } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import { type Body, bodyOf, etagOf, textOf } from '../domain/body.ts'
 import { type FeedSettings, FeedFormatter } from '../formats/feed-formatter.ts'
@@ -22,6 +26,7 @@ import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 interface FeedSwitches {
   readonly calendar: boolean
   readonly jsonLd: boolean
+  readonly atom: boolean
 }
 
 export interface FeedsOptions {
@@ -34,14 +39,16 @@ export interface FeedsOptions {
 
 type Written = ReturnType<ServedLists['events']['list']['represent']>
 
+const TYPE_OF = { calendar: 'text/calendar', atom: 'application/atom+xml' } as const
+
 let opened = 0
 
 /**
- * Serves the feeds: JSON-LD of an event, and calendars of one event or of many (contract §6). Both are bodies of the
- * event, and a calendar of many is a page of a list in another frame.
+ * Serves the feeds: JSON-LD of an event, and calendars of one event or of many, and Atom (contract §6). All are bodies of
+ * the event, and a feed of many is a page of a list in another frame.
  */
 export class Feeds {
-  readonly hasCalendars: boolean
+  readonly switches: FeedSwitches
   readonly #options: FeedsOptions
   readonly #formatter: FeedFormatter
   readonly #negotiate: (accept: string | null) => MediaType | FeedType
@@ -53,18 +60,20 @@ export class Feeds {
 
   constructor(options: FeedsOptions) {
     const types = feedTypes(options.switches)
-    this.hasCalendars = options.switches.calendar
+    this.switches = options.switches
     this.#options = options
     this.#formatter = new FeedFormatter(options.settings)
     this.#negotiate = createNegotiator<FeedType>(undefined, (accept) => negotiateWithFeeds(accept, types))
     this.#madeOf = options.served()
     this.#pages = new ReadyPages(this.#madeOf.events.list.ready)
-    if (this.hasCalendars) this.#madeOf.events.list.ready.makeRoomForPages()
+    const { calendar, atom } = options.switches
+    if (calendar || atom) this.#madeOf.events.list.ready.makeRoomForPages()
   }
 
   /** Returns the feed that a call asks for, by its path or, for an event, by `Accept`; `null` if it asks for none. */
   asked(call: Call, resource: Endpoint): FeedType | null {
     if (resource === 'calendar' || resource === 'event-calendar') return 'text/calendar'
+    if (resource === 'atom') return TYPE_OF.atom
     if (resource !== 'event') return null
     const mediaType = this.#negotiate(call.header('accept'))
     return isFeed(mediaType) ? mediaType : null
@@ -80,13 +89,13 @@ export class Feeds {
     return { body, etag: etagOf(body) }
   }
 
-  /** Parses the query of the calendar of all events. Returns a sentence if it has a problem. */
-  read(target: string): ListQuery | string {
-    return readListQuery('calendar', queryOf(target), this.#options.zone)
+  /** Parses the query of a feed of many events. Returns a sentence if it has a problem. */
+  read(feed: FeedOfMany, target: string): ListQuery | string {
+    return readListQuery(feed, queryOf(target), this.#options.zone)
   }
 
-  /** Returns a page of the calendar of many events; `null` while the index of the events is not complete. */
-  calendar(query: ListQuery, nowMs: number): ReadyPage | null {
+  /** Returns a page of a feed of many events; `null` while the index of the events is not complete. */
+  page(feed: FeedOfMany, query: ListQuery, nowMs: number): ReadyPage | null {
     const served = this.#options.served()
     const index = indexOf(served.events.list)
     if (index === null || !index.isWhole) return null
@@ -95,57 +104,92 @@ export class Feeds {
       this.#pages = new ReadyPages(served.events.list.ready)
     }
     const changes = served.events.list.changes + served.venues.list.changes
-    const key = pathWith(query.named, query.afterGiven)
+    const key = feed + pathWith(query.named, query.afterGiven)
     const ready = this.#pages.read(key, changes, nowMs)
     if (ready !== null) return ready
-    const page = this.#make(served, index, query, nowMs, changes)
+    const page = this.#make(served, index, feed, query, nowMs, changes)
     this.#pages.keep(key, page)
     return page
   }
 
-  #make(served: ServedLists, index: ListIndex, query: ListQuery, nowMs: number, changes: number): ReadyPage {
+  #make(
+    served: ServedLists,
+    index: ListIndex,
+    feed: FeedOfMany,
+    query: ListQuery,
+    nowMs: number,
+    changes: number,
+  ): ReadyPage {
     const formatter = this.#formatter
     const from = query.from ?? { ms: nowMs, ticks: 0 }
-    const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from, within: formatter.writableMs })
-    const components: string[] = []
+    const within = feed === 'calendar' ? { within: formatter.writableMs } : {}
+    const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from, ...within })
+    const bodies: string[] = []
     let length = 0
+    let sinceS = 0
     let last: HeldRow | null = null
     for (const row of rows) {
       if (length > LARGEST_PAGE_BYTES) break
-      const component = this.#bodyOf(served, 'text/calendar', row, nowMs)
-      if (component !== null) components.push(textOf(component.body))
-      length += component?.body.length ?? 0
+      const made = this.#bodyOf(served, TYPE_OF[feed], row, nowMs)
+      if (made !== null) bodies.push(textOf(made.body))
+      length += made?.body.length ?? 0
+      sinceS = Math.max(sinceS, this.#revisionOf(served, row, nowMs).sinceS)
       last = row
     }
-    const body = Buffer.from(formatter.subscription(components))
     const start = hasMore || last !== rows.at(-1) ? last?.key?.start : undefined
     const after = last === null || start === undefined ? null : writePosition('events', { start, id: last.id })
-    const next = after === null ? null : formatter.pathOf(`~/events.ics${pathWith(query.named, after)}`)
+    const pathTo = (position: string | null): string =>
+      formatter.pathOf(`~${routeLabel(feed)}${pathWith(query.named, position)}`)
+    const next = after === null ? null : pathTo(after)
+    const links = { self: pathTo(query.afterGiven), next, sinceS }
+    const text = feed === 'calendar' ? formatter.subscription(bodies) : formatter.feed(bodies, query.named, links)
+    const body = Buffer.from(text)
     return { body, etag: etagOf(body), next, changes, ...validity(query, nowMs, goodUntilMs) }
   }
 
-  /** Returns the VEVENT or the JSON-LD of a row with its venue; `null` if it is not served or cannot be written. */
-  #bodyOf({ events, venues }: ServedLists, type: FeedType, row: HeldRow, nowMs: number): Written {
+  /** Returns the revision of the text of a row with its venue. It is never in the future, even if a clock was set back. */
+  #revisionOf({ venues }: ServedLists, { revision, key }: HeldRow, nowMs: number): Revision {
+    const venueId = key?.venue ?? EMPTY_GUID
+    const { sinceS, sequence } = joined(revision, venueId === EMPTY_GUID ? UNREVISED : venues.list.revisionOf(venueId))
+    return { sinceS: Math.min(sinceS, Math.floor(nowMs / 1000)), sequence }
+  }
+
+  /** Returns a row with its venue as a VEVENT, an entry or JSON-LD; `null` if it is not served or cannot be written. */
+  #bodyOf(served: ServedLists, type: FeedType, row: HeldRow, nowMs: number): Written {
+    const { events, venues } = served
     const { ready, readsPrice } = events.list
     if (row.key === null) return null
     const { venue: venueId } = row.key
     const venueRow = venueId === EMPTY_GUID ? null : venues.list.find(venueId)
-    const venueRevision = venueId === EMPTY_GUID ? UNREVISED : venues.list.revisionOf(venueId)
-    const { sinceS, sequence } = joined(row.revision, venueRevision)
-    // It is never in the future, even if a clock was set back.
-    const revision: Revision = { sinceS: Math.min(sinceS, Math.floor(nowMs / 1000)), sequence }
+    const revision = this.#revisionOf(served, row, nowMs)
     // The body depends on these too. It is made again if one of them has changed.
-    const beside = `${this.#number} ${readsPrice} ${revision.sinceS} ${sequence} ${venueRow?.packed ?? ''}`
+    const beside = `${this.#number} ${readsPrice} ${revision.sinceS} ${revision.sequence} ${venueRow?.packed ?? ''}`
     const kept = ready.read(row, type, beside)
     if (kept !== null) return kept
     const event = events.list.read(row)
     if (event === null) return null
     const venue = venueRow === null ? null : venues.list.read(venueRow)
-    const formatter = this.#formatter
-    const text =
-      type === 'application/ld+json'
-        ? formatter.jsonLd(event, venue, readsPrice)
-        : formatter.component(event, formatter.venueLines(venue), revision)
+    const text = this.#textOf(type, event, venue, revision, readsPrice)
     return text === null ? null : ready.keep(row, type, text, beside)
+  }
+
+  #textOf(
+    type: FeedType,
+    event: EventRecord,
+    venue: VenueRecord | null,
+    revision: Revision,
+    readsPrice: boolean,
+  ): string | null {
+    const formatter = this.#formatter
+    switch (type) {
+      case 'application/ld+json':
+        return formatter.jsonLd(event, venue, readsPrice)
+      case 'text/calendar':
+        return formatter.component(event, formatter.venueLines(venue), revision)
+      case 'application/atom+xml':
+        return formatter.entry(event, venue, revision)
+      default:
+        return unreachable(type)
+    }
   }
 }

@@ -54,7 +54,7 @@ const TOO_LONG =
 
 /** Returns the list by whose positions a listing is paged. */
 function pagedBy(listing: Exclude<Listing, 'tags'>): ListName {
-  return listing === 'calendar' ? 'events' : listing
+  return listing === 'venues' ? 'venues' : 'events'
 }
 
 class QueryReader {

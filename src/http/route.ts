@@ -10,20 +10,24 @@ export interface Route {
   readonly id: Guid | null
 }
 
+/** The paths that are there only if they are switched on. */
+interface RouteSwitches {
+  readonly calendar?: boolean
+  readonly atom?: boolean
+  readonly tags?: boolean
+  readonly changes?: boolean
+}
+
 /** Routes requests by path alone (contract §1). */
 export class Router {
   readonly #prefix: string
   readonly #events: string
   readonly #venues: string
-  readonly #hasCalendars: boolean
-  readonly #hasTags: boolean
-  readonly #hasChanges: boolean
+  readonly #has: RouteSwitches
 
   /** @param basePath `/` for the root; any other path has no trailing slash */
-  constructor(basePath: string, hasCalendars = false, hasTags = false, hasChanges = false) {
-    this.#hasCalendars = hasCalendars
-    this.#hasTags = hasTags
-    this.#hasChanges = hasChanges
+  constructor(basePath: string, has: RouteSwitches = {}) {
+    this.#has = has
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
     this.#events = `${spelt}/api/events/`
@@ -53,9 +57,9 @@ export class Router {
     const end = pathname.length - (pathname.endsWith('/') ? 1 : 0)
     if (startsWithWord(pathname, at, '/events')) return this.#event(pathname, at + 7, end, isApi)
     if (startsWithWord(pathname, at, '/venues')) return this.#venue(pathname, at + 7, end)
-    if (this.#hasTags && at + TAGS.length === end && startsWithWord(pathname, at, TAGS))
+    if (this.#has.tags === true && at + TAGS.length === end && startsWithWord(pathname, at, TAGS))
       return { resource: 'tags', id: null }
-    if (this.#hasChanges && at + CHANGES.length === end && startsWithWord(pathname, at, CHANGES))
+    if (this.#has.changes === true && at + CHANGES.length === end && startsWithWord(pathname, at, CHANGES))
       return { resource: 'changes', id: null }
     return null
   }
@@ -63,13 +67,14 @@ export class Router {
   #event(pathname: string, at: number, end: number, isApi: boolean): Route | null {
     if (at >= end) return { resource: 'events', id: null }
     if (pathname.charCodeAt(at) !== SLASH) {
-      // The calendar of all events has no path without /api, because no link leads to it (contract §6).
-      const isCalendar = isApi && this.#hasCalendars && at + ICS.length === end && startsWithWord(pathname, at, ICS)
-      return isCalendar ? { resource: 'calendar', id: null } : null
+      // The feeds of all events have no path without /api, because no link of a record leads to them (contract §6).
+      const isOf = (ending: string): boolean => at + ending.length === end && startsWithWord(pathname, at, ending)
+      if (isApi && this.#has.calendar === true && isOf(ICS)) return { resource: 'calendar', id: null }
+      return isApi && this.#has.atom === true && isOf(ATOM) ? { resource: 'atom', id: null } : null
     }
     const slash = pathname.indexOf('/', at + 1)
     if (slash === -1 || slash >= end) {
-      const isCalendar = this.#hasCalendars && startsWithWord(pathname, end - ICS.length, ICS)
+      const isCalendar = this.#has.calendar === true && startsWithWord(pathname, end - ICS.length, ICS)
       if (isCalendar) return { resource: 'event-calendar', id: idOf(pathname.slice(at + 1, end - ICS.length)) }
       return { resource: 'event', id: idOf(pathname.slice(at + 1, end)) }
     }
@@ -87,6 +92,7 @@ export class Router {
 
 const SLASH = 47
 const ICS = '.ics'
+const ATOM = '.atom'
 const TAGS = '/tags'
 const CHANGES = '/changes'
 const GUID_LENGTH = 36

@@ -96,7 +96,8 @@ export class Service {
   constructor(options: ServiceOptions, parts: ServiceParts = RECORDS_ALONE) {
     this.#options = options
     this.#parts = parts
-    this.#router = new Router(options.basePath, parts.feeds?.hasCalendars, parts.lists !== null, parts.changes !== null)
+    const has = { ...parts.feeds?.switches, tags: parts.lists !== null, changes: parts.changes !== null }
+    this.#router = new Router(options.basePath, has)
     this.#headers = new HeaderBuilder(options.maxAgeMs)
     this.#nothingHere = nothingHere(options.basePath, parts.lists !== null)
   }
@@ -147,17 +148,17 @@ export class Service {
     if (route === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
     const { feeds } = this.#parts
     const feed = feeds === null ? null : feeds.asked(call, route.resource)
-    if (feeds !== null && feed !== null) return this.#answerFeed(withoutAccept(call), route, feeds, feed)
-    return this.#answerAsRecord(call, route)
+    const asked = feed === null ? call : withoutAccept(call)
+    const refused = this.#refuseMethod(asked)
+    if (refused !== null) return refused
+    if (feeds === null || feed === null) return this.#answerAsRecord(call, route)
+    return this.#answerFeed(asked, route, feeds, feed)
   }
 
   /** Answers a known path in any of the six media types. */
-  #answerAsRecord(call: Call, route: Route): Answer | Promise<Answer> {
-    const refused = this.#refuseMethod(call)
-    if (refused !== null) return refused
-    const { resource, id } = route
+  #answerAsRecord(call: Call, { resource, id }: Route): Answer | Promise<Answer> {
     if (resource === 'openapi' || resource === 'page') return this.#describe(call, resource)
-    if (resource === 'calendar' || resource === 'event-calendar') throw new Error('a calendar is a feed')
+    if (resource === 'calendar' || resource === 'event-calendar' || resource === 'atom') throw new Error('it is a feed')
     if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
     if (resource === 'tags') return this.#tags(call)
     if (resource === 'changes') return this.#changes(call)
@@ -175,15 +176,13 @@ export class Service {
     return null
   }
 
-  /** Answers with a calendar or JSON-LD. A refusal is a problem document in JSON. */
+  /** Answers with a calendar, Atom or JSON-LD. A refusal is a problem document in JSON. */
   #answerFeed(call: Call, { resource, id }: Route, feeds: Feeds, feed: FeedType): Answer | Promise<Answer> {
-    const refused = this.#refuseMethod(call)
-    if (refused !== null) return refused
-    if (resource === 'calendar') {
-      const query = feeds.read(call.target)
+    if (resource === 'calendar' || resource === 'atom') {
+      const query = feeds.read(resource, call.target)
       if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
       return this.#admit(call, BOTH, (_, ageMs) =>
-        this.#page(call, 'text/calendar', feeds.calendar(query, this.#nowMs()), ageMs),
+        this.#page(call, feed, feeds.page(resource, query, this.#nowMs()), ageMs),
       )
     }
     if (id === null) return this.#refuse(call, 'bad-id')

@@ -143,6 +143,7 @@ export const ROUTES = [
   '/api/changes',
   '/api/events/{id}.ics',
   '/api/events.ics',
+  '/api/events.atom',
   '/api/openapi.json',
   '/',
   'other',

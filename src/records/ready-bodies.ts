@@ -97,7 +97,7 @@ export class ReadyBodies {
     this.#shrink()
   }
 
-  /** Reserves room for pages of both lists, and of calendars. */
+  /** Reserves room for pages of both lists, and of feeds. */
   makeRoomForPages(): void {
     this.#hasPages = true
     this.#shrink()

@@ -72,7 +72,7 @@ describe.each(KINDS)('events of %s without a limit', (kind, settings) => {
         timeZone: 'Europe/Berlin',
         lists: true,
         snapshot: null,
-        feeds: { calendar: true, jsonLd: true, changes: false },
+        feeds: { calendar: true, jsonLd: true, atom: false, changes: false, language: 'en-GB' },
         representation: { currency: 'EUR', page: 'https://www.example.org/{Id}' },
         crm: {
           kind,

@@ -6,9 +6,10 @@ import { AT_CLOSED_VENUE, DRAFT, EVENT, LISTS, NEVER, WITHOUT_VENUE } from './ro
 import { accept, type Ask, type Start, type Subject } from './subject.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/feeds')
-const FEEDS = { feeds: { calendar: 'on', jsonLd: 'on' }, representation: { currency: 'GBP' } }
+const FEEDS = { feeds: { calendar: 'on', jsonLd: 'on', atom: 'on' }, representation: { currency: 'GBP' } }
 const CALENDAR = 'text/calendar'
 const JSON_LD = 'application/ld+json'
+const ATOM = 'application/atom+xml'
 
 const REVISION = /DTSTAMP:(\d{8}T\d{6}Z)\r\nLAST-MODIFIED:\1\r\nSEQUENCE:\d+\r\n/g
 
@@ -87,8 +88,17 @@ export function feedSentences(start: Start): void {
           200,
           `${CALENDAR}; charset=utf-8`,
         ])
+      for (const path of ['/api/events.atom', '/API/Events.ATOM/', '/api/events.atom?limit=3'])
+        expect([path, ...(await typeOf(path, accept('application/json')))]).toEqual([
+          path,
+          200,
+          `${ATOM}; charset=utf-8`,
+        ])
       for (const path of [
         '/events.ics',
+        '/events.atom',
+        '/api/events.atomx',
+        '/api/venues.atom',
         '/api/events.ics//',
         '/api/events.icsx',
         '/api/venues.ics',
@@ -112,6 +122,7 @@ export function feedSentences(start: Start): void {
         [`${CALENDAR};q=0`, 'application/json'],
         [`${CALENDAR};q=0.2, application/xml;q=0.1`, CALENDAR],
         [`${CALENDAR};q=2`, 'application/json'],
+        [ATOM, 'application/json'],
         ['*/*', 'application/json'],
         ['text/*', 'text/json'],
         ['application/*', 'application/json'],
@@ -128,6 +139,7 @@ export function feedSentences(start: Start): void {
         [`/api/events/${EVENT}.ics`, {}],
         [`/api/events/${EVENT}`, accept(JSON_LD)],
         ['/api/events.ics', {}],
+        ['/api/events.atom', {}],
       ] as const) {
         const reply = await subject.ask(path, ask)
         expect(Object.keys(ownHeaders(reply))).toEqual(Object.keys(record))
@@ -164,15 +176,20 @@ export function feedSentences(start: Start): void {
         ['from=tomorrow', 'from takes'],
         ['&'.repeat(4001), '4,000'],
       ] as const) {
-        const reply = await subject.ask(`/api/events.ics?${query}`, accept('text/xml'))
-        expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'application/problem+json'])
-        expect(reply.body).toContain(detail)
+        for (const path of ['/api/events.ics', '/api/events.atom']) {
+          const reply = await subject.ask(`${path}?${query}`, accept('text/xml'))
+          expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'application/problem+json'])
+          expect(reply.body).toContain(detail)
+        }
       }
     })
 
-    it('list what /api/events would, by the same filters, without lists: on', async () => {
+    it.each([
+      ['/api/events.ics', /UID:([^@]+)/g],
+      ['/api/events.atom', /<entry><id>urn:uuid:([^<]+)/g],
+    ])('list what /api/events would, by the same filters, without lists: on: %s', async (path, each) => {
       const uids = async (query: string): Promise<readonly string[]> =>
-        Array.from((await subject.ask(`/api/events.ics?${query}`)).body.matchAll(/UID:([^@]+)/g), ([, id = '']) => id)
+        Array.from((await subject.ask(`${path}?${query}`)).body.matchAll(each), ([, id = '']) => id)
       const all = await uids('')
       expect(all).toHaveLength(4)
       expect(all).toEqual(all.toSorted())
@@ -180,6 +197,10 @@ export function feedSentences(start: Start): void {
       expect(await uids('from=2036-07-13')).toEqual([])
       expect(await uids(`tag=DINNER&available=true&venue=${NEVER}`)).toEqual([])
       expect((await subject.ask('/api/events')).status).toBe(400)
+      const { headers } = await subject.ask(`${path}?limit=2`)
+      const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '') ?? []
+      const { status, body } = await subject.ask(next)
+      expect([status, Array.from(body.matchAll(each), ([, id = '']) => id)]).toEqual([200, all.slice(2)])
     })
 
     it('are in the description of an instance that has them', async () => {
@@ -187,6 +208,7 @@ export function feedSentences(start: Start): void {
       const typesAt = (path: string): readonly string[] => Object.keys(paths[path]?.get.responses['200'].content ?? {})
       expect(typesAt('/api/events.ics')).toEqual([CALENDAR])
       expect(typesAt('/api/events/{id}.ics')).toEqual([CALENDAR])
+      expect(typesAt('/api/events.atom')).toEqual([ATOM])
       expect(typesAt('/api/events/{id}').slice(6)).toEqual([CALENDAR, JSON_LD])
       expect(typesAt('/api/venues/{id}')).toHaveLength(6)
       expect(paths['/api/events.ics']?.get.parameters.map(({ name }) => name)).toEqual([
@@ -216,6 +238,7 @@ export function feedSentences(start: Start): void {
           for (const [path, status] of [
             [`/api/events/${EVENT}.ics`, 400],
             ['/api/events.ics', 404],
+            ['/api/events.atom', 404],
           ] as const) {
             const reply = await subject.ask(path, accept('application/xml'))
             expect([reply.status, reply.headers.get('content-type')]).toEqual([status, 'application/problem+xml'])
@@ -240,6 +263,7 @@ export function feedSentences(start: Start): void {
           [`/api/events/${EVENT}.ics`, 502],
           [`/api/events/${AT_CLOSED_VENUE}.ics`, 502],
           ['/api/events.ics', 502],
+          ['/api/events.atom', 502],
           [`/api/events/${NEVER}.ics`, 404],
         ] as const)
           expect([path, (await subject.ask(path)).status]).toEqual([path, status])
@@ -281,7 +305,7 @@ export function feedSentences(start: Start): void {
       }
       const subject = await start(settings, LISTS)
       try {
-        const paths = [`/on/api/events/${EVENT}.ics`, '/on/api/events.ics'] as const
+        const paths = [`/on/api/events/${EVENT}.ics`, '/on/api/events.ics', '/on/api/events.atom'] as const
         const tagsOf = async (): Promise<readonly string[]> =>
           Promise.all(paths.map(async (path) => (await subject.ask(path)).headers.get('etag') ?? ''))
         const before = await tagsOf()
@@ -296,6 +320,7 @@ export function feedSentences(start: Start): void {
         subject.directory.write('events', '[]')
         expect((await subject.ask(paths[0])).status).toBe(404)
         expect((await subject.ask(paths[1])).body).not.toContain('VEVENT')
+        expect((await subject.ask(paths[2])).body).not.toContain('<entry>')
       } finally {
         await subject.stop()
       }

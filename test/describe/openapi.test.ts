@@ -15,6 +15,8 @@ import { exchanges, goldenPages } from './received.ts'
 import { validator } from './schemas.ts'
 
 const document = documentOf()
+/** An instance without feeds. */
+const NO_FEEDS = INSTANCE.feeds
 const validate = validator(document)
 const bodyOf = (name: 'event' | 'venue', suffix: 'json' | 'hal.json'): string =>
   `${suffix === 'json' ? '' : 'Hal'}${name === 'event' ? 'Event' : 'Venue'}`
@@ -41,7 +43,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
   })
 
   it('describes the changes where they are on, with 410 and 503', () => {
-    const withChanges = documentOf({ feeds: { calendar: false, jsonLd: false, changes: true } })
+    const withChanges = documentOf({ feeds: { ...NO_FEEDS, changes: true } })
     const { content = {} } = responseIn(withChanges, '/api/changes', 200)
     expect(Object.keys(content)).toEqual(['application/json', 'application/hal+json'])
     for (const status of [400, 410, 502, 503]) expect(responseIn(withChanges, '/api/changes', status)).toBeDefined()
@@ -62,8 +64,8 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
     for (const path of records) expect(Object.keys(document.paths[path]?.get.responses ?? {})).not.toContain('304')
   })
 
-  it('describes problems as they come: in JSON alone at calendars, and with the base path', () => {
-    const feeds = { calendar: true, jsonLd: false, changes: false }
+  it('describes problems as they come: in JSON alone at feeds, and with the base path', () => {
+    const feeds = { ...NO_FEEDS, calendar: true, atom: true }
     const withFeeds = documentOf({ feeds, basePath: '/v1' })
     const [JSON_PROBLEM, XML_PROBLEM] = ['application/problem+json', 'application/problem+xml'] as const
     for (const [path, status, types] of [
@@ -72,6 +74,8 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
       ['/api/events/{id}.ics', 404, [JSON_PROBLEM]],
       ['/api/events.ics', 400, [JSON_PROBLEM]],
       ['/api/events.ics', 502, [JSON_PROBLEM]],
+      ['/api/events.atom', 400, [JSON_PROBLEM]],
+      ['/api/events.atom', 502, [JSON_PROBLEM]],
     ] as const) {
       const { content = {} } = responseIn(withFeeds, path, status)
       expect([path, status, Object.keys(content)]).toEqual([path, status, [...types]])
@@ -86,10 +90,10 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
   it('says which types Accept can choose, the feeds that are on among them, as the page does', () => {
     const six = MEDIA_TYPES.join(', ')
     for (const [feeds, types] of [
-      [{ calendar: false, jsonLd: false, changes: true }, six],
-      [{ calendar: true, jsonLd: false, changes: false }, `${six}; for an event also text/calendar`],
+      [{ ...NO_FEEDS, atom: true, changes: true }, six],
+      [{ ...NO_FEEDS, calendar: true }, `${six}; for an event also text/calendar`],
       [
-        { calendar: true, jsonLd: true, changes: false },
+        { ...NO_FEEDS, calendar: true, jsonLd: true },
         `${six}; for an event also text/calendar and application/ld+json`,
       ],
     ] as const) {

@@ -31,7 +31,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
   const withLists = new FilesDirectory(
     {
       lists: 'on',
-      feeds: { calendar: 'on', jsonLd: 'on' },
+      feeds: { calendar: 'on', jsonLd: 'on', atom: 'on' },
       representation: { currency: 'GBP' },
       listen: { basePath: '/on' },
     },
@@ -116,6 +116,10 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     await page.fill('#list [name=tag]', '')
     await page.press('#list [name=limit]', 'Enter')
     await page.locator('#listed pre', { hasText: 'BEGIN:VCALENDAR' }).waitFor()
+    await page.selectOption('#listing', 'atom')
+    await page.press('#list [name=limit]', 'Enter')
+    await page.locator('#listed pre', { hasText: '<feed xmlns=' }).waitFor()
+    expect(await page.getAttribute('head link[rel=alternate]', 'href')).toBe('/on/api/events.atom')
     await look(page, 'event', EVENT, 'application/ld+json')
     expect(await page.locator('#answer pre').last().textContent()).toStartWith('{"@context":"https://schema.org"')
     expect(complaints).toEqual([])

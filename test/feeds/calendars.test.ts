@@ -19,6 +19,7 @@ const formatter = new FeedFormatter({
   page: 'https://www.example.org/whats-on/{Id}?in={Tags}',
   currency: 'GBP',
   calendarName: "What's on",
+  language: 'en-GB',
 })
 
 // The judge of calendars is ical.js, which nobody here wrote.

@@ -19,6 +19,7 @@ const formatter = new FeedFormatter({
   page: 'https://www.example.org/whats-on/{Id}',
   currency: 'GBP',
   calendarName: null,
+  language: 'en-GB',
 })
 
 /** The properties that schema.org has for each of the types that are used, of those that are used. */

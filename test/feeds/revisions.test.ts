@@ -45,7 +45,7 @@ describe('the revisions of a calendar (RFC 5545 §3.8.7)', () => {
   it.each(BOTH_RUNTIMES)('say since when its text has been served, and rise with each move, on %s', async (runtime) => {
     const service = await Service.create({
       freshness: { maxAge: '0s' },
-      feeds: { calendar: 'on' },
+      feeds: { calendar: 'on', atom: 'on' },
       crm: { kind: 'files', directory: '.' },
     })
     const write = (event: object, venue: object = HALL): number => {
@@ -59,6 +59,10 @@ describe('the revisions of a calendar (RFC 5545 §3.8.7)', () => {
       const { body: alone } = await service.untilAnswered(`/api/events/${CONCERT.Id}.ics`)
       const [subscribed, single] = [revisedIn(body), revisedIn(alone)]
       expect([single.sinceMs, single.sequence]).toEqual([subscribed.sinceMs, subscribed.sequence])
+      // The entry and its feed say the same moment.
+      const { body: atom } = await service.untilAnswered('/api/events.atom')
+      const moments = Array.from(atom.matchAll(/<updated>([^<]+)/g), ([, moment = '']) => Date.parse(moment))
+      expect(moments).toEqual([subscribed.sinceMs, subscribed.sinceMs])
       return subscribed
     }
     let writtenMs = write(CONCERT)
@@ -120,7 +124,7 @@ describeWithRedis('the calendars of two instances of a cluster', () => {
     write(CONCERT)
     const settings = {
       crm: { kind: 'files', directory: folder },
-      feeds: { calendar: 'on' },
+      feeds: { calendar: 'on', atom: 'on' },
       freshness: { maxAge: '4s', refreshEvery: '500ms' },
       cluster: { url: store.url },
     }
@@ -135,9 +139,14 @@ describeWithRedis('the calendars of two instances of a cluster', () => {
         async () => (await fetch(`${process.listening.address}api/events.ics`)).text(),
         (text) => text.includes(holds),
       )
+    const atomOf = async ({ process }: RealInstance): Promise<string> =>
+      (await fetch(`${process.listening.address}api/events.atom`)).text()
     const expectSame = async (holds: string): Promise<Revised> => {
       const [own, followed] = [await calendarOf(leader, holds), await calendarOf(follower, holds)]
       expect(followed).toBe(own)
+      const [atom, otherAtom] = await Promise.all([leader, follower].map(atomOf))
+      expect(otherAtom).toBe(atom ?? '')
+      expect(atom).toContain('<entry>')
       return revisedIn(followed)
     }
     try {

@@ -15,6 +15,7 @@ const SETTINGS = {
   page: null,
   currency: 'GBP',
   calendarName: null,
+  language: 'en-GB',
 }
 
 function formatterIn(zone?: string): FeedFormatter {

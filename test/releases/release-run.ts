@@ -64,7 +64,7 @@ export async function releaseRun(): Promise<ReleaseRun> {
     snapshot: { directory },
     cluster: { url: redis.url },
     representation: { currency: 'GBP', page: 'https://www.example.org/{Id}' },
-    feeds: { calendar: true, jsonLd: true, changes: true },
+    feeds: { calendar: true, jsonLd: true, atom: true, changes: true },
     lists: true,
   }
   const instance = await startInstance('bun', settings)

@@ -52,7 +52,14 @@ at('ask').addEventListener('submit', (event) => {
   void look(PATHS[at('kind').value](id))
 })
 
-const LISTS = { events: '/api/events', venues: '/api/venues', tags: '/api/tags', calendar: '/api/events.ics' }
+const LISTS = {
+  events: '/api/events',
+  venues: '/api/venues',
+  tags: '/api/tags',
+  calendar: '/api/events.ics',
+  atom: '/api/events.atom',
+}
+const FEEDS = { calendar: 'text/calendar', atom: 'application/atom+xml' }
 
 /** Shows the parameters of the chosen list, and disables those of others, so that they are not sent. */
 function chooseList() {
@@ -62,8 +69,8 @@ function chooseList() {
     field.hidden = !isTaken
     field.querySelector('input, select').disabled = !isTaken
   }
-  // A calendar has only one media type.
-  at('list-types').hidden = chosen === 'calendar'
+  // A feed has only one media type.
+  at('list-types').hidden = chosen in FEEDS
 }
 
 if (at('list') !== null) {
@@ -74,7 +81,7 @@ if (at('list') !== null) {
     const given = [...new FormData(at('list'))].filter(([, value]) => value.trim() !== '')
     const query = new URLSearchParams(given).toString()
     const chosen = at('listing').value
-    const type = chosen === 'calendar' ? 'text/calendar' : at('list-type').value
+    const type = FEEDS[chosen] ?? at('list-type').value
     void look(LISTS[chosen] + (query === '' ? '' : `?${query}`), type, 'listed')
   })
 }
