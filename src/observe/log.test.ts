@@ -152,10 +152,12 @@ describe('an outage in the log', () => {
     const { log, lines } = aLog(true)
     log.begin()
     for (const pause of [10, 20, 40, 35])
-      log.write(readEnded({ outcome: 'throttled', message: `crm.example asks for a pause: try again in ${pause} s` }))
+      log.write(
+        readEnded({ outcome: 'throttled', message: `crm.example asks for a pause (503) until 09:00:${pause} UTC` }),
+      )
     log.write(FAILED)
     expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
-      'warn   the events could not be read (throttled): crm.example asks for a pause: try again in 10 s',
+      'warn   the events could not be read (throttled): crm.example asks for a pause (503) until 09:00:10 UTC',
       'warn   the events could not be read (unreachable): the CRM did not answer',
     ])
   })

@@ -45,6 +45,11 @@ export function secondOf({ wallMs }: Pick<Moment, 'wallMs'>): number {
   return Math.max(0, Math.floor(wallMs / 1000))
 }
 
+/** @example timeText(Date.now()) // 2026-11-28 19:31:05 UTC */
+export function timeText(wallMs: number): string {
+  return `${new Date(Math.ceil(wallMs / 1000) * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
 const LONGEST_DELAY_MS = 24 * 3_600_000
 
 /**

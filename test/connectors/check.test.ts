@@ -89,7 +89,7 @@ describe('check of a connector', () => {
       'a long pause',
       () => ({ status: 429, headers: { 'retry-after': '120' } }),
       1,
-      'asks for fewer requests (429): try again in 120 s',
+      'asks for fewer requests (429) until ',
     ],
     ['a wrong path', () => ({ status: 404 }), 2, 'has no /events, or this key may not see it (404)'],
     ['HTML', () => ({ text: '<html>' }), 1, 'HTML or XML in place of JSON'],

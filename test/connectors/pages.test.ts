@@ -56,6 +56,14 @@ async function faultOf(reading: Promise<unknown>): Promise<unknown> {
   )
 }
 
+/** As `faultOf`, with the time that a pause has left, in tens of seconds, for the time at which it ends. */
+async function pauseOf(reading: Promise<unknown>): Promise<string> {
+  return String(await faultOf(reading)).replace(/until (\S+) (\S+) UTC$/, (_, day: string, time: string) => {
+    const leftMs = Date.parse(`${day}T${time}Z`) - Date.now()
+    return `for ${Math.round(leftMs / 10_000) * 10} s`
+  })
+}
+
 const all = Array.from({ length: 25 }, (_, index) => index + 1)
 const asPages = ({ query }: Asked): Answer => {
   const size = numberIn(query, 'per', 10)
@@ -487,8 +495,8 @@ describe('requests', () => {
     await hasty.get(`${server.url}/a`)
     reset = now + 100
     await hasty.get(`${server.url}/b`)
-    expect(await faultOf(hasty.get(`${server.url}/c`))).toBe(
-      `throttled: 127.0.0.1:${server.port} asks for a pause (200): try again in 100 s`,
+    expect(await pauseOf(hasty.get(`${server.url}/c`))).toBe(
+      `throttled: 127.0.0.1:${server.port} asks for a pause (200) for 100 s`,
     )
     expect(server.asked).toHaveLength(2)
   })
@@ -508,16 +516,16 @@ describe('requests', () => {
       return { status: 429 }
     }
     const bound = open({ most: 10, perMs: 1000 })
-    const asked = [faultOf(bound.get(`${server.url}/a`)), faultOf(bound.get(`${server.url}/b`))]
-    const sentence = `throttled: 127.0.0.1:${server.port} asks for fewer requests (429): try again in 10 s`
+    const asked = [pauseOf(bound.get(`${server.url}/a`)), pauseOf(bound.get(`${server.url}/b`))]
+    const sentence = `throttled: 127.0.0.1:${server.port} asks for fewer requests (429) for 10 s`
     expect(await Promise.all(asked)).toEqual([sentence, sentence])
   })
 
   it('wait for no longer than the longest pause, and say when to try again', async () => {
     const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 })
     server.answer = () => ({ status: 429 })
-    const sentence = `throttled: 127.0.0.1:${server.port} asks for fewer requests (429): try again in 10 s`
-    expect([await faultOf(hasty.get(`${server.url}/a`)), await faultOf(hasty.get(`${server.url}/b`))]).toEqual([
+    const sentence = `throttled: 127.0.0.1:${server.port} asks for fewer requests (429) for 10 s`
+    expect([await pauseOf(hasty.get(`${server.url}/a`)), await pauseOf(hasty.get(`${server.url}/b`))]).toEqual([
       sentence,
       sentence,
     ])
@@ -528,8 +536,8 @@ describe('requests', () => {
   it('wait for no longer than that for a server that is down either, and say what it asks for', async () => {
     const hasty = open({ most: 10, perMs: 1000 }, new AbortController(), { longestPauseMs: 5000 })
     server.answer = () => ({ status: 503, headers: { 'retry-after': '120' } })
-    const sentence = `throttled: 127.0.0.1:${server.port} asks for a pause (503): try again in 120 s`
-    expect([await faultOf(hasty.get(`${server.url}/a`)), await faultOf(hasty.get(`${server.url}/b`))]).toEqual([
+    const sentence = `throttled: 127.0.0.1:${server.port} asks for a pause (503) for 120 s`
+    expect([await pauseOf(hasty.get(`${server.url}/a`)), await pauseOf(hasty.get(`${server.url}/b`))]).toEqual([
       sentence,
       sentence,
     ])

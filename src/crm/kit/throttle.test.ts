@@ -62,8 +62,12 @@ describe('the throttle', () => {
     throttle.pauseAfter(asking(429, 5))
     throttle.pauseAfter(asking(503, 1))
     expect(throttle.askedBy('crm.example')).toBe('crm.example asks for fewer requests (429)')
+    const untilThen = 'crm.example asks for fewer requests (429) until 1970-01-01 00:00:05 UTC'
+    expect(throttle.askedUntil('crm.example', throttle.closedForMs)).toBe(untilThen)
     nowMs = 4999
     expect(throttle.closedForMs).toBe(1)
+    // A sentence that is read later is still true.
+    expect(throttle.askedUntil('crm.example', throttle.closedForMs)).toBe(untilThen)
     nowMs = 5000
     expect(throttle.closedForMs).toBe(0)
   })

@@ -1,5 +1,5 @@
 import type { OnPause } from '../../sync/port.ts'
-import type { Time } from '../../time/time.ts'
+import { type Time, timeText } from '../../time/time.ts'
 import { type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
 
 /** The first pause if the CRM does not say how long; doubles up to a minute. */
@@ -39,9 +39,9 @@ export class Throttle {
     return `${host} asks for ${this.#asked}`
   }
 
-  /** As `askedBy`, with the time after which to try again. */
+  /** As `askedBy`, with the time at which the pause ends: people read the sentence later. */
   askedUntil(host: string, ms: number): string {
-    return `${this.askedBy(host)}: try again in ${Math.ceil(ms / 1000)} s`
+    return `${this.askedBy(host)} until ${timeText(this.#time.now().wallMs + ms)}`
   }
 
   /** Holds requests back because an answer says so. Returns for how long, in ms. */
