@@ -12,7 +12,15 @@ import {
   searchWithheld,
   withheldQuery,
 } from './record-search.ts'
-import { type ReadingStatus, type Status, type StatusOptions, isReady, mayAnswer, statusOf } from './status.ts'
+import {
+  type ReadingStatus,
+  type Status,
+  type StatusOptions,
+  bridgedUntil,
+  isReady,
+  mayAnswer,
+  statusOf,
+} from './status.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import type { RefreshSettings } from '../sync/served-list.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -93,6 +101,7 @@ export function operationsOf(source: OperationsSource) {
           now,
           readBy: cluster?.role === 'follower' ? cluster.leader : null,
           mayAnswer: (list) => mayAnswer(lists[list], settings(), now),
+          bridgedUntil: (list) => bridgedUntil(lists[list], settings(), now),
           hasLists: state().hasLists,
           signal,
         })

@@ -38,6 +38,8 @@ export interface ExplainOptions {
   readonly lists: ServedLists
   readonly now: Moment
   readonly mayAnswer: (list: ListName) => boolean
+  /** Returns until when a list past the maximum age is served; `null` if it is not past it. Absent: none is. */
+  readonly bridgedUntil?: (list: ListName) => string | null
   /** Derives the possible ids from the CRM's own id, the event's first; `null` if the CRM's ids are GUIDs. */
   readonly idsOf: ((crmId: string) => readonly Guid[]) | null
   /** The leader; `null` if it is this instance or unknown. */
@@ -239,7 +241,7 @@ function explainHeld<Item>(
   before: readonly Step[],
   options: ExplainOptions,
 ): Explanation {
-  const { now, mayAnswer } = options
+  const { now, mayAnswer, bridgedUntil } = options
   const { freshness } = from
   const kind = kindOf(from)
   const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
@@ -248,7 +250,9 @@ function explainHeld<Item>(
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
   const heldMs = Math.max(0, now.monotonicMs - row.updatedAt)
   const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
+  const until = bridgedUntil?.(from.list.kind.name) ?? null
   const tooOld = ': too old to serve, so callers get 502'
+  const bridged = until === null ? '' : `: past the maximum age, and served until ${until} all the same`
   const bodies = representations.map(
     ({ types, sizeBytes, etag }) => `${types.join(' and ')}: ${sizeBytes} bytes, ETag ${etag}`,
   )
@@ -259,7 +263,7 @@ function explainHeld<Item>(
     mappedStep(kind, from.list.kept.get(row)?.withheld ?? null, options),
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held this version for ${agoText(heldMs)}.` },
-    { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
+    { step: 'current', ok: shown, detail: `${ages}${shown ? bridged : tooOld}.` },
     { step: 'answered', ok: shown, detail: [answer, ...listDetail(kind, id, options)].join(' ') },
   ]
   return { id, kind, shown, steps, representations }

@@ -7,6 +7,7 @@ import {
   type RefreshSettings,
   type ServedLists,
   type Shrunk,
+  answeredUntil,
   isAnswered,
   listStanding,
   servedUntil,
@@ -161,6 +162,17 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
+/** Returns the time until which callers get answers if no read succeeds before; `null` if it is past or unknown. */
+function answersUntil(list: EitherList, settings: RefreshSettings, now: Moment): string | null {
+  const untilMs = answeredUntil(list, settings, now)
+  return untilMs === null || untilMs < now.wallMs ? null : isoTime(untilMs)
+}
+
+/** Returns until when a list past the maximum age is answered from all the same; `null` if it is not past it. */
+export function bridgedUntil(list: EitherList, settings: RefreshSettings, now: Moment): string | null {
+  return listStanding(list, settings, now) === 'stale' ? answersUntil(list, settings, now) : null
+}
+
 function wholeMs(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms)
 }
@@ -203,6 +215,8 @@ function listStatus(
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: listStanding(told, settings, now),
     answers: mayAnswer(told, settings, now),
+    // Until when callers get answers if no read succeeds before; null while they get 502.
+    answersUntil: mayAnswer(told, settings, now) ? answersUntil(told, settings, now) : null,
     // Null if the list was never read in full.
     confirmedAgeMs: wholeMs(freshness.confirmedAgeMs(now)),
     auditedAgeMs: wholeMs(freshness.auditedAgeMs(now)),

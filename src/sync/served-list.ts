@@ -171,6 +171,14 @@ export function servedUntil(
   return Math.max(untilOf(shrunk, shrinkGuardMs ?? 0, now), Math.floor(now.wallMs + maxAgeMs - ageMs))
 }
 
+/** Returns the time until which a list is answered from if no read confirms it before, whole wall ms; `null` if from none. */
+export function answeredUntil(list: EitherList, limits: AnswerAgeLimits, now: Moment): number | null {
+  const [ageMs, { shrunk }] = [list.ageMs(now), list]
+  if (ageMs === null) return null
+  if (shrunk !== null && limits.shrinkGuardMs !== null) return servedUntil(shrunk, ageMs, limits, now)
+  return Math.floor(now.wallMs + limits.maxAgeMs + limits.staleIfErrorMs - ageMs)
+}
+
 /**
  * Returns the state of a list, including what the shrink guard allows. While the list is not believed, the guard's limit
  * applies, even if `staleIfError` is longer. A follower ignores what it last heard of the guard once that is older than

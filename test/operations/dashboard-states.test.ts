@@ -204,6 +204,43 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
     await page.context().close()
   })
 
+  it('says why the CRM cannot be read, and until when callers get answers, as /status and explain do', async () => {
+    const freshness = { maxAge: '3s', refreshEvery: '100ms', staleIfError: '12h' }
+    const running = await dashboards.started(events(2, 0), { freshness })
+    const { page } = await dashboards.opened(PHONE, running)
+    await page.locator('#state.good').waitFor()
+    running.directory.write('events', '{}')
+    const state = page.locator('#state.warn', { hasText: /^The CRM cannot be read: / })
+    await state.waitFor()
+    expect(await state.textContent()).toContain('; the data is still within 3 s.')
+    await page.locator('#state.warn', { hasText: / with data \d+ s old\.$/ }).waitFor()
+    const { operations } = running.listening
+    const status = (await (await fetch(`${operations}status`)).json()) as {
+      readonly now: string
+      readonly lists: {
+        readonly events: { readonly standing: string; readonly answersUntil: string; readonly lastError: string }
+      }
+    }
+    const { standing, answersUntil, lastError } = status.lists.events
+    const leftMs = Date.parse(answersUntil) - Date.parse(status.now)
+    expect([standing, leftMs > 43_000_000, leftMs <= 43_200_000]).toEqual(['stale', true, true])
+    // Two clocks make it, so that it differs by milliseconds.
+    const near = [-20, 20].map((ms) => new Date(Date.parse(answersUntil) + ms).toISOString())
+    const until = `${JSON.stringify(near)}.map((time) => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(time)))`
+    const sentences = (await page.evaluate<readonly string[]>(until)).map(
+      (time) => `The CRM cannot be read: ${lastError}. Callers still get answers, until ${time}, with data `,
+    )
+    const told = (await state.textContent()) ?? ''
+    expect([told, sentences.some((sentence) => told.startsWith(sentence))]).toEqual([told, true])
+    const explained = await (await fetch(`${operations}explain/${SHOWN}`)).text()
+    expect(explained).toContain(lastError)
+    const [, served = ''] = /past the maximum age, and served until (\S+) all the same/.exec(explained) ?? []
+    expect(Math.abs(Date.parse(served) - Date.parse(answersUntil))).toBeLessThan(1000)
+    expect(await faults(page)).toEqual([])
+    expect(await isWiderThanItsWindow(page)).toBe(false)
+    await page.context().close()
+  })
+
   it('says why no snapshot can be written, and what a restart does meanwhile', async () => {
     const snapshot = { directory: '/proc/marquee' }
     const running = await dashboards.started(JSON.stringify([event(1)]), { snapshot })

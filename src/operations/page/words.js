@@ -88,10 +88,9 @@ export function stateOf(status) {
   const stale = lists.filter(([, list]) => list.standing === 'stale')
   if (stale.length > 0) {
     const oldest = Math.max(...stale.map(([, list]) => list.confirmedAgeMs))
-    return ['warn', `The CRM cannot be read. Callers still get answers, with data ${spanText(oldest)} old.`]
+    return ['warn', `${failureText(status, stale)}, with data ${spanText(oldest)} old.`]
   }
-  if (failing.length > 0)
-    return ['warn', `The CRM cannot be read; the data is still within ${maxAge}: ${failing[0][1].lastError}.`]
+  if (failing.length > 0) return ['warn', `${failureText(status, failing)}; the data is still within ${maxAge}.`]
   const unfinished = lists.find(([, list]) => list.waits)
   if (unfinished !== undefined) return ['warn', `Callers get data at most ${maxAge} old; ${unfinished[1].lastError}.`]
   if (status.lists.events.allOverSince !== null) return ['warn', overText(status)]
@@ -107,6 +106,14 @@ export function stateOf(status) {
   const what = mistaken.map(({ text }) => text).join(' and ')
   const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
   return [kind, `Callers get data at most ${maxAge} old; ${what} are withheld for mistakes, listed below.`]
+}
+
+/** Says why lists cannot be read, and until when callers get answers all the same. */
+function failureText({ cluster }, lists) {
+  const why = lists.map(([, list]) => list.lastError).find((message) => message !== null) ?? cluster?.lastError
+  const [until] = lists.flatMap(([, list]) => list.answersUntil ?? []).toSorted()
+  const cause = why === undefined || why === null ? '' : `: ${why}`
+  return `The CRM cannot be read${cause}. Callers still get answers${until === undefined ? '' : `, until ${dayText(until)}`}`
 }
 
 /** Says that all events are over. Their end and both clocks show whether the list or the clock is wrong. */
