@@ -16,6 +16,8 @@ export interface EventMeanings {
   readonly status: EventStatus | null
   /** The organisation's own words for the status, such as the new date; `null` if it says nothing. */
   readonly statusText: string | null
+  /** The highest of several prices; `null` if it is blank, and absent if the service has no such field. */
+  readonly highestPrice?: string | null
 }
 
 const NOTHING: EventMeanings = { description: null, image: null, status: null, statusText: null }
@@ -26,8 +28,10 @@ export function meaningsOf(further: readonly FurtherField[]): (event: EventRecor
     further.findIndex((field) => field.name === name && FIELD_TYPE_OF[field.type] === 'text')
   const [description, image, status] = [positionOf('Description'), positionOf('Image'), statusPosition(further)]
   const statusText = positionOf('StatusText')
-  if (Math.max(description, image, status) === -1) return () => NOTHING
+  const highest = further.findIndex(({ name, type }) => name === 'HighestPrice' && type === 'decimal')
+  if (Math.max(description, image, status, highest) === -1) return () => NOTHING
   return ({ Further = [] }) => {
+    // Texts and decimals.
     const textAt = (position: number): string | null => {
       const value = Further[position] ?? null
       return typeof value === 'string' ? value : null
@@ -38,6 +42,7 @@ export function meaningsOf(further: readonly FurtherField[]): (event: EventRecor
       image: textAt(image),
       status: statusSaid(said ?? ''),
       statusText: [textAt(statusText), said].find(saysSomething) ?? null,
+      ...(highest === -1 ? {} : { highestPrice: textAt(highest) }),
     }
   }
 }

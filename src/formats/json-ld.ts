@@ -36,7 +36,7 @@ export interface JsonLdSettings extends EventMeanings {
   readonly currency: string
   /** Whether Price is read from a column. If it is not, the price is 0, but the event must not be called free. */
   readonly hasPrice: boolean
-  /** Whether Price is the lowest of several prices. */
+  /** Whether Price is the lowest of prices whose highest is not known. */
   readonly isLowestPrice: boolean
   /** All links of the event, its own first. */
   readonly links: readonly Link[]
@@ -130,13 +130,16 @@ function placeOf(venue: VenueRecord, basePath: string): string | null {
 
 function offerMembers(
   { Price, TicketCapacity, TicketsAvailable }: EventRecord,
-  { hasPrice, isLowestPrice, currency, links, basePath }: JsonLdSettings,
+  { hasPrice, isLowestPrice, highestPrice, currency, links, basePath }: JsonLdSettings,
 ): readonly Member[] {
+  const isBelow = Number(Price) < Number(highestPrice ?? Number.NaN)
+  const isLowest = highestPrice === undefined ? isLowestPrice : isBelow
   const availability = TicketsAvailable > 0 ? 'InStock' : 'SoldOut'
   // A CRM without prices may count no capacities either.
   const isCounted = TicketCapacity > 0 || (!hasPrice && TicketsAvailable > 0)
-  const offer = typed(isLowestPrice ? 'AggregateOffer' : 'Offer', [
-    [isLowestPrice ? 'lowPrice' : 'price', hasPrice ? text(Price) : null],
+  const offer = typed(isLowest ? 'AggregateOffer' : 'Offer', [
+    [isLowest ? 'lowPrice' : 'price', hasPrice ? text(Price) : null],
+    ['highPrice', hasPrice && isBelow ? text(highestPrice ?? null) : null],
     ['priceCurrency', hasPrice ? text(currency) : null],
     ['availability', isCounted ? text(`${SCHEMA}/${availability}`) : null],
     ['url', url(ticketsHref(links), basePath)],
@@ -144,6 +147,6 @@ function offerMembers(
   return [
     ['offers', offer],
     // If the lowest price is 0, others may pay.
-    ['isAccessibleForFree', hasPrice && !isLowestPrice && isZero(Price) ? 'true' : null],
+    ['isAccessibleForFree', hasPrice && !isLowest && isZero(Price) ? 'true' : null],
   ]
 }

@@ -24,7 +24,7 @@ import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf, te
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
-import { currenciesIn, isNumber, isPriceText } from './written-numbers.ts'
+import { currenciesIn, isNumber, isPriceText, pricesIn, saysFrom } from './written-numbers.ts'
 
 /** What is proposed for a list. */
 export interface ListProposal {
@@ -224,10 +224,16 @@ function numberSource(
   return { value: sourceOf([column], ...more), evidence: facts.join('; ') }
 }
 
-/** The text of prices beside the lowest one. */
+/** The text of prices beside the lowest one, and the highest if the texts tell it. */
 function textsOfPrices(price: Column | null): readonly FurtherProposal[] {
-  const isText = price !== null && readsAs(price, isFree).hasPrices
-  return isText ? [{ key: 'PriceText', type: 'text', value: quoted(price.name), evidence: example(price) }] : []
+  if (price === null || !readsAs(price, isFree).hasPrices) return []
+  const text: FurtherProposal = { key: 'PriceText', type: 'text', value: quoted(price.name), evidence: example(price) }
+  const hasSeveral = price.texts.some((one) => pricesIn(one.text).length > 1)
+  // After `ab 18,-` the highest price is unknown.
+  if (!hasSeveral || price.texts.some((one) => saysFrom(one.text))) return [text]
+  const value = numberSource(price, isFree).value.replace('pick: least', 'pick: greatest')
+  const evidence = 'search engines read it: rows of one price then have no other'
+  return [text, { key: 'HighestPrice', type: 'decimal', value, evidence }]
 }
 
 /** The tickets left, where words such as `ausverkauft` stand among the numbers. */

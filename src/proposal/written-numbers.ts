@@ -56,6 +56,11 @@ export function isPriceText(text: string): boolean {
   return /\d/.test(text) && /^[\p{Sc}\s.,;:/|()–—+-]*$/u.test(rest)
 }
 
+/** Whether a text of one price says that it is the lowest. */
+export function saysFrom(text: string): boolean {
+  return pricesIn(text).length === 1 && /(?<!\p{L})(?:ab|von|from|à partir de|de|desde|da|vanaf)(?!\p{L})/iu.test(text)
+}
+
 /** The numbers in a text of prices, each with its currency. */
 export function pricesIn(text: string): readonly string[] {
   return [...text.matchAll(AMOUNT)].map(([amount]) => amount)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
+import { serve } from '../support/marquee-process.ts'
 
 const EVENTS = `Nr;Titel;Datum;Beginn;Ende;Saal;Plätze;Verkauft;Preis;Sparte;Kurztext;Bild;Zustand;Öffentlich;Regie;Pause (min);Übertitel;Links;Einlass
 1;Figaro;12.07.2036;19:30;22:30;Großes Haus;250;40;25,00;Oper;<p>Eine <b>Oper</b></p><p>von Mozart</p>;https://www.example.org/figaro.jpg;geplant;ja;A. Huber;20;yes;x;2036-07-12T19:00
@@ -73,6 +74,59 @@ describe('init --from proposes what nothing reads as further fields (contract §
     expect(stdout).toContain('"Image":"https://www.example.org/a.jpg","Mehr":"https://www.example.org/1"')
     expect(stdout).toContain('{"Rel":"tickets","Href":"https://tickets.example.org/1"')
     expect(stderr).toContain('Tickets is not an absolute http or https URL')
+  })
+})
+
+describe('init --from and several prices in a cell', () => {
+  const rows = ['18,- / 12,- €', '9,50 €', 'frei']
+    .map((price, at) => `${at + 1};Tosca;1${at}.07.2036 19:30;1${at}.07.2036 22:00;250;9;${price}\n`)
+    .join('')
+  const propose = async (text: string): Promise<WorkFolder> => {
+    const plan = `Nr;Titel;Beginn;Ende;Plätze;Frei;Preis\n${text}`
+    const folder = new WorkFolder({ 'Plan.csv': plan, 'venues.csv': 'Id,Name\n' })
+    expect((await runCommand(['init', 'files', '--from', 'Plan.csv'], { cwd: folder.path })).status).toBe(0)
+    return folder
+  }
+
+  it('proposes the highest: JSON-LD has several prices only for rows that have them', async () => {
+    using folder = await propose(rows)
+    const yaml = readFileSync(folder.at('marquee.yaml'), 'utf8')
+    expect(yaml).toContain(
+      '      # HighestPrice: { column: Preis, values: { frei: 0 }, pick: greatest }   # search engines read it',
+    )
+    folder.write(
+      'marquee.yaml',
+      `operations: null\nfeeds: { jsonLd: on }\n${yaml
+        .replace('port: 8080', 'port: 0')
+        .replaceAll(/^( {6})# (?=[A-Z]\w+: )/gm, '$1')
+        .replace(/^# representation:(?:\n#.*)*/m, (block) => block.replaceAll(/^# /gm, ''))
+        .replace(/^representation:/m, 'representation:\n  currency: EUR')
+        .replace("showOnWeb: '?'", 'showOnWeb: null')}`,
+    )
+    const { child, listening } = await serve('bun', folder.at('marquee.yaml'))
+    try {
+      const { Events } = (await (await fetch(`${listening.address}api/events`)).json()) as {
+        readonly Events: readonly { readonly Id: string }[]
+      }
+      const described = Events.map(async ({ Id }) => {
+        const headers = { Accept: 'application/ld+json' }
+        return (await fetch(`${listening.address}api/events/${Id}`, { headers })).json()
+      })
+      const [several, one, free] = await Promise.all(described)
+      expect(several).toMatchObject({ offers: { '@type': 'AggregateOffer', lowPrice: '12', highPrice: '18' } })
+      expect(one).toMatchObject({ offers: { '@type': 'Offer', price: '9.50' } })
+      expect(free).toMatchObject({ offers: { '@type': 'Offer', price: '0' }, isAccessibleForFree: true })
+      expect(JSON.stringify([one, free])).not.toMatch(/lowPrice|highPrice/)
+    } finally {
+      await child.stop()
+    }
+  })
+
+  it('proposes none after `ab`: the highest is unknown', async () => {
+    using folder = await propose(rows.replace('9,50 €', 'ab 9,50 €'))
+    const yaml = readFileSync(folder.at('marquee.yaml'), 'utf8')
+    expect(yaml).toContain('# PriceText: Preis')
+    expect(yaml).not.toContain('HighestPrice')
   })
 })
 
