@@ -28,8 +28,7 @@ async function watched(): Promise<{
     new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
   ).make()
   const held = { events: { list: lists.events }, venues: { list: lists.venues } } as never
-  const cell = (column: string) => (row: Row) => row[column] ?? null
-  const probe = suspicions.venues.probe<Row>(['name', 'city'], { cell } as never)
+  const probe = suspicions.venues.probe(['name', 'city'])
   return {
     told,
     read(kind, rows) {

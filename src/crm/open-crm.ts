@@ -1,6 +1,6 @@
 // The CRM connectors. In: the settings of one kind of CRM. Out: a Crm, with a source for each list, which reads pages
-// of changes (sync/port.ts). files/ and postgres/ implement that port; those of open-shipped.ts and users' own (child/) are
-// written against the outer port. Begin with files/, the simplest.
+// of changes (sync/port.ts). files/ implements that port; all others are written against the outer one
+// (connector/marquee-connector.d.ts).
 
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'

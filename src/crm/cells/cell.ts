@@ -3,13 +3,25 @@
 
 import type { Expected, RowFault } from '../../domain/withheld.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { Zone } from '../../domain/zone.ts'
 
 /** One uninterpreted value of a CRM row. Dates are texts, because no connector may round them. */
 export type Cell = null | boolean | string | number | DecimalText | LateTime | ErrorCell | readonly Cell[] | CellObject
 
 export interface CellObject {
   readonly [name: string]: Cell
+  readonly [SHEET]?: SheetDetails
+}
+
+/** Under this key, a row of a workbook has what the sheet knows of it besides its cells. No column has such a name. */
+export const SHEET: unique symbol = Symbol('sheet')
+
+interface SheetDetails {
+  /** Whether the row is hidden from people. */
+  readonly isHidden: boolean
+  /** The web address that the cell in a column links to. */
+  linkAt(column: string): string | null
+  /** The text that people see of a number or date in a column; `null` if that is the cell. */
+  shownAt(column: string): string | null
 }
 
 /** A number as its source wrote it, for digits that a float would lose; a plain `number` is always a safe integer. */
@@ -145,29 +157,8 @@ export function labelColumn(column: string): string {
   return `${column}@label`
 }
 
-/** Access to one connector's rows. Each method is called once per column; the function it returns runs for each row. */
-export interface RowAccess<Row> {
-  /** Reads the cell of a column; `null` if the row lacks it. */
-  cell(column: string): (row: Row) => Cell
-  /** Reads the label that people see for the code in a column. */
-  label(column: string): (row: Row) => Cell
-  /** Tells whether a row has the column at all, blank or not; if absent, every row has every column. */
-  isThere?(column: string): (row: Row) => boolean
-  /** Returns true if the CRM hides the row from people; absent if it hides none. */
-  isHidden?(row: Row): boolean
-  /** The web address that a column's cell links to; absent if cells cannot link. */
-  link?(column: string): (row: Row) => string | null
-  /** Reads a column's cell as people see it, for text fields; absent if that is the cell. */
-  shown?(column: string): (row: Row) => Cell
-  /**
-   * The time zone that a cell names, by its name, its offset or a code of the CRM; `null` if it names none.
-   * @param listZone the zone of a blank cell, if the CRM may leave zones out
-   */
-  zoneOf(cell: Cell, listZone: Zone): Zone | null
-}
-
 /** Reads one value of a row, or returns why the row cannot be served. */
-export type Reader<Row, Value> = (row: Row) => Value | RowFault
+export type Reader<Value> = (row: CellObject) => Value | RowFault
 
 /** A cell that is not a valid value of its field. */
 export class CellFault {
@@ -207,6 +198,11 @@ function cellOf(from: Cell, steps: readonly string[]): Cell {
 function inside(cell: Cell, step: string): Cell {
   if (isList(cell)) return /^\d{1,6}$/.test(step) ? (cell[Number(step)] ?? null) : null
   return isObject(cell) && Object.hasOwn(cell, step) ? (cell[step] ?? null) : null
+}
+
+/** Returns true if a row has the column at all, blank or not. */
+export function hasColumn(row: CellObject, column: string): boolean {
+  return whereIs(row, column) !== 'nowhere'
 }
 
 /**

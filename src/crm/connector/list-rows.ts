@@ -9,10 +9,8 @@ import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import {
   type Cell,
   type CellObject,
-  type RowAccess,
   CellFault,
   cellAt,
-  labelColumn,
   isBlank,
   isList,
   isObject,
@@ -20,7 +18,6 @@ import {
   shownText,
   whereIs,
 } from '../cells/cell.ts'
-import { zoneNamedBy } from '../../domain/zone.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
 import {
   type AvailabilityMapping,
@@ -86,22 +83,15 @@ export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' |
   readonly from: Readonly<Record<ListName, string>>
 }
 
-const PATH_ACCESS: RowAccess<CellObject> = {
-  cell: cellAt,
-  label: (column) => cellAt(labelColumn(column)),
-  isThere: (path) => (row) => whereIs(row, path) !== 'nowhere',
-  zoneOf: zoneNamedBy,
-}
-
 /** Turns the rows of one list into changes. */
 export class ListRows<Item extends { readonly Id: Guid }> {
   readonly name: ListName
   readonly idColumn: string
   readonly shape: StreamShape
-  readonly #mapping: ListMapping<CellObject, Item>
+  readonly #mapping: ListMapping<Item>
   readonly #columns: ReturnType<typeof mappedColumns>
   /** `null` for venues. */
-  readonly #availability: AvailabilityMapping<CellObject> | null
+  readonly #availability: AvailabilityMapping | null
   readonly #stampOf: ((row: CellObject) => Cell) | null
   readonly #idCell: (row: CellObject) => Cell
   /** Part of every version: with another mapping, the same row becomes another record. */
@@ -117,8 +107,8 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     this.#columns = mappedColumns(setting)
     // An API may write several tags as one text.
     const rules = { ...context, htmlText, venuesFrom: from.venues, lists: 'text' } as const
-    this.#mapping = listMapping(kind, setting, PATH_ACCESS, rules)
-    this.#availability = list === 'events' ? availabilityMapping(setting, PATH_ACCESS, rules) : null
+    this.#mapping = listMapping(kind, setting, rules)
+    this.#availability = list === 'events' ? availabilityMapping(setting, rules) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
     this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
     this.#idCell = cellAt(this.idColumn)
@@ -130,10 +120,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
     const { suspicions } = this.#mapping
     suspicions.begin()
     // The mapping outlives the read, so columns have to be looked for again.
-    this.#mapping.probe = suspicions.probe(
-      this.#columns.map(({ column }) => column),
-      PATH_ACCESS,
-    )
+    this.#mapping.probe = suspicions.probe(this.#columns.map(({ column }) => column))
   }
 
   /**

@@ -1,16 +1,9 @@
 import { expect, it } from 'bun:test'
 import { type FieldSources, columnSource } from '../../config/crm/sources.ts'
 import { openZone } from '../../domain/zone.ts'
-import type { CellObject, RowAccess } from '../cells/cell.ts'
 import { EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
 import { eventsSetting } from './stock-mapping.ts'
-
-const access: RowAccess<CellObject> = {
-  cell: (name) => (row) => row[name] ?? null,
-  label: (name) => (row) => row[name] ?? null,
-  zoneOf: () => null,
-}
 
 it.each([
   [{}, false],
@@ -24,7 +17,7 @@ it.each([
     if (zone === null) throw new Error('UTC is not a zone')
     const suspicions = new Suspicions()
     const setting = eventsSetting({ from: 'msevtmgt_events', fields })
-    const mapping = listMapping(EVENT_ROWS, setting, access, {
+    const mapping = listMapping(EVENT_ROWS, setting, {
       idNamespace: null,
       venuesFrom: 'msevtmgt_venues',
       zone,
@@ -32,7 +25,7 @@ it.each([
       lists: 'native',
       suspicions,
     })
-    mapRow(mapping, { msevtmgt_name: 'A' }, () => 'row 1', 1)
+    mapRow(mapping, { msevtmgt_name: 'A', cr5_price: 12 }, () => 'row 1', 1)
     expect(suspicions.readsPrice).toBe(readsPrice)
   },
 )

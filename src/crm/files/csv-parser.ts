@@ -1,6 +1,6 @@
 import type { TextSettings } from '../../config/crm/sources.ts'
 import { numbering } from '../../domain/numbering.ts'
-import { type Cell, isBlank } from '../cells/cell.ts'
+import { type Cell, type CellObject, SHEET, isBlank } from '../cells/cell.ts'
 import type { FileBatch } from './batch.ts'
 import { type CsvLine, type CsvRow, CsvRows } from './csv-rows.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
@@ -156,8 +156,6 @@ interface SheetRowDetails {
   readonly shownAt: (column: number) => string | null
 }
 
-const NO_DETAILS: SheetRowDetails = { isHidden: false, linkAt: () => null, shownAt: () => null }
-
 /** Takes a row below the header. */
 export type TakeCsvRow = (row: RowCells, line: number, details?: SheetRowDetails) => Taken
 
@@ -167,6 +165,32 @@ export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | BrokenSy
 /** Copies a text: a slice of the file would keep the rows around it in memory. */
 function ownCopy(cell: Cell): Cell {
   return typeof cell === 'string' ? Buffer.from(cell).toString() : cell
+}
+
+/** Returns what makes a row of its cells: an object with those of the columns that the list reads. */
+function rowMaker(
+  header: CsvRow,
+  { columns, kept }: Pick<ListFile<unknown>, 'columns' | 'kept'>,
+): (cells: RowCells, details?: SheetRowDetails) => CellObject {
+  const placeOf = (column: string): number => header.indexOf(column)
+  const read = columns
+    .map((column) => ({ column, place: placeOf(column), isKept: kept.includes(column) }))
+    .filter(({ place }) => place !== -1)
+  return (cells, details) => {
+    const row: Record<string, Cell> = {}
+    for (const { column, place, isKept } of read) {
+      const cell = cells[place] ?? null
+      row[column] = isKept ? ownCopy(cell) : cell
+    }
+    if (details === undefined) return row
+    const { isHidden, linkAt, shownAt } = details
+    const sheet = {
+      isHidden,
+      linkAt: (column: string) => linkAt(placeOf(column)),
+      shownAt: (column: string) => shownAt(placeOf(column)),
+    }
+    return Object.assign(row, { [SHEET]: sheet })
+  }
 }
 
 /** Returns what makes a list of the rows of a table. */
@@ -187,30 +211,12 @@ export function rowTaker<Item>(
       const remedy = 'put the header row first, without a title above it, or set crm.texts.headerRow'
       return { line: headerLine, problem: `${fact}; ${remedy}` }
     }
-    const cellOf = (column: string): ((row: RowCells) => Cell) => {
-      const index = header.indexOf(column)
-      if (index === -1) return (): Cell => null
-      return list.kept.includes(column) ? (row): Cell => ownCopy(row[index] ?? null) : (row): Cell => row[index] ?? null
-    }
-    const names = new Set(header)
-    let current = NO_DETAILS
-    const shown = (column: string): ((row: RowCells) => Cell) => {
-      const index = header.indexOf(column)
-      return index === -1 ? (): Cell => null : (row): Cell => current.shownAt(index) ?? row[index] ?? null
-    }
-    const link = (column: string): (() => string | null) => {
-      const index = header.indexOf(column)
-      return () => current.linkAt(index)
-    }
-    const isThere = (column: string) => () => names.has(column)
-    const isSheet = lists === 'sheet'
-    const access = { cell: cellOf, isThere, isHidden: () => current.isHidden, ...(isSheet ? { shown, link } : {}) }
-    const mapRow = list.mapper(access, lists, (rest) => {
+    const rowOf = rowMaker(header, list)
+    const mapRow = list.mapper(lists, (rest) => {
       rows.atEnd = rest
     })
-    return (row, line, details = NO_DETAILS) => {
-      current = details
-      const change = mapRow(row, () => rows.whereNext(line))
+    return (cells, line, details) => {
+      const change = mapRow(rowOf(cells, details), () => rows.whereNext(line))
       if (change === null) return list.isMadeOfEvents ? rows.skip() : rows.skipHeading()
       rows.add(change, line)
       return null

@@ -1,7 +1,7 @@
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 import type { Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { type CellObject, CellFault, cellAt, isObject, whereIs } from '../cells/cell.ts'
+import { CellFault, isObject } from '../cells/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
@@ -32,7 +32,7 @@ export function jsonLines<Item>(
   columns: IgnoredColumns,
   held: Held,
 ): JsonLines {
-  const mapRow = list.mapper({ cell: cellAt, isThere: isThereIn }, 'native', (rest) => {
+  const mapRow = list.mapper('native', (rest) => {
     rows.atEnd = rest
   })
   const { seed, idOf, isDerived } = list.lines
@@ -123,10 +123,6 @@ function numberEnd(bytes: Buffer, from: number): number {
   for (let byte = bytes[at] ?? 0; (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e;)
     byte = bytes[++at] ?? 0
   return at
-}
-
-function isThereIn(column: string): (row: CellObject) => boolean {
-  return (row) => whereIs(row, column) !== 'nowhere'
 }
 
 function brokenSyntax(text: string, line: number, offset: number, expected: string): BrokenSyntax {

@@ -10,8 +10,7 @@ import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { printable } from '../../domain/printable.ts'
 import type { ListContext } from '../kit/crm-limits.ts'
-import { type CellObject, type RowAccess, isBlank, whereIs } from '../cells/cell.ts'
-import { zoneNamedBy } from '../../domain/zone.ts'
+import { type CellObject, cellAt, isBlank, whereIs } from '../cells/cell.ts'
 import { seedOf } from '../cells/row-digest.ts'
 import {
   type DayColumns,
@@ -70,12 +69,11 @@ export interface ListFile<Item> {
    * Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. `null`: the row adds nothing.
    * @param setRest takes the function that returns the changes that are known only at the end of the file
    */
-  mapper<Row>(
-    access: Omit<RowAccess<Row>, 'label' | 'zoneOf'>,
+  mapper(
     lists: MappingContext['lists'] | 'sheet',
     setRest?: (rest: () => readonly MappedRow<Item>[]) => void,
     days?: DayColumns,
-  ): (row: Row, where: () => string, version?: number) => MappedRow<Item> | null
+  ): (row: CellObject, where: () => string, version?: number) => MappedRow<Item> | null
 }
 
 export function listFile<Item extends { readonly Id: Guid }>(
@@ -122,24 +120,19 @@ export function listFile<Item extends { readonly Id: Guid }>(
       seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
     },
     searchDays: () => new DayColumnSearch(setting, texts?.dates ?? []),
-    mapper(access, lists, setRest, days) {
+    mapper(lists, setRest, days) {
       suspicions.begin(true)
-      const mapping = listMapping(
-        kind,
-        setting,
-        { ...access, label: access.cell, zoneOf: zoneNamedBy },
-        {
-          ...context,
-          lists: lists === 'native' ? lists : 'text',
-          texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
-          isByHand: true,
-          suspicions,
-          ...(days === undefined ? {} : { days }),
-        },
-      )
+      const mapping = listMapping(kind, setting, {
+        ...context,
+        lists: lists === 'native' ? lists : 'text',
+        texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
+        isByHand: true,
+        suspicions,
+        ...(days === undefined ? {} : { days }),
+      })
       if (!isMadeOfEvents) {
         const isEvents = table.list === 'events' && block !== null && lists !== 'native'
-        const isHeading = isEvents ? headingTest(columnsOf(setting), setting, access) : () => false
+        const isHeading = isEvents ? headingTest(columnsOf(setting), setting) : () => false
         return (row, where, version = Number.NaN) => (isHeading(row) ? null : mapRow(mapping, row, where, version))
       }
       const { map, rest } = rowsOfPlaces(mapping)
@@ -162,14 +155,10 @@ const MOST_IDS = 200_000
 const LEAST_COLUMNS = 3
 
 /** Tests for a row that has a value in one column at most, and not in that of ids: such as a month between the events. */
-function headingTest<Row>(
-  columns: readonly string[],
-  { fields: { Id: id } }: ListSetting,
-  access: Pick<RowAccess<Row>, 'cell'>,
-): (row: Row) => boolean {
+function headingTest(columns: readonly string[], { fields: { Id: id } }: ListSetting): (row: CellObject) => boolean {
   if (columns.length < LEAST_COLUMNS) return () => false
-  const cells = columns.map((column) => access.cell(column))
-  const idCell = id?.kind === 'column' ? access.cell(id.column) : () => null
+  const cells = columns.map(cellAt)
+  const idCell = id?.kind === 'column' ? cellAt(id.column) : () => null
   return (row) => {
     let filled = 0
     for (const cellOf of cells) if (!isBlank(cellOf(row)) && ++filled > 1) return false

@@ -39,8 +39,8 @@ export async function* readListFile<Item>(reading: FileReading<Item>): PageStrea
 function lookingFor<Item>(search: DayColumnSearch, reading: FileReading<Item>): FileReading<Item> {
   const list: ListFile<Item> = {
     ...reading.list,
-    mapper(access) {
-      const see = search.through({ ...access, label: access.cell, zoneOf: () => null })
+    mapper() {
+      const see = search.through()
       return (row) => {
         see(row)
         return null
@@ -64,7 +64,7 @@ function inDays<Item>(list: ListFile<Item>, days: DayColumns): ListFile<Item> {
   return {
     ...list,
     lines: { ...list.lines, seed: seedOf([list.lines.seed, ...days]) },
-    mapper: (access, lists, setRest) => list.mapper(access, lists, setRest, days),
+    mapper: (lists, setRest) => list.mapper(lists, setRest, days),
   }
 }
 

@@ -1,5 +1,16 @@
 import type { ColumnSource } from '../../config/crm/sources.ts'
-import { type Cell, type RowAccess, DecimalText, isBlank, isList, plainText, shownText } from '../cells/cell.ts'
+import {
+  type Cell,
+  type CellObject,
+  DecimalText,
+  SHEET,
+  cellAt,
+  isBlank,
+  isList,
+  labelColumn,
+  plainText,
+  shownText,
+} from '../cells/cell.ts'
 import type { Amount } from './amounts.ts'
 import { translation } from './conversions.ts'
 import { holdsIn } from './conditions.ts'
@@ -21,20 +32,18 @@ export interface CellUse {
  * Returns a reader of a column's cell: its label if configured, other values in place of those of `values`, one value
  * of several cells with `pick`, and blank in rows that `onlyWhere` excludes.
  */
-export function columnCell<Row>(
+export function columnCell(
   { column, label, values, html, prefix, pick, onlyWhere = [] }: ColumnSource,
-  access: RowAccess<Row>,
   { amountsIn, translatesLater = html === true, isText = false, isAddress = false }: CellUse = {},
-): (row: Row) => Cell {
-  const plain = label ? access.label(column) : isText ? seenCell(column, access) : access.cell(column)
-  const link = isAddress ? access.link?.(column) : undefined
-  const linked = link === undefined ? plain : linkedCell(plain, link)
+): (row: CellObject) => Cell {
+  const plain = label ? cellAt(labelColumn(column)) : isText ? seenCell(column) : cellAt(column)
+  const linked = isAddress ? linkedCell(column, plain) : plain
   const translate = translatesLater || values === undefined ? null : translation(values, amountsIn !== undefined)
-  const cell = translate === null ? linked : (row: Row) => translate(linked(row))
-  const one = pick === undefined ? cell : (row: Row) => pickedFrom(cell(row), pick, amountsIn)
-  const picked = prefix === undefined ? one : (row: Row) => prefixed(one(row), prefix)
+  const cell = translate === null ? linked : (row: CellObject) => translate(linked(row))
+  const one = pick === undefined ? cell : (row: CellObject) => pickedFrom(cell(row), pick, amountsIn)
+  const picked = prefix === undefined ? one : (row: CellObject) => prefixed(one(row), prefix)
   if (onlyWhere.length === 0) return picked
-  const holds = holdsIn(onlyWhere, access)
+  const holds = holdsIn(onlyWhere)
   return (row) => (holds(row) ? picked(row) : null)
 }
 
@@ -93,15 +102,16 @@ function sumOf(cells: readonly Cell[]): Cell {
 }
 
 /** Returns a reader of a column's cell as people see it. */
-function seenCell<Row>(column: string, access: RowAccess<Row>): (row: Row) => Cell {
-  return access.shown?.(column) ?? access.cell(column)
+function seenCell(column: string): (row: CellObject) => Cell {
+  const cell = cellAt(column)
+  return (row) => row[SHEET]?.shownAt(column) ?? cell(row)
 }
 
 /** Returns a reader of an address: the cell's text if that is one, else the address that the cell links to. */
-function linkedCell<Row>(cell: (row: Row) => Cell, link: (row: Row) => string | null): (row: Row) => Cell {
+function linkedCell(column: string, cell: (row: CellObject) => Cell): (row: CellObject) => Cell {
   return (row) => {
     const shown = cell(row)
-    const address = link(row)
+    const address = row[SHEET]?.linkAt(column) ?? null
     if (address === null || isBlank(shown)) return shown
     const text = shownText(shown)
     return text === null || isWebAddress(text) ? shown : address

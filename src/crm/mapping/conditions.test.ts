@@ -4,12 +4,11 @@ import { type Cell, DecimalText, ErrorCell } from '../cells/cell.ts'
 import { conditionsOf, letPassBy } from './conditions.ts'
 import { toFlag } from './conversions.ts'
 
-const access = { cell: () => (row: Cell) => row, label: () => (row: Cell) => row, zoneOf: () => null }
 const ERROR = new ErrorCell('the error #REF!', { kind: 'stored', instead: 'of-error' })
 
 function faultOf(part: ConditionPart, cell: Cell): string | null {
-  const [check] = conditionsOf<Cell>([part], access, 'inactive', toFlag)
-  return check?.(cell)?.fault ?? null
+  const [check] = conditionsOf([part], 'inactive', toFlag)
+  return check?.({ c: cell })?.fault ?? null
 }
 
 describe('blank: nothing stands there (SURFACE: Further fields, conditions, ports)', () => {
@@ -91,8 +90,16 @@ describe('not: none of these, and never published by a slip', () => {
   )
 
   it('tells the values that pass, but neither those that do not nor blank ones', () => {
-    const [{ valueIn } = { valueIn: () => null }] = letPassBy<Cell>([{ column: 'c', noneOf: ['x'] }], access)
-    expect([null, ' ', 'x', 'X ', ['x'], 'y', 1].map(valueIn)).toEqual([null, null, null, null, null, '"y"', '1'])
+    const [{ valueIn } = { valueIn: () => null }] = letPassBy([{ column: 'c', noneOf: ['x'] }])
+    expect([null, ' ', 'x', 'X ', ['x'], 'y', 1].map((c) => valueIn({ c }))).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+      '"y"',
+      '1',
+    ])
   })
 })
 

@@ -3,7 +3,16 @@ import { type Expected, type WithheldFault, RowFault } from '../../domain/withhe
 import { parseDecimal } from '../../domain/number.ts'
 import { beginsWithWord } from '../../domain/event-status.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, type RowAccess, CellFault, isBlank, plainText, showCell, ErrorCell } from '../cells/cell.ts'
+import {
+  type Cell,
+  type CellObject,
+  CellFault,
+  ErrorCell,
+  cellAt,
+  isBlank,
+  plainText,
+  showCell,
+} from '../cells/cell.ts'
 import type { Conversions } from './conversions.ts'
 
 const BLANK: Expected = { kind: 'blank' }
@@ -15,32 +24,31 @@ export interface FlagColumn {
   readonly whenBlank: boolean
 }
 
-type Check<Row> = (row: Row) => RowFault | null
+type Check = (row: CellObject) => RowFault | null
 type CheckCell = (cell: Cell) => RowFault | null
 
 /** Returns the checks of a condition. Each returns the fault of a row to withhold; `fault` is that fault's kind. */
-export function conditionsOf<Row>(
+export function conditionsOf(
   condition: Condition | FlagColumn | null,
-  access: RowAccess<Row>,
   fault: WithheldFault,
   toFlag: Conversions['flag'],
-): readonly Check<Row>[] {
+): readonly Check[] {
   if (condition === null) return []
-  if (!('whenBlank' in condition)) return partChecks(condition, access, fault)
-  const cellOf = access.cell(condition.column)
+  if (!('whenBlank' in condition)) return partChecks(condition, fault)
+  const cellOf = cellAt(condition.column)
   const check = flagCheck(condition, fault, toFlag)
   return [(row) => check(cellOf(row))]
 }
 
 /** Returns a function that tells whether a condition holds in a row. */
-export function holdsIn<Row>(condition: Condition, access: RowAccess<Row>): (row: Row) => boolean {
-  const checks = partChecks(condition, access, 'inactive')
+export function holdsIn(condition: Condition): (row: CellObject) => boolean {
+  const checks = partChecks(condition, 'inactive')
   return (row) => checks.every((check) => check(row) === null)
 }
 
-function partChecks<Row>(condition: Condition, access: RowAccess<Row>, fault: WithheldFault): readonly Check<Row>[] {
+function partChecks(condition: Condition, fault: WithheldFault): readonly Check[] {
   return condition.map((part) => {
-    const cellOf = access.cell(part.column)
+    const cellOf = cellAt(part.column)
     const check = partCheck(part, fault)
     return (row) => check(cellOf(row))
   })
@@ -52,24 +60,21 @@ function partCheck(part: ConditionPart, fault: WithheldFault): CheckCell {
 }
 
 /** Returns the value that passed a `not` condition; `null` if the cell is blank or the row is withheld. */
-export interface LetPass<Row> {
+export interface LetPass {
   readonly column: string
-  readonly valueIn: (row: Row) => string | null
+  readonly valueIn: (row: CellObject) => string | null
 }
 
 /** Returns a reader for each `not` of a condition, for `check` to count the values that pass. */
-export function letPassBy<Row>(
-  condition: Condition | FlagColumn | null,
-  access: RowAccess<Row>,
-): readonly LetPass<Row>[] {
+export function letPassBy(condition: Condition | FlagColumn | null): readonly LetPass[] {
   const parts = condition === null || 'whenBlank' in condition ? [] : condition
   return parts
     .filter((part) => 'noneOf' in part)
     .map((part) => {
       const { column } = part
-      const cellOf = access.cell(column)
+      const cellOf = cellAt(column)
       const check = noneOfCheck(part, 'inactive')
-      const valueIn = (row: Row): string | null => {
+      const valueIn = (row: CellObject): string | null => {
         const cell = cellOf(row)
         return isBlank(cell) || check(cell) !== null ? null : showCell(cell)
       }

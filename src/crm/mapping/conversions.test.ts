@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'bun:test'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import { type Cell, CellFault, DecimalText } from '../cells/cell.ts'
+import { type Cell, CellFault, DecimalText, cellAt } from '../cells/cell.ts'
 import {
   conversionsOf,
   toDecimal,
@@ -40,7 +40,7 @@ const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
   }
   const origin = {
     column: 'Start',
-    cell: (cell: Cell) => cell,
+    cell: cellAt('start'),
     wallZone: () => wallZone,
     listZone: wallZone,
     instead: null,
@@ -48,7 +48,8 @@ const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
     isEnd: false,
     isJoined: false,
   }
-  return dateReader({ ...origin, rules: dateRules([]), notes }, london)
+  const read = dateReader({ ...origin, rules: dateRules([]), notes }, london)
+  return (start) => read({ start })
 }
 const tagsOfText = conversionsOf('text', null).tags
 const toLondon = londonDates(london)

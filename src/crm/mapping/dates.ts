@@ -3,8 +3,8 @@ import { type DateFormat, parseByFormat, parseDateFormat, parseDayBefore } from 
 import { type DateTime, type DateTimeText, type Instant, type Wall, parseDateTimeText } from '../../domain/date-time.ts'
 import { daysOfRange, parseDayTimes, sidesOf } from '../../domain/time-range.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Zone, instantOfWall, showInstant } from '../../domain/zone.ts'
-import { type Cell, type Reader, type RowAccess, CellFault, LateTime, isBlank } from '../cells/cell.ts'
+import { type Zone, instantOfWall, showInstant, zoneNamedBy } from '../../domain/zone.ts'
+import { type Cell, type CellObject, type Reader, CellFault, LateTime, cellAt, isBlank } from '../cells/cell.ts'
 import { dayPart, hasOffsetApart, isTimeAlone, spacedDate } from '../../domain/date-parts.ts'
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 
@@ -213,19 +213,15 @@ function later(parsed: WrittenDate, days: number): DateTimeText {
 }
 
 /** Returns a reader of the zone of a row's wall times: the field's own zone, else `zone`. */
-export function wallZoneOf<Row>(
-  source: FieldSource | null,
-  access: RowAccess<Row>,
-  zone: Zone,
-): (row: Row) => Zone | RowFault {
+export function wallZoneOf(source: FieldSource | null, zone: Zone): (row: CellObject) => Zone | RowFault {
   const wallTimeIn = source?.kind === 'column' || source?.kind === 'join' ? source.wallTimeIn : undefined
   if (wallTimeIn === undefined) return () => zone
   if (wallTimeIn.kind === 'zone') return () => wallTimeIn.zone
   const { column } = wallTimeIn
-  const cellOf = access.cell(column)
+  const cellOf = cellAt(column)
   return (row) => {
     const cell = cellOf(row)
-    return access.zoneOf(cell, zone) ?? new RowFault('unreadable', column, new CellFault(ZONE, cell))
+    return zoneNamedBy(cell, zone) ?? new RowFault('unreadable', column, new CellFault(ZONE, cell))
   }
 }
 
@@ -241,15 +237,15 @@ interface Reading {
 }
 
 /** The source of a date. */
-export interface DateOrigin<Row> extends Reading {
+export interface DateOrigin extends Reading {
   readonly column: string
-  readonly cell: (row: Row) => Cell
-  readonly wallZone: (row: Row) => Zone | RowFault
+  readonly cell: (row: CellObject) => Cell
+  readonly wallZone: (row: CellObject) => Zone | RowFault
   /** The zone of dates that nothing else decides. It is compared by identity: a row may name the same zone. */
   readonly listZone: Zone
   readonly notes: DateNotes
   /** What is read if the cell is blank; `null` if nothing is. */
-  readonly instead: DateOrigin<Row> | null
+  readonly instead: DateOrigin | null
 }
 
 /** A date in a row, as it is written. */
@@ -268,8 +264,8 @@ interface FoundDate {
 }
 
 /** How the Finish of an event depends on its Start. */
-export interface AfterStart<Row> {
-  readonly start: DateOrigin<Row>
+export interface AfterStart {
+  readonly start: DateOrigin
   /** How long an event without a Finish lasts; `null` if such an event is withheld. */
   readonly lastingMs: LastingSource['lastingMs'] | null
   /**
@@ -280,7 +276,7 @@ export interface AfterStart<Row> {
 }
 
 /** Returns a reader of a date that must not be blank. @param after absent if the date depends on no other */
-export function dateReader<Row>(origin: DateOrigin<Row>, showIn: Zone, after?: AfterStart<Row>): Reader<Row, DateTime> {
+export function dateReader(origin: DateOrigin, showIn: Zone, after?: AfterStart): Reader<DateTime> {
   const missing = missingIn(origin)
   return (row) => {
     const read = dateIn(origin, row)
@@ -310,7 +306,7 @@ function endAfter(begun: FoundDate, lastingMs: LastingSource['lastingMs']): Inst
 }
 
 /** Returns a reader of a date that may be blank. A zone that cannot be read withholds the row all the same. */
-export function optionalDateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): Reader<Row, DateTime | null> {
+export function optionalDateReader(origin: DateOrigin, showIn: Zone): Reader<DateTime | null> {
   return (row) => {
     const date = dateIn(origin, row)
     if (date instanceof RowFault) return date
@@ -320,7 +316,7 @@ export function optionalDateReader<Row>(origin: DateOrigin<Row>, showIn: Zone): 
   }
 }
 
-function noted<Row>(origin: DateOrigin<Row>, date: FoundDate, showIn: Zone): DateTime | RowFault {
+function noted(origin: DateOrigin, date: FoundDate, showIn: Zone): DateTime | RowFault {
   const { notes, listZone } = origin
   notes.isWallTime = date.parsed.kind === 'wall' && date.zone === listZone
   const instant = instantOf(date, notes)
@@ -335,12 +331,12 @@ function isAtMidnight({ epochSeconds, ticks }: Instant, zone: Zone): boolean {
   return epochSeconds % DAY_SECONDS === 0 || (epochSeconds + zone.offsetSecondsAt(epochSeconds)) % DAY_SECONDS === 0
 }
 
-function missingIn<Row>({ column }: DateOrigin<Row>): RowFault {
+function missingIn({ column }: DateOrigin): RowFault {
   return new RowFault('missing', column, { expected: { kind: 'any-date-time' }, found: null })
 }
 
 /** Returns the date in a row; `null` if its cell is blank. */
-function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | null {
+function dateIn(origin: DateOrigin, row: CellObject): FoundDate | RowFault | null {
   const { column, cell: cellOf, wallZone } = origin
   const cell = cellOf(row)
   if (isBlank(cell)) return insteadOf(origin, row)
@@ -356,7 +352,7 @@ function dateIn<Row>(origin: DateOrigin<Row>, row: Row): FoundDate | RowFault | 
 }
 
 /** Returns the date that is read if the cell is blank. */
-function insteadOf<Row>({ instead }: DateOrigin<Row>, row: Row): FoundDate | RowFault | null {
+function insteadOf({ instead }: DateOrigin, row: CellObject): FoundDate | RowFault | null {
   return instead === null ? null : dateIn(instead, row)
 }
 
@@ -374,12 +370,7 @@ function instantOf({ cell, parsed, zone, isDay }: FoundDate, notes?: DateNotes):
   return instant
 }
 
-function shown<Row>(
-  { column, notes }: DateOrigin<Row>,
-  instant: Instant,
-  showIn: Zone,
-  cell: Cell,
-): DateTime | RowFault {
+function shown({ column, notes }: DateOrigin, instant: Instant, showIn: Zone, cell: Cell): DateTime | RowFault {
   notes.epochSeconds = instant.epochSeconds
   return showInstant(instant, showIn) ?? new RowFault('unreadable', column, new CellFault(YEAR_1_TO_9999, cell))
 }

@@ -2,7 +2,7 @@ import type { FoundSuspicion } from '../../domain/withheld.ts'
 import { type FieldSource, type FieldSources, columnsOf } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
-import { type Cell, type RowAccess, isBlank, shownText, showCell } from '../cells/cell.ts'
+import { type Cell, type CellObject, cellAt, isBlank, shownText, showCell } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 
 /** The source of a field, and the number of rows with a value there. */
@@ -51,13 +51,13 @@ export class FieldCoverage {
   }
 
   /** Returns a counter to be called with each row. Only `check` uses it, because it is too slow for serving. */
-  counter<Row>(access: RowAccess<Row>): (row: Row, counts: FieldCounts) => void {
+  counter(): (row: CellObject, counts: FieldCounts) => void {
     const fields = Array.from(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
       const cells =
         source?.kind === 'column'
-          ? [columnCell(source, access, { isAddress: name === 'Website' })]
-          : columns.map((column) => access.cell(column))
+          ? [columnCell(source, { isAddress: name === 'Website' })]
+          : columns.map((column) => cellAt(column))
       return columns.length === 0 ? [] : [{ name, cells, isWhole: source?.kind === 'join', sign: signOf(source) }]
     })
     return (row, counts) => {

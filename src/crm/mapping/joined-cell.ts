@@ -1,6 +1,6 @@
 import { dayPart, timePart } from '../../domain/date-parts.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, LateTime, isBlank, plainText, shownText } from '../cells/cell.ts'
+import { type Cell, type CellObject, LateTime, isBlank, plainText, shownText } from '../cells/cell.ts'
 
 /** How the cells of a joined value are written: the first one, and those after it. */
 interface Joining {
@@ -22,11 +22,11 @@ export const OF_TEXT: Joining = {
 }
 
 /** Returns a reader of several cells as one text. */
-export function joinedCell<Row>(
-  cells: readonly ((row: Row) => Cell)[],
+export function joinedCell(
+  cells: readonly ((row: CellObject) => Cell)[],
   { textOf, before, after, alone }: Joining,
   isBlankByOne: boolean,
-): (row: Row) => Cell {
+): (row: CellObject) => Cell {
   return (row) => {
     let text: string | null = null
     // Set if the last cell is a late time.

@@ -12,7 +12,7 @@ import { dayPart } from '../../domain/date-parts.ts'
 import type { FurtherField } from '../../domain/further.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type RowAccess, isBlank } from '../cells/cell.ts'
+import { type Cell, type CellObject, cellAt, isBlank } from '../cells/cell.ts'
 import { columnCell } from './column-cell.ts'
 import type { FlagColumn } from './conditions.ts'
 import { type DateRules, dateRules, finishRules, secondsOf } from './dates.ts'
@@ -152,13 +152,13 @@ export class DayColumnSearch {
   }
 
   /** Returns a function that looks at a row. */
-  through<Row>(access: RowAccess<Row>): (row: Row) => void {
+  through(): (row: CellObject) => void {
     const [start, finish] = (['Start', 'Finish'] as const).map((name) => {
       const source = sourceNamed(this.#setting.fields, name)
       // Of a day and a time, the day tells enough.
       const [day = null] = source?.kind === 'join' ? source.columns : []
-      const dayCell = day === null ? (): Cell => null : access.cell(day)
-      const cell = source?.kind === 'column' ? columnCell(source, access) : dayCell
+      const dayCell = day === null ? (): Cell => null : cellAt(day)
+      const cell = source?.kind === 'column' ? columnCell(source) : dayCell
       return { name, cell, rules: name === 'Finish' ? finishRules(this.#rules) : this.#rules }
     })
     if (start === undefined || finish === undefined) return () => {}

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'bun:test'
 import { suspicionSaid } from '../../faults/fault-words.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import { openZone } from '../../domain/zone.ts'
-import { cellAt } from '../cells/cell.ts'
 import { listFile } from '../files/list-file.ts'
 import { type CellObject, DecimalText } from '../cells/cell.ts'
 import { EVENT_ROWS } from './map-row.ts'
@@ -14,12 +13,7 @@ if (utc === null) throw new Error('the runtime has no zones')
 const plain = { block: null, texts: null }
 const SETTINGS = { idNamespace: null, timeZone: utc, events: plain, venues: plain }
 const context = { showIn: utc, suspicions: new Suspicions(), further: [] }
-const mapEvent = listFile(EVENT_ROWS, SETTINGS, context).mapper<CellObject>({ cell: cellAt }, 'native')
-/** Maps rows that may lack a column. */
-const mapThere = listFile(EVENT_ROWS, SETTINGS, context).mapper<CellObject>(
-  { cell: cellAt, isThere: (column) => (row) => Object.hasOwn(row, column) },
-  'native',
-)
+const mapEvent = listFile(EVENT_ROWS, SETTINGS, context).mapper('native')
 const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
 
 function mapped(row: CellObject): unknown {
@@ -101,7 +95,7 @@ describe('mapping a row (contract §2)', () => {
     } as const
     const block = { from: null, rows: null, fields, active: null, showOnWeb: null, texts: {} }
     const events = { block, texts: null }
-    const map = listFile(EVENT_ROWS, { ...SETTINGS, events }, context).mapper<CellObject>({ cell: cellAt }, 'native')
+    const map = listFile(EVENT_ROWS, { ...SETTINGS, events }, context).mapper('native')
     expect(map({ Id: 'x', Seats: 'many', Sold: 1 }, () => 'here', 7)).toMatchObject({
       withheld: {
         fault: 'no-id',
@@ -120,7 +114,7 @@ describe('mapping a row (contract §2)', () => {
       withheld: { fault: 'inactive', also: [{ fault: 'not-shown', column: 'ShowOnWeb' }] },
     })
     const { Id = null, Finish = null } = good
-    expect(mapThere({ Id, Finish, Start: 'x' }, () => 'here', 7)).toMatchObject({
+    expect(mapEvent({ Id, Finish, Start: 'x' }, () => 'here', 7)).toMatchObject({
       withheld: { fault: 'not-shown', also: [{ fault: 'unreadable', column: 'Start' }] },
     })
   })
@@ -148,11 +142,11 @@ it('keeps what is suspicious in the first row of an id, which a file serves, wha
       .map(suspicionSaid)
       .map(({ example, count }) => `${count}: ${example}`)
   for (const second of [good, { ...early, Finish: '2026-07-12T17:00Z' }]) {
-    const map = list.mapper<CellObject>({ cell: cellAt }, 'native')
+    const map = list.mapper('native')
     for (const [at, row] of [early, second].entries()) map(row, () => `row ${at}`)
     expect(told()).toEqual(['1: row 0: Finish is 2026-07-12T18:00:00+00:00, and Start 2026-07-12T19:30:00+00:00'])
   }
   // The next read of the file finds the row corrected.
-  list.mapper<CellObject>({ cell: cellAt }, 'native')(good, () => 'row 0')
+  list.mapper('native')(good, () => 'row 0')
   expect(told()).toEqual([])
 })

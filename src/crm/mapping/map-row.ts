@@ -1,5 +1,5 @@
-// Maps the rows of a CRM to records. In: the rows of a connector, read through its RowAccess, and a ListSetting, which
-// says which column each field comes from. Out: records, or why a row is withheld.
+// Maps the rows of a CRM to records. In: the rows of a connector, and a ListSetting, which says which column each field
+// comes from. Out: records, or why a row is withheld.
 
 import { type EventRecord, EVENTS } from '../../domain/event.ts'
 import { faultKey } from '../../domain/fault-counts.ts'
@@ -15,7 +15,7 @@ import { conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './conversions.ts'
 import { type ListSetting, type MappingContext, columnName, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
-import { type Reader, type RowAccess, isBlank, showCell } from '../cells/cell.ts'
+import { type CellObject, type Reader, SHEET, hasColumn, isBlank, showCell } from '../cells/cell.ts'
 import { FieldCoverage } from './field-coverage.ts'
 import {
   type EventFacts,
@@ -39,14 +39,14 @@ export interface RowKind<Item> {
   /** The field with a venue's id, and the function that returns this id of a record. */
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
-  readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | RowFault | null
+  readonly titleOf: (readers: Readers<Item>, row: CellObject) => string | RowFault | null
   /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
-  readonly suspiciousIn: <Row>(
+  readonly suspiciousIn: (
     record: Item,
     nameOf: NameOf,
-    facts: EventFacts<Row>,
+    facts: EventFacts,
     suspicions: Suspicions,
-    row: Row,
+    row: CellObject,
   ) => readonly SuspiciousCell[]
 }
 
@@ -68,53 +68,49 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
 }
 
 /** How the rows of one list become records. Built once, then run for each row. */
-export interface ListMapping<Row, Item> extends EventFacts<Row> {
-  readonly readers: Readers<Row, Item>
+export interface ListMapping<Item> extends EventFacts {
+  readonly readers: Readers<Item>
   /** The readers of all fields but the id, in the order of the table. */
-  readonly fields: readonly { readonly name: string; readonly read: Reader<Row, unknown> }[]
+  readonly fields: readonly { readonly name: string; readonly read: Reader<unknown> }[]
   readonly blank: ReturnType<typeof blankRecord>
   /** The readers of the further fields; `null` if none is declared. */
-  readonly further: readonly Reader<Row, FurtherValue>[] | null
+  readonly further: readonly Reader<FurtherValue>[] | null
   /** Conditions for the row to be in the list, checked in this order once its id is known. */
-  readonly conditions: readonly ((row: Row) => RowFault | null)[]
-  readonly dateReaders: readonly Reader<Row, unknown>[]
+  readonly conditions: readonly ((row: CellObject) => RowFault | null)[]
+  readonly dateReaders: readonly Reader<unknown>[]
   readonly dateNotes: readonly DateNotes[]
   /** Counts filled fields, and the values that pass a `not` condition, for `check`; `null` while serving. */
-  readonly count: ((row: Row) => void) | null
+  readonly count: ((row: CellObject) => void) | null
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
   /** Reads the CRM's own id; `null` if it is the id itself. */
-  readonly idText: ((row: Row) => string | null) | null
+  readonly idText: ((row: CellObject) => string | null) | null
   /** Returns the row's text in the field with a venue's id. */
-  readonly venueText: (row: Row) => string | null
+  readonly venueText: (row: CellObject) => string | null
   /** Looks for columns that no row has had yet; `null` once nothing is left to look for. */
-  probe: ((row: Row) => boolean) | null
-  /** Returns true if a row has the column at all. */
-  readonly isThere: (column: string, row: Row) => boolean
+  probe: ((row: CellObject) => boolean) | null
   readonly nameOf: NameOf
-  readonly isHidden: ((row: Row) => boolean) | null
 }
 
-export function listMapping<Row, Item>(
+export function listMapping<Item>(
   kind: RowKind<Item>,
   setting: ListSetting,
-  access: RowAccess<Row>,
   context: MappingContext,
-): ListMapping<Row, Item> {
+): ListMapping<Item> {
   const { fields, active, showOnWeb, further = [], updatedAt = null } = setting
   const { suspicions, lists, texts = null } = context
   const { flag } = conversionsOf(lists, texts)
   const nameOf = (field: string): string => columnName(setting, field)
   suspicions.map(new FieldCoverage(kind.table, fields, further), updatedAt, nameOf(kind.venueField))
-  const readers = readersOf(kind.table.fields, setting, access, context)
-  const byName = Object.entries<Reader<Row, unknown>>(readers)
+  const readers = readersOf(kind.table.fields, setting, context)
+  const byName = Object.entries<Reader<unknown>>(readers)
   const dates = kind.table.fields.filter(({ type }) => type === 'date-time')
   const dateNames = new Set<string>(dates.map(({ name }) => name))
-  const furtherReaders = furtherReadersOf(kind.table.list, further, setting, access, context)
+  const furtherReaders = furtherReadersOf(kind.table.list, further, setting, context)
   const [start, finish] = [suspicions.datesIn('Start', nameOf('Start')), suspicions.datesIn('Finish', nameOf('Finish'))]
   // What is said of the columns of the events' conditions is said once, for the events.
   const said = setting.hasConditionsOfEvents === true ? { ...setting, active: null, showOnWeb: null } : setting
-  const letPass = [...letPassBy(said.active, access), ...letPassBy(said.showOnWeb, access)]
+  const letPass = [...letPassBy(said.active), ...letPassBy(said.showOnWeb)]
   return {
     readers,
     fields: byName.flatMap(([name, read]) => (name === 'Id' ? [] : [{ name, read }])),
@@ -125,27 +121,19 @@ export function listMapping<Row, Item>(
       ...furtherReaders.filter((_, index) => further[index]?.type === 'date-time'),
     ],
     dateNotes: suspicions.dates,
-    conditions: [
-      ...conditionsOf(active, access, 'inactive', flag),
-      ...conditionsOf(showOnWeb, access, 'not-shown', flag),
-    ],
-    count: suspicions.counter(access, letPass),
+    conditions: [...conditionsOf(active, 'inactive', flag), ...conditionsOf(showOnWeb, 'not-shown', flag)],
+    count: suspicions.counter(letPass),
     kind,
     suspicions,
-    idText: context.idNamespace === null ? null : textReader('Id', setting, access),
-    venueText: textReader(kind.venueField, setting, access),
+    idText: context.idNamespace === null ? null : textReader('Id', setting),
+    venueText: textReader(kind.venueField, setting),
     hasCapacity: (fields.TicketCapacity ?? null) !== null,
     start,
     finish,
     statusNote: kind.table.list === 'events' ? statusNotes(further, nameOf) : () => null,
-    soldOutNote: soldOutNotes(setting, nameOf, access),
-    probe: suspicions.probe(
-      mappedColumns(said).map(({ column }) => column),
-      access,
-    ),
-    isThere: (column, row) => access.isThere?.(column)(row) ?? true,
+    soldOutNote: soldOutNotes(setting, nameOf),
+    probe: suspicions.probe(mappedColumns(said).map(({ column }) => column)),
     nameOf,
-    isHidden: access.isHidden?.bind(access) ?? null,
   }
 }
 
@@ -155,9 +143,9 @@ export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 
  * Maps a row to its record, or to the faults for which it is withheld. Reads the id first, then the conditions, then
  * the values. A withheld row gets all its faults.
  */
-export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
-  mapping: ListMapping<Row, Item>,
-  row: Row,
+export function mapRow<Item extends { readonly Id: Guid } & Extended>(
+  mapping: ListMapping<Item>,
+  row: CellObject,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
@@ -174,13 +162,13 @@ export function mapRow<Row, Item extends { readonly Id: Guid } & Extended>(
   return mapped
 }
 
-function mapUntilFault<Row, Item extends { readonly Id: Guid } & Extended>(
-  mapping: ListMapping<Row, Item>,
-  row: Row,
+function mapUntilFault<Item extends { readonly Id: Guid } & Extended>(
+  mapping: ListMapping<Item>,
+  row: CellObject,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, conditions, kind, suspicions, idText, venueText, nameOf, isHidden } = mapping
+  const { readers, conditions, kind, suspicions, idText, venueText, nameOf } = mapping
   if (suspicions.isWatching) suspicions.current = []
   const id = readers.Id(row)
   if (id instanceof RowFault) return withheldRow(id, null, where(), version)
@@ -191,7 +179,7 @@ function mapUntilFault<Row, Item extends { readonly Id: Guid } & Extended>(
   const record = recordOf(mapping, row, id)
   if (record instanceof RowFault) return withheldRow(record, id, where(), version)
   const cells = kind.suspiciousIn(record, nameOf, mapping, suspicions, row)
-  const all = isHidden?.(row) === true ? [...cells, { ...HIDDEN, column: nameOf('Id') }] : cells
+  const all = row[SHEET]?.isHidden === true ? [...cells, { ...HIDDEN, column: nameOf('Id') }] : cells
   if (all.length > 0 || suspicions.isWatching) suspicions.note(id, all, where)
   const venue = kind.venueIn(record)
   if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
@@ -203,16 +191,16 @@ function mapUntilFault<Row, Item extends { readonly Id: Guid } & Extended>(
 const LONGEST_NAME = 80
 
 /** Adds the row's name and all its other faults. A row that the CRM withholds on purpose gets no other faults. */
-function withAllFaults<Row, Item>(
-  mapping: ListMapping<Row, Item>,
-  row: Row,
+function withAllFaults<Item>(
+  mapping: ListMapping<Item>,
+  row: CellObject,
   mapped: MappedRow<never> & { readonly kind: 'withheld' },
   where: () => string,
 ): MappedRow<never> {
-  const { readers, dateReaders, conditions, isThere, kind, suspicions, idText } = mapping
+  const { readers, dateReaders, conditions, kind, suspicions, idText } = mapping
   const said = conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
   // A condition on a column that the row lacks is not on purpose.
-  const meant = said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
+  const meant = said.filter((reason) => isOnPurpose(reason) && reason.column !== null && hasColumn(row, reason.column))
   suspicions.current = []
   let all = meant
   if (meant.length === 0) all = [...said, ...faultsIn(mapping, row)]
@@ -229,8 +217,8 @@ function withAllFaults<Row, Item>(
 }
 
 /** Reads all fields and returns their faults. */
-function faultsIn<Row, Item>({ readers, further }: ListMapping<Row, Item>, row: Row): readonly RowFault[] {
-  const all: readonly Reader<Row, unknown>[] = [...Object.values<Reader<Row, unknown>>(readers), ...(further ?? [])]
+function faultsIn<Item>({ readers, further }: ListMapping<Item>, row: CellObject): readonly RowFault[] {
+  const all: readonly Reader<unknown>[] = [...Object.values<Reader<unknown>>(readers), ...(further ?? [])]
   return all.map((read) => read(row)).filter((value) => value instanceof RowFault)
 }
 
@@ -252,9 +240,9 @@ export function tooLargeRow(id: Guid | null, where: string, version: number): Ma
 }
 
 /** Maps rows to the places in them. */
-interface RowsOfPlaces<Row, Item> {
+interface RowsOfPlaces<Item> {
   /** Returns `null` for a row that adds no place. */
-  readonly map: (row: Row, where: () => string) => MappedRow<Item> | null
+  readonly map: (row: CellObject, where: () => string) => MappedRow<Item> | null
   /** Returns the places whose rows all have faults, once every row has been mapped. */
   readonly rest: () => readonly MappedRow<Item>[]
 }
@@ -263,13 +251,13 @@ interface RowsOfPlaces<Row, Item> {
  * Maps the rows of events to their venues: one for each distinct id, as the first row has it that can be read. Rows
  * without a place, and copies, are no faults. Copies that contradict are suspicious.
  */
-export function rowsOfPlaces<Row, Item extends { readonly Id: Guid } & Extended>(
-  mapping: ListMapping<Row, Item>,
-): RowsOfPlaces<Row, Item> {
+export function rowsOfPlaces<Item extends { readonly Id: Guid } & Extended>(
+  mapping: ListMapping<Item>,
+): RowsOfPlaces<Item> {
   const { readers, conditions, suspicions, nameOf, venueText, blank } = mapping
   const served = new Map<Guid, Item>()
   const faulty = new Map<Guid, MappedRow<Item>>()
-  function contradictionsIn(row: Row, id: Guid, first: Item): readonly SuspiciousCell[] {
+  function contradictionsIn(row: CellObject, id: Guid, first: Item): readonly SuspiciousCell[] {
     const copy = recordOf(mapping, row, id)
     if (copy instanceof RowFault)
       return [{ column: copy.column ?? '', code: 'unreadable-copy', found: copy.found ?? '' }]
@@ -308,22 +296,21 @@ export function rowsOfPlaces<Row, Item extends { readonly Id: Guid } & Extended>
 }
 
 /** How the rows of a separate read of availability become changes. */
-export interface AvailabilityMapping<Row> {
+export interface AvailabilityMapping {
   /** The columns that the read needs. */
   readonly columns: readonly string[]
   /** Maps a row; `null` if a value cannot be read. */
-  readonly changeOf: (row: Row) => Extract<Change<never>, { readonly kind: 'availability' }> | null
+  readonly changeOf: (row: CellObject) => Extract<Change<never>, { readonly kind: 'availability' }> | null
 }
 
-export function availabilityMapping<Row>(
+export function availabilityMapping(
   setting: ListSetting,
-  access: RowAccess<Row>,
   context: Omit<MappingContext, 'suspicions'>,
-): AvailabilityMapping<Row> {
+): AvailabilityMapping {
   const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
   const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
   // The rows have few columns, so their notes are not reported.
-  const { readers } = listMapping(EVENT_ROWS, counted, access, { ...context, suspicions: new Suspicions() })
+  const { readers } = listMapping(EVENT_ROWS, counted, { ...context, suspicions: new Suspicions() })
   return {
     columns: mappedColumns(counted).map(({ column }) => column),
     changeOf(row) {
@@ -335,7 +322,7 @@ export function availabilityMapping<Row>(
 }
 
 /** Reads the fields of a row, and stops at the first that cannot be read. */
-function recordOf<Row, Item>({ fields, further, blank }: ListMapping<Row, Item>, row: Row, id: Guid): Item | RowFault {
+function recordOf<Item>({ fields, further, blank }: ListMapping<Item>, row: CellObject, id: Guid): Item | RowFault {
   const record: Record<string, unknown> = { ...blank, Id: id }
   for (const { name, read } of fields) {
     const value = read(row)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'bun:test'
 import { columnSource as column } from '../../config/crm/sources.ts'
 import { NO_LIMIT } from '../../domain/event.ts'
 import { parseGuid } from '../../domain/guid.ts'
-import { openZone, WINDOWS_ZONES, openNamedZone, zoneNamedBy } from '../../domain/zone.ts'
-import { type Cell, type CellObject, type RowAccess, DecimalText } from '../cells/cell.ts'
+import { openZone, WINDOWS_ZONES, openNamedZone } from '../../domain/zone.ts'
+import { type Cell, type CellObject, DecimalText } from '../cells/cell.ts'
 import { namedIds } from '../../domain/named-ids.ts'
 import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow, VENUE_ROWS } from './map-row.ts'
@@ -16,11 +16,6 @@ const paris = openZone('Europe/Paris')
 const namespace = parseGuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8')
 if (utc === null || paris === null || namespace === null) throw new Error('the runtime has no zones')
 
-const access: RowAccess<CellObject> = {
-  cell: (name) => (row) => row[name] ?? null,
-  label: (name) => (row) => row[`${name}_label`] ?? null,
-  zoneOf: (cell, listZone) => (cell === 85 ? paris : zoneNamedBy(cell, listZone)),
-}
 const events: ListSetting = {
   from: 'crm.public_events',
   fields: {
@@ -60,14 +55,14 @@ const good: CellObject = {
   finish: '2026-07-12 23:00',
   zone: 'GMT Standard Time',
   tags: 1,
-  tags_label: 'Dinner; Black Tie',
+  'tags@label': 'Dinner; Black Tie',
   state: 0,
   published: true,
   template: new DecimalText('100000002'),
 }
 
 function mapped(row: CellObject, changed: Partial<MappingContext> = {}, setting: ListSetting = events): unknown {
-  const mapping = listMapping(EVENT_ROWS, setting, access, { ...context, ...changed })
+  const mapping = listMapping(EVENT_ROWS, setting, { ...context, ...changed })
   const change = mapRow(mapping, row, () => 'here', 0)
   return change.kind === 'record' ? change.record : change.withheld
 }
@@ -118,7 +113,7 @@ describe('the mapping that all connectors share', () => {
   it.each<[Cell, string | null]>([
     ['Europe/Paris', '2026-07-12T17:30:00+00:00'],
     ['Romance Standard Time', '2026-07-12T17:30:00+00:00'],
-    [85, '2026-07-12T17:30:00+00:00'],
+    ['Romance Standard Time', '2026-07-12T17:30:00+00:00'],
     ['+02:00', '2026-07-12T17:30:00+00:00'],
     ['UTC-3.5', '2026-07-12T23:00:00+00:00'],
     ['Paris', null],
@@ -244,7 +239,7 @@ describe('the mapping that all connectors share', () => {
         Links: column('links'),
       },
     }
-    const mapping = listMapping(VENUE_ROWS, venues, access, context)
+    const mapping = listMapping(VENUE_ROWS, venues, context)
     const row: CellObject = { id: GUID, name: 'Hall', latitude: '51.50', links: '[{"Rel":"a","Href":"b"}]' }
     expect(mapRow(mapping, row, () => 'here', 3)).toMatchObject({
       kind: 'record',
@@ -294,20 +289,19 @@ describe('the mapping that all connectors share', () => {
 
 it('a further field reads its cell once a row', () => {
   let reads = 0
-  const counting: RowAccess<CellObject> = {
-    ...access,
-    cell: (name) => (row) => {
+  const row = {
+    get cell() {
       reads++
-      return row[name] ?? null
+      return '1'
     },
   }
   const types = ['text', 'integer', 'decimal', 'date-time', 'flag', 'texts'] as const
   const further = types.map((type, at) => ({ name: `Field${at}`, type }))
   const sources = further.map(({ name }) => [name, column('cell')] as const)
   const setting: ListSetting = { ...events, fields: { ...events.fields, ...Object.fromEntries(sources) }, further }
-  for (const read of furtherReadersOf('events', further, setting, counting, context)) {
+  for (const read of furtherReadersOf('events', further, setting, context)) {
     reads = 0
-    read({ cell: '1' })
+    read(row)
     expect(reads).toBe(1)
   }
 })

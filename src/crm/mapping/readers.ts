@@ -10,7 +10,7 @@ import {
 } from '../../config/crm/sources.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { type WithheldFault, RowFault } from '../../domain/withheld.ts'
-import { type Cell, type Reader, type RowAccess, CellFault, isBlank, shownText } from '../cells/cell.ts'
+import { type Cell, type CellObject, type Reader, CellFault, isBlank, shownText } from '../cells/cell.ts'
 import {
   type Conversions,
   type Convert,
@@ -49,35 +49,29 @@ import { textNotes } from './text-notes.ts'
 import { statusPosition } from '../../domain/event-status.ts'
 
 /** A reader for each of the contract's fields of a record. */
-export type Readers<Row, Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Row, Item[Name]> }
+export type Readers<Item> = { readonly [Name in keyof Omit<Item, 'Further'>]: Reader<Item[Name]> }
 
 export type FieldName = keyof FieldSources
 
 export type FieldsOf<Item> = readonly (Field & { readonly name: keyof Item & FieldName })[]
 
 /** Returns the reader of each field, for the field's type and its source in the mapping. */
-export function readersOf<Row, Item>(
-  fields: FieldsOf<Item>,
-  setting: ListSetting,
-  access: RowAccess<Row>,
-  context: MappingContext,
-): Readers<Row, Item> {
-  const readerOf = readersByType(setting, access, context)
-  const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
+export function readersOf<Item>(fields: FieldsOf<Item>, setting: ListSetting, context: MappingContext): Readers<Item> {
+  const readerOf = readersByType(setting, context)
+  const readers: Partial<Record<FieldName, Reader<unknown>>> = {}
   for (const { name, type } of [...fields, LINKS]) readers[name] = readerOf[type](name)
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
-  return readers as Readers<Row, Item>
+  return readers as Readers<Item>
 }
 
 /** Returns the readers of the further fields, in the order of their declaration: what is blank is null (contract §7). */
-export function furtherReadersOf<Row>(
+export function furtherReadersOf(
   list: ListName,
   fields: readonly FurtherField[],
   setting: ListSetting,
-  access: RowAccess<Row>,
   context: MappingContext,
-): readonly Reader<Row, FurtherValue>[] {
-  const readerOf = readersByType(setting, access, context, true)
+): readonly Reader<FurtherValue>[] {
+  const readerOf = readersByType(setting, context, true)
   const status = list === 'events' ? statusPosition(fields) : -1
   return fields.map(({ name, type }, at) => {
     if (sourceNamed(setting.fields, name) === null) return () => null
@@ -96,17 +90,12 @@ interface ReadValues extends RowValues {
   readonly status: string | null
 }
 
-type ReadersByType<Row> = {
-  readonly [Type in keyof ReadValues]: (name: string) => Reader<Row, ReadValues[Type] | null>
+type ReadersByType = {
+  readonly [Type in keyof ReadValues]: (name: string) => Reader<ReadValues[Type] | null>
 }
 
 /** Returns the reader of a field by its type. @param isFurther whether blank cells are null */
-function readersByType<Row>(
-  setting: ListSetting,
-  access: RowAccess<Row>,
-  context: MappingContext,
-  isFurther = false,
-): ReadersByType<Row> {
+function readersByType(setting: ListSetting, context: MappingContext, isFurther = false): ReadersByType {
   const { idNamespace, venuesFrom, showIn, lists, texts = null, isByHand = false, suspicions, htmlText } = context
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: string): FieldSource | null => sourceNamed(setting.fields, name)
@@ -116,15 +105,15 @@ function readersByType<Row>(
     fault?: WithheldFault,
     plain: Convert<Value> = convert,
     { keepsEmpty = false, ...use }: CellUse & { readonly keepsEmpty?: boolean } = {},
-  ): Reader<Row, Value | null> => {
-    const origin = originOf(setting, name, access, 'all', use)
+  ): Reader<Value | null> => {
+    const origin = originOf(setting, name, 'all', use)
     if (!isFurther) return cellReader(origin, convert, fault, plain)
     return cellReader(origin, nullIfBlank(convert, keepsEmpty), fault, nullIfBlank(plain, keepsEmpty))
   }
-  const dateOf = (name: string, from: ListSetting = setting): DateOrigin<Row> => {
+  const dateOf = (name: string, from: ListSetting = setting): DateOrigin => {
     const source = sourceNamed(from.fields, name)
     const second = secondColumn(source)
-    const origin = originOf(from, name, access, 'any')
+    const origin = originOf(from, name, 'any')
     const isEnd = name === 'Finish' && !isFurther
     // A further field of one list may have the name of a contract field of the other.
     const notes = suspicions.datesIn(isFurther ? `further ${name}` : name, origin.column)
@@ -140,7 +129,7 @@ function readersByType<Row>(
     return {
       column: origin.column,
       cell: filledCell(origin),
-      wallZone: wallZoneOf(source, access, context.zone),
+      wallZone: wallZoneOf(source, context.zone),
       listZone: context.zone,
       hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
       rules: notes.areDays ? dayRules(rules) : rules,
@@ -189,7 +178,7 @@ function readersByType<Row>(
     },
     int32(name) {
       const source = sourceOf(name)
-      if (source?.kind === 'subtract') return differenceReader(source, access, int32In, isFurther)
+      if (source?.kind === 'subtract') return differenceReader(source, int32In, isFurther)
       const use = { amountsIn: ofNumbers.int32 }
       return read(name, int32In(columnName(setting, name)), 'unreadable', toInt32, use)
     },
@@ -228,26 +217,25 @@ function seen<Value>(convert: (cell: Cell) => Value, see: (cell: Cell, value: Va
 }
 
 /** The source of a field's value: its cell in a row, and the CRM's name for it. */
-interface Origin<Row> {
+interface Origin {
   readonly column: string
-  readonly cell: (row: Row) => Cell
+  readonly cell: (row: CellObject) => Cell
   /** The text to read instead of a blank cell, as the configuration writes it; absent if a blank cell stays blank. */
   readonly constant?: string
   /** Whether the row is one in which the constant is read. */
-  readonly hasConstant: (row: Row) => boolean
+  readonly hasConstant: (row: CellObject) => boolean
 }
 
 /** @param blank whether a joined value is blank if any of its columns is, or only if all are */
-function originOf<Row>(
+function originOf(
   setting: Pick<ListSetting, 'fields'>,
   name: string,
-  access: RowAccess<Row>,
   blank: 'any' | 'all' = 'all',
   use: CellUse = {},
-): Origin<Row> {
+): Origin {
   const source = sourceNamed(setting.fields, name)
   const column = columnName(setting, name)
-  const hasConstant = holdsIn(onlyWhereOf(source), access)
+  const hasConstant = holdsIn(onlyWhereOf(source))
   const nowhere = { column, cell: () => null, hasConstant }
   if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return nowhere
   if (source.kind === 'value') return { ...nowhere, constant: source.value }
@@ -255,25 +243,21 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    const cells = joinedColumns(source).map((part) => columnCell(part, access, { isText: use.isText === true }))
+    const cells = joinedColumns(source).map((part) => columnCell(part, { isText: use.isText === true }))
     const cell = joinedCell(cells, blank === 'any' ? OF_DATE : OF_TEXT, isBlankByOne)
     return { column, cell, hasConstant, ...constant }
   }
-  return { column, cell: columnCell(source, access, use), hasConstant, ...constant }
+  return { column, cell: columnCell(source, use), hasConstant, ...constant }
 }
 
 /** Returns a reader of the text that a field is read from. */
-export function textReader<Row>(
-  name: FieldName,
-  setting: Pick<ListSetting, 'fields'>,
-  access: RowAccess<Row>,
-): (row: Row) => string | null {
-  const cellOf = filledCell(originOf(setting, name, access))
+export function textReader(name: FieldName, setting: Pick<ListSetting, 'fields'>): (row: CellObject) => string | null {
+  const cellOf = filledCell(originOf(setting, name))
   return (row) => shownText(cellOf(row))
 }
 
 /** Returns a reader of a field's cell, or of the text that the configuration puts in place of a blank one. */
-function filledCell<Row>({ cell: cellOf, constant, hasConstant }: Origin<Row>): (row: Row) => Cell {
+function filledCell({ cell: cellOf, constant, hasConstant }: Origin): (row: CellObject) => Cell {
   if (constant === undefined) return cellOf
   return (row) => {
     const cell = cellOf(row)
@@ -288,13 +272,13 @@ function lastingOf(source: FieldSource | null): LastingSource['lastingMs'] | nul
 }
 
 /** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
-function cellReader<Row, Value>(
-  { column, cell, constant, hasConstant }: Origin<Row>,
+function cellReader<Value>(
+  { column, cell, constant, hasConstant }: Origin,
   convert: Convert<Value>,
   fault: WithheldFault = 'unreadable',
   plain = convert,
-): Reader<Row, Value> {
-  const read = (row: Row): Value | RowFault => {
+): Reader<Value> {
+  const read = (row: CellObject): Value | RowFault => {
     const value = convert(cell(row))
     return value instanceof CellFault ? new RowFault(fault, column, value) : value
   }
@@ -311,16 +295,15 @@ const MAX_INT32 = 2_147_483_647
  * Reads the first column minus all others, at least 0; a blank cell counts as 0.
  * @param isFurther whether it is null if the first cell is blank: what is left of an unknown number is unknown
  */
-function differenceReader<Row>(
+function differenceReader(
   source: SubtractSource,
-  access: RowAccess<Row>,
   int32In: (column: string) => Conversions['int32'],
   isFurther: boolean,
-): Reader<Row, number | null> {
+): Reader<number | null> {
   const { whenBlank } = source
   const parts = joinedColumns(source).map((part) => {
     const { column } = part
-    return { column, cellOf: columnCell(part, access), toNumber: int32In(column) }
+    return { column, cellOf: columnCell(part), toNumber: int32In(column) }
   })
   const [subtractedFrom = ''] = source.columns
   const subtracted = ({ expected, found }: CellFault): Pick<CellFault, 'expected' | 'found'> => {

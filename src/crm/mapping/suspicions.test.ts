@@ -2,17 +2,11 @@ import { describe, expect, it } from 'bun:test'
 import { suspicionSaid } from '../../faults/fault-words.ts'
 import { columnSource as column } from '../../config/crm/sources.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import type { CellObject, RowAccess } from '../cells/cell.ts'
 import type { ListSetting } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'
 
 const utc = zoneNamed('UTC')
-const access: RowAccess<CellObject> = {
-  cell: (name) => (row) => row[name] ?? null,
-  label: (name) => (row) => row[name] ?? null,
-  zoneOf: () => null,
-}
 const fields = { Id: column('Id'), Start: column('Beginn'), Finish: column('Ende'), Price: column('Preis') }
 const idOf = (at: number): string => `5f6c2a3e-8d0b-4c57-9e21-${String(at).padStart(12, '0')}`
 
@@ -44,7 +38,7 @@ function suspicious(
     lists: 'text',
     suspicions,
   } as const
-  const mapping = listMapping(EVENT_ROWS, setting, access, context)
+  const mapping = listMapping(EVENT_ROWS, setting, context)
   for (const [at, [Beginn, Ende, Preis]] of rows.entries()) {
     const cells = { Id: idOf(at), Beginn, Ende, Preis, [BROKEN_NAME]: Preis }
     const row = mapRow(mapping, cells, () => `row ${at}`, 1)
@@ -99,14 +93,13 @@ describe('suspicious, and served all the same (SURFACE: Further fields, conditio
 })
 
 describe('a column that rows may omit', () => {
-  const sparse: RowAccess<CellObject> = { ...access, isThere: (name) => (row) => name in row }
   const context = { idNamespace: null, venuesFrom: 'venues', zone: utc, showIn: utc, lists: 'native' } as const
   const setting = { from: 'events', fields: { ...fields, Name: column('Titel') }, active: null, showOnWeb: null }
 
   /** The suspicions after a read of this many rows, of which only `later` and all after it have a name and a price. */
   function afterRead(rows: number, later: number): Suspicions {
     const suspicions = new Suspicions()
-    const mapping = listMapping(EVENT_ROWS, setting, sparse, { ...context, suspicions })
+    const mapping = listMapping(EVENT_ROWS, setting, { ...context, suspicions })
     for (let at = 0; at < rows; at++) {
       const [Beginn, Ende, Preis] = PLAIN
       const row = { Id: idOf(at), Beginn, Ende, ...(at < later ? {} : { Titel: 'A', Preis }) }
@@ -166,7 +159,7 @@ it('dates without an offset are counted in each read anew, also where the mappin
   const suspicions = new Suspicions()
   const setting = { from: 'events', fields, active: null, showOnWeb: null }
   const context = { idNamespace: null, venuesFrom: 'venues', zone: utc, showIn: utc, lists: 'native' } as const
-  const mapping = listMapping(EVENT_ROWS, setting, access, { ...context, suspicions })
+  const mapping = listMapping(EVENT_ROWS, setting, { ...context, suspicions })
   const read = (count: number): void => {
     suspicions.begin()
     for (let at = 0; at < count; at++)

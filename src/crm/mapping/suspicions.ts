@@ -1,7 +1,7 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { FoundSuspicion, SuspicionCode, SuspicionKind } from '../../domain/withheld.ts'
-import { type Cell, type RowAccess, isBlank, plainText, showCell } from '../cells/cell.ts'
+import { type Cell, type CellObject, cellAt, hasColumn, isBlank, plainText, showCell } from '../cells/cell.ts'
 import type { FieldCounts, FieldCoverage, FieldFound } from './field-coverage.ts'
 import type { DateNotes } from './dates.ts'
 import type { LetPass } from './conditions.ts'
@@ -93,8 +93,8 @@ export class Suspicions {
   }
 
   /** Returns a function that counts what a row holds; `null` unless all rows are noted. */
-  counter<Row>(access: RowAccess<Row>, letPass: readonly LetPass<Row>[]): ((row: Row) => void) | null {
-    const count = this.thorough ? this.#coverage?.counter(access) : undefined
+  counter(letPass: readonly LetPass[]): ((row: CellObject) => void) | null {
+    const count = this.thorough ? this.#coverage?.counter() : undefined
     if (count === undefined) return null
     return (row) => {
       count(row, this.#columns.fields)
@@ -223,7 +223,7 @@ export class Suspicions {
    * Returns a function to call with each row until every column has held a value, usually in the first row. It returns
    * false once nothing is left to look for.
    */
-  probe<Row>(columns: Iterable<string>, access: RowAccess<Row>): (row: Row) => boolean {
+  probe(columns: Iterable<string>): (row: CellObject) => boolean {
     let rows = 0
     const updatedAt = this.#updatedAt
     const all = new Set(updatedAt === null ? columns : [...columns, updatedAt])
@@ -231,9 +231,9 @@ export class Suspicions {
     const probes = new Set(
       Array.from(all, (column) => ({
         column,
-        cell: access.cell(column),
+        cell: cellAt(column),
         // Some APIs omit blank values, and without its time no change of a row is seen.
-        isThere: (column === updatedAt ? undefined : access.isThere?.(column)) ?? ((): boolean => true),
+        isThere: column === updatedAt ? (): boolean => true : (row: CellObject) => hasColumn(row, column),
       })),
     )
     return (row) => {

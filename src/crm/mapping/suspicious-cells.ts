@@ -6,13 +6,13 @@ import type { VenueRecord } from '../../domain/venue.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { soldOutWord } from '../../domain/zero-words.ts'
 import { columnsOf } from '../../config/crm/sources.ts'
-import { type Cell, type RowAccess, isBlank, showCell } from '../cells/cell.ts'
+import { type Cell, type CellObject, cellAt, isBlank, showCell } from '../cells/cell.ts'
 import type { DateNotes } from './dates.ts'
 import { type ListSetting, sourceNamed } from './list-setting.ts'
 import type { SuspiciousCell, Suspicions } from './suspicions.ts'
 
 /** What the fields of the current row say besides its record. */
-export interface EventFacts<Row> {
+export interface EventFacts {
   /** Whether TicketCapacity has a source. */
   readonly hasCapacity: boolean
   /** The dates as numbers: comparing their texts would take 0.2 µs. */
@@ -21,7 +21,7 @@ export interface EventFacts<Row> {
   /** Describes a status that means nothing; `null` if there is nothing to say. */
   readonly statusNote: (record: EventRecord) => SuspiciousCell | null
   /** Describes a cell that says that the event is sold out; `null` if none does. */
-  readonly soldOutNote: (row: Row) => SuspiciousCell | null
+  readonly soldOutNote: (row: CellObject) => SuspiciousCell | null
 }
 
 export type NameOf = (field: string) => string
@@ -33,7 +33,7 @@ const EVENT_RULES: readonly {
   readonly code: SuspicionCode
   readonly field: 'Finish' | 'Price' | 'TicketsAvailable'
   readonly other?: 'Start' | 'TicketCapacity'
-  readonly see: (record: EventRecord, lastsSeconds: number, facts: Pick<EventFacts<never>, 'hasCapacity'>) => boolean
+  readonly see: (record: EventRecord, lastsSeconds: number, facts: Pick<EventFacts, 'hasCapacity'>) => boolean
 }[] = [
   { code: 'before', field: 'Finish', other: 'Start', see: (_, lastsSeconds) => lastsSeconds < 0 },
   { code: 'long', field: 'Finish', other: 'Start', see: (_, lastsSeconds) => lastsSeconds > LONGEST_SECONDS },
@@ -46,12 +46,12 @@ const EVENT_RULES: readonly {
   },
 ]
 
-export function suspiciousEventCells<Row>(
+export function suspiciousEventCells(
   record: EventRecord,
   nameOf: NameOf,
-  facts: EventFacts<Row>,
+  facts: EventFacts,
   suspicions: Suspicions,
-  row: Row,
+  row: CellObject,
 ): readonly SuspiciousCell[] {
   const { start, finish, statusNote, soldOutNote } = facts
   suspicions.seeTimes(start, finish)
@@ -88,7 +88,7 @@ export function suspiciousVenueCells(record: VenueRecord, nameOf: NameOf): reado
 const MOST_STATUS_WORDS = 20
 
 /** Returns the function that describes a status that means nothing, one note for each word. */
-export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): EventFacts<never>['statusNote'] {
+export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): EventFacts['statusNote'] {
   const at = statusPosition(further)
   if (at === -1) return () => null
   const words = new Map<string, string>()
@@ -103,16 +103,12 @@ export function statusNotes(further: readonly FurtherField[], nameOf: NameOf): E
 }
 
 /** Returns the function that looks for `ausverkauft` in the columns of the status and of the conditions. */
-export function soldOutNotes<Row>(
-  { fields, active, showOnWeb }: ListSetting,
-  nameOf: NameOf,
-  access: RowAccess<Row>,
-): EventFacts<Row>['soldOutNote'] {
+export function soldOutNotes({ fields, active, showOnWeb }: ListSetting, nameOf: NameOf): EventFacts['soldOutNote'] {
   const ofStatus = ['Status', 'StatusText'].flatMap((field) => columnsOf(sourceNamed(fields, field)))
   const ofConditions = [active, showOnWeb].flatMap((condition) =>
     condition === null || 'whenBlank' in condition ? [] : condition.map(({ column }) => column),
   )
-  const columns = [...new Set([...ofStatus, ...ofConditions])].map((column) => ({ column, cell: access.cell(column) }))
+  const columns = [...new Set([...ofStatus, ...ofConditions])].map((column) => ({ column, cell: cellAt(column) }))
   const of = nameOf('TicketsAvailable')
   return (row) => {
     for (const { column, cell: cellOf } of columns) {
