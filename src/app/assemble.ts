@@ -14,6 +14,7 @@ import { type ServedLists, Admissions } from '../sync/served-list.ts'
 import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { KeptDescriptors } from '../runtime/listener.ts'
+import { Current } from './current.ts'
 import { type Reading, type ReadingOptions, DirectReading } from './reading.ts'
 import { SlowSteps } from './slow-steps.ts'
 import { usualReadyBytes } from './usable-memory.ts'
@@ -23,14 +24,14 @@ import { crmIds } from '../domain/named-ids.ts'
 
 /** A running Marquee without its listeners. */
 export interface Marquee {
+  readonly current: Current
   readonly crm: Crm
   readonly reading: Reading
   readonly admissions: Admissions
-  readonly limits: Configuration['limits']
   readonly listMaker: ListMaker
   /** Answers the requests. A reload replaces it. */
   service: Service
-  /** Applies the settings that a reload may change, and keeps the records. If it rejects, nothing has changed. */
+  /** Makes this configuration the current one, and keeps the records. If it rejects, nothing has changed. */
   adopt(configuration: Configuration): Promise<void>
   /** What explanations need to know of the CRM. */
   readonly explaining: Pick<ExplainOptions, 'idsOf' | 'venueText' | 'textKeyFor'>
@@ -38,8 +39,6 @@ export interface Marquee {
   /** Answers callers who wait for a change. */
   stopWaiting(): void
 }
-
-const REQUEST_TIMEOUT_CEILING_MS = 10_000
 
 interface AssembleOptions {
   readonly watch?: RequestWatch
@@ -85,15 +84,13 @@ async function assembleWith<R extends Reading>(
   openReading: (parts: ReadingOptions) => Promise<R>,
 ): Promise<Marquee & { readonly reading: R }> {
   const { listen, timeZone } = configuration
-  // Mutable and read on every use, so a reload only assigns to them.
-  const freshness = { ...configuration.freshness }
-  const limits = { ...configuration.limits }
-  const representation = { basePath: listen.basePath, ...configuration.representation }
-  const crmLimits = { ...crmLimitsOf(configuration), ...(longestPauseMs === undefined ? {} : { longestPauseMs }) }
+  const current = new Current(configuration, longestPauseMs)
+  const freshness = (): Configuration['freshness'] => current.configuration.freshness
+  const limits = (): Configuration['limits'] => current.configuration.limits
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
-    further: representation.further,
-    limits: crmLimits,
+    further: configuration.representation.further,
+    limits: () => current.settings.crmLimits,
     loadWeb: async () => {
       const { openHttpClient } = await import('../runtime/outgoing.ts')
       return (options) => openHttpClient(options, reserve)
@@ -105,8 +102,8 @@ async function assembleWith<R extends Reading>(
     ...(reserve === null ? {} : { descriptors: reserve }),
     ...(trace === undefined ? {} : { trace }),
   })
-  const formatter = new Formatter(representation)
-  const readyBytes = (): number => limits.readyBodiesBytes ?? usualReadyBytes()
+  const formatter = new Formatter(() => current.settings.format)
+  const readyBytes = (): number => limits().readyBodiesBytes ?? usualReadyBytes()
   const listMaker = new ListMaker(formatter, readyBytes())
   // A change of `feeds` takes effect only at a restart.
   const { feeds: switches } = configuration
@@ -160,10 +157,10 @@ async function assembleWith<R extends Reading>(
     })
   }
   const marquee: Marquee & { readonly reading: R } = {
+    current,
     crm,
     reading,
     admissions,
-    limits,
     listMaker,
     service: await serviceOf(configuration),
     explaining: {
@@ -176,13 +173,10 @@ async function assembleWith<R extends Reading>(
     async adopt(next) {
       const service = await serviceOf(next)
       await service.ready()
-      const before = JSON.stringify(representation)
-      Object.assign(freshness, next.freshness)
-      Object.assign(limits, next.limits)
-      Object.assign(crmLimits, crmLimitsOf(next))
-      Object.assign(representation, next.representation)
+      const before = JSON.stringify(current.settings.format)
+      current.replace(next)
       reading.adopt({
-        formatChanged: JSON.stringify(representation) !== before,
+        formatChanged: JSON.stringify(current.settings.format) !== before,
         keepsIndexes: keepsIndexes(next),
       })
       if (!next.lists) listMaker.ready.endPages()
@@ -195,12 +189,6 @@ async function assembleWith<R extends Reading>(
 
 function recordsIn({ events, venues }: ServedLists): RecordLists {
   return { events: events.list, venues: venues.list }
-}
-
-function crmLimitsOf({ freshness: { maxAgeMs, fullReadEveryMs }, limits: { memoryBytes }, crm }: Configuration) {
-  const usualMs = maxAgeMs === 0 ? Infinity : Math.ceil(maxAgeMs / 3)
-  const requestTimeoutMs = crm.requestTimeoutMs ?? Math.min(usualMs, REQUEST_TIMEOUT_CEILING_MS)
-  return { maxAgeMs, fullReadEveryMs, memoryBytes, requestTimeoutMs }
 }
 
 /** Returns a function that describes this instance; `null` if `describe` is off. */

@@ -51,7 +51,7 @@ export class ClusterMember implements Reading {
     const { configuration, settings, limits, time, pause } = options
     // An instance whose connector could not be started shares nothing with others, because nobody knows its mapping.
     const scope = dataFingerprint(configuration, options.crm) ?? randomBytes(6).toString('hex')
-    const heartbeatMs = (): number => heartbeatMsOf(section.heartbeatMs, settings.maxAgeMs)
+    const heartbeatMs = (): number => heartbeatMsOf(section.heartbeatMs, settings().maxAgeMs)
     this.#store = new RedisStore(storeSettings(section), scope)
     this.#scope = scope
     this.#cluster = new Cluster({

@@ -7,13 +7,14 @@ import { systemTime } from '../time/time.ts'
 import type { Listener } from '../runtime/listener.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Marquee } from './assemble.ts'
+import type { Current } from './current.ts'
 import type { OverWatch } from './over-watch.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from '../observe/telemetry.ts'
 import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
 export interface Running {
-  configuration: Configuration
+  readonly current: Current
   /** The origin of the configuration at the start, as the end of a sentence. */
   readonly from: string
   readonly marquee: Marquee
@@ -30,7 +31,8 @@ export interface Running {
 /**
  * Returns the address of the page for browsers, if both listeners are on loopback: elsewhere it may not be reachable.
  */
-function pageIn({ address, configuration: { describe, listen, operations } }: Running): string | null {
+function pageIn({ address, current }: Running): string | null {
+  const { describe, listen, operations } = current.configuration
   const isHere = operations !== null && isLoopback(listen.host) && isLoopback(operations.host)
   return describe && isHere ? `${address}${listen.basePath === '/' ? '/' : `${listen.basePath}/`}` : null
 }
@@ -42,18 +44,18 @@ export async function openOperations(
   { droppedLines = () => 0 }: CommandContext,
   listenFetch: Runtime['listenFetch'],
 ): Promise<Listener> {
-  const { marquee, telemetry, watched, over } = running
+  const { current, marquee, telemetry, watched, over } = running
   const { reading, admissions } = marquee
   const { requests, reads, history } = telemetry
   const answers = operationsOf({
     served: reading.lists,
     reading: () => reading.status(),
-    settings: () => running.configuration.freshness,
+    settings: () => current.configuration.freshness,
     state: () => ({
       page: pageIn(running),
       stopping: running.stopping,
       refused: running.refused,
-      hasLists: running.configuration.lists,
+      hasLists: current.configuration.lists,
     }),
     requests,
     reads,
@@ -67,7 +69,7 @@ export async function openOperations(
     version: VERSION,
     runtime: runtimeName(),
     // Read once: after a reload, the configuration has the digest of the new file, but the old program still runs.
-    connector: ownCode(running.configuration.crm),
+    connector: ownCode(current.configuration.crm),
     ...marquee.explaining,
   })
   const app = createOperations({

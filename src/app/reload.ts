@@ -40,7 +40,7 @@ export function onHangUp(
     if (running.stopping) return
     if (!found.ok) return refuse(found.problems)
     const { configuration, warnings } = found
-    const { changed, fixed, later } = changedKeys(running.configuration, configuration)
+    const { changed, fixed, later } = changedKeys(running.current.configuration, configuration)
     if (fixed.length > 0) {
       const verb = fixed.length === 1 ? 'has' : 'have'
       const problem = `${fixed.join(', ')} ${verb} changed, which takes effect only when the service is started again`
@@ -50,7 +50,6 @@ export function onHangUp(
     for (const message of warnings) observe({ kind: 'crm-noticed', message })
     if (changed.length > 0 || later.length > 0) {
       await running.marquee.adopt(configuration)
-      running.configuration = configuration
       running.telemetry.logsRequests = configuration.log.requests
       keepLimits(configuration)
     }

@@ -70,11 +70,11 @@ async function run(
   const runtime = await loadRuntime()
   const reserve = runtime.openReserve()
   const marquee = await assemble(configuration, systemTime, observe, { watch: watchOf(telemetry), reserve, suspicions })
-  const { reading } = marquee
+  const { current, reading } = marquee
   const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
   const over = new OverWatch(reading.lists, telemetry.observe, systemTime, yieldToEventLoop)
   const running: Running = {
-    configuration,
+    current,
     from,
     marquee,
     telemetry,
@@ -126,7 +126,7 @@ async function run(
   const { address } = running
   const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
   const addresses = { address, operations: opened === null ? null : `${addressOf(opened)}/` }
-  startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
+  startUp({ from, marquee, option: options.config, atMs, ...addresses }, context)
   telemetry.log.begin()
   started.supervisor.ready()
   takeSignals(running, context, observe, hungUp, stop)
@@ -148,22 +148,22 @@ async function stopAll(parts: readonly Part[]): Promise<void> {
   for (const part of parts.toReversed()) await part.stop()
 }
 
-function watchedNow({ stopping, marquee, configuration }: Running): Watched | null {
+function watchedNow({ stopping, marquee: { current, reading } }: Running): Watched | null {
   if (stopping) return null
-  const { reading, limits } = marquee
+  const { freshness, limits } = current.configuration
   const cluster: Watched['cluster'] = () => reading.status().cluster?.status ?? null
-  return { lists: reading.lists(), settings: configuration.freshness, waitForMs: limits.waitForMs, cluster }
+  return { lists: reading.lists(), settings: freshness, waitForMs: limits.waitForMs, cluster }
 }
 
 function publicSide(running: Running, listen: Runtime['listen'], { error }: CommandContext) {
   let listener: PublicListener | null = null
   return {
     async start(): Promise<string | null> {
-      const { configuration, marquee } = running
+      const { configuration } = running.current
       const { host, port } = configuration.listen
       const { idleMs } = configuration.limits
       try {
-        listener = await listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
+        listener = await listen({ host, port, idleMs, answer: (call) => running.marquee.service.answer(call) })
       } catch (cause) {
         return whyNotListening(cause, { host, port }, 'listen')
       }
@@ -171,7 +171,7 @@ function publicSide(running: Running, listen: Runtime['listen'], { error }: Comm
       this.keepLimits(configuration)
       return null
     },
-    async stop(drainMs: number = running.configuration.limits.drainMs): Promise<void> {
+    async stop(drainMs: number = running.current.configuration.limits.drainMs): Promise<void> {
       running.marquee.stopWaiting()
       await listener?.stop(drainMs)
     },
@@ -204,7 +204,7 @@ function operationsSide(
   const { promise: opened, resolve } = Promise.withResolvers<Listener | null>()
   let isStopped = false
   const open = async (): Promise<Listener | null> => {
-    const { operations } = running.configuration
+    const { operations } = running.current.configuration
     if (operations === null || isStopped) return null
     try {
       const { openOperations } = await import('./operations.ts')
@@ -295,7 +295,7 @@ function untilSignal(
     if (running !== null) {
       // From now on `/ready` answers 503.
       running.stopping = true
-      observe({ kind: 'stopping', signal, drainMs: running.configuration.limits.drainMs })
+      observe({ kind: 'stopping', signal, drainMs: running.current.configuration.limits.drainMs })
     }
     await stopAll(parts)
     end(FINE)

@@ -6,7 +6,7 @@ import type { Marquee } from './assemble.ts'
 import type { Running } from './operations.ts'
 import { type CommandContext, commandLine, runtimeName, VERSION } from './command-context.ts'
 
-interface StartUp extends Pick<Running, 'configuration' | 'from' | 'marquee' | 'address'> {
+interface StartUp extends Pick<Running, 'from' | 'marquee' | 'address'> {
   readonly operations: string | null
   /** When listening began or the first log line was written, whichever was earlier, wall ms. */
   readonly atMs: number
@@ -14,11 +14,9 @@ interface StartUp extends Pick<Running, 'configuration' | 'from' | 'marquee' | '
 }
 
 /** Prints the addresses and what to try: a few lines on a terminal, otherwise one JSON line. */
-export function startUp(
-  { configuration, from, marquee, address, operations, atMs, option }: StartUp,
-  context: CommandContext,
-): void {
+export function startUp({ from, marquee, address, operations, atMs, option }: StartUp, context: CommandContext): void {
   const { isTerminal, env, out } = context
+  const { configuration } = marquee.current
   const { basePath } = configuration.listen
   const { staleIfErrorMs } = configuration.freshness
   const id = firstId(marquee)

@@ -25,7 +25,7 @@ async function watched(): Promise<{
     if (observation.kind === 'suspicious') told.push(`${observation.column} ${observation.what} (${observation.count})`)
   })
   const lists = new ListMaker(
-    new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+    new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })),
   ).make()
   const held = { events: { list: lists.events }, venues: { list: lists.venues } } as never
   const probe = suspicions.venues.probe(['name', 'city'])

@@ -120,7 +120,7 @@ export class Cluster {
     const { store, settings, time } = this.#options
     const { signal } = this.#ended
     const { member } = this
-    const session = await Session.open(store, time, commandLimitMs(settings), this.#hurries.signal)
+    const session = await Session.open(store, time, commandLimitMs(settings()), this.#hurries.signal)
     try {
       await member.tick(session, true)
       this.#session = session
@@ -184,7 +184,7 @@ export class Cluster {
     const { settings, heartbeat } = this.#options
     const { leader, election, cutOver } = this.member
     const soonMs = leader !== null || cutOver.isNew ? heartbeat.ms : election.lengthMs
-    const ceilingMs = isRefused ? Math.max(soonMs, Math.min(REFUSED_MS, settings.maxAgeMs / 4)) : soonMs
+    const ceilingMs = isRefused ? Math.max(soonMs, Math.min(REFUSED_MS, settings().maxAgeMs / 4)) : soonMs
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
   }

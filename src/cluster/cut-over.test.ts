@@ -13,7 +13,7 @@ import { ListMaker } from '../records/row-records.ts'
 
 const WHOLE: ReportedState = { ...UNREAD, whole: true, ageMs: 0, auditedMs: 0 }
 
-const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const formatter = new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
 const BOUNDS = { maxAgeMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
 const LIMITS = { waiting: 10, waitForMs: 3_600_000 }
 
@@ -30,7 +30,11 @@ function followed(
 
 it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
   const cutOver = new CutOver(followed(false), systemTime)
-  const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
+  const admissions = new Admissions(
+    () => BOUNDS,
+    () => LIMITS,
+    systemTime,
+  )
   const admitted = admissions.wait(() => [cutOver.served.events], systemTime.now())
   const next = followed(true)
   next.events.confirm(systemTime.now())
@@ -52,14 +56,18 @@ it('answers who waits for a read that hangs as soon as another list may be answe
   const replica = new Replica({
     crm: { events: hangs(), venues: hangs(), close: () => Promise.resolve() },
     lists: new ListMaker(formatter).make(),
-    settings: { ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000 },
-    limits: { memoryBytes: Infinity },
+    settings: () => ({ ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000 }),
+    limits: () => ({ memoryBytes: Infinity }),
     time,
     observe: () => {},
     pause: () => Promise.resolve(),
   })
   const cutOver = new CutOver(replica, time)
-  const admitted = new Admissions(BOUNDS, LIMITS, time).wait(() => [cutOver.served.events], time.now())
+  const admitted = new Admissions(
+    () => BOUNDS,
+    () => LIMITS,
+    time,
+  ).wait(() => [cutOver.served.events], time.now())
   const next = followed(true, time)
   next.events.confirm(time.now())
   expect(cutOver.offer(next)).toBe(true)

@@ -18,12 +18,12 @@ describe('a silence (instances: Who reads the CRM)', () => {
       after: () => () => {},
       random: () => 0,
     }
-    return { time, election: new ElectionTimer(clock, { maxAgeMs: 30_000, refreshEveryMs: 5000 }, { ms: 500 }) }
+    return { time, election: new ElectionTimer(clock, () => ({ maxAgeMs: 30_000, refreshEveryMs: 5000 }), { ms: 500 }) }
   }
 
   it("is four of the leader's heartbeats where those are longer, and of the longest default before one was heard", () => {
     const clock: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0 }
-    const one = new ElectionTimer(clock, { maxAgeMs: 1500, refreshEveryMs: 500 }, { ms: 75 })
+    const one = new ElectionTimer(clock, () => ({ maxAgeMs: 1500, refreshEveryMs: 500 }), { ms: 75 })
     expect(one.lengthMs).toBe(2000)
     one.heartbeats(300)
     expect(one.lengthMs).toBe(1200)

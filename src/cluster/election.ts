@@ -66,7 +66,7 @@ export function isTurn(view: ElectionView): boolean {
 /** Measures the silence of the leader, for `isTurn`. */
 export class ElectionTimer {
   readonly #time: Time
-  readonly #settings: ElectionSettings
+  readonly #settings: () => ElectionSettings
   readonly #heartbeat: Heartbeat
   /** The leader's heartbeat: the longer of this and our own counts. */
   #leadersHeartbeatMs = LONGEST_DEFAULT_MS
@@ -77,7 +77,7 @@ export class ElectionTimer {
   /** Where the store stood at the last look. */
   #stood: WritePosition | null = null
 
-  constructor(time: Time, settings: ElectionSettings, heartbeat: Heartbeat) {
+  constructor(time: Time, settings: () => ElectionSettings, heartbeat: Heartbeat) {
     this.#time = time
     this.#settings = settings
     this.#heartbeat = heartbeat
@@ -112,7 +112,7 @@ export class ElectionTimer {
   }
 
   get lengthMs(): number {
-    return electionTimeoutMs(this.#settings, this.#longerHeartbeatMs)
+    return electionTimeoutMs(this.#settings(), this.#longerHeartbeatMs)
   }
 
   /** Whether nothing was written for an election time. */

@@ -132,7 +132,7 @@ export class Leader {
   #mustGo(): boolean {
     const { settings, time } = this.#options
     const now = time.now()
-    if (failsForMs(this.own.replica, elapsedMs(this.#begunAt, now), now) < settings.maxAgeMs / 2) return false
+    if (failsForMs(this.own.replica, elapsedMs(this.#begunAt, now), now) < settings().maxAgeMs / 2) return false
     return this.#members.candidates(this.#parts.instance).length > 0 && this.#parts.mayRest()
   }
 
@@ -272,7 +272,7 @@ export class Leader {
       instances: this.#members.count(instance),
       candidates: this.#members.candidates(instance),
       versions: this.#members.versions(version),
-      refreshEveryMs: settings.refreshEveryMs,
+      refreshEveryMs: settings().refreshEveryMs,
       heartbeatMs: heartbeat.ms,
       accepted: this.#accepted.filter((loss) => this.#members.accepts.has(loss)),
       leaves,

@@ -50,7 +50,7 @@ async function loadList(member: Member, session: Session, lists: RecordLists, li
     member.traffic.bytes.read += bytes
     const perRow = bytes / Math.max(1, part.rows.length)
     count = Math.max(1, Math.min(MOST_ROWS, 2 * count, Math.floor(ANSWER_BYTES / Math.max(1, perRow))))
-    if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
+    if (lists.events.sizeBytes + lists.venues.sizeBytes > limits().memoryBytes) {
       throw new UnusableRows('the store holds more than limits.memory allows')
     }
     await pause()

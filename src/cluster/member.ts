@@ -169,7 +169,7 @@ export class Member {
   /** Reports that the maximum age here is too short for the leader's reads, once until one of the two changes. */
   #compareMaxAge({ refreshEveryMs }: Beat): void {
     const { settings, observe } = this.options
-    const { maxAgeMs } = settings
+    const { maxAgeMs } = settings()
     const isTooShort = maxAgeMs < 2 * refreshEveryMs
     const why = `it is ${maxAgeMs / 1000} s, but must be at least twice the interval at which the leader reads (${refreshEveryMs / 1000} s)`
     if (isTooShort && this.#toldTooShort !== why)
@@ -240,7 +240,7 @@ export class Member {
 
   /** Claims nothing for one maximum age, so that a failing CRM gets no more requests than from a single instance. */
   rest(): void {
-    this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings.maxAgeMs
+    this.#restsUntilMs = this.#time.now().monotonicMs + this.options.settings().maxAgeMs
   }
 
   /** Stops leading. Its own lists are served on until `CutOver` finds those of the next leader to be later. */
@@ -270,8 +270,8 @@ export class Member {
     const hasNothing = !this.isConnected && isNew
     if (
       isLed
-        ? isNew || silentMs < settings.maxAgeMs
-        : silentMs < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)
+        ? isNew || silentMs < settings().maxAgeMs
+        : silentMs < (hasNothing ? this.election.lengthMs : settings().maxAgeMs / 2)
     )
       return
     // From here on the lists that were followed are read into: no entry may be applied to them.
@@ -301,6 +301,6 @@ export class Member {
 
   #isWithinMaxAge(lists: FollowedLists): boolean {
     const now = this.#time.now()
-    return LISTS.every((list) => (lists[list].ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
+    return LISTS.every((list) => (lists[list].ageMs(now) ?? Infinity) <= this.options.settings().maxAgeMs)
   }
 }

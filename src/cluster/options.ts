@@ -12,8 +12,8 @@ type Draw = (bytes: number) => string
 
 export interface ClusterOptions {
   readonly store: Store
-  readonly settings: RefreshSettings
-  readonly limits: { readonly memoryBytes: number }
+  readonly settings: () => RefreshSettings
+  readonly limits: () => { readonly memoryBytes: number }
   readonly heartbeat: Heartbeat
   /** Whether this instance reads the CRM for itself while the store is lost. */
   readonly readAlone: boolean

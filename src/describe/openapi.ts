@@ -141,7 +141,7 @@ export function pathsOf({
 
 export function openApi(instance: Instance): JsonObject {
   const { basePath, links, lists, further = NO_FURTHER, zone } = instance
-  const examples = examplesOf(new Formatter(instance), instance.zone)
+  const examples = examplesOf(new Formatter(() => instance), instance.zone)
   const paths = pathsOf(instance)
   const detailOf = (refusal: Refusal): string =>
     refusal === 'no-such-path' ? nothingHere(basePath, lists) : REFUSALS[refusal].detail
@@ -304,7 +304,7 @@ const JSON_LD: JsonObject = {
 
 /** Returns the content of the tags of the sample's event, in all media types. */
 function tagContent(instance: Instance, { event }: Examples): JsonObject {
-  const formatter = new Formatter(instance)
+  const formatter = new Formatter(() => instance)
   const tags = event.Tags.map((tag, index) => ({ tag, count: event.Tags.length - index }))
   const schemas = { json: referTo('TagList'), 'hal-json': referTo('HalTagList'), xml: TEXT, 'hal-xml': TEXT }
   const content = MEDIA_TYPES.map((mediaType) => {
@@ -318,7 +318,7 @@ function tagContent(instance: Instance, { event }: Examples): JsonObject {
 
 /** Returns the content of a page of changes, with the sample's event. */
 function changeContent(instance: Instance, { event }: Examples): JsonObject {
-  const formatter = new Formatter(instance)
+  const formatter = new Formatter(() => instance)
   const next = '~/changes?since=b2Nj0pYQm1xz.2s'
   const changes = [{ list: 'events', id: event.Id, state: 'updated' } as const]
   const contentOf = (isHal: boolean): JsonObject => {

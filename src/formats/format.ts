@@ -27,27 +27,28 @@ export interface FormatSettings {
   readonly further?: FurtherFields
 }
 
-/** Formats records as bodies, as a pure function of record, shape and settings. */
+/** Formats records as bodies, as a pure function of record, shape and the settings now in force. */
 export class Formatter {
-  readonly #settings: FormatSettings
+  readonly #settings: () => FormatSettings
   readonly #prefix: string
   readonly #resources: Resources
   /** The further fields of the records that this formatter writes. A reload does not change them. */
   readonly further: FurtherFields
 
-  constructor(settings: FormatSettings) {
+  constructor(settings: () => FormatSettings) {
+    const { further = NO_FURTHER, basePath } = settings()
     this.#settings = settings
-    this.further = settings.further ?? NO_FURTHER
-    this.#resources = new Resources(this.further)
-    this.#prefix = settings.basePath === '/' ? '' : settings.basePath
+    this.further = further
+    this.#resources = new Resources(further)
+    this.#prefix = basePath === '/' ? '' : basePath
   }
 
   event(event: EventRecord, shape: Shape): string {
-    return this.#format(this.#resources.event(event, this.#settings.links.event), shape)
+    return this.#format(this.#resources.event(event, this.#settings().links.event), shape)
   }
 
   venue(venue: VenueRecord, shape: Shape): string {
-    return this.#format(this.#resources.venue(venue, this.#settings.links.venue), shape)
+    return this.#format(this.#resources.venue(venue, this.#settings().links.venue), shape)
   }
 
   /** Returns how records stand in a page of a shape, which is the same for all pages. */
@@ -57,11 +58,11 @@ export class Formatter {
 
   /** Returns the text before and after the records of a page. */
   frame(outline: PageOutline, shape: Shape): PageFrame {
-    return pageFrame(shape, outline, this.#settings.namespace, this.#prefix)
+    return pageFrame(shape, outline, this.#settings().namespace, this.#prefix)
   }
 
   tags(list: TagList, shape: Shape): string {
-    return tagList(list, shape, this.#settings.namespace, this.#prefix)
+    return tagList(list, shape, this.#settings().namespace, this.#prefix)
   }
 
   /** Returns a page of changes as JSON or HAL JSON. */
@@ -79,7 +80,7 @@ export class Formatter {
       case 'json':
         return plainJson(resource)
       case 'xml':
-        return plainXml(resource, this.#settings.namespace)
+        return plainXml(resource, this.#settings().namespace)
       case 'hal-json':
         return halJson(resource, this.#prefix)
       case 'hal-xml':

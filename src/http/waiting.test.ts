@@ -17,7 +17,11 @@ function scene(staleIfErrorMs = 0) {
   const limits = { waiting: 10, waitForMs: 10_000 }
   const service = new Service({
     served: () => served,
-    admissions: new Admissions({ maxAgeMs: 30_000, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time),
+    admissions: new Admissions(
+      () => ({ maxAgeMs: 30_000, staleIfErrorMs, shrinkGuardMs: 60_000 }),
+      () => limits,
+      time,
+    ),
     time,
     basePath: '/',
     maxAgeMs: 30_000,

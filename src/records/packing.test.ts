@@ -139,12 +139,12 @@ describe('the packing of records', () => {
       fc.property(declared, fc.boolean(), statuses, ({ fields, own, Further }, isLast, status) => {
         const all: readonly FurtherField[] = [...fields, { name: 'Status', type: 'text' }, ...(isLast ? [] : fields)]
         const kind = eventKind(
-          new Formatter({
+          new Formatter(() => ({
             basePath: '/',
             namespace: 'N',
             links: { event: [], venue: [] },
             further: { events: all, venues: [] },
-          }),
+          })),
         )
         const record = { ...own, Further: [...Further, status, ...(isLast ? [] : Further)] }
         const isCancelled = /^\s*cancelled(?![a-z])/i.test(status ?? '')

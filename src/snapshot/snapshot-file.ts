@@ -35,7 +35,7 @@ interface SnapshotFileSettings {
   /** Identifies the records; a snapshot with another fingerprint is not read. `null` while it is not known. */
   readonly fingerprint: () => string | null
   /** Limits the file's size, and the memory that its content takes. */
-  readonly limits: { readonly memoryBytes: number }
+  readonly limits: () => { readonly memoryBytes: number }
   readonly pause: () => Promise<void>
   /** Returns what callers are told of changes, as of now; absent if they are told nothing. */
   readonly journal?: () => KeptJournal | null
@@ -101,7 +101,7 @@ export class SnapshotFile {
   }
 
   async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot> {
-    const { memoryBytes } = this.#settings.limits
+    const { memoryBytes } = this.#settings.limits()
     const stats = await file.stat()
     if (!stats.isFile()) throw new SnapshotFault('it is not a file')
     refuseOthers(stats, 'it')
@@ -143,7 +143,7 @@ export class SnapshotFile {
         else if (isRowLine(line)) applyRowRecord(lists, readRowLine(line), now.monotonicMs)
         else if (!journal.takes(line)) state = readLastLine(line)
       }
-      if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
+      if (lists.events.sizeBytes + lists.venues.sizeBytes > limits().memoryBytes) {
         throw new SnapshotFault('it contains more than limits.memory allows')
       }
     }
@@ -186,7 +186,7 @@ export class SnapshotFile {
         createGzip({ level: 1, chunkSize: PIECE_BYTES }),
         async (packed: AsyncIterable<Buffer>) => {
           for await (const piece of packed) {
-            if (bytes + piece.length > limits.memoryBytes) {
+            if (bytes + piece.length > limits().memoryBytes) {
               throw new SnapshotFault('it would be larger than limits.memory')
             }
             await writeAll(file, piece, bytes)

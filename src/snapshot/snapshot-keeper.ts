@@ -301,7 +301,7 @@ export function keepSnapshot(
   configuration: Configuration,
   crm: Pick<Crm, 'mapping'>,
   replica: Replica,
-  limits: { readonly memoryBytes: number },
+  limits: () => { readonly memoryBytes: number },
   time: Time,
   observe: Observe,
   changes?: ChangeFeed,

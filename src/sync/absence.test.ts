@@ -5,7 +5,7 @@ import { ListMaker } from '../records/row-records.ts'
 import { removeAbsent } from './absence.ts'
 
 const ROWS = 250_000
-const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const formatter = new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
 
 it('lets requests run while the end of a read looks for absent rows, although none is absent', async () => {
   const { events } = new ListMaker(formatter).make()

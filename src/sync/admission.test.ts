@@ -13,7 +13,11 @@ function listOf(time: VirtualTime): FakeList<EventRecord> {
 function scene(maxAgeMs: number, staleIfErrorMs = 0, limits = { waiting: 100, waitForMs: 10_000 }) {
   const time = new VirtualTime(1)
   const list = listOf(time)
-  const admissions = new Admissions({ maxAgeMs, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time)
+  const admissions = new Admissions(
+    () => ({ maxAgeMs, staleIfErrorMs, shrinkGuardMs: 60_000 }),
+    () => limits,
+    time,
+  )
   const outcomeOf = (waits: Promise<Admission>): (() => Admission | null) => {
     let outcome: Admission | null = null
     void waits.then((admission) => (outcome = admission))

@@ -59,14 +59,14 @@ export class ListReader<Item> {
   /** The CRM has failed since the start, and the rows of the snapshot are served. */
   isBridging = false
   readonly #options: ListReaderOptions<Item>
-  readonly #settings: RefreshSettings
+  readonly #settings: () => RefreshSettings
   readonly #tombstones = new Tombstones()
   readonly #cursor = new HeldCursor()
   #reads = 0
   /** Until the list is known as of this moment, reads must confirm it. */
   #confirmSince: Moment | null = null
 
-  constructor(options: ListReaderOptions<Item>, settings: RefreshSettings) {
+  constructor(options: ListReaderOptions<Item>, settings: () => RefreshSettings) {
     this.#options = options
     this.#settings = settings
     this.reports = new ReadReports(options)
@@ -127,7 +127,7 @@ export class ListReader<Item> {
 
   /** Serves the rows of the snapshot after a failed read, if `staleIfError` allows their age. */
   bridge(): void {
-    const mayBridge = this.resumed?.mayBridge(this.#settings, this.#options.time.now()) === true
+    const mayBridge = this.resumed?.mayBridge(this.#settings(), this.#options.time.now()) === true
     if (!this.isLoaded && mayBridge) this.isBridging = this.#serveOld() !== null
   }
 
@@ -236,7 +236,7 @@ export class ListReader<Item> {
       mustConfirm: !isConfirmed || purpose === 'addition',
       served: this.#hasOldRows ? servedRows(this.#options.list, staging) : null,
     }
-    const { fullReadEveryMs: longestMs } = this.#settings
+    const { fullReadEveryMs: longestMs } = this.#settings()
     const { patienceMs } = source
     const pages = new Pages<Item>((signal) => source.read({ ...request, signal }), { patienceMs, longestMs }, time)
     let attempt: Attempt
@@ -359,8 +359,8 @@ export class ListReader<Item> {
     const { sinceMs, sighting, leavingIds } = staging
     const judged = { ...sighting, begun, sinceMs, kind, complete, oneMoment, removed: leavingIds.length }
     // Before the list is first served, there is nothing to hold.
-    const shrinkGuardMs = this.#hasOldRows ? this.#settings.shrinkGuardMs : null
-    const given = { ...this.#settings, shrinkGuardMs, now: time.now(), observe, serveOld: () => this.#serveOld() }
+    const shrinkGuardMs = this.#hasOldRows ? this.#settings().shrinkGuardMs : null
+    const given = { ...this.#settings(), shrinkGuardMs, now: time.now(), observe, serveOld: () => this.#serveOld() }
     return this.guard.judge(list, judged, given)
   }
 

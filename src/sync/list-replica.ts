@@ -25,13 +25,13 @@ export class ListReplica<Item> implements ServedList<Item> {
   /** Wakes each caller that waits for reads. */
   readonly #waiting = new Set<() => void>()
   readonly #time: Time
-  readonly #settings: RefreshSettings
+  readonly #settings: () => RefreshSettings
   /** When the other list went on although this one could not be read; `null` if it never did. */
   #leftBehindAt: Moment | null = null
   /** The snapshot that the list resumed from, until the list is confirmed. */
   #snapshot: SnapshotList | null = null
 
-  constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
+  constructor(settings: () => RefreshSettings, options: ListReaderOptions<Item>) {
     const { time, source } = options
     const reader = new ListReader(options, settings)
     this.#time = time
@@ -49,17 +49,18 @@ export class ListReplica<Item> implements ServedList<Item> {
         },
         // After a repair, the list is served again soon, and within the maximum age.
         get backOffCeilingMs() {
-          return Math.min(5000, Math.max(settings.refreshEveryMs, settings.maxAgeMs))
+          const { refreshEveryMs, maxAgeMs } = settings()
+          return Math.min(5000, Math.max(refreshEveryMs, maxAgeMs))
         },
         attempt,
         hasChanged: source.hasChanged?.bind(source),
       })
     this.refresh = pollerOf(
-      () => settings.refreshEveryMs,
+      () => settings().refreshEveryMs,
       () => this.#refresh(),
     )
     this.audit = pollerOf(
-      () => settings.fullReadEveryMs,
+      () => settings().fullReadEveryMs,
       // Some connectors report changes only after a first full read. Without changes, every refresh is a full read.
       async () => (source.reportsChanges ? reader.audit() : { ok: true }),
     )
@@ -96,7 +97,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     // The previous reader's audits count: the next one is due when its own would have been; at once if it did not
     // believe the list.
     const auditedMs = this.freshness.auditedAgeMs(this.#time.now()) ?? 0
-    const auditInMs = this.shrunk === null ? this.#settings.fullReadEveryMs - auditedMs : 0
+    const auditInMs = this.shrunk === null ? this.#settings().fullReadEveryMs - auditedMs : 0
     this.audit.start(Math.max(askedMs, auditInMs))
     this.#endHints = source.onHint?.(() => this.refresh.hint())
   }
@@ -134,7 +135,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     const now = this.#time.now()
     // The confirming read may not have covered all rows: they are read when the previous process would have done so.
     if (this.freshness.auditedAgeMs(now) === null) {
-      const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
+      const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings().fullReadEveryMs
       this.audit.hasten(Math.max(0, dueAtMs - now.wallMs))
     }
     return attempt
@@ -271,7 +272,7 @@ export class ListReplica<Item> implements ServedList<Item> {
 
   ageMs(now: Moment): number | null {
     const ageMs = this.freshness.confirmedAgeMs(now)
-    return ageMs !== null && this.isLeftBehind ? Math.max(ageMs, this.#settings.maxAgeMs + 1) : ageMs
+    return ageMs !== null && this.isLeftBehind ? Math.max(ageMs, this.#settings().maxAgeMs + 1) : ageMs
   }
 
   isConfirmedSince(moment: Moment): boolean {

@@ -94,14 +94,14 @@ async function scene(reportsChanges = true, staleIfErrorMs = 0) {
   const replica = new Replica({
     crm: { events: events.source(), venues: venues.source(), close: () => Promise.resolve() },
     lists: new ListMaker(formatter).make(),
-    settings: {
+    settings: () => ({
       maxAgeMs: 30_000,
       refreshEveryMs: 5000,
       fullReadEveryMs: 60_000,
       staleIfErrorMs,
       shrinkGuardMs: 86_400_000,
-    },
-    limits: { memoryBytes: Number.POSITIVE_INFINITY },
+    }),
+    limits: () => ({ memoryBytes: Number.POSITIVE_INFINITY }),
     time,
     observe: () => {},
     pause: () => Promise.resolve(),

@@ -19,9 +19,9 @@ export interface ReplicaOptions {
   readonly crm: Crm
   /** Empty, or with the rows of an earlier reader. */
   readonly lists: RecordLists
-  /** Mutable, like the limits: a reload changes them and then calls `applySettings`. */
-  readonly settings: RefreshSettings
-  readonly limits: { readonly memoryBytes: number }
+  /** Returns the settings now in force, like `limits`. A reload replaces them and then calls `applySettings`. */
+  readonly settings: () => RefreshSettings
+  readonly limits: () => { readonly memoryBytes: number }
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
@@ -46,7 +46,7 @@ export class Replica {
   readonly venues: ListReplica<VenueRecord>
   readonly #pause: () => Promise<void>
   readonly #time: Time
-  readonly #settings: RefreshSettings
+  readonly #settings: () => RefreshSettings
 
   constructor({ crm, lists, settings, limits, time, observe, pause, resumeState }: ReplicaOptions) {
     this.#pause = pause
@@ -55,7 +55,7 @@ export class Replica {
     // The applied part of a list that was too large stays until a smaller list has been read, so both count together.
     const memory = (): MemoryUse => ({
       takenBytes: events.sizeBytes + venues.sizeBytes,
-      limitBytes: limits.memoryBytes,
+      limitBytes: limits().memoryBytes,
     })
     const shared = { time, observe, pause, memory }
     this.venues = new ListReplica(settings, {
@@ -97,7 +97,7 @@ export class Replica {
 
   /** Whether old lists are served if the CRM fails. */
   get bridges(): boolean {
-    return this.#settings.staleIfErrorMs > 0
+    return this.#settings().staleIfErrorMs > 0
   }
 
   /** Fills the lists from a snapshot, if there is one. Reads that are requested meanwhile wait for it. */
@@ -156,7 +156,7 @@ export class Replica {
 
   /** Returns why a read must wait for the other list, which could not be read; `null` if it can wait no longer. */
   #waitFor(other: EitherReplica, { kind, message, ...failure }: Failure): Failure | null {
-    const isOtherShown = (other.ageMs(this.#time.now()) ?? Infinity) <= this.#settings.maxAgeMs
+    const isOtherShown = (other.ageMs(this.#time.now()) ?? Infinity) <= this.#settings().maxAgeMs
     if (!isOtherShown) {
       other.leaveBehind()
       return null

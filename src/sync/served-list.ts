@@ -222,12 +222,12 @@ const READS_PER_LIST = 3
 export class Admissions {
   /** The number of requests that are waiting now. */
   waiting = 0
-  readonly #ageLimits: AnswerAgeLimits
-  readonly #limits: WaitingLimits
+  readonly #settings: () => AnswerAgeLimits
+  readonly #limits: () => WaitingLimits
   readonly #time: Time
 
-  constructor(ageLimits: AnswerAgeLimits, limits: WaitingLimits, time: Time) {
-    this.#ageLimits = ageLimits
+  constructor(settings: () => AnswerAgeLimits, limits: () => WaitingLimits, time: Time) {
+    this.#settings = settings
     this.#limits = limits
     this.#time = time
   }
@@ -235,7 +235,7 @@ export class Admissions {
   /** Returns the data's age in ms if the request may be answered at once; -1 if it must `wait`. */
   ageNow(list: EitherList): number {
     const now = this.#time.now()
-    return isAnswered(listStanding(list, this.#ageLimits, now), list) ? (list.ageMs(now) ?? -1) : -1
+    return isAnswered(listStanding(list, this.#settings(), now), list) ? (list.ageMs(now) ?? -1) : -1
   }
 
   /**
@@ -244,7 +244,7 @@ export class Admissions {
    */
   isGuessing(list: EitherList): boolean {
     if (list.isLeftBehind === true) return true
-    return list.shrunk === null && listStanding(list, this.#ageLimits, this.#time.now()) === 'stale'
+    return list.shrunk === null && listStanding(list, this.#settings(), this.#time.now()) === 'stale'
   }
 
   /**
@@ -253,12 +253,12 @@ export class Admissions {
    * `arrived`.
    */
   async wait(lists: () => readonly EitherList[], arrived: Moment): Promise<Admission> {
-    if (this.waiting >= this.#limits.waiting) return this.#refusal(lists())
+    if (this.waiting >= this.#limits().waiting) return this.#refusal(lists())
     this.waiting++
     const patience = { over: false }
     try {
       const waitedMs = this.#time.now().monotonicMs - arrived.monotonicMs
-      const leftMs = Math.max(0, this.#limits.waitForMs - waitedMs)
+      const leftMs = Math.max(0, this.#limits().waitForMs - waitedMs)
       const admission = await withTimeout(this.#time, leftMs, this.#untilKnown(lists, arrived, patience))
       if (admission !== TIMED_OUT) return admission
       patience.over = true

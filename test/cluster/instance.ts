@@ -66,7 +66,11 @@ export class Instance {
     } = options
     this.machine = machine
     this.heartbeat = { ms: heartbeatMs }
-    this.admissions = new Admissions(setting, setting, machine)
+    this.admissions = new Admissions(
+      () => setting,
+      () => setting,
+      machine,
+    )
     const isCut = (): boolean => this.isCut
     const wire: Wire = {
       name,
@@ -81,8 +85,8 @@ export class Instance {
     }
     this.cluster = new Cluster({
       store: { connect: () => store.connect(wire) },
-      settings: setting,
-      limits: { memoryBytes: Number.POSITIVE_INFINITY },
+      settings: () => setting,
+      limits: () => ({ memoryBytes: Number.POSITIVE_INFINITY }),
       heartbeat: this.heartbeat,
       readAlone,
       version: '0.1.0',
@@ -99,8 +103,8 @@ export class Instance {
         reads(resumeState?.events.isLoaded !== true || !resumeState.venues.isLoaded)
         const replica = new Replica({
           crm,
-          settings: setting,
-          limits: { memoryBytes: Number.POSITIVE_INFINITY },
+          settings: () => setting,
+          limits: () => ({ memoryBytes: Number.POSITIVE_INFINITY }),
           time: machine,
           observe: (observation) => {
             if (observation.kind === 'shrunk') this.isShrunk = true

@@ -87,7 +87,7 @@ export async function openOwn(
     showIn: settings.timeZone,
     time,
     observe: (observation: Observation) => observation.kind === 'crm-noticed' && notices.push(observation.message),
-    limits: { requestTimeoutMs, maxAgeMs, fullReadEveryMs },
+    limits: () => ({ requestTimeoutMs, maxAgeMs, fullReadEveryMs }),
     suspicions,
     env: {},
     openHttpClient,

@@ -29,7 +29,7 @@ function open(
   return new HttpRequests({
     web: openHttpClient({ ca: [], proxyOf: () => null }),
     time,
-    limits: { requestTimeoutMs: 30_000, ...limits },
+    limits: () => ({ requestTimeoutMs: 30_000, ...limits }),
     origins: new Set([server.url]),
     allowInsecure: false,
     atOnce: 3,

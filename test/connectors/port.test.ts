@@ -431,7 +431,7 @@ async function open(
   const said = { kind: 'ours', idNamespace: null, timeZone: zone, availability: null, events: null, venues: null }
   const settings = { ...said, proxy: null, ca: null, allowInsecure: true, givesCells }
   const limits = { requestTimeoutMs: 5000, maxAgeMs: 30_000 }
-  const context = { showIn: zone, time: systemTime, observe: () => {}, limits, env: {}, openHttpClient }
+  const context = { showIn: zone, time: systemTime, observe: () => {}, limits: () => limits, env: {}, openHttpClient }
   const crm = await openShippedCrm(connector, values, settings, context)
   return { crm, reader: new Reader(crm.events) }
 }

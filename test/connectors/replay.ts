@@ -59,7 +59,7 @@ export async function openConfigured(
   return openCrm(crm, {
     further: representation.further,
     showIn: timeZone,
-    limits: { requestTimeoutMs: crm.requestTimeoutMs ?? 30_000, maxAgeMs: 30_000 },
+    limits: () => ({ requestTimeoutMs: crm.requestTimeoutMs ?? 30_000, maxAgeMs: 30_000 }),
     time: systemTime,
     observe,
     env: {},

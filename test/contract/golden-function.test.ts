@@ -13,7 +13,7 @@ import { GOLDEN, listsOf, shapeSuffix } from './golden-cases.ts'
 
 const PLAIN = { block: null, texts: null }
 
-const formatter = new Formatter({ basePath: '/', namespace: 'EventsApi', links: { event: [], venue: [] } })
+const formatter = new Formatter(() => ({ basePath: '/', namespace: 'EventsApi', links: { event: [], venue: [] } }))
 
 describe('the golden cases, by mapping and formatter only (contract §2, §3)', () => {
   it('are 50', () => {
@@ -41,7 +41,12 @@ async function formatOf(golden: Golden): Promise<(shape: Shape) => string> {
   const zone = zoneOf(golden.timeZone)
   const { events, venues } = openFilesCrm(
     { kind: 'files', directory: directory.crm, timeZone: zone, idNamespace: null, events: PLAIN, venues: PLAIN },
-    { showIn: zone, time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 10_000, maxAgeMs: 30_000 } },
+    {
+      showIn: zone,
+      time: systemTime,
+      observe: () => {},
+      limits: () => ({ requestTimeoutMs: 10_000, maxAgeMs: 30_000 }),
+    },
   )
   try {
     if (golden.kind === 'event') {

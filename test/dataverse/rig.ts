@@ -69,7 +69,7 @@ export async function rigOf(standIn: StandIn, options: RigOptions = {}): Promise
   }
   const context = {
     showIn: london,
-    limits: { requestTimeoutMs: timeoutMs, maxAgeMs: freshness.maxAgeMs },
+    limits: () => ({ requestTimeoutMs: timeoutMs, maxAgeMs: freshness.maxAgeMs }),
     time,
     observe,
     openHttpClient,
@@ -79,10 +79,10 @@ export async function rigOf(standIn: StandIn, options: RigOptions = {}): Promise
   const replica = new Replica({
     crm,
     lists: new ListMaker(
-      new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+      new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })),
     ).make(),
-    settings: freshness,
-    limits: { memoryBytes: 2e9 },
+    settings: () => freshness,
+    limits: () => ({ memoryBytes: 2e9 }),
     time,
     observe,
     pause: () => new Promise((resolve) => setImmediate(resolve)),

@@ -417,7 +417,7 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
         showIn: UTC,
         time: systemTime,
         observe: () => {},
-        limits: { requestTimeoutMs: 10_000, maxAgeMs: 30_000 },
+        limits: () => ({ requestTimeoutMs: 10_000, maxAgeMs: 30_000 }),
       })
       const held = { size: versions.size, version: (id: string) => versions.get(id) ?? Number.NaN }
       const pages = crm.events.read({ kind: 'full', cursor: null, held, signal: new AbortController().signal })

@@ -60,14 +60,14 @@ function open(before: Partial<Pick<ReplicaOptions, 'lists' | 'resumeState'>> = {
   const plain = { block: null, texts: null }
   const shared = { kind: 'files', timeZone: zone, idNamespace: null, events: plain, venues: plain } as const
   const limits = { requestTimeoutMs: 10_000, maxAgeMs: MAX_AGE_MS, memoryBytes: 2e9 }
-  const crm = openFilesCrm({ ...shared, directory }, { showIn: zone, time, observe: () => {}, limits })
+  const crm = openFilesCrm({ ...shared, directory }, { showIn: zone, time, observe: () => {}, limits: () => limits })
   const settings = { refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
   const replica = new Replica({
     lists: new ListMaker(formatter).make(),
     ...before,
     crm,
-    settings: { ...settings, maxAgeMs: MAX_AGE_MS },
-    limits,
+    settings: () => ({ ...settings, maxAgeMs: MAX_AGE_MS }),
+    limits: () => limits,
     time,
     observe: () => {},
     pause: () => Promise.resolve(),

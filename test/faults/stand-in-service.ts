@@ -35,13 +35,17 @@ let internalErrors = 0
 const replica = new Replica({
   crm,
   lists: new ListMaker(formatter).make(),
-  settings: freshness,
-  limits: { memoryBytes: 1e9 },
+  settings: () => freshness,
+  limits: () => ({ memoryBytes: 1e9 }),
   time: systemTime,
   observe: () => {},
   pause: () => new Promise((resolve) => setImmediate(resolve)),
 })
-const admissions = new Admissions(freshness, limits, systemTime)
+const admissions = new Admissions(
+  () => freshness,
+  () => limits,
+  systemTime,
+)
 const service = new Service({
   served: () => replica,
   admissions,

@@ -14,7 +14,7 @@ import { eventKind } from '../../src/records/packing.ts'
 import { RecordList } from '../../src/records/record-list.ts'
 import { ZERO } from '../../src/domain/number.ts'
 
-const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const formatter = new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
 const DAY = Date.UTC(2026, 10, 22)
 const TAGS = ['Talk', 'TALK', 'Café', 'Free', 'Dinner']
 const WITHHELD = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const

@@ -52,11 +52,11 @@ export function ownConnector<Item>(parts: Parts<Item>, ways: readonly Way[]): Li
     readsTickets: false,
     time,
     observe: () => {},
-    limits: {
+    limits: () => ({
       requestTimeoutMs: setting.patienceMs / 2,
       maxAgeMs: setting.maxAgeMs,
       fullReadEveryMs: setting.fullReadEveryMs,
-    },
+    }),
   })
   const read = source as ListSource<EventRecord> as unknown as ListSource<Item>
   return sourceOf(parts, ways.includes('changes') || ways.includes('since'), (request, view) => {

@@ -6,11 +6,11 @@ import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import { Formatter } from '../../src/formats/format.ts'
 
-export const formatter: Formatter = new Formatter({
+export const formatter: Formatter = new Formatter(() => ({
   basePath: '/',
   namespace: 'EventsApi',
   links: { event: [], venue: [] },
-})
+}))
 
 /** Returns the id with this number. */
 export function guidOf(number: number): Guid {

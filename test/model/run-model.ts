@@ -113,8 +113,8 @@ export async function runModel({
     const replica = new Replica({
       crm,
       lists: new ListMaker(formatter).make(),
-      settings: setting,
-      limits: { memoryBytes: Number.POSITIVE_INFINITY },
+      settings: () => setting,
+      limits: () => ({ memoryBytes: Number.POSITIVE_INFINITY }),
       time: replicaTime,
       observe: (observation) => {
         if (observation.kind === 'shrunk') log.hold(observation.list, time.trueMs)
@@ -124,7 +124,14 @@ export async function runModel({
       },
       pause: () => Promise.resolve(),
     })
-    return { replica, admissions: new Admissions(setting, setting, replicaTime) }
+    return {
+      replica,
+      admissions: new Admissions(
+        () => setting,
+        () => setting,
+        replicaTime,
+      ),
+    }
   }
   const host: Host = new Host(open, crmOf, { setting, time, chance })
   onStage?.({ time, replica: host.running.replica })

@@ -71,7 +71,9 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
   }
 
   const emptyLists = (): RecordLists =>
-    new ListMaker(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })).make()
+    new ListMaker(
+      new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })),
+    ).make()
 
   it('the snapshot is read as it was written, or CHANGELOG names "snapshot format"', async () => {
     const name = readdirSync(folder).find((file) => file.endsWith('.snapshot')) ?? ''
@@ -92,7 +94,12 @@ describe.each(VERSIONS)('what %s left behind', (version) => {
     const { begunAtMs } = JSON.parse(first) as { readonly begunAtMs: number }
     const limits = { memoryBytes: 1e9 }
     const fingerprint = name.replace('.snapshot', '')
-    const file = new SnapshotFile({ directory, fingerprint: () => fingerprint, limits, pause: () => Promise.resolve() })
+    const file = new SnapshotFile({
+      directory,
+      fingerprint: () => fingerprint,
+      limits: () => limits,
+      pause: () => Promise.resolve(),
+    })
     const lists = emptyLists()
     const now = { ...systemTime.now(), wallMs: begunAtMs + 1000 }
     const stored = await file.read(lists, now, new AbortController().signal)

@@ -92,7 +92,7 @@ async function ofFiles(): Promise<readonly string[]> {
       showIn: zoneOf('Europe/Berlin'),
       time: systemTime,
       observe: () => {},
-      limits: { requestTimeoutMs: 5000, maxAgeMs: 30_000 },
+      limits: () => ({ requestTimeoutMs: 5000, maxAgeMs: 30_000 }),
     },
   )
   writeFileSync(join(directory, 'events.json'), JSON.stringify(eventRows()))

@@ -179,14 +179,14 @@ export class Rig {
         close: () => Promise.resolve(),
       },
       lists: new ListMaker(formatter).make(),
-      settings: {
+      settings: () => ({
         maxAgeMs: 30_000,
         refreshEveryMs: 3_600_000,
         fullReadEveryMs: 900_000,
         staleIfErrorMs,
         shrinkGuardMs: 86_400_000,
-      },
-      limits: { memoryBytes },
+      }),
+      limits: () => ({ memoryBytes }),
       time,
       observe: (observation) => {
         this.observed.push(observation)
@@ -194,7 +194,7 @@ export class Rig {
       },
       pause,
     })
-    this.file = new WatchedFile({ directory, fingerprint: () => fingerprint, limits: { memoryBytes }, pause })
+    this.file = new WatchedFile({ directory, fingerprint: () => fingerprint, limits: () => ({ memoryBytes }), pause })
     this.keeper = new SnapshotKeeper({
       file: this.file,
       replica: this.replica,

@@ -447,7 +447,12 @@ describe('a snapshot is written', () => {
     for (const path of left.slice(1)) utimesSync(path, Date.now() / 1000, Date.now() / 1000 - 660)
     const { replica } = await new Rig(tables()).start()
     const limits = { memoryBytes: 100 }
-    const file = new SnapshotFile({ directory, fingerprint: () => '0123456789ab', limits, pause: async () => {} })
+    const file = new SnapshotFile({
+      directory,
+      fingerprint: () => '0123456789ab',
+      limits: () => limits,
+      pause: async () => {},
+    })
     const describeLists = (): SnapshotState => {
       if (replica.snapshotState === null) throw new Error('the lists are loaded')
       return replica.snapshotState

@@ -80,7 +80,7 @@ export function readerScene(
       memory: () => ({ takenBytes: 0, limitBytes: Infinity }),
       ...options,
     },
-    settings,
+    () => settings,
   )
   /** Runs a read to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {

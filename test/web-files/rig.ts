@@ -44,7 +44,7 @@ export async function openRig(crm: string, env: Readonly<Record<string, string>>
   const observe = (seen: Observation): void => {
     if (seen.kind === 'crm-noticed') notices.push(seen.message)
   }
-  const shared = { time, observe, limits }
+  const shared = { time, observe, limits: () => limits }
   const webFiles = await openWebFiles(settings, { ...shared, env }, async () => (options) => openHttpClient(options))
   return Object.assign(rig, {
     notices,

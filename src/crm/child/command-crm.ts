@@ -113,7 +113,7 @@ class CommandHost implements RowHost {
     whyKilled: () => Failed | null,
   ): Rows {
     const { time, limits } = this.#context
-    const patienceMs = limits.requestTimeoutMs * PATIENCE
+    const patienceMs = limits().requestTimeoutMs * PATIENCE
     const output = new CommandOutput(this.name, way, (word) => this.#tellUnknown(word))
     const chunks = stdout[Symbol.asyncIterator]()
     const silent = (): Failed => {

@@ -132,7 +132,7 @@ class ConnectorHost {
         configured: proxy,
         env,
       }),
-      limits,
+      limits: () => limits,
       allowInsecure: start.allowInsecure,
       time: systemTime,
       onWait: (forMs, why) => this.#send({ is: 'waiting', forMs, why }),

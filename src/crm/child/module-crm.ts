@@ -205,7 +205,7 @@ class ModuleHost implements RowHost {
   #start(): Alive {
     const { limits, env, time, trace } = this.#context
     const { path, ca, proxy, allowInsecure } = this.#settings
-    const { requestTimeoutMs, longestPauseMs } = limits
+    const { requestTimeoutMs, longestPauseMs } = limits()
     const child = spawnBare(process.execPath, hostArguments(), dirname(path.file), true)
     const { promise, resolve } = Promise.withResolvers<ConnectorOutline | Failure>()
     const alive: Alive = {
@@ -330,7 +330,7 @@ class ModuleHost implements RowHost {
       if (resident > this.#settings.memoryBytes) this.#kill(alive, tooMuchMemory(this.name, resident))
       if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS)
         this.#killSilent(alive, `held its event loop for more than ${LOOP_HELD_MS / 1000} s`)
-      const patienceMs = limits.requestTimeoutMs * PATIENCE
+      const patienceMs = limits().requestTimeoutMs * PATIENCE
       for (const { since } of alive.waiting.values()) {
         const silentMs = Math.min(elapsedMs(since, now), elapsedMs(alive.pausedUntil, now))
         if (silentMs > patienceMs) this.#killSilent(alive, `sent nothing for ${patienceMs / 1000} s`)

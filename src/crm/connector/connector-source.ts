@@ -32,7 +32,7 @@ export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
   readonly parts: ListParts
   readonly readsTickets: boolean
   readonly time: Time
-  readonly limits: CrmLimits
+  readonly limits: () => CrmLimits
   readonly observe: Observe
   /** The interval of comparisons of all rows; half the maximum age if absent. */
   readonly compareEveryMs?: () => number
@@ -74,7 +74,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   constructor(settings: ConnectorSourceSettings<Item>) {
     this.#settings = settings
     this.readsTickets = settings.readsTickets
-    const { observe, limits, compareEveryMs = (): number => limits.maxAgeMs / 2 } = settings
+    const { observe, limits, compareEveryMs = (): number => limits().maxAgeMs / 2 } = settings
     this.#comparisons = new Comparisons(compareEveryMs)
     this.#notices = new RowNotices(settings.stream.name, compareEveryMs, (message) =>
       observe({ kind: 'crm-noticed', message }),
@@ -104,7 +104,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
 
   /** Long enough for the time between two heartbeats, and for the start of the connector. */
   get patienceMs(): number {
-    return patienceOf(this.#settings.limits)
+    return patienceOf(this.#settings.limits())
   }
 
   /**
@@ -128,7 +128,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
-    const { stream, time, limits } = this.#settings
+    const { stream, time } = this.#settings
+    const limits = this.#settings.limits()
     const { held, signal, cursor, purpose } = request
     const longestMs = Math.max(limits.fullReadEveryMs ?? USUAL_LONGEST_MS, 3 * patienceOf(limits))
     // All pages have the time at which the read began, so rows that a connector fetches ahead cannot look newer than
@@ -156,7 +157,7 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   async examine(): Promise<Failure | null> {
     if (this.#comparisons.at !== null) return null
     const { stream, time, limits } = this.#settings
-    const patienceMs = PATIENCE_OF_FIRST * patienceOf(limits)
+    const patienceMs = PATIENCE_OF_FIRST * patienceOf(limits())
     const examining = new AbortController()
     const asked = this.#firstFault(examining.signal)
     const fault = await withTimeout(time, patienceMs, asked)

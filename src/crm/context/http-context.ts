@@ -14,7 +14,7 @@ import { readPages } from './http-pages.ts'
 export interface HttpSettings {
   readonly web: HttpClient
   readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
+  readonly limits: () => Pick<CrmLimits, 'requestTimeoutMs' | 'longestPauseMs'>
   readonly origins: ReadonlySet<string>
   readonly allowInsecure: boolean
   readonly atOnce: number
@@ -113,7 +113,7 @@ export class HttpRequests {
    * begins after the pause. In the middle of a list, a read has to wait: it might never come to its end.
    */
   #longestPauseMs({ isAnswered }: Reading): number {
-    return this.#settings.limits.longestPauseMs ?? (isAnswered ? Infinity : SHORT_PAUSE_MS)
+    return this.#settings.limits().longestPauseMs ?? (isAnswered ? Infinity : SHORT_PAUSE_MS)
   }
 
   #pauseFault({ host }: URL, pauseMs: number, status = 0): FetchFault {
@@ -160,7 +160,7 @@ export class HttpRequests {
       body,
       mostBytes: MOST_BYTES,
       signal,
-      timeoutMs: limits.requestTimeoutMs,
+      timeoutMs: limits().requestTimeoutMs,
       time,
       beforeRetry: () => this.#untilAllowed(url, reading).then(() => null),
     })

@@ -17,7 +17,7 @@ interface DownloadSettings {
   readonly web: ProxiedHttpClient
   readonly from: WebFile
   readonly time: Time
-  readonly limits: CrmLimits
+  readonly limits: () => CrmLimits
   /** Holds requests back while the server asks for a pause. */
   readonly throttle: Throttle
 }
@@ -194,11 +194,11 @@ export class Download {
 
   /** Sends the request and follows redirects. Configured headers are only sent to the URL's own origin. */
   async #follow(validators: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Followed | Failure> {
-    const { web, time, limits } = this.#settings
-    const { requestTimeoutMs } = limits
+    const { web, time } = this.#settings
+    const { requestTimeoutMs, memoryBytes = MOST_BYTES } = this.#settings.limits()
     const first = new URL(this.#url.reveal().trim())
     const begun = time.now()
-    const mostBytes = Math.min(MOST_BYTES, limits.memoryBytes ?? MOST_BYTES)
+    const mostBytes = Math.min(MOST_BYTES, memoryBytes)
     const cached = Object.keys(validators).length === 0 ? 'no-cache' : 'max-age=0'
     let url = first
     for (let redirects = 0; ; redirects++) {

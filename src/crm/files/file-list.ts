@@ -101,7 +101,7 @@ export class FileList<Item> implements ListSource<Item> {
 
   constructor(settings: FileListSettings<Item>) {
     this.#settings = settings
-    this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
+    this.#halfWritten = new HalfWritten(settings.list.name, settings.limits())
   }
 
   get idColumn(): string {
@@ -194,7 +194,7 @@ export class FileList<Item> implements ListSource<Item> {
       if (resting !== null) slices++
       return resting
     }
-    const { memoryBytes: limitBytes = 2e9 } = limits
+    const { memoryBytes: limitBytes = 2e9 } = limits()
     const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp, rest })
     // Said even if the file has no rows.
     const { ifLacking = null } = doubt ?? {}
@@ -238,7 +238,7 @@ export class FileList<Item> implements ListSource<Item> {
     const { time, limits } = this.#settings
     for (;;) {
       const before = steps()
-      const next = await withTimeout(time, limits.requestTimeoutMs, pending, signal)
+      const next = await withTimeout(time, limits().requestTimeoutMs, pending, signal)
       if (next !== TIMED_OUT) return next
       if (signal.aborted) return pending
       if (steps() > before) yield heartbeat(begunAt)

@@ -50,7 +50,7 @@ beforeEach(() => {
   } as const
   const observe = (observation: Observation): unknown => observed.push(observation)
   limits = { requestTimeoutMs: 10_000, maxAgeMs: 30_000 }
-  open = () => openFilesCrm(settings, { showIn: london, time, observe, limits })
+  open = () => openFilesCrm(settings, { showIn: london, time, observe, limits: () => limits })
   crm = open()
 })
 

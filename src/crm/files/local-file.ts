@@ -13,7 +13,7 @@ interface LocalFileSettings {
   readonly isMapped: boolean
   readonly descriptors: Descriptors
   readonly time: Time
-  readonly limits: CrmLimits
+  readonly limits: () => CrmLimits
 }
 
 /** Some file systems record times in steps this coarse, so a change soon after another may leave no trace. */
@@ -33,7 +33,7 @@ export class LocalFile implements FilePlace {
   }
 
   get patienceMs(): number {
-    return patienceOf(this.#settings.limits)
+    return patienceOf(this.#settings.limits())
   }
 
   async examine(): Promise<Failure | null> {

@@ -51,7 +51,7 @@ class WebPlace implements FilePlace {
 
   /** A download may take two time limits, and its last redirect two more short ones. */
   get patienceMs(): number {
-    return this.#limits.requestTimeoutMs * 4 + 1000
+    return this.#limits().requestTimeoutMs * 4 + 1000
   }
 
   /** Downloads the file, unless this process has done so. */

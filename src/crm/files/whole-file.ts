@@ -36,7 +36,7 @@ export async function fetchWebFile(
       web,
       from: { url: new Secret(parsed.href, IN_THE_FILE), sheet: null, headers: {} },
       time: systemTime,
-      limits: { requestTimeoutMs: TIMEOUT_MS, maxAgeMs: TIMEOUT_MS },
+      limits: () => ({ requestTimeoutMs: TIMEOUT_MS, maxAgeMs: TIMEOUT_MS }),
       throttle: new Throttle(systemTime, 1),
     })
     const copy = await download.get(null, new AbortController().signal)

@@ -10,7 +10,7 @@ import type { MappingContext } from '../mapping/list-setting.ts'
 import { type ListSuspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { Socket } from 'node:net'
 
-/** Limits that a reload may change: connectors read them at each exchange and keep no copy. */
+/** Limits that a reload may change: connectors ask for them at each exchange and keep no copy. */
 export interface CrmLimits {
   /** The time limit of one exchange with the CRM. */
   readonly requestTimeoutMs: number
@@ -27,7 +27,8 @@ export interface CrmLimits {
 export interface ConnectorContext {
   /** The time zone that Start and Finish are shown in. */
   readonly showIn: Zone
-  readonly limits: CrmLimits
+  /** Returns the limits now in force. */
+  readonly limits: () => CrmLimits
   readonly time: Time
   readonly observe: Observe
   readonly descriptors?: Descriptors

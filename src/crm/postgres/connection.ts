@@ -16,7 +16,7 @@ type Encryption = false | ConnectionOptions
 
 interface ConnectionSettings {
   readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: () => Pick<CrmLimits, 'requestTimeoutMs'>
   readonly descriptors: Descriptors
 }
 
@@ -58,7 +58,7 @@ export class Connection {
 
   /** The time limit of any exchange, in ms. */
   get limitMs(): number {
-    return this.#limits.requestTimeoutMs
+    return this.#limits().requestTimeoutMs
   }
 
   static async open(

@@ -110,7 +110,7 @@ export function openPostgresCrm(settings: CrmSettings<'postgres'>, context: Conn
       from: { events: eventsFrom, venues: venuesFrom },
       availability: null,
       // Computed at each use, since a reload may change the maximum age.
-      compareEveryMs: () => idScanEveryMs ?? Math.floor(limits.maxAgeMs / 2),
+      compareEveryMs: () => idScanEveryMs ?? Math.floor(limits().maxAgeMs / 2),
       givesCells: true,
       proxy: null,
       ca: null,

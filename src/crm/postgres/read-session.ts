@@ -82,7 +82,7 @@ export class ReadSession {
   get #begin(): string {
     // The server's limits expire slightly before Marquee's, so a slow statement does not cost the connection. The lock
     // limit expires before the limit of the statement that waits for it.
-    const { requestTimeoutMs } = this.#opener.settings.limits
+    const { requestTimeoutMs } = this.#opener.settings.limits()
     const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(requestTimeoutMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex';
