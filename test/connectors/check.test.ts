@@ -163,20 +163,6 @@ describe('check of a connector', () => {
     expect(status).toBe(2)
   })
 
-  it('names a connector whose read goes on after it was given up', async () => {
-    const slow = `full: async function* ({ http, settings }) {
-        if (++reads > 3) await new Promise((resolve) => setTimeout(resolve, 3000))
-        yield* http.pages(`
-    const { said } = await check(['--connector'], (text) =>
-      text
-        .replace('export default', 'let reads = 0\nexport default')
-        .replace(/full: .*\n\s*http\.pages\(/, slow)
-        .replace(/bearer: settings\.token,\n\s*\}\),/, 'bearer: settings.token })\n},'),
-    )
-    expect(said).toContain('events: a cancelled read did not end within a second')
-    expect(said).not.toContain('venues: a read that is given up')
-  })
-
   it('prints how each list is read, what that costs, and what the connector itself has to say', async () => {
     const own = `check: async ({ settings }) => [\`read from \${new URL(settings.url).hostname}\`], api: 2,`
     const { said, status } = await check([], (text) => text.replace('api: 2,', own))

@@ -123,8 +123,6 @@ describe('a command', () => {
     ['sleep 60 &', 'for 3 s, and has ended, but a program that it started keeps its output open'],
     [`echo '#strange 1'; echo '${JSON.stringify(eventRow(1))}'`, 'the unknown control line #strange, which is ignored'],
     [`exec ${GREEDY}`, 'more than crm.memory, and was ended'],
-    // What it has started counts as well.
-    [`${GREEDY}; wait`, 'more than crm.memory, and was ended'],
   ])('that does %s is told of, and costs no caller anything', async (script, sentence) => {
     await withCommand(script, (service) => service.says(sentence))
   })

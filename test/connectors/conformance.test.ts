@@ -172,22 +172,6 @@ describe('the examination of a connector', () => {
     expect(await findingsOf({ fields, full: () => pagesOf(rows) })).toEqual([])
   })
 
-  it('names a read that does not end when it is given up', async () => {
-    let isSlow = false
-    const stream: Stream = {
-      fields,
-      async *full() {
-        if (isSlow) await Bun.sleep(3000)
-        isSlow = ++reads > 0 && slowFrom-- <= 0
-        yield* pagesOf(ROWS)
-      },
-    }
-    let slowFrom = 1
-    expect(await findingsOf(stream)).toEqual([
-      'warning: events: a cancelled read did not end within a second: pass context.signal to every request',
-    ])
-  })
-
   it('asks no more than five requests where it is quick', async () => {
     let requests = 0
     const counted: Stream = {

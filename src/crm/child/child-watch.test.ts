@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import type { Observation } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, GroupMemory, killGroup, spawnBare, watchEvery } from './child-watch.ts'
+import { ChildPrints, killGroup, residentBytes, spawnBare } from './child-watch.ts'
 
 const KEY = `key-${'0123456789abcdef'.repeat(150)}`
 const time: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0.5 }
@@ -48,46 +48,11 @@ describe('what a connector prints', () => {
   })
 })
 
-it('looks at a process ten times a second, but once a second while it is idle', () => {
-  let [looks, isIdle, then]: [number, boolean, () => void] = [0, false, () => {}]
-  const ticking: Time = {
-    ...time,
-    after(_, next) {
-      then = next
-      return () => (then = () => {})
-    },
-  }
-  const stop = watchEvery(
-    ticking,
-    () => isIdle,
-    () => looks++,
-  )
-  const looksIn = (ticks: number): number => {
-    looks = 0
-    for (let tick = 0; tick < ticks; tick++) then()
-    return looks
-  }
-  expect(looksIn(10)).toBe(10)
-  isIdle = true
-  expect(looksIn(15)).toBe(1)
-  isIdle = false
-  expect(looksIn(1)).toBe(1)
-  stop()
-  expect(looksIn(1)).toBe(0)
-})
-
-describe.skipIf(process.platform !== 'linux')('the memory of a group of processes', () => {
-  const HOLDS = "x=$(head -c 40000000 /dev/zero | tr '\\0' a); sleep 60"
-
-  it.each([
-    ['started', 'sh -c "$0" & wait'],
-    ['started, which one of them started', `sh -c 'sh -c "$0"; true' "$0" & wait`],
-    ['started, and whose parent has ended', '(sh -c "$0" &); sleep 60'],
-  ])('has that of a process that its program %s', async (_, script) => {
-    const child = spawnBare('sh', ['-c', script, HOLDS], '/')
-    const memory = new GroupMemory(child)
+describe.skipIf(process.platform !== 'linux')('the memory of a process', () => {
+  it('is what it holds itself', async () => {
+    const child = spawnBare('sh', ['-c', "x=$(head -c 40000000 /dev/zero | tr '\\0' a); sleep 60"], '/')
     const seen = await eventually(
-      async () => memory.residentBytes ?? 0,
+      async () => residentBytes(child) ?? 0,
       (bytes) => bytes > 40_000_000,
     ).finally(() => killGroup(child))
     expect(seen).toBeGreaterThan(40_000_000)
@@ -98,6 +63,6 @@ describe.skipIf(process.platform !== 'linux')('the memory of a group of processe
     await new Promise((resolve) => {
       child.once('close', resolve)
     })
-    expect(new GroupMemory(child).residentBytes).toBeNull()
+    expect(residentBytes(child)).toBeNull()
   })
 })

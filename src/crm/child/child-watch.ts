@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Observe } from '../../observe/observation.ts'
@@ -32,94 +32,32 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-const WATCH_EVERY_MS = 100
-/** An idle process is looked at so many times more rarely: each look reads many files of `/proc`. */
-const IDLE_RARER = 10
+const WATCH_EVERY_MS = 250
 
-/** Calls `look` now and again, until the returned function is called. */
-export function watchEvery(time: Time, isIdle: () => boolean, look: () => void): () => void {
-  let idle = 0
-  let cancel = time.after(0, again)
+/** Calls `look` four times a second, until the returned function is called. */
+export function watchEvery(time: Time, look: () => void): () => void {
+  let cancel = time.after(WATCH_EVERY_MS, again)
   function again(): void {
     cancel = time.after(WATCH_EVERY_MS, again)
-    idle = isIdle() ? (idle + 1) % IDLE_RARER : 0
-    if (idle === 0) look()
+    look()
   }
   return () => cancel()
 }
 
-/** How many processes of the machine are examined at once. Examining all of them at once would hold up requests. */
-const ASKED_A_LOOK = 16
-
-/** The memory of a process group: of its first process, and of all that it has started. */
-export class GroupMemory {
-  readonly #pid: number
-  readonly #others = new Set<number>()
-  /** The processes of the machine that this round has not examined yet. */
-  #unasked: number[] = []
-
-  constructor({ pid = 0 }: ChildProcess) {
-    this.#pid = pid
+/** The memory of a process, without those that it has started, in bytes; `null` if the system does not report it. */
+export function residentBytes({ pid }: ChildProcess): number | null {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? null : Number(kilobytes) * 1024
+  } catch {
+    // The system has no such file, or the process has ended.
+    return null
   }
-
-  /** The memory of the group, in bytes; `null` if the system does not report it. */
-  get residentBytes(): number | null {
-    const own = residentBytes(this.#pid)
-    if (own === null) return null
-    this.#findOthers()
-    let sum = own
-    for (const pid of this.#others) {
-      const bytes = groupOf(pid) === this.#pid ? residentBytes(pid) : null
-      if (bytes === null) this.#others.delete(pid)
-      sum += bytes ?? 0
-    }
-    return sum
-  }
-
-  /** Finds what the group's processes have started: at once if its parent still runs, otherwise within a round. */
-  #findOthers(): void {
-    for (const child of childrenOf(this.#pid)) this.#others.add(child)
-    // Iterating a set includes what is added meanwhile, so this finds children of children.
-    for (const pid of this.#others) for (const child of childrenOf(pid)) this.#others.add(child)
-    if (this.#unasked.length === 0)
-      this.#unasked = readdirSync('/proc')
-        .map(Number)
-        .filter((pid) => pid > 0)
-    for (const pid of this.#unasked.splice(-ASKED_A_LOOK))
-      if (pid !== this.#pid && groupOf(pid) === this.#pid) this.#others.add(pid)
-  }
-}
-
-function residentBytes(pid: number): number | null {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(aboutProcess(pid, 'status')) ?? []
-  return kilobytes === undefined ? null : Number(kilobytes) * 1024
 }
 
 export function tooMuchMemory(name: string, bytes: number): Failure {
   const sentence = `${name} took ${Math.round(bytes / 1e6)} MB of memory, more than crm.memory, and was ended`
   return failureOf('too-large', sentence)
-}
-
-/** The group of a process. Its program's name, in brackets, may hold anything. */
-function groupOf(pid: number): number {
-  return Number(/^ \S+ \d+ (\d+)/.exec(aboutProcess(pid, 'stat').replace(/^.*\)/s, ''))?.[1])
-}
-
-/** The processes that the main thread of a process has started. */
-function childrenOf(pid: number): readonly number[] {
-  return aboutProcess(pid, `task/${pid}/children`)
-    .split(' ')
-    .map(Number)
-    .filter((child) => child > 0)
-}
-
-/** Returns a file of `/proc`; empty if the system has none, or the process has ended. */
-function aboutProcess(pid: number, file: 'stat' | 'status' | `task/${number}/children`): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 const LONGEST_LINE = 500

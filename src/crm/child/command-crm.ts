@@ -12,7 +12,7 @@ import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { connectorCrm } from '../connector/connector-crm.ts'
 import type { ConnectorOutline, RowHost, Rows, Way, WayArgument } from '../connector/row-host.ts'
 import { GivenSettings } from '../context/given-settings.ts'
-import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
+import { ChildPrints, killGroup, residentBytes, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
 import { CommandOutput } from './command-output.ts'
 import type { ProcessContext } from './module-crm.ts'
 
@@ -20,8 +20,6 @@ import type { ProcessContext } from './module-crm.ts'
 const PATIENCE = 3
 const LONGEST_TRACED = 2048
 const SETTLING_MS = 2000
-/** A command runs only for a read. */
-const NEVER_IDLE = (): boolean => false
 
 /** Opens a connector that is a command. Each read starts the command once. */
 export function openCommandCrm(settings: CrmSettings<'command'>, context: ProcessContext): Promise<Crm> {
@@ -78,10 +76,9 @@ class CommandHost implements RowHost {
     this.#prints.follow(stderr)
     const giveUp = (): void => killGroup(child)
     signal.addEventListener('abort', giveUp, { once: true })
-    const memory = new GroupMemory(child)
     let killed: Failed | null = null
-    const stopWatch = watchEvery(this.#context.time, NEVER_IDLE, () => {
-      const bytes = memory.residentBytes ?? 0
+    const stopWatch = watchEvery(this.#context.time, () => {
+      const bytes = residentBytes(child) ?? 0
       if (bytes <= this.#settings.memoryBytes) return
       killed = { ok: false, failure: tooMuchMemory(this.name, bytes) }
       killGroup(child)

@@ -65,7 +65,6 @@ class ConnectorHost {
   readonly #reads = new Map<number, OpenRead>()
   readonly #secrets = new Set<string>()
   #run: ConnectorRun | null = null
-  readonly #loop = new LoopWatch()
 
   constructor(openHttpClient: OpenHttpClient, noteLoadedFiles: () => LoadedFiles, write: (bytes: Buffer) => void) {
     this.#openHttpClient = openHttpClient
@@ -88,8 +87,7 @@ class ConnectorHost {
     else if (message.do === 'next') void this.#next(message.read)
     else if (message.do === 'close') this.#close(message.read)
     else if (message.do === 'end') void this.#end()
-    else if (message.do === 'ping')
-      this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss(), heldMs: this.#loop.heldMs })
+    else if (message.do === 'ping') this.#send({ is: 'pong', residentBytes: process.memoryUsage.rss() })
     else {
       this.#noteSecrets(message.settings)
       this.#run?.take(message.settings)
@@ -168,7 +166,6 @@ class ConnectorHost {
   #open({ read, list, way, argument, purpose }: Extract<ToHost, { do: 'open' }>): void {
     if (this.#run === null) return
     const controller = new AbortController()
-    this.#loop.start()
     this.#reads.set(read, { rows: this.#run.rows(list, way, argument, controller.signal, purpose), controller })
   }
 
@@ -183,55 +180,20 @@ class ConnectorHost {
         rows.filter((row) => Buffer.isBuffer(row)),
       )
     }
-    this.#forget(read)
+    this.#reads.delete(read)
     const ended = given.value
     this.#send(ended.ok ? { is: 'end', read, ...ended } : { is: 'failed', read, ...ended.failure })
   }
 
-  #forget(read: number): void {
-    this.#reads.delete(read)
-    if (this.#reads.size === 0) this.#loop.stop()
-  }
-
   #close(read: number): void {
     const reading = this.#reads.get(read)
-    this.#forget(read)
+    this.#reads.delete(read)
     reading?.controller.abort()
-    const told = (): void => this.#send({ is: 'closed', read })
-    reading?.rows.return({ ok: true, cursor: null }).then(told, told)
+    // Whether a read that was given up fails interests nobody.
+    reading?.rows.return({ ok: true, cursor: null }).catch(() => {})
   }
 }
 
 function isToHost(message: unknown): message is ToHost {
   return typeof message === 'object' && message !== null && 'do' in message
-}
-
-const LOOK_EVERY_MS = 10
-
-/** Measures the longest time that the event loop was blocked during reads. */
-class LoopWatch {
-  heldMs = 0
-  #timer: ReturnType<typeof setInterval> | null = null
-
-  start(): void {
-    if (this.#timer !== null) return
-    let lookedMs = performance.now()
-    let usedMs = processorMs()
-    this.#timer = setInterval(() => {
-      const [nowMs, nowUsedMs] = [performance.now(), processorMs()]
-      // On a busy machine the process also waits for a processor, which is not the connector's fault.
-      this.heldMs = Math.max(this.heldMs, Math.min(nowMs - lookedMs - LOOK_EVERY_MS, nowUsedMs - usedMs))
-      ;[lookedMs, usedMs] = [nowMs, nowUsedMs]
-    }, LOOK_EVERY_MS)
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer)
-    this.#timer = null
-  }
-}
-
-function processorMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
 }

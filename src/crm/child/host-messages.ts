@@ -50,14 +50,12 @@ export type FromHost =
     >)
   | ({ readonly is: 'end'; readonly read: number } & Extract<RowsEnd, { ok: true }>)
   | ({ readonly is: 'failed'; readonly read: number } & Failure)
-  /** A read that was given up has ended. */
-  | { readonly is: 'closed'; readonly read: number }
   | { readonly is: 'hint'; readonly list: ListName; readonly hint: Hint }
   | { readonly is: 'notice'; readonly list: ListName; readonly sentence: string }
   | { readonly is: 'waiting'; readonly forMs: number; readonly why: string }
   /** A request to the CRM, or the beginning of its answer. */
   | { readonly is: 'traced'; readonly line: string }
-  | { readonly is: 'pong'; readonly residentBytes: number; readonly heldMs: number }
+  | { readonly is: 'pong'; readonly residentBytes: number }
 
 /** The longest line that the host writes. A longer one is refused, because it could fill the memory. */
 const LONGEST_LINE = 8 * 1024 * 1024

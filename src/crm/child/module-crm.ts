@@ -26,7 +26,7 @@ import { withTimeout } from '../../time/waiting.ts'
 import { GivenSettings } from '../context/given-settings.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Pauses } from '../kit/throttle.ts'
-import { ChildPrints, GroupMemory, killGroup, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
+import { ChildPrints, killGroup, residentBytes, spawnBare, tooMuchMemory, watchEvery } from './child-watch.ts'
 import { type Frame, type ToHost, CHANNEL, eachFrame } from './host-messages.ts'
 
 export interface ProcessContext extends ConnectorContext {
@@ -50,8 +50,6 @@ interface Alive {
   readonly ready: Promise<ConnectorOutline | Failure>
   readonly settleReady: (told: ConnectorOutline | Failure) => void
   readonly waiting: Map<number, Waiting>
-  /** The reads that were given up and have not ended yet. */
-  readonly closing: Set<number>
   /** Whether the connector's file is being imported. */
   isLoading: boolean
   /** Whether the connector has something to close. */
@@ -83,8 +81,6 @@ const STRAY_MS = 1000
  */
 class ModuleHost implements RowHost {
   readonly name: string
-  /** The longest time that the connector blocked its event loop during reads, in ms. */
-  heldMs = 0
   readonly #settings: CrmSettings<'module'>
   readonly #context: ProcessContext
   readonly given: GivenSettings
@@ -176,10 +172,6 @@ class ModuleHost implements RowHost {
     return promise
   }
 
-  get unfinished(): number {
-    return this.#alive?.closing.size ?? 0
-  }
-
   takeSecrets(): void {
     if (this.#alive !== null) tell(this.#alive, { do: 'settings', settings: this.given.sent })
   }
@@ -216,7 +208,6 @@ class ModuleHost implements RowHost {
         resolve(told)
       },
       waiting: new Map(),
-      closing: new Set(),
       isLoading: false,
       closes: false,
       pingedAt: null,
@@ -280,7 +271,6 @@ class ModuleHost implements RowHost {
     if (head.is === 'hint') return this.#hints[head.list].forEach((hint) => hint(head.hint))
     if (head.is === 'notice') return this.#prints.notice(`${head.list}: ${head.sentence}`)
     if (head.is === 'traced') return this.#context.trace?.(this.given.shown(head.line, Number.POSITIVE_INFINITY))
-    if (head.is === 'closed') return void alive.closing.delete(head.read)
     if (head.is === 'unusable') {
       const failure = failureOf('misconfigured', this.given.shown(head.message))
       alive.settleReady(failure)
@@ -288,8 +278,8 @@ class ModuleHost implements RowHost {
       return this.#kill(alive, failure)
     }
     if (head.is === 'pong') {
-      ;[alive.pingedAt, alive.residentBytes] = [null, head.residentBytes]
-      this.heldMs = Math.max(this.heldMs, head.heldMs)
+      alive.pingedAt = null
+      alive.residentBytes = head.residentBytes
       return
     }
     if (head.is === 'waiting') {
@@ -322,11 +312,9 @@ class ModuleHost implements RowHost {
 
   #watch(alive: Alive): () => void {
     const { time, limits } = this.#context
-    const memory = new GroupMemory(alive.child)
-    const isIdle = (): boolean => alive.waiting.size === 0 && !alive.isLoading
-    return watchEvery(time, isIdle, () => {
+    return watchEvery(time, () => {
       const now = time.now()
-      const resident = memory.residentBytes ?? alive.residentBytes
+      const resident = residentBytes(alive.child) ?? alive.residentBytes
       if (resident > this.#settings.memoryBytes) this.#kill(alive, tooMuchMemory(this.name, resident))
       if (alive.pingedAt !== null && elapsedMs(alive.pingedAt, now) > LOOP_HELD_MS)
         this.#killSilent(alive, `held its event loop for more than ${LOOP_HELD_MS / 1000} s`)
@@ -379,7 +367,6 @@ function endedBy(failure: Failure): Step {
 function giveUpRead(alive: Alive, read: number): void {
   const waiting = alive.waiting.get(read)
   alive.waiting.delete(read)
-  alive.closing.add(read)
   waiting?.settle(endedBy(failureOf('internal', 'the read was given up')))
   tell(alive, { do: 'close', read })
 }

@@ -1,7 +1,6 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Finding } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
-import { TIMED_OUT, sleep, withTimeout } from '../../time/waiting.ts'
 import { type CellObject, cellAt, plainText, shownText, sourceDigits, whereIs } from '../cells/cell.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import { pairIn, rowIn, stampText } from './list-rows.ts'
@@ -10,8 +9,6 @@ import type { RowStream } from './row-stream.ts'
 import { farAheadLike, isNotBefore } from './stamps.ts'
 
 const LOOKED_UP = 3
-const ABORTED_WITHIN_MS = 1000
-const UNDER_WAY_MS = 20
 /** Up to this many differences may be changes made during the examination. */
 const FEW_CHANGES = 20
 /** The most rows of a way other than full, before it is known how many full returns. */
@@ -30,7 +27,7 @@ class Seen {
   cursor: string | null = null
 }
 
-export type ExaminedRows = Pick<RowStream, 'shape' | 'open'> & Partial<Pick<RowStream, 'host'>>
+export type ExaminedRows = Pick<RowStream, 'shape' | 'open'>
 
 export async function examineList(
   name: ListName,
@@ -81,7 +78,6 @@ class Examined {
       this.#report('neither full nor changes returned a cursor, so the list is read in full', false)
     const second = await this.#read('full', null)
     if (second !== null) this.#checkSame(first, second)
-    await this.#checkAbort()
     return this.#findings
   }
 
@@ -231,25 +227,6 @@ class Examined {
     if (one === undefined) return
     const sentence = `two full reads in a row returned different rows: only one has ${one.slice(0, 80)}`
     this.#report(`${sentence}. Do pages have an order?`)
-  }
-
-  async #checkAbort(): Promise<void> {
-    const reading = new AbortController()
-    const unfinished = (): number => this.#stream.host?.unfinished ?? 0
-    // Reads of the other list, which was examined before, may still be ending.
-    const others = unfinished()
-    const rows = this.#stream.open('full', null, reading.signal)
-    const pending = rows.next()
-    // Wait until the first request of the read has been sent.
-    const { signal } = new AbortController()
-    await sleep(UNDER_WAY_MS, this.#time, signal)
-    reading.abort()
-    const ended = await withTimeout(this.#time, ABORTED_WITHIN_MS, pending)
-    if (ended !== TIMED_OUT) await rows.return(CUT)
-    for (let waitedMs = 0; unfinished() > others && waitedMs < ABORTED_WITHIN_MS; waitedMs += UNDER_WAY_MS)
-      await sleep(UNDER_WAY_MS, this.#time, signal)
-    if (ended === TIMED_OUT || unfinished() > others)
-      this.#report('a cancelled read did not end within a second: pass context.signal to every request', false)
   }
 }
 

@@ -132,10 +132,6 @@ export interface RowHost {
   takeSecrets?(): void
   /** Calls back when the connector hints at a change. Returns a function that stops this. */
   onHint(list: ListName, callback: (hint: Hint) => void): () => void
-  /** The longest time that the connector blocked its event loop, in ms; absent if not measured. */
-  readonly heldMs?: number
-  /** The number of reads that were given up and have not ended yet; absent if that is not known. */
-  readonly unfinished?: number
   close(): Promise<void>
 }
 
