@@ -1,13 +1,14 @@
 /**
  * Makes the package: `npm run package [-- FOLDER]`, `dist` otherwise. It holds the `files` of package.json, the
- * JavaScript in `lib`, and a package.json without what only a checkout needs. Of the two runtimes it brings Bun: the
- * other one is what runs npm.
+ * JavaScript in `lib`, the description of the sample's service, and a package.json without what only a checkout needs.
+ * Of the two runtimes it brings Bun: the other one is what runs npm.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
+import { descriptionFiles } from './description-files.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const target = resolve(process.argv[2] ?? join(ROOT, 'dist'))
@@ -24,6 +25,7 @@ try {
   for (const { path } of packed(ROOT, '--dry-run').files) {
     if (!path.startsWith('lib/')) cpSync(join(ROOT, path), join(folder, path))
   }
+  for (const [path, text] of descriptionFiles()) writeFileSync(join(folder, path), text)
   for (const path of globSync('**/*.md', { cwd: folder })) keepLinks(join(folder, path))
   run(process.execPath, [join(ROOT, 'scripts/build-library.ts'), join(folder, 'lib')])
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packageManifest(), null, 2)}\n`)

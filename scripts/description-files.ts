@@ -6,7 +6,8 @@ import { openZone } from '../src/domain/zone.ts'
 import { describedTypes } from './described-types.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const CLIENT = 'docs/examples/marquee-client.ts'
+/** The client in one file, whose types are generated. */
+export const CLIENT = 'docs/examples/marquee-client.ts'
 const TYPES = /(\/\/ Types: written by scripts\/description\.ts\.\n)[^]*?(\/\/ End of the types\.)/
 
 const zone = openZone('UTC')
@@ -26,7 +27,7 @@ export const INSTANCE: Instance = {
   zone,
 }
 
-/** Generates the files in docs/ that contain the description, by path. */
+/** Generates the files in docs/ that contain the description, by path. Only the client is committed. */
 export function descriptionFiles(): ReadonlyMap<string, string> {
   const types = describedTypes()
   const client = readFileSync(join(ROOT, CLIENT), 'utf8')

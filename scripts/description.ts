@@ -1,4 +1,4 @@
-/** Writes docs/openapi.json, docs/marquee.d.ts and the types within docs/examples/marquee-client.ts. */
+/** Writes the types within docs/examples/marquee-client.ts, and what only the package has: docs/openapi.json, docs/marquee.d.ts. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { descriptionFiles } from './description-files.ts'

@@ -48,11 +48,12 @@ afterAll(() => rmSync(folder, { recursive: true }), 120_000)
 describe('the package', () => {
   it('holds what runs, what a person reads, and nothing else', () => {
     const files = globSync('**/*', { cwd: inside, exclude: (name) => name === 'node_modules' })
-    // Types for authors of connectors.
+    // Types for authors of clients and of connectors.
     expect(files.filter((name) => name.endsWith('.d.ts')).toSorted()).toEqual([
       'docs/marquee.d.ts',
       'lib/crm/connector/marquee-connector.d.ts',
     ])
+    expect(files).toContain('docs/openapi.json')
     const sources = files.filter((name) => name.startsWith('lib/') && !name.endsWith('.d.ts'))
     const kinds = new Set(sources.map((name) => /(\.\w+)*$/.exec(name)?.[0]))
     expect([...kinds].filter((kind) => /\.ts$|test/.test(kind ?? ''))).toEqual([])
