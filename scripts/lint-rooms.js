@@ -1,4 +1,4 @@
-// A linter rule: imports between rooms point one way and go through a room's doors (CONTRIBUTING, "Map"). The rooms
+// A linter rule: imports between rooms point one way and go through a room's doors (CONTRIBUTING, "The map"). The rooms
 // are listed in .oxlintrc.json, each after those that it may import.
 import { dirname, join, relative } from 'node:path'
 

@@ -40,7 +40,7 @@ function reExports({ path, text }: SourceFile): readonly string[] {
   })
 }
 
-/** Each exported name must be unique (CONTRIBUTING, "Words"). */
+/** Each exported name must be unique (src/README.md, "Words"). */
 function declaredTwice(): readonly string[] {
   const homes = new Map<string, string[]>()
   for (const { path, text } of files) {
