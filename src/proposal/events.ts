@@ -114,11 +114,11 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
     fields.push({ key: 'TicketsAvailable', ...leftOf(capacity, sold) })
   } else {
     const marked = soldOutOf(filled, taken, capacity) ?? (unsold === null ? null : unsoldTickets(capacity, unsold))
-    if (marked !== null) fields.push(marked)
-    else {
-      if (capacity === null) ask('TicketCapacity')
-      ask('TicketsAvailable')
-    }
+    if (capacity === null && marked !== null)
+      fields.push({ key: 'TicketCapacity', value: OPEN, evidence: SOLD_OUT_QUESTION })
+    else if (capacity === null) ask('TicketCapacity')
+    if (marked === null) ask('TicketsAvailable')
+    else fields.push(marked)
   }
   const price = find(
     'Price',

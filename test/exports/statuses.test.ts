@@ -261,4 +261,43 @@ describe('events whose status says that they are sold out', () => {
     const { stderr } = await runCommand(['check'], { cwd: folder.path })
     if (source.includes("'?'")) expect(stderr).toContain('TicketsAvailable')
   })
+
+  it('are sold out in JSON-LD too once the questions of init are answered, though nothing counts tickets', async () => {
+    using folder = new WorkFolder({
+      'S.csv': `Datum;Beginn;Titel;Saal;Preis;Status
+04.12.2036;19:30;Krug;Großes Haus;18,- / 12,-;Karten erhältlich
+06.12.2036;16:00;Muck;Studio;9,-;ausverkauft
+`,
+    })
+    await runCommand(['init', '--from', 'S.csv'], { cwd: folder.path })
+    const proposed = readFileSync(folder.at('marquee.yaml'), 'utf8')
+    expect(proposed).toContain("TicketCapacity: '?'   # QUESTION: ")
+    const answers = {
+      lasting: '2h30m',
+      value: "'2147483647'",
+      TicketCapacity: "{ value: '2147483647' }",
+      showOnWeb: 'null',
+      active: 'null',
+    }
+    const answered = Object.entries(answers).reduce(
+      (text, [key, answer]) => text.replaceAll(`${key}: '?'`, `${key}: ${answer}`),
+      proposed.replace('port: 8080', 'port: 0'),
+    )
+    const more = 'operations: null\nfeeds: { jsonLd: on }\nrepresentation: { currency: EUR }\n'
+    folder.write('marquee.yaml', `${answered}\n${more}`)
+    const { child, listening } = await serve('bun', folder.at('marquee.yaml'))
+    try {
+      const { Events } = (await (await fetch(`${listening.address}api/events`)).json()) as Listed
+      const headers = { Accept: 'application/ld+json' }
+      const described = Events.map(async ({ Id }) =>
+        (await fetch(`${listening.address}api/events/${Id}`, { headers })).json(),
+      )
+      expect(await Promise.all(described)).toMatchObject([
+        { name: 'Krug', offers: { availability: 'https://schema.org/InStock' } },
+        { name: 'Muck', offers: { availability: 'https://schema.org/SoldOut' } },
+      ])
+    } finally {
+      await child.stop()
+    }
+  })
 })
