@@ -1,5 +1,7 @@
 import { expect, it } from 'bun:test'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { open } from '../support/browser.ts'
 import {
   BAD_PRICE,
@@ -205,14 +207,14 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
   })
 
   it('says why the CRM cannot be read, and until when callers get answers, as /status and explain do', async () => {
-    const freshness = { maxAge: '3s', refreshEvery: '100ms', staleIfError: '12h' }
+    const freshness = { maxAge: '10s', refreshEvery: '100ms', staleIfError: '12h' }
     const running = await dashboards.started(events(2, 0), { freshness })
     const { page } = await dashboards.opened(PHONE, running)
     await page.locator('#state.good').waitFor()
     running.directory.write('events', '{}')
     const state = page.locator('#state.warn', { hasText: /^The CRM cannot be read: / })
     await state.waitFor()
-    expect(await state.textContent()).toContain('; the data is still within 3 s.')
+    expect(await state.textContent()).toContain('; the data is still within 10 s.')
     await page.locator('#state.warn', { hasText: / with data \d+ s old\.$/ }).waitFor()
     const { operations } = running.listening
     const status = (await (await fetch(`${operations}status`)).json()) as {
@@ -241,11 +243,40 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
     await page.context().close()
   })
 
+  it('says how old the data is if no read fails, but the file may not be downloaded again within the maximum age', async () => {
+    // A file without ETag and Last-Modified is downloaded every ten seconds at most.
+    const server = createServer((_, response) => response.end('[]')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const bound = server.address()
+    const from = `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}/list.json`
+    const list = { from, fields: { Id: 'Id', Name: 'Name' } }
+    const shows = { from, fields: { ...list.fields, Start: 'Start', Finish: 'Finish' } }
+    const crm = {
+      kind: 'files',
+      idNamespace: '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11',
+      events: shows,
+      venues: list,
+    }
+    const running = await dashboards.started('[]', { crm, freshness: { maxAge: '4s', refreshEvery: '1s' } })
+    const { page } = await dashboards.opened(DESK, running)
+    const state = page.locator('#state.bad', { hasText: /the last complete read began \d+ s ago/ })
+    await state.waitFor()
+    expect(await state.textContent()).toMatch(
+      /^Callers get 502 for .*: the last complete read began \d+ s ago, and the maximum age is 4 s\.$/,
+    )
+    await page.context().close()
+    server.close()
+  })
+
   it('says why no snapshot can be written, and what a restart does meanwhile', async () => {
     const snapshot = { directory: '/proc/marquee' }
     const running = await dashboards.started(JSON.stringify([event(1)]), { snapshot })
     const { page } = await dashboards.opened(PHONE, running)
-    await page.locator('#state.warn', { hasText: 'no snapshot can be written' }).waitFor()
+    await page
+      .locator('#state.warn', {
+        hasText: /^Callers get data at most .*; no snapshot can be written for a restart: .+\.$/,
+      })
+      .waitFor()
     expect(await page.textContent('#snapshot')).toMatch(
       /^The snapshot cannot be written: .+\. Until it can, a restart reads both lists in full\. Marquee tries again every 5 minutes\.$/,
     )

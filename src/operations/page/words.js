@@ -69,7 +69,7 @@ export function stateOf(status) {
   if (silent.length > 0) {
     const names = silent.map(([name]) => name).join(' and ')
     const why = silent.map(([, list]) => list.lastError).find((message) => message !== null)
-    const reason = status.cluster?.lastError ?? why ?? 'the CRM has not been read in full yet'
+    const reason = status.cluster?.lastError ?? why ?? ageText(silent, maxAge)
     return ['bad', `Callers get 502 for ${names}: ${reason}.`]
   }
   const shrunk = lists.filter(([, list]) => list.shrunk !== null)
@@ -95,7 +95,10 @@ export function stateOf(status) {
   if (unfinished !== undefined) return ['warn', `Callers get data at most ${maxAge} old; ${unfinished[1].lastError}.`]
   if (status.lists.events.allOverSince !== null) return ['warn', overText(status)]
   if (status.snapshotError !== null)
-    return ['warn', `Callers get data at most ${maxAge} old; no snapshot can be written for a restart, see below.`]
+    return [
+      'warn',
+      `Callers get data at most ${maxAge} old; no snapshot can be written for a restart: ${status.snapshotError}.`,
+    ]
   const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
     const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
     const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
@@ -106,6 +109,13 @@ export function stateOf(status) {
   const what = mistaken.map(({ text }) => text).join(' and ')
   const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
   return [kind, `Callers get data at most ${maxAge} old; ${what} are withheld for mistakes, listed below.`]
+}
+
+/** Says why lists are not answered from although no read failed. */
+function ageText(silent, maxAge) {
+  const ages = silent.map(([, list]) => list.confirmedAgeMs)
+  if (ages.includes(null)) return 'the CRM has not been read in full yet'
+  return `the last complete read began ${spanText(Math.max(...ages))} ago, and the maximum age is ${maxAge}`
 }
 
 /** Says why lists cannot be read, and until when callers get answers all the same. */
