@@ -244,12 +244,15 @@ function explainHeld<Item>(
   const { now, mayAnswer, bridgedUntil } = options
   const { freshness } = from
   const kind = kindOf(from)
-  const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
+  const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now)]
   const shown = mayAnswer(from.list.kind.name)
   const representations = represent(from, id)
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
   const heldMs = Math.max(0, now.monotonicMs - row.updatedAt)
-  const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
+  // A list of a snapshot may not have been read since the start.
+  const audited =
+    auditedMs === null ? 'not read in full since the start' : `last read in full ${agoText(auditedMs)} ago`
+  const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and ${audited}`
   const until = bridgedUntil?.(from.list.kind.name) ?? null
   const tooOld = ': too old to serve, so callers get 502'
   const bridged = until === null ? '' : `: past the maximum age, and served until ${until} all the same`
