@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts'
 import { describeWithProc } from './needs-proc.ts'
 
 const EVENTS = 2000
-const ROUNDS = 5
+const ROUNDS = 3
 /** Requests a second: the same for both servers, and less than either can answer. */
 const RATE = 4000
 const SECONDS = 1

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { runCommand } from '../commands/run-command.ts'
-import { RUNTIMES } from '../support/depth.ts'
+import { inTurn } from '../support/depth.ts'
 import { serve } from '../support/marquee-process.ts'
 import { JsonServer } from './json-server.ts'
 import { eventRow, idNumbered } from './own-crm.ts'
@@ -81,7 +81,7 @@ const IN_CHECK: Readonly<Record<string, string>> = {
   pause: 'asks for fewer requests (429) until ',
 }
 
-describe.each(RUNTIMES)('a planted fault, on %s', (runtime) => {
+describe('a planted fault', () => {
   let server: JsonServer
   let folder: ConnectorFolder
   let mode = 'good'
@@ -106,7 +106,7 @@ describe.each(RUNTIMES)('a planted fault, on %s', (runtime) => {
     folder[Symbol.dispose]()
   })
 
-  it.each(FAULTS)('has its sentence in check: %s', async (fault, sentence, how) => {
+  it.each(inTurn(FAULTS))('has its sentence in check on %s: %s', async (runtime, fault, sentence, how) => {
     mode = fault
     const { status, stdout, stderr } = await runCommand(['check', '--config', folder.configuration], { runtime })
     const said = stdout + stderr
@@ -114,9 +114,9 @@ describe.each(RUNTIMES)('a planted fault, on %s', (runtime) => {
     expect([status === 0, said.includes(SECRET)]).toEqual([how !== 'fails' && fault !== 'pause', false])
   })
 
-  it.each(FAULTS)(
-    'has its sentence in the log, and in /status if rows are withheld or the read fails: %s',
-    async (fault, sentence, how) => {
+  it.each(inTurn(FAULTS, 1))(
+    'has its sentence in the log on %s, and in /status if rows are withheld or the read fails: %s',
+    async (runtime, fault, sentence, how) => {
       mode = fault
       const { child, listening } = await serve(runtime, folder.configuration)
       try {

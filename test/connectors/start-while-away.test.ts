@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { WorkFolder } from '../commands/work-folder.ts'
 import { eventually } from '../support/eventually.ts'
 import { serve } from '../support/marquee-process.ts'
-import { BOTH_RUNTIMES, RUNTIMES } from '../support/depth.ts'
+import { BOTH_RUNTIMES, inTurn } from '../support/depth.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
@@ -90,10 +90,10 @@ function folderFor(crm: keyof typeof CRMS): WorkFolder {
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status
 const env = { KEY: 'secret-word' }
 
-describe.each(RUNTIMES)('a start while a proxy answers in the place of the CRM, on %s', (runtime) => {
-  it.each(AWAY)(
-    '%s, %s: the service stays up, says so once, and serves as soon as the CRM is back',
-    async (crm, _, answer) => {
+describe('a start while a proxy answers in the place of the CRM', () => {
+  it.each(inTurn(AWAY))(
+    'on %s, %s, %s: the service stays up, says so once, and serves as soon as the CRM is back',
+    async (runtime, crm, _, answer) => {
       away = answer
       using folder = folderFor(crm)
       const { child, listening } = await serve(runtime, folder.at('marquee.yaml'), env)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { WorkFolder } from '../commands/work-folder.ts'
-import { BOTH_RUNTIMES, RUNTIMES } from '../support/depth.ts'
+import { BOTH_RUNTIMES, inTurn, RUNTIMES } from '../support/depth.ts'
 import { eventually as eventuallyWithin } from '../support/eventually.ts'
 import { serve } from '../support/marquee-process.ts'
 import { type Answer, type Asked, JsonServer } from './json-server.ts'
@@ -169,32 +169,35 @@ async function expectTruth(
   expect(text).toContain('marquee_list_failing{list="events"} 1')
 }
 
-describe.each(RUNTIMES)('a CRM that asks for a pause, on %s', (runtime) => {
-  it.each(CASES)('%s: everybody is told the truth at once', async (name, crm, answer, leastMs, why) => {
-    const one: Case = [name, crm, answer, leastMs, why]
-    const log = await withService(
-      runtime,
-      crm,
-      async (address, list, metrics) => {
-        await eventually(list, ({ lastError }) => lastError === null)
-        const { length } = server.asked
-        await eventually(
-          async () => server.asked.length,
-          (count) => count > length,
-        )
-        limit = answer
-        await expectTruth(address, list, metrics, one)
-        const asked = server.asked.length
-        await Bun.sleep(1500)
-        expect(server.asked.length - asked).toBeLessThan(2)
-      },
-      name.startsWith('files') ? '11s' : '1s',
-    )
-    const lines = log.split('\n').filter((line) => line.includes('the events') && line.includes('"level":"warn"'))
-    expect(lines.length).toBeLessThanOrEqual(3)
-  })
+describe('a CRM that asks for a pause', () => {
+  it.each(inTurn(CASES))(
+    'on %s, %s: everybody is told the truth at once',
+    async (runtime, name, crm, answer, leastMs, why) => {
+      const one: Case = [name, crm, answer, leastMs, why]
+      const log = await withService(
+        runtime,
+        crm,
+        async (address, list, metrics) => {
+          await eventually(list, ({ lastError }) => lastError === null)
+          const { length } = server.asked
+          await eventually(
+            async () => server.asked.length,
+            (count) => count > length,
+          )
+          limit = answer
+          await expectTruth(address, list, metrics, one)
+          const asked = server.asked.length
+          await Bun.sleep(1500)
+          expect(server.asked.length - asked).toBeLessThan(2)
+        },
+        name.startsWith('files') ? '11s' : '1s',
+      )
+      const lines = log.split('\n').filter((line) => line.includes('the events') && line.includes('"level":"warn"'))
+      expect(lines.length).toBeLessThanOrEqual(3)
+    },
+  )
 
-  it('a budget that is used up in the middle of a list is told as it is', async () => {
+  it.each(RUNTIMES)('a budget that is used up in the middle of a list is told as it is, on %s', async (runtime) => {
     const one: Case = [
       '',
       httpWith(PAGES, 'requests: { most: 10, per: 2m }'),

@@ -17,9 +17,9 @@ import { RUNTIMES } from '../support/depth.ts'
 
 const LIMIT = 256
 const CALLERS = 400
-const MAX_AGE_MS = 8000
-/** Longer than any runtime keeps silent connections, and several bounds. */
-const LASTS_MS = 20_000
+const MAX_AGE_MS = 5000
+/** Longer than any runtime keeps silent connections, and than the maximum age. */
+const LASTS_MS = 14_000
 const CHANGE_EVERY_MS = 400
 const SETTINGS = {
   listen: { port: 0 },

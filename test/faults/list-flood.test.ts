@@ -8,7 +8,7 @@ import { Victim } from './victim.ts'
 
 const EVENTS = 20_000
 const CONNECTIONS = 8
-const ASKED = 400
+const ASKED = 100
 /** Requests of the flood that are answered meanwhile, however slowly a loaded machine lets it begin. */
 const FLOOD = 400
 /** No request takes longer, whatever it asks. */

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { soak } from './soak.ts'
 import { Victim } from './victim.ts'
-import { RUNTIMES, SOAK_S } from '../support/depth.ts'
+import { inTurn, RUNTIMES, SOAK_S } from '../support/depth.ts'
 
 const LIMIT_MB = 512
 
@@ -90,10 +90,10 @@ function written(bytes: number, row: (index: number) => string): string {
   return `[${items.join(',')}]`
 }
 
-describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on %s', (runtime) => {
-  it.each(WITHHELD)(
-    '%s: the list is refused while it is read, and what was held is kept',
-    async (_, bytes, memory, row) => {
+describe('rows that are withheld count against limits.memory', () => {
+  it.each(inTurn(WITHHELD))(
+    'on %s, %s: the list is refused while it is read, and what was held is kept',
+    async (runtime, _, bytes, memory, row) => {
       const settings = { limits: { memory }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
       const victim = await Victim.start(runtime, settings, { events: rows(1, 'held'), venues: '[]' })
       const { residentMb } = victim
@@ -109,7 +109,7 @@ describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on 
     },
   )
 
-  it('6 MB of {} are held in a fraction of what their objects would take', async () => {
+  it.each(RUNTIMES)('6 MB of {} are held in a fraction of what their objects would take, on %s', async (runtime) => {
     const settings = { operations: { port: 0 }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
     const victim = await Victim.start(runtime, settings, { events: '[]', venues: '[]' })
     const { residentMb } = victim

@@ -18,6 +18,19 @@ function given(variable: string, otherwise: number): number {
 /** The runtimes on which a test runs that finds the same on both, or nearly so. */
 export const RUNTIMES: readonly Runtime[] = either(['bun'], ['bun', 'node'])
 
+/**
+ * Runs each case on one of the runtimes, in turn, where a case finds the same on each, and the runtimes the same in each
+ * case.
+ *
+ * @param first the index of the runtime of the first case
+ */
+export function inTurn<Case extends readonly unknown[]>(
+  cases: readonly Case[],
+  first = 0,
+): readonly (readonly [runtime: Runtime, ...Case])[] {
+  return cases.map((one, index) => [RUNTIMES[(first + index) % RUNTIMES.length] ?? 'bun', ...one])
+}
+
 /** For what the runtimes do differently: signals, sockets, starts and ends. */
 export const BOTH_RUNTIMES: readonly Runtime[] = ['bun', 'node']
 
