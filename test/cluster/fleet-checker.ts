@@ -3,7 +3,7 @@ import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { isSame } from '../../src/cluster/followed-lists.ts'
 import type { ServedLists } from '../../src/sync/served-list.ts'
 import type { StoredEntry } from '../../src/cluster/store.ts'
-import type { Span, Story } from '../model/story.ts'
+import { type Span, type Story, reportedMs } from '../model/story.ts'
 import type { Table } from '../model/table.ts'
 import type { VirtualTime } from '../model/virtual-time.ts'
 import type { Instance } from './instance.ts'
@@ -141,17 +141,17 @@ export class FleetChecker {
     this.#last.set(instance, rows)
     const last = rows.get(id) ?? { epoch: 0, sold: 0 }
     const sinceMs = this.#time.trueMs - ageMs - toleranceMs(ageMs)
-    const epoch = shown?.epoch ?? absentEpoch(story, sinceMs, last.epoch)
+    const epoch = shown?.epoch ?? story.absentEpoch(sinceMs, last.epoch, (index) => reportedMs(story.epochs, index))
     // What the CRM did not tell, one leader may have found and another not.
-    if (epoch < last.epoch && knownUntil(story.epochs, epoch) <= (story.epochs[last.epoch]?.from ?? 0)) {
+    if (epoch < last.epoch && reportedMs(story.epochs, epoch) <= (story.epochs[last.epoch]?.from ?? 0)) {
       this.fault(`${list} ${id} went back from ${last.epoch} to ${epoch}`)
     }
     const sold = shown !== null && shown.sold >= 0 ? shown.sold : last.sold
-    if (sold < last.sold && knownUntil(story.sales, sold) < sinceMs) this.fault(`${id} went back to ${sold} sold`)
+    if (sold < last.sold && reportedMs(story.sales, sold) < sinceMs) this.fault(`${id} went back to ${sold} sold`)
     rows.set(id, { epoch: Math.max(epoch, last.epoch), sold: Math.max(sold, last.sold) })
     this.#span(list, id, story.epochs, epoch, sinceMs, shown === null ? '404 for' : 'shows')
     // The tickets of a row that went untold are not told of either.
-    const detailsUntil = story.epochs[epoch]?.endedSilently === true ? knownUntil(story.epochs, epoch) : 0
+    const detailsUntil = story.epochs[epoch]?.endedSilently === true ? reportedMs(story.epochs, epoch) : 0
     if (shown !== null && shown.sold >= 0 && detailsUntil < sinceMs) {
       this.#span(list, id, story.sales, shown.sold, sinceMs, 'sale')
     }
@@ -159,7 +159,7 @@ export class FleetChecker {
 
   #span(list: string, id: Guid, spans: readonly Span[], index: number, sinceMs: number, what: string): void {
     if (spans[index] === undefined) return this.fault(`${id} ${what} ${index}, which never was`)
-    const until = knownUntil(spans, index)
+    const until = reportedMs(spans, index)
     if (until < sinceMs) this.fault(`${list} ${id} ${what} ${index} ${Math.round(sinceMs - until)} ms too long`)
   }
 
@@ -214,24 +214,6 @@ function timesOf(all: Map<VenueList, Map<Guid, number>>, list: VenueList): Map<G
   const times = all.get(list) ?? new Map<Guid, number>()
   all.set(list, times)
   return times
-}
-
-/** Until when something may be shown, but for the age: what the CRM does not tell, an audit finds some time. */
-function knownUntil(spans: readonly Span[], index: number): number {
-  const span = spans[index]
-  if (span === undefined || !span.endedSilently) return span?.to ?? 0
-  return spans.slice(index + 1).find((later) => !later.endedSilently)?.to ?? Number.POSITIVE_INFINITY
-}
-
-/** The earliest time without the row that a 404 may be about; the latest one where there is none. */
-function absentEpoch({ epochs }: Story, sinceMs: number, last: number): number {
-  let latest = 0
-  for (const [index, { shown }] of epochs.entries()) {
-    if (shown) continue
-    latest = index
-    if (index >= last && knownUntil(epochs, index) >= sinceMs) return index
-  }
-  return latest
 }
 
 /** The times in which a row was shown without a break. */

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { electionTimeoutMs } from '../../src/cluster/election.ts'
 import { Chance } from '../model/chance.ts'
 import { changeRows } from '../postgres/change-rows.ts'
-import { History } from '../postgres/history.ts'
 import { idOf, World } from '../postgres/world.ts'
 import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { HAS_POSTGRES } from '../support/postgres-server.ts'
 import { HAS_REDIS, RedisServer } from '../support/redis-server.ts'
+import { RowHistory } from '../support/row-history.ts'
 import { HAS_NGINX, startFront } from './nginx.ts'
 import type { RealInstance } from './real-instance.ts'
 import { leaderOf } from './real-instance.ts'
@@ -109,7 +109,7 @@ class FleetSoak {
   readonly #world: World
   readonly #chance: Chance
   readonly #faults: SoakFaults
-  readonly #history = new History()
+  readonly #history = new RowHistory()
   readonly #ids: readonly string[] = Array.from({ length: WATCHED }, (_, row) => idOf(row))
   readonly #begun: { readonly name: string; readonly atMs: number }[] = []
   readonly #joined: Joined[] = []
@@ -181,9 +181,10 @@ class FleetSoak {
   async #fill(): Promise<void> {
     // Each may read for itself while the store is lost.
     await this.#world.query('ALTER ROLE marquee CONNECTION LIMIT 20')
-    for (const [row, id] of this.#ids.entries()) this.#history.begin(id, `Event ${row}`)
+    const atMs = performance.now()
+    for (const [row, id] of this.#ids.entries()) this.#history.begin({ id, atMs, value: `Event ${row}` })
     await this.#world.fill(this.#setting.events)
-    for (const id of this.#ids) this.#history.end(id)
+    for (const id of this.#ids) this.#history.end({ id, atMs: performance.now() })
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Chance } from '../model/chance.ts'
-import type { History } from '../postgres/history.ts'
+import type { RowHistory } from '../support/row-history.ts'
 import { ANSWERED_BY } from './nginx.ts'
 
 /** How long a caller waits at the most. */
@@ -20,7 +20,7 @@ export interface Asked {
 export interface SoakCallersOptions {
   /** Of one instance, or of what stands in front of several and says who answered. */
   readonly address: string
-  readonly history: History
+  readonly history: RowHistory
   readonly ids: readonly string[]
   readonly maxAgeMs: number
   readonly chance: Chance
@@ -94,9 +94,8 @@ export class SoakCallers {
     if (status === 200 && (ageS === null || ageS * 1000 > maxAgeMs)) return `Age ${ageS}`
     // Where it says how old it is, that is true.
     const sinceMs = sentMs - (ageS === null ? maxAgeMs : ageS * 1000)
-    return by === undefined
-      ? history.check(id, name, sinceMs, 'nobody', 0)
-      : history.check(id, name, sinceMs, by.name, by.shown)
+    const seen = { id, atMs: sinceMs, value: name }
+    return by === undefined ? history.check(seen, 'nobody', 0) : history.check(seen, by.name, by.shown)
   }
 }
 

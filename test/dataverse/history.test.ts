@@ -3,7 +3,7 @@ import { systemTime } from '../../src/time/time.ts'
 import { Chance } from '../model/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { openEnvironment, fill } from './environment.ts'
-import { History } from './history.ts'
+import { EnvironmentHistory } from './environment-history.ts'
 import { json, refusal } from './reply.ts'
 import { rigOf } from './rig.ts'
 import type { Fault, StandIn } from './stand-in.ts'
@@ -69,7 +69,7 @@ async function live(seed: number): Promise<void> {
   fill(environment, 0)
   const { standIn } = environment
   standIn.query.largestPage = 3
-  const history = new History(environment, chance.fork())
+  const history = new EnvironmentHistory(environment, chance.fork())
   const rig = await rigOf(standIn, {
     timeoutMs: 120,
     freshness: { maxAgeMs: MAX_AGE_MS, refreshEveryMs: 40, fullReadEveryMs: 400 },

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import type { Chance } from '../model/chance.ts'
 import { guidOf } from '../model/records.ts'
+import type { RowHistory } from '../support/row-history.ts'
 
 export type ListName = 'events' | 'venues'
 
@@ -12,33 +13,36 @@ export const IDS: { readonly [Kind in 'constant' | 'fickle']: readonly string[] 
   fickle: [11, 12, 13, 14].map(guidOf),
 }
 
-/** A version of a list as it lay in the file: from when at the earliest, and until when at the latest. */
-export interface Version {
-  readonly number: number
-  readonly fickle: ReadonlySet<string>
-  readonly fromMs: number
-  /** Infinity while it is there, or may be read. */
-  untilMs: number
+const ALL: readonly string[] = [...IDS.constant, ...IDS.fickle]
+
+/** What no answer shows: the file cannot be read. */
+const UNREADABLE = -1
+
+/** How the history calls a record: both lists have the same ids. */
+export function rowOf(list: ListName, id: string): string {
+  return `${list} ${id}`
 }
 
 /**
- * One list of a files CRM that is changed and harmed at random, and what was true when. Times are of
- * `performance.now()`.
+ * One list of a files CRM that is changed and harmed at random. It tells the history the number of the version in which
+ * each record stands.
  */
 export class FileHistory {
   readonly list: ListName
-  readonly versions: Version[] = []
+  versions = 0
   faults = 0
   readonly #directory: string
   readonly #chance: Chance
+  readonly #history: RowHistory
   #changes = 0
   /** The file holds the last version, whole. */
   #whole = false
 
-  constructor(list: ListName, directory: string, chance: Chance) {
+  constructor(list: ListName, directory: string, chance: Chance, history: RowHistory) {
     this.list = list
     this.#directory = directory
     this.#chance = chance
+    this.#history = history
     mkdirSync(directory, { recursive: true })
     this.replace()
   }
@@ -76,29 +80,19 @@ export class FileHistory {
   /** Nothing that can be read is there until the next version. */
   harm(): void {
     this.faults++
-    const current = this.versions.at(-1)
-    switch (this.#whole ? this.#chance.below(5) : 1 + this.#chance.below(4)) {
-      case 0:
+    const kind = this.#whole ? this.#chance.below(5) : 1 + this.#chance.below(4)
+    this.#become(
+      () => UNREADABLE,
+      () => {
         // Cut short, and so no longer JSON.
-        truncateSync(this.#path, 100)
-        break
-      case 1:
+        if (kind === 0) return truncateSync(this.#path, 100)
         this.#clear()
-        writeFileSync(this.#path, '[{"Id": "')
-        break
-      case 2:
-        this.#clear()
-        writeFileSync(this.#path, '')
-        break
-      case 3:
-        this.#clear()
-        break
-      default:
-        this.#clear()
-        mkdirSync(this.#path)
-    }
+        if (kind === 1) writeFileSync(this.#path, '[{"Id": "')
+        if (kind === 2) writeFileSync(this.#path, '')
+        if (kind === 4) mkdirSync(this.#path)
+      },
+    )
     this.#whole = false
-    if (current !== undefined) current.untilMs = Math.min(current.untilMs, performance.now())
   }
 
   #clear(): void {
@@ -106,14 +100,20 @@ export class FileHistory {
   }
 
   #next(put: (text: string) => void): void {
-    const number = this.versions.length + 1
-    const fickle = new Set(IDS.fickle.filter(() => this.#chance.below(2) === 0))
-    const version: Version = { number, fickle, fromMs: performance.now(), untilMs: Number.POSITIVE_INFINITY }
-    const before = this.versions.at(-1)
-    put(JSON.stringify([...IDS.constant, ...fickle].map((id) => this.#row(id, number))))
+    const number = ++this.versions
+    const there = [...IDS.constant, ...IDS.fickle.filter(() => this.#chance.below(2) === 0)]
+    this.#become(
+      (id) => (there.includes(id) ? number : null),
+      () => put(JSON.stringify(there.map((id) => this.#row(id, number)))),
+    )
     this.#whole = true
-    if (before !== undefined) before.untilMs = Math.min(before.untilMs, performance.now())
-    this.versions.push(version)
+  }
+
+  #become(valueOf: (id: string) => number | null, change: () => void): void {
+    const rows = ALL.map((id) => ({ id: rowOf(this.list, id), value: valueOf(id) }))
+    for (const row of rows) this.#history.begin({ ...row, atMs: performance.now() })
+    change()
+    for (const { id } of rows) this.#history.end({ id, atMs: performance.now() })
   }
 
   #row(Id: string, number: number): object {

@@ -1,8 +1,8 @@
 import { Chance } from '../model/chance.ts'
 import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Version } from './file-history.ts'
-import { FileHistory, IDS } from './file-history.ts'
+import { RowHistory } from '../support/row-history.ts'
+import { FileHistory, IDS, rowOf } from './file-history.ts'
 import { Victim } from './victim.ts'
 
 const MAX_AGE_MS = 1000
@@ -20,11 +20,19 @@ export interface Verdict {
   readonly exit: number | NodeJS.Signals
 }
 
-interface Asked {
-  readonly kind: 'event' | 'venue' | 'event-venue'
-  readonly id: string
-  readonly sentMs: number
-  readonly receivedMs: number
+type Kind = 'event' | 'venue' | 'event-venue'
+
+interface Answer extends Pick<Response, 'status' | 'headers'> {
+  readonly text: string
+}
+
+/** The venue that all events name. */
+const VENUE_OF_ALL = rowOf('venues', IDS.constant[0] ?? '')
+
+/** The record that an answer tells of. That venue is always there, so its event decides that there is none. */
+function rowIn(kind: Kind, id: string, status: number): string {
+  if (kind === 'event-venue' && status === 200) return VENUE_OF_ALL
+  return rowOf(kind === 'venue' ? 'venues' : 'events', id)
 }
 
 /**
@@ -34,93 +42,65 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
   const chance = new Chance(seed)
   const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '100ms' }
   const victim = await Victim.start(runtime, { freshness, lists: 'on' }, null)
-  const histories = {
-    events: new FileHistory('events', victim.directory.crm, chance.fork()),
-    venues: new FileHistory('venues', victim.directory.crm, chance.fork()),
+  const history = new RowHistory()
+  const lists = {
+    events: new FileHistory('events', victim.directory.crm, chance.fork(), history),
+    venues: new FileHistory('venues', victim.directory.crm, chance.fork(), history),
   }
   const wrong: string[] = []
   const statuses: Record<string, number> = {}
-  /**
-   * The newest version of each record that anybody has seen: rows that go, go a moment after the others have changed.
-   */
-  const seen = new Map<string, number>()
   let answers = 0
 
-  async function ask(kind: Asked['kind'], id: string): Promise<number> {
-    const path = kind === 'venue' ? `/api/venues/${id}` : `/api/events/${id}${kind === 'event' ? '' : '/venue'}`
-    const list = kind === 'event' ? 'events' : 'venues'
-    const record = `${list} ${kind === 'event-venue' ? IDS.constant[0] : id}`
-    const newest = seen.get(record) ?? 0
-    const sentMs = performance.now()
+  async function answerTo(path: string): Promise<Answer> {
     const reply = await fetch(`http://127.0.0.1:${victim.port}${path}`)
     const text = await reply.text()
-    const asked = { kind, id, sentMs, receivedMs: performance.now() }
     answers++
     statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
-    const problem = judge(asked, reply, text, record, newest)
-    if (problem !== null) wrong.push(`${path}: ${problem} (${text.slice(0, 200)})`)
-    return reply.status
+    return { status: reply.status, headers: reply.headers, text }
+  }
+
+  async function ask(kind: Kind, id: string): Promise<number> {
+    const path = kind === 'venue' ? `/api/venues/${id}` : `/api/events/${id}${kind === 'event' ? '' : '/venue'}`
+    const judge = judgeOf([rowOf('events', id), rowOf('venues', id), VENUE_OF_ALL])
+    const answer = await answerTo(path)
+    const problem = judge(rowIn(kind, id, answer.status), answer)
+    if (problem !== null) wrong.push(`${path}: ${problem} (${answer.text.slice(0, 200)})`)
+    return answer.status
   }
 
   /** Each id as the list tells of it: its record there, or that it is not there (contract §4). */
   async function askList(): Promise<void> {
-    const newest = new Map(seen)
-    const sentMs = performance.now()
-    const reply = await fetch(`http://127.0.0.1:${victim.port}/api/events?from=0001-01-01&limit=200`)
-    const text = await reply.text()
-    const receivedMs = performance.now()
-    answers++
-    statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
+    const ids = [...IDS.constant, ...IDS.fickle]
+    const judge = judgeOf(ids.map((id) => rowOf('events', id)))
+    const answer = await answerTo('/api/events?from=0001-01-01&limit=200')
     const records =
-      reply.status === 200 ? (JSON.parse(text) as { readonly Events: readonly { readonly Id: string }[] }).Events : []
-    for (const id of [...IDS.constant, ...IDS.fickle]) {
+      answer.status === 200
+        ? (JSON.parse(answer.text) as { readonly Events: readonly { readonly Id: string }[] }).Events
+        : []
+    for (const id of ids) {
       const record = records.find(({ Id }) => Id === id)
-      const status = reply.status === 200 && record === undefined ? 404 : reply.status
-      const own = record === undefined ? '' : JSON.stringify(record)
-      const asked = { kind: 'event', id, sentMs, receivedMs } as const
-      const problem = judge(
-        asked,
-        { status, headers: reply.headers },
-        own,
-        `events ${id}`,
-        newest.get(`events ${id}`) ?? 0,
-      )
-      if (problem !== null) wrong.push(`${id} in /api/events: ${problem} (${own.slice(0, 200)})`)
+      const status = answer.status === 200 && record === undefined ? 404 : answer.status
+      const text = record === undefined ? '' : JSON.stringify(record)
+      const problem = judge(rowOf('events', id), { ...answer, status, text })
+      if (problem !== null) wrong.push(`${id} in /api/events: ${problem} (${text.slice(0, 200)})`)
     }
   }
 
-  function judge(
-    { kind, id, sentMs, receivedMs }: Asked,
-    reply: Pick<Response, 'status' | 'headers'>,
-    text: string,
-    record: string,
-    newest: number,
-  ): string | null {
-    const list = kind === 'event' ? 'events' : 'venues'
-    const within = (version: Version): boolean => version.untilMs >= sentMs - MAX_AGE_MS && version.fromMs <= receivedMs
-    if (reply.status === 502) return reply.headers.has('retry-after') ? null : 'a 502 without Retry-After'
-    if (reply.status === 404) {
-      const lists = kind === 'event-venue' ? (['events'] as const) : ([list] as const)
-      // The venue that all events name is always there: its event decides.
-      const missing = lists.some((name) =>
-        histories[name].versions.some((version) => within(version) && !isIn(version, id)),
-      )
-      return missing ? null : 'not found, and always there'
+  /** As of now, before the request: others may be shown something newer before it is answered. */
+  function judgeOf(rows: readonly string[]): (row: string, answer: Answer) => string | null {
+    const shown = new Map(rows.map((row) => [row, history.shown(row)]))
+    const atMs = performance.now() - MAX_AGE_MS
+    return (id, { status, headers, text }) => {
+      if (status === 502) return headers.has('retry-after') ? null : 'a 502 without Retry-After'
+      if (status !== 200 && status !== 404) return `status ${status}`
+      if (status === 404) return history.check({ id, atMs, value: null }, '', shown.get(id))
+      if (Number(headers.get('age')) * 1000 > MAX_AGE_MS) return `Age ${headers.get('age')}`
+      const numbers = new Set([...text.matchAll(/"version (\d+)"/g)].map(([, number]) => Number(number)))
+      const [value = 0] = numbers
+      const isWhole = !id.startsWith('events') || text.includes(`"TicketCapacity":${value},`)
+      if (numbers.size !== 1 || !isWhole) return 'a mix of versions'
+      return history.check({ id, atMs, value }, '', shown.get(id))
     }
-    if (reply.status !== 200) return `status ${reply.status}`
-    if (Number(reply.headers.get('age')) * 1000 > MAX_AGE_MS) return `Age ${reply.headers.get('age')}`
-    const numbers = new Set([...text.matchAll(/"version (\d+)"/g)].map(([, number]) => Number(number)))
-    const [number = 0] = numbers
-    if (numbers.size !== 1) return 'a mix of versions'
-    if (kind === 'event' && !text.includes(`"TicketCapacity":${number},`)) return 'a mix of versions'
-    const version = histories[list].versions[number - 1]
-    if (version === undefined) return 'of the future'
-    if (version.fromMs > receivedMs) return 'of the future'
-    if (version.untilMs < sentMs - MAX_AGE_MS) return `${Math.round(sentMs - version.untilMs)} ms old`
-    if (kind !== 'event-venue' && !isIn(version, id)) return 'never in that version'
-    if (number < newest) return `back to ${number} after ${newest}`
-    seen.set(record, Math.max(seen.get(record) ?? 0, number))
-    return null
   }
 
   const until = performance.now() + lastsMs
@@ -135,14 +115,14 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
       await pause(own.between(0, 8))
     }
   })
-  const misfortunes = Object.values(histories).map(async (history) => {
+  const misfortunes = Object.values(lists).map(async (list) => {
     const own = chance.fork()
     while (!isOver()) {
-      history.change()
+      list.change()
       // Mostly soon, now and then so late that the maximum age is past meanwhile.
       await pause(own.happens(0.12) ? own.between(1000, 2500) : own.span(120))
     }
-    history.replace()
+    list.replace()
   })
   await Promise.all([...clients, ...misfortunes])
   // What is mended is served again, by itself.
@@ -153,13 +133,9 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
       (status) => status === 200,
     )
   }
-  const faults = histories.events.faults + histories.venues.faults
-  const changes = histories.events.versions.length + histories.venues.versions.length
+  const faults = lists.events.faults + lists.venues.faults
+  const changes = lists.events.versions + lists.venues.versions
   return { faults, changes, answers, statuses, wrong, exit: await victim.stop() }
-}
-
-function isIn(version: Version, id: string): boolean {
-  return version.fickle.has(id) || IDS.constant.some((constant) => constant === id)
 }
 
 function pause(ms: number): Promise<void> {

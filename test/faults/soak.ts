@@ -4,6 +4,7 @@ import { guidOf } from '../model/records.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { type RowChange, RowHistory } from '../support/row-history.ts'
 import { Victim } from './victim.ts'
 
 const RECORDS = 100_000
@@ -38,7 +39,6 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
   // In a process of its own: writing 20 MB would hold up the clients, and so spoil what they measure.
   const program = join(import.meta.dirname, 'list-writer.ts')
   const writer = new Child(process.execPath, [program, String(RECORDS), join(victim.directory.crm, 'events.ndjson')])
-  const puts = new Puts(writer)
   const url = (index: number): string => `http://127.0.0.1:${victim.port}/api/events/${guidOf(index + 1)}`
   await eventually(
     async () => {
@@ -49,7 +49,9 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
     (status) => status === 200,
   )
 
-  let [wrong, answers] = [0, 0]
+  const seen: RowChange[] = []
+  let wrong = 0
+  let answers = 0
   const all: number[] = []
   let stretch: number[] = []
   const ask = async (dueMs: number): Promise<void> => {
@@ -64,8 +66,8 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
     answers++
     stretch.push(ms)
     const [, concert, round] = /"Name":"Concert (\d+), round (\d+)"/.exec(text) ?? []
-    const untilMs = puts.atMs(roundAfter(index, Number(round)))
-    if (status !== 200 || concert !== String(index) || untilMs < askedMs - MAX_AGE_MS) wrong++
+    if (status !== 200 || concert !== String(index)) wrong++
+    else seen.push({ id: rowsLike(index), atMs: askedMs - MAX_AGE_MS, value: Number(round) })
   }
 
   const started = performance.now()
@@ -108,28 +110,25 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
     0.999,
   )
   await writer.stop()
+  const history = historyOf(writer)
+  wrong += seen.filter((answer) => history.check(answer, '', 0) !== null).length
   return { runtime, samples, answers, wrong, mostResidentMb, p999Ms, exit: await victim.stop() }
 }
 
-/** When the writer put each of its rounds in place. */
-class Puts {
-  readonly #writer: Child
-  readonly #moments: number[] = []
-  #read = 0
+/** The records that change in the same rounds: one in a hundred. */
+function rowsLike(index: number): string {
+  return String(index % 100)
+}
 
-  constructor(writer: Child) {
-    this.#writer = writer
+/** What the writer says that it put in place: all records in round 0, then those of each round. */
+function historyOf({ stdout }: Child): RowHistory {
+  const history = new RowHistory()
+  for (const line of stdout.split('\n').slice(0, -1)) {
+    const { round: value, atMs } = JSON.parse(line) as { readonly round: number; readonly atMs: number }
+    const rows = value === 0 ? Array.from({ length: 100 }, (_, index) => rowsLike(index)) : [rowsLike(value)]
+    for (const id of rows) history.write({ id, atMs, value })
   }
-
-  /** Infinite for a round that is still to come. */
-  atMs(round: number): number {
-    const { stdout } = this.#writer
-    for (let end = stdout.indexOf('\n', this.#read); end !== -1; end = stdout.indexOf('\n', this.#read)) {
-      this.#moments.push((JSON.parse(stdout.slice(this.#read, end)) as { atMs: number }).atMs)
-      this.#read = end + 1
-    }
-    return this.#moments[round] ?? Number.POSITIVE_INFINITY
-  }
+  return history
 }
 
 /** A request that fails is an answer that is wrong, and no end of the soak. */
@@ -140,11 +139,6 @@ async function answerTo(url: string): Promise<{ readonly status: number; readonl
   } catch (error) {
     return { status: 0, text: String(error) }
   }
-}
-
-/** The round in which a record that was changed in `round` is changed next. */
-function roundAfter(index: number, round: number): number {
-  return round === 0 ? ((index + 99) % 100) + 1 : round + 100
 }
 
 function percentile(sorted: readonly number[], share: number): number {

@@ -5,7 +5,7 @@ import { elapsedMs } from '../../src/time/time.ts'
 import type { Glimpse } from './glimpse.ts'
 import type { ReadLog } from './read-log.ts'
 import type { Setting } from './setting.ts'
-import type { Span, Story } from './story.ts'
+import { type Span, type Story, reportedMs } from './story.ts'
 import type { Table } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -223,7 +223,8 @@ export class Checker {
       return
     }
     const last = this.#lastEpoch.get(glimpse.id) ?? 0
-    const epoch = glimpse.epoch ?? this.#absentEpoch(glimpse, story, since, last)
+    const epoch =
+      glimpse.epoch ?? story.absentEpoch(since, last, (index) => this.#knownUntil(glimpse.list, story.epochs, index))
     this.#lastEpoch.set(glimpse.id, Math.max(last, epoch))
     // A restart may lose a change that only a full read reports, because the snapshot was written before that read.
     const isKept = story.epochs[epoch]?.endedSilently === true || this.#log.shrunkMs.has(glimpse.list)
@@ -241,17 +242,6 @@ export class Checker {
     const detailsUntil =
       story.epochs[epoch]?.endedSilently === true ? this.#knownUntil(glimpse.list, story.epochs, epoch) : 0
     this.#checkSpan(glimpse, story.sales, glimpse.sold, since, 'sale', detailsUntil)
-  }
-
-  /** Returns the earliest period without the row that a 404 may refer to; the latest one if there is none. */
-  #absentEpoch({ list }: Glimpse, { epochs }: Story, since: number, last: number): number {
-    let latest = 0
-    for (let index = 0; index < epochs.length; index++) {
-      if (epochs[index]?.shown !== false) continue
-      latest = index
-      if (index >= last && this.#knownUntil(list, epochs, index) >= since) return index
-    }
-    return latest
   }
 
   #checkSpan(
@@ -285,8 +275,7 @@ export class Checker {
   #knownUntil(list: string, spans: readonly Span[], index: number): number {
     const span = spans[index]
     if (span === undefined || !span.endedSilently) return span?.to ?? 0
-    const told = spans.slice(index + 1).find((later) => !later.endedSilently)?.to ?? Number.POSITIVE_INFINITY
-    return Math.min(told, this.#log.auditedAt(list, span.to), this.#auditDueBy(span.to))
+    return Math.min(reportedMs(spans, index), this.#log.auditedAt(list, span.to), this.#auditDueBy(span.to))
   }
 
   /**

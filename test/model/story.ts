@@ -67,6 +67,18 @@ export class Story {
     )
   }
 
+  /** Returns the earliest period without the row that a 404 may refer to; the latest one if there is none. */
+  absentEpoch(sinceMs: number, last: number, untilMs: (epoch: number) => number): number {
+    const isIt = ({ shown }: Epoch, index: number): boolean => !shown && index >= last && untilMs(index) >= sinceMs
+    const found = this.epochs.findIndex(isIt)
+    return found === -1
+      ? Math.max(
+          0,
+          this.epochs.findLastIndex(({ shown }) => !shown),
+        )
+      : found
+  }
+
   before(epoch: Epoch): Epoch | undefined {
     return this.epochs[this.epochs.indexOf(epoch) - 1]
   }
@@ -104,6 +116,13 @@ export class Story {
     end(this.sales.at(-1), at, silently, promptly)
     return this.sales.push(begun(at)) - 1
   }
+}
+
+/** Until when a state may be shown, apart from the age: what the CRM does not report, an audit finds some time. */
+export function reportedMs(spans: readonly Span[], index: number): number {
+  const span = spans[index]
+  if (span === undefined || !span.endedSilently) return span?.to ?? 0
+  return spans.slice(index + 1).find((later) => !later.endedSilently)?.to ?? Number.POSITIVE_INFINITY
 }
 
 function begun(from: number): Span {

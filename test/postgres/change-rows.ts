@@ -1,5 +1,5 @@
 import type { Chance } from '../model/chance.ts'
-import type { History } from './history.ts'
+import type { RowHistory } from '../support/row-history.ts'
 import type { World } from './world.ts'
 import { idOf } from './world.ts'
 
@@ -13,7 +13,7 @@ export interface Changing {
 }
 
 /** Commits random changes by SQL, one after another, each told to the history before and after. */
-export async function changeRows(world: World, history: History, changing: Changing): Promise<void> {
+export async function changeRows(world: World, history: RowHistory, changing: Changing): Promise<void> {
   const { rows, chance, isOver, pauseMs = 9 } = changing
   const client = await world.server.admin()
   for (let number = 1; !isOver(); number++) {
@@ -22,11 +22,11 @@ export async function changeRows(world: World, history: History, changing: Chang
     const title = `${row} as of ${number}`
     const kind = chance.next()
     const after = kind < 0.15 ? null : title
-    history.begin(id, after)
+    history.begin({ id, atMs: performance.now(), value: after })
     if (kind < 0.07) await client.query('DELETE FROM crm.event WHERE event_id = $1', [id])
     else if (kind < 0.15) await client.query('UPDATE crm.event SET on_web = false WHERE event_id = $1', [id])
     else await upsert(client, id, title, chance)
-    history.end(id)
+    history.end({ id, atMs: performance.now() })
     // Mostly at once, then a while.
     if (chance.happens(0.3)) await new Promise((resolve) => setTimeout(resolve, chance.span(pauseMs / 0.3)))
   }

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Chance } from '../model/chance.ts'
 import { changeRows } from './change-rows.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
-import { History } from './history.ts'
 import type { Running } from './world.ts'
 import { idOf, World } from './world.ts'
 import { faultSeconds, limitAfter, SEED } from '../support/depth.ts'
+import { RowHistory } from '../support/row-history.ts'
 
 const ROWS = 60
 const LASTS_MS = 1000 * faultSeconds(8, 18)
@@ -37,7 +37,7 @@ async function disturb(chance: Chance, isOver: () => boolean): Promise<void> {
 /** Asks for random events as a request does: where the data is too old there is no answer. */
 async function ask(
   chance: Chance,
-  history: History,
+  history: RowHistory,
   running: Running,
   { isOver, answered }: { readonly isOver: () => boolean; readonly answered: () => void },
 ): Promise<void> {
@@ -50,7 +50,8 @@ async function ask(
       const askedMs = performance.now()
       if (admissions.ageNow(replica.events) < 0) continue
       const id = idOf(chance.below(ROWS))
-      const fault = history.check(id, running.event(id)?.Name ?? null, askedMs - MAX_AGE_MS - SLACK_MS)
+      const value = running.event(id)?.Name ?? null
+      const fault = history.check({ id, atMs: askedMs - MAX_AGE_MS - SLACK_MS, value })
       if (fault !== null) throw new Error(fault)
       answered()
     }
@@ -71,7 +72,7 @@ describeWithPostgres('a history of random changes', () => {
     'never shows what was not so within the maximum age, nor goes back to an older state',
     async () => {
       const chance = new Chance(SEED)
-      const history = new History()
+      const history = new RowHistory()
       const running = await world.start({
         freshness: { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '200ms', fullReadEvery: '6s', shrinkGuard: 'off' },
         crm: { requestTimeout: '400ms' },
