@@ -1,18 +1,20 @@
-// Runs the tests: `npm test` the essentials, `npm run test:all` everything. Several files run at once, each in its own
-// process.
-// Arguments select files or tests: `npm test -- src/domain`, `npm test -- -t negotiation`.
-// The last line is for people and machines: `N passed, N failed, N skipped`.
+// Runs the tests: `npm test` the essentials, `npm run test:all` everything. Arguments select files or tests:
+// `npm test -- src/domain`, `npm test -- -t negotiation`. The last line is for people and machines: `N passed, N failed,
+// N skipped`.
+//
+// Each file has a process of its own, not `bun test --parallel`: there a crash ends the whole run, an endless loop holds
+// it up for ever, and a process that a file leaves behind lives on beside the next.
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ENDLESS_AFTER_MS, HUNG_AFTER_MS } from '../test/support/depth.ts'
-import { LANES } from '../test/support/lanes.ts'
+import { ALONE, LONGEST, ONLY_IN_ALL } from '../test/support/lanes.ts'
 import { type TestCase, readJunit } from './junit-report.ts'
-import { type TestUnit, planTests } from './test-plan.ts'
 
 const SLOWEST = 10
-const WAITING_LANES = 2
+/** Many files wait for servers and timers, and leave the processor to others. */
+const AT_ONCE = availableParallelism() + 2
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,162 +24,139 @@ const { values, positionals } = parseArgs({
     'test-name-pattern': { type: 'string', short: 't' },
   },
 })
-const pattern = values['test-name-pattern']
-// For CI: one false failure among thousands of tests must not refuse a change. What fails twice has failed.
-const isTriedAgain = process.env['MARQUEE_AGAIN'] === '1'
-const skipsAreFailures = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
-const depth = values.all || values.release ? 'everything' : 'essentials'
-// `test:all` draws a random seed; `npm test` uses a fixed one, so a change can be compared. MARQUEE_SEED overrides
-// both.
-const seed = process.env['MARQUEE_SEED'] ?? (values.all ? String(Math.floor(Math.random() * 1e6)) : null)
+const { all, release, 'test-name-pattern': pattern } = values
+// `test:all` draws a random seed; `npm test` uses a fixed one, so a change can be compared.
+const seed = process.env['MARQUEE_SEED'] ?? (all ? String(Math.floor(Math.random() * 1e6)) : null)
+const depth = all || release ? 'everything' : 'essentials'
+
+/** The files of one process: one, or those next to the source of a room, which take milliseconds. */
+type Unit = readonly [name: string, files: readonly string[]]
+
+function unitsToRun(): readonly Unit[] {
+  const isWanted = (file: string): boolean => {
+    if (file.startsWith('test/release/') !== release) return false
+    if (positionals.length > 0) return positionals.some((part) => file.includes(part))
+    return all || release || !ONLY_IN_ALL.has(file)
+  }
+  const files = globSync('{src,scripts,test}/**/*.test.ts').filter(isWanted).toSorted()
+  const roomOf = (file: string): string => file.split('/').slice(0, 2).join('/')
+  const units = Map.groupBy(files, (file) => (file.startsWith('src/') ? roomOf(file) : file))
+  const rank = ([name]: Unit): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
+  return [...units].toSorted((one, other) => rank(one) - rank(other))
+}
 
 const begun = performance.now()
 const folder = mkdtempSync(join(tmpdir(), 'marquee-test-'))
 chmodSync(folder, 0o755)
+const [alone, together] = [true, false].map((is) =>
+  unitsToRun().filter(([name]) => (release || ALONE.has(name)) === is),
+)
 const running = new Set<Bun.Subprocess>()
-const lanes: TestUnit[][] = []
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     isInterrupted = true
-    for (const units of lanes) units.length = 0
     for (const child of running) child.kill(signal)
   })
 }
 
 const cases: TestCase[] = []
-const seconds = new Map<string, number>()
+const took: { readonly name: string; readonly seconds: number }[] = []
 const problems: string[] = []
-const toTryAgain: TestUnit[] = []
-const unsteady: TestCase[] = []
+const unsteady: { readonly unit: Unit; readonly failed: readonly TestCase[] }[] = []
 
-/** Runs one unit in its own temporary folder, since `bun test` does not emit `exit` for tests to clean up. */
-async function runUnit(unit: TestUnit, lane: number, isSecond = false): Promise<void> {
-  const { name, files } = unit
+/** `-t` selects the test; the report lists the others as skipped. */
+const isMeant = ({ name }: TestCase): boolean => pattern === undefined || new RegExp(pattern).test(name)
+
+async function run(unit: Unit, lane: number, isLastTry: boolean): Promise<void> {
+  if (isInterrupted) return
+  const [name, files] = unit
+  // Of its own, since `bun test` does not emit `exit` for tests to clean up. Some servers run as another user.
   const scratch = mkdtempSync(join(folder, 'tmp-'))
-  // Some test servers run as another user and must be able to enter.
   chmodSync(scratch, 0o1777)
-  const reportPath = join(scratch, 'junit.xml')
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      'test',
-      '--only-failures',
-      ...(files.some(drawsCases) ? ['--preload=./test/support/properties.ts'] : []),
-      `--timeout=${HUNG_AFTER_MS}`,
-      '--reporter=junit',
-      `--reporter-outfile=${reportPath}`,
-      ...(pattern === undefined ? [] : ['-t', pattern]),
-      ...files.map((file) => `./${file}`),
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // An endless loop in one file must not hold up the run for ever: no limit of a test can end it.
-      timeout: ENDLESS_AFTER_MS,
-      killSignal: 'SIGKILL',
-      env: {
-        ...process.env,
-        TMPDIR: scratch,
-        MARQUEE_TEST_DEPTH: depth,
-        MARQUEE_TEST_LANE: String(lane),
-        MARQUEE_TEST_FOLDER: folder,
-        ...(seed === null ? {} : { MARQUEE_SEED: seed }),
-      },
-    },
-  )
-  running.add(child)
+  const report = join(scratch, 'junit.xml')
+  const drawsCases = files.some((file) => readFileSync(file, 'utf8').includes("'fast-check'"))
+  const args = ['--only-failures', `--timeout=${HUNG_AFTER_MS}`, '--reporter=junit', `--reporter-outfile=${report}`]
+  if (drawsCases) args.push('--preload=./test/support/properties.ts')
+  if (pattern !== undefined) args.push('-t', pattern)
   const at = performance.now()
-  const [told, results, status] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
+  const child = Bun.spawn([process.execPath, 'test', ...args, ...files.map((file) => `./${file}`)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // No limit of a test can end an endless loop.
+    timeout: ENDLESS_AFTER_MS,
+    killSignal: 'SIGKILL',
+    env: {
+      ...process.env,
+      TMPDIR: scratch,
+      MARQUEE_TEST_DEPTH: depth,
+      MARQUEE_TEST_LANE: String(lane),
+      MARQUEE_TEST_FOLDER: folder,
+      MARQUEE_SEED: seed ?? undefined,
+    },
+  })
+  running.add(child)
+  const outputs = [child.stdout, child.stderr].map((stream) => new Response(stream).text())
+  const [said = '', results = ''] = await Promise.all(outputs)
+  const status = await child.exited
   running.delete(child)
-  const report = existsSync(reportPath)
-    ? readJunit(readFileSync(reportPath, 'utf8'))
-    : { cases: [], seconds: new Map<string, number>() }
-  for (const [file, took] of report.seconds) seconds.set(file, took)
+  const found = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : null
   rmSync(scratch, { recursive: true, force: true })
 
-  const failures = report.cases.filter(({ outcome }) => outcome === 'failed')
-  const failed = failures.length > 0
-  const isTriedLater = isTriedAgain && !isSecond && status !== 0 && !isInterrupted
-  if (isTriedLater) toTryAgain.push(unit)
-  else cases.push(...report.cases)
-  if (isTriedLater) unsteady.push(...failures)
-  // A file that fails to load, or a run that is cut short, is missing in the report; only the exit status shows it.
-  const isBroken = status !== 0 && !failed && (pattern === undefined || report.cases.length === 0)
-  if (isBroken && !isInterrupted && !isTriedLater) problems.push(`${name}: bun test exited with ${status}: see above`)
-  const took = ((performance.now() - at) / 1000).toFixed(1).padStart(6)
-  // Includes the servers that it started and awaited. A file with little of it belongs in a waiting lane.
-  const processor = (Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6).toFixed(0).padStart(4)
-  if (pattern === undefined || report.cases.some(isMeant)) {
-    console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${took} s ${processor} s CPU  ${name}`)
-    if (failed || isBroken) process.stdout.write(results)
-    if (told.split('\n', 2).length > 1) process.stdout.write(told.replace(/^bun test v.*\n/, ''))
+  const meant = (found ?? []).filter(isMeant)
+  const failed = meant.filter(({ outcome }) => outcome === 'failed')
+  // A file that does not load, or whose process ends early, is missing in the report. With `-t`, a file without such a
+  // test fails too, but its tests are there.
+  const isBroken =
+    found === null || (status !== 0 && failed.length === 0 && (pattern === undefined || found.length === 0))
+  const isGood = failed.length === 0 && !isBroken
+  if (!isGood && !isLastTry) unsteady.push({ unit, failed })
+  else {
+    cases.push(...meant)
+    if (isBroken && !isInterrupted) problems.push(`${name}: bun test exited with ${status}: see above`)
   }
+  if (meant.length === 0 && !isBroken) return
+  const seconds = (performance.now() - at) / 1000
+  took.push({ name, seconds })
+  // With the servers that it started and awaited.
+  const processorS = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6
+  const figures = `${seconds.toFixed(1).padStart(6)} s ${processorS.toFixed(0).padStart(4)} s CPU`
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${figures}  ${name}`)
+  if (!isGood) process.stdout.write(results)
+  process.stdout.write(said.replace(/^bun test v.*\n/, ''))
 }
 
-/** Whether a file needs the seed of fast-check, which takes long to load. */
-function drawsCases(file: string): boolean {
-  return readFileSync(file, 'utf8').includes("'fast-check'")
-}
-
-/** Whether `-t` selects the test. The report lists the others as skipped. */
-function isMeant({ name }: TestCase): boolean {
-  return pattern === undefined || new RegExp(pattern).test(name)
-}
-
-async function runLane(units: TestUnit[], lane: number): Promise<void> {
-  for (let unit = units.shift(); unit !== undefined; unit = units.shift()) await runUnit(unit, lane)
-}
-
-const RELEASE = 'test/release/'
-const files = globSync('{src,scripts,test}/**/*.test.ts').toSorted()
-const [released, others] = [
-  files.filter((file) => file.startsWith(RELEASE)),
-  files.filter((file) => !file.startsWith(RELEASE)),
-]
-const plan = values.release
-  ? planTests(released, { alone: released, waiting: [], first: [], onlyInAll: [] }, { all: true, wanted: positionals })
-  : planTests(others, LANES, { all: values.all, wanted: positionals })
-const [busy, waiting, alone] = [[...plan.busy], [...plan.waiting], [...plan.alone]]
-lanes.push(busy, waiting, alone)
-await Promise.all([
-  ...Array.from({ length: availableParallelism() }, async (_, core) => {
-    await runLane(busy, core + 1)
-    // Files that mostly wait are left on a fast machine.
-    await runLane(waiting, core + 1)
+// For CI: one false failure among thousands of tests must not refuse a change. What fails twice has failed.
+const isLastTry = process.env['MARQUEE_AGAIN'] !== '1'
+const queue = (together ?? []).values()
+await Promise.all(
+  Array.from({ length: AT_ONCE }, async (_, lane) => {
+    for (const unit of queue) await run(unit, lane + 1, isLastTry)
   }),
-  ...Array.from({ length: WAITING_LANES }, (_, lane) => runLane(waiting, availableParallelism() + 1 + lane)),
-])
-await runLane(alone, 0)
-for (const unit of toTryAgain) if (!isInterrupted) await runUnit(unit, 0, true)
+)
+for (const unit of alone ?? []) await run(unit, 0, isLastTry)
+for (const { unit } of unsteady) await run(unit, 0, true)
 rmSync(folder, { recursive: true, force: true })
 
-const counted = (outcome: TestCase['outcome']): readonly TestCase[] =>
-  cases.filter((one) => one.outcome === outcome && isMeant(one))
-const [passed, failed, skipped] = [counted('passed').length, counted('failed').length, counted('skipped').length]
-
-const slowest = [...seconds].toSorted(([, left], [, right]) => right - left).slice(0, SLOWEST)
-if (slowest.length > 1) {
-  console.log(`\nThe slowest of ${seconds.size} files:`)
-  for (const [file, took] of slowest) console.log(`${took.toFixed(1).padStart(6)} s  ${file}`)
-}
-for (const { file, name } of counted('skipped')) console.log(`SKIPPED ${file}: ${name}`)
-const script = values.release ? 'run test:release' : values.all ? 'run test:all' : 'test'
-const repeat = `${seed === null ? '' : `MARQUEE_SEED=${seed} `}npm ${script} --`
-for (const { file, name } of unsteady) console.log(`FAILED AT FIRST ${file}: ${name}`)
-if (toTryAgain.length > 0) {
+const of = (outcome: TestCase['outcome']): readonly TestCase[] => cases.filter((one) => one.outcome === outcome)
+const [passed, failed, skipped] = [of('passed'), of('failed'), of('skipped')]
+if (took.length > 1) console.log(`\nThe slowest of ${took.length}:`)
+for (const { name, seconds } of took.toSorted((one, other) => other.seconds - one.seconds).slice(0, SLOWEST))
+  if (took.length > 1) console.log(`${seconds.toFixed(1).padStart(6)} s  ${name}`)
+for (const { file, name } of skipped) console.log(`SKIPPED ${file}: ${name}`)
+for (const { file, name } of unsteady.flatMap((one) => one.failed)) console.log(`FAILED AT FIRST ${file}: ${name}`)
+if (unsteady.length > 0)
   console.log(
-    `${toTryAgain.length} tried again, alone: a test that fails beside others and passes alone is a defect of the test`,
+    `${unsteady.length} tried again, alone: what fails beside others and passes alone is a defect of the test`,
   )
-}
-for (const { file, name } of counted('failed')) console.log(`FAILED ${file}: ${name}\n       again: ${repeat} ${file}`)
+const script = release ? 'run test:release' : all ? 'run test:all' : 'test'
+const again = `${seed === null ? '' : `MARQUEE_SEED=${seed} `}npm ${script} --`
+for (const { file, name } of failed) console.log(`FAILED ${file}: ${name}\n       again: ${again} ${file}`)
 if (isInterrupted) problems.push('INTERRUPTED')
-if (passed + failed === 0) problems.push('NOTHING RAN')
-if (skipped > 0 && skipsAreFailures) problems.push('SKIPPED TESTS ARE NOT ALLOWED HERE')
+if (passed.length + failed.length === 0) problems.push('NOTHING RAN')
+const isLoud = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
+if (skipped.length > 0 && isLoud) problems.push('SKIPPED TESTS ARE NOT ALLOWED HERE')
 for (const problem of problems) console.log(problem)
-if (problems.length > 0 || failed > 0) process.exitCode = 1
+if (problems.length > 0 || failed.length > 0) process.exitCode = 1
 console.log(`${depth} in ${Math.round((performance.now() - begun) / 1000)} s${seed === null ? '' : `, seed ${seed}`}`)
-console.log(`${passed} passed, ${failed > 0 || problems.length === 0 ? failed : 1} failed, ${skipped} skipped`)
+const failures = problems.length === 0 ? failed.length : Math.max(failed.length, 1)
+console.log(`${passed.length} passed, ${failures} failed, ${skipped.length} skipped`)
