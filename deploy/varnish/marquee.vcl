@@ -17,10 +17,13 @@ backend default {
   .max_connections = 500;
 }
 
-# For each further instance, add a backend with another name, and a line for it here.
+# For each further instance, add a backend with another name, and two lines for it here.
 sub vcl_init {
   new marquees = directors.round_robin();
   marquees.add_backend(default);
+  # A caller of changes keeps to one instance, because each instance has positions of its own.
+  new marquee_of_caller = directors.hash();
+  marquee_of_caller.add_backend(default, 1.0);
 }
 
 sub vcl_recv {
@@ -58,12 +61,21 @@ sub vcl_recv {
     return (pass);
   }
 
+  # An answer may wait for a change (feeds.changes: on): none is kept, and no caller waits for the answer of another.
+  if (req.url ~ "(?i)^[^?#]*/changes/?(\?|$)") {
+    set req.backend_hint = marquee_of_caller.backend(client.identity);
+    return (pass);
+  }
+
   # Answers vary by Accept, which has no end of possible values. Varnish replaces the usual values by the media type that they
   # select, so their answers are cached under that type. It passes on any other value unchanged and does not cache the answer: only
   # Marquee negotiates (RFC 9110 section 12.5.1).
   if (req.url ~ "(?i)^[^?#]*/events(/[^/?#]*)?\.ics/?(\?|$)") {
     # A path that ends in .ics is a calendar (feeds.calendar: on), whatever Accept says.
     set req.http.Accept = "text/calendar";
+  } else if (req.url ~ "(?i)^[^?#]*/events\.atom/?(\?|$)") {
+    # A path that ends in .atom is Atom (feeds.atom: on).
+    set req.http.Accept = "application/atom+xml";
   } else if (!req.http.Accept || req.http.Accept == "" || req.http.Accept == "*/*" ||
       req.http.Accept == "application/json, text/plain, */*") {
     set req.http.Accept = "application/json";
@@ -93,6 +105,10 @@ sub vcl_backend_fetch {
   # the answer to the next request on the connection.
   unset bereq.body;
   set bereq.http.Host = "marquee";
+  if (bereq.url ~ "(?i)^[^?#]*/changes/?(\?|$)") {
+    # Longer than a caller may wait for a change.
+    set bereq.first_byte_timeout = 65s;
+  }
 }
 
 sub vcl_backend_response {
@@ -116,6 +132,7 @@ sub vcl_backend_response {
 sub vcl_backend_error {
   # If the instance has not begun to answer, ask the next one, once.
   if (bereq.retries == 0) {
+    set bereq.backend = marquees.backend();
     return (retry);
   }
   # No instance answers. Marquee's own 502 does not come here; it passes through unchanged.

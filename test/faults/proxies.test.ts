@@ -85,7 +85,7 @@ function suite(
     let proxy: Proxy
     beforeAll(async () => {
       const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '300ms' }
-      const feeds = { calendar: 'on', jsonLd: 'on' }
+      const feeds = { calendar: 'on', jsonLd: 'on', atom: 'on' }
       const settings = { freshness, lists: 'on', feeds, representation: { currency: 'GBP' } }
       victim = await Victim.start(runtime, settings, { events: rows(0), venues: '[]' })
       proxy = await start([victim.port])
@@ -234,15 +234,19 @@ function suite(
       expect(await eventually(() => get(`/api/${all}`), isHit)).toBeInstanceOf(Response)
     })
 
-    it('calendars are kept, whatever Accept says, the one to subscribe to query by query', async () => {
-      for (const path of [`${TARGET}.ics`, '/api/events.ics?tag=Tag+number+7']) {
-        const isCalendar = async (got: Response): Promise<void> => {
-          expect([got.status, got.headers.get('content-type')]).toEqual([200, 'text/calendar; charset=utf-8'])
-          expect(await got.text()).toContain(`UID:${ID}@marquee`)
+    it('calendars and Atom are kept, whatever Accept says, those to subscribe to query by query', async () => {
+      for (const [path, type, id] of [
+        [`${TARGET}.ics`, 'text/calendar', `UID:${ID}@marquee`],
+        ['/api/events.ics?tag=Tag+number+7', 'text/calendar', `UID:${ID}@marquee`],
+        ['/api/events.atom?tag=Tag+number+7', 'application/atom+xml', `urn:uuid:${ID}`],
+      ] as const) {
+        const isFeed = async (got: Response): Promise<void> => {
+          expect([got.status, got.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
+          expect(await got.text()).toContain(id)
         }
         for (const accept of ['text/html', '*/*', 'text/calendar, */*;q=0.5'])
-          await isCalendar(await get(path, { Accept: accept }))
-        await isCalendar(await eventually(() => get(path, { Accept: 'text/calendar, */*' }), isHit))
+          await isFeed(await get(path, { Accept: accept }))
+        await isFeed(await eventually(() => get(path, { Accept: `${type}, */*` }), isHit))
       }
       expect(await (await get('/api/events.ics?tag=nothing')).text()).not.toContain('VEVENT')
       const query = await get(`${TARGET}.ics?x=1`)

@@ -89,11 +89,11 @@ export async function startVarnish(
 
 function withBackends(text: string, ports: readonly number[]): string {
   const [backend = ''] = /^backend default \{[^}]*\}\n/m.exec(text) ?? []
-  const added = /^ *marquees\.add_backend\(default\);\n/m.exec(text)?.[0] ?? ''
+  const added = text.match(/^ *\w+\.add_backend\(default.*\);\n/gm) ?? []
   const named = (shown: string, port: number, index: number): string =>
     shown.replace('default', index === 0 ? 'default' : `marquee_${index}`).replace('"8080"', `"${port}"`)
   const all = (shown: string): string => ports.map((port, index) => named(shown, port, index)).join('')
-  return text.replace(backend, all(backend)).replace(added, all(added))
+  return added.reduce((file, line) => file.replace(line, all(line)), text.replace(backend, all(backend)))
 }
 
 async function running(name: string, child: Child, folder: string, port: number, scheme: string): Promise<Proxy> {
