@@ -282,11 +282,13 @@ const EXAMPLES: Readonly<Record<FurtherType, Exclude<FurtherValue, null>>> = {
   texts: ['One', 'Two'],
 }
 
-/** The further fields that have a meaning for calendars and search engines, if they are texts (contract §7). */
+/** The further fields that have a meaning for feeds, if they are texts (contract §7). */
 const MEANINGS: Readonly<Record<string, readonly [description: string, example: string]>> = {
   Description: ['A description of the event.', 'Songs of the sea, and of those who stayed ashore.'],
   Image: ['The address of a picture.', 'https://www.example.org/pictures/rope-and-reel.jpg'],
   Status: ['scheduled, cancelled, postponed or rescheduled; any other text means nothing.', 'scheduled'],
+  Organizer: ['The organization that holds the event.', 'Lantern Hall Trust'],
+  Performer: ['Who performs.', 'The Rope Walkers'],
 }
 
 /** A further field with its example. */

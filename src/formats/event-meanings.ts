@@ -1,8 +1,8 @@
 import type { Zone } from '../domain/zone.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { type DateTime, parseDateTimeText } from '../domain/date-time.ts'
-import { type Link, isTemplated } from '../domain/field.ts'
-import { type FurtherField, FIELD_TYPE_OF } from '../domain/further.ts'
+import { type FieldType, type Link, isTemplated } from '../domain/field.ts'
+import { type FurtherField, type FurtherValue, FIELD_TYPE_OF } from '../domain/further.ts'
 import { type EventStatus, statusPosition, statusSaid } from '../domain/event-status.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
 import type { Decimal } from '../domain/number.ts'
@@ -18,20 +18,37 @@ export interface EventMeanings {
   readonly statusText: string | null
   /** The highest of several prices; `null` if it is blank, and absent if the service has no such field. */
   readonly highestPrice?: string | null
+  readonly organizer: string | null
+  readonly performers: readonly string[]
+  /** When the sale of tickets begins. */
+  readonly onSaleFrom: string | null
 }
 
-const NOTHING: EventMeanings = { description: null, image: null, status: null, statusText: null }
+const NOTHING: EventMeanings = {
+  description: null,
+  image: null,
+  status: null,
+  statusText: null,
+  organizer: null,
+  performers: [],
+  onSaleFrom: null,
+}
 
-/** Returns a function that reads these fields of an event: the further fields of these names, if they are texts. */
+/** Returns a function that reads these fields of an event: the further fields of these names, if they have these types. */
 export function meaningsOf(further: readonly FurtherField[]): (event: EventRecord) => EventMeanings {
-  const positionOf = (name: string): number =>
-    further.findIndex((field) => field.name === name && FIELD_TYPE_OF[field.type] === 'text')
-  const [description, image, status] = [positionOf('Description'), positionOf('Image'), statusPosition(further)]
-  const statusText = positionOf('StatusText')
-  const highest = further.findIndex(({ name, type }) => name === 'HighestPrice' && type === 'decimal')
-  if (Math.max(description, image, status, highest) === -1) return () => NOTHING
+  const positionOf = (name: string, ...types: readonly FieldType[]): number =>
+    further.findIndex((field) => field.name === name && types.some((type) => FIELD_TYPE_OF[field.type] === type))
+  const [description, image, status] = [
+    positionOf('Description', 'text'),
+    positionOf('Image', 'text'),
+    statusPosition(further),
+  ]
+  const [statusText, highest] = [positionOf('StatusText', 'text'), positionOf('HighestPrice', 'decimal')]
+  const [organizer, performer] = [positionOf('Organizer', 'text'), positionOf('Performer', 'text', 'tags')]
+  const onSaleFrom = positionOf('OnSaleFrom', 'date-time')
+  if (Math.max(description, image, status, highest, organizer, performer, onSaleFrom) === -1) return () => NOTHING
   return ({ Further = [] }) => {
-    // Texts and decimals.
+    // Texts, decimals and date-times.
     const textAt = (position: number): string | null => {
       const value = Further[position] ?? null
       return typeof value === 'string' ? value : null
@@ -43,8 +60,17 @@ export function meaningsOf(further: readonly FurtherField[]): (event: EventRecor
       status: statusSaid(said ?? ''),
       statusText: [textAt(statusText), said].find(saysSomething) ?? null,
       ...(highest === -1 ? {} : { highestPrice: textAt(highest) }),
+      organizer: textAt(organizer),
+      performers: textsOf(Further[performer] ?? null),
+      onSaleFrom: textAt(onSaleFrom),
     }
   }
+}
+
+/** Returns a text or the texts of a list, those that say something. */
+function textsOf(value: FurtherValue): readonly string[] {
+  const texts = typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? value : []
+  return texts.filter(saysSomething)
 }
 
 /** Returns the target of the first link to tickets that needs nothing filled in (contract §6). */

@@ -47,7 +47,7 @@ export interface JsonLdSettings extends EventMeanings {
  * §6). `<`, `>` and `&` are escaped, so the text is safe inside a `script` element.
  */
 export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: JsonLdSettings): string {
-  const { page, description, image, status, basePath } = settings
+  const { page, description, image, status, organizer, performers, basePath } = settings
   const tags = event.Tags.filter(saysSomething)
   const [startDate, endDate] = wholeDaysOf(event, settings.zone) ?? timesOf(event)
   return members([
@@ -63,10 +63,20 @@ export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: 
     ['eventStatus', text(`${SCHEMA}/${STATUS_NAMES[status ?? 'scheduled']}`)],
     ['eventAttendanceMode', venue === null ? null : text(`${SCHEMA}/OfflineEventAttendanceMode`)],
     ['location', venue === null ? null : placeOf(venue, basePath)],
+    ['organizer', namedAs('Organization', organizer)],
+    ['performer', listOf(performers.map((name) => namedAs('PerformingGroup', name)))],
     // A cancelled event has no tickets to sell.
     ...(status === 'cancelled' ? [] : offerMembers(event, settings)),
-    ['keywords', tags.length === 0 ? null : `[${tags.map(text).join(',')}]`],
+    ['keywords', listOf(tags.map(text))],
   ])
+}
+
+function listOf(items: readonly (string | null)[]): string | null {
+  return items.length === 0 ? null : `[${items.join(',')}]`
+}
+
+function namedAs(type: string, name: string | null): string | null {
+  return typed(type, [['name', text(name)]])
 }
 
 function timesOf({ Start, Finish }: EventRecord): readonly [string, string | null] {
@@ -130,7 +140,7 @@ function placeOf(venue: VenueRecord, basePath: string): string | null {
 
 function offerMembers(
   { Price, TicketCapacity, TicketsAvailable }: EventRecord,
-  { hasPrice, isLowestPrice, highestPrice, currency, links, basePath }: JsonLdSettings,
+  { hasPrice, isLowestPrice, highestPrice, onSaleFrom, currency, links, basePath }: JsonLdSettings,
 ): readonly Member[] {
   const isBelow = Number(Price) < Number(highestPrice ?? Number.NaN)
   const isLowest = highestPrice === undefined ? isLowestPrice : isBelow
@@ -142,6 +152,7 @@ function offerMembers(
     ['highPrice', hasPrice && isBelow ? text(highestPrice ?? null) : null],
     ['priceCurrency', hasPrice ? text(currency) : null],
     ['availability', isCounted ? text(`${SCHEMA}/${availability}`) : null],
+    ['validFrom', text(onSaleFrom)],
     ['url', url(ticketsHref(links), basePath)],
   ])
   return [

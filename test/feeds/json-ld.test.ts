@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expand } from 'jsonld'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
-import { FeedFormatter } from '../../src/formats/feed-formatter.ts'
+import type { FurtherType, FurtherValue } from '../../src/domain/further.ts'
+import { parseDecimal, ZERO } from '../../src/domain/number.ts'
+import { type FeedSettings, FeedFormatter } from '../../src/formats/feed-formatter.ts'
 import { Chance } from '../model/chance.ts'
 import { RandomRecords } from './random-records.ts'
 
@@ -12,7 +14,7 @@ const GOLDEN = join(import.meta.dirname, '../golden/feeds')
 const RECORDS = 10_000
 const CONTEXT: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'schema-context.json'), 'utf8'))
 const SCHEMA = 'http://schema.org/'
-const formatter = new FeedFormatter({
+const SETTINGS: FeedSettings = {
   basePath: '/on',
   namespace: 'EventsApi',
   links: { event: [{ rel: 'tickets', href: 'https://tickets.example.org/{Id}', title: null }], venue: [] },
@@ -20,7 +22,8 @@ const formatter = new FeedFormatter({
   currency: 'GBP',
   calendarName: null,
   language: 'en-GB',
-})
+}
+const formatter = new FeedFormatter(SETTINGS)
 
 /** The properties that schema.org has for each of the types that are used, of those that are used. */
 const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
@@ -32,6 +35,8 @@ const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
     'eventStatus',
     'eventAttendanceMode',
     'location',
+    'organizer',
+    'performer',
     'offers',
     'isAccessibleForFree',
     'keywords',
@@ -39,7 +44,10 @@ const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   Place: ['name', 'address', 'geo', 'telephone', 'url'],
   PostalAddress: ['streetAddress', 'addressLocality', 'postalCode', 'addressRegion', 'addressCountry'],
   GeoCoordinates: ['latitude', 'longitude'],
-  Offer: ['price', 'priceCurrency', 'availability', 'url'],
+  Offer: ['price', 'priceCurrency', 'availability', 'validFrom', 'url'],
+  AggregateOffer: ['lowPrice', 'highPrice', 'priceCurrency', 'availability', 'validFrom', 'url'],
+  Organization: ['name'],
+  PerformingGroup: ['name'],
 }
 
 // The judge is jsonld, which nobody here wrote, with a context kept beside this test: nothing is loaded from elsewhere.
@@ -67,6 +75,76 @@ describe('JSON-LD, expanded by jsonld (contract §6)', () => {
       // To expand each would take a minute.
       if (count % 50 === 0) expectKnown((await expanded(text))[0])
     }
+  })
+})
+
+describe('JSON-LD of further fields with a meaning (contract §7)', () => {
+  const FURTHER = {
+    Organizer: 'text',
+    Performer: 'texts',
+    OnSaleFrom: 'date-time',
+    HighestPrice: 'decimal',
+  } as const satisfies Readonly<Record<string, FurtherType>>
+  const event = { ...new RandomRecords(new Chance(3)).event(null), Price: parseDecimal('12.50') ?? ZERO }
+  const membersOf = async (
+    values: Readonly<Record<string, FurtherValue>>,
+    types: Readonly<Record<string, FurtherType>> = FURTHER,
+  ): Promise<Readonly<Record<string, unknown>>> => {
+    const events = Object.entries(types).map(([name, type]) => ({ name, type }))
+    const Further = events.map(({ name }) => values[name] ?? null)
+    const text = new FeedFormatter({ ...SETTINGS, further: { events, venues: [] } }).jsonLd(
+      { ...event, Further },
+      null,
+      true,
+    )
+    expectKnown((await expanded(text))[0])
+    return JSON.parse(text) as Readonly<Record<string, unknown>>
+  }
+
+  it('has who holds it and who performs, one or several, each by name', async () => {
+    const performer = [
+      { '@type': 'PerformingGroup', name: 'The Rope Walkers' },
+      { '@type': 'PerformingGroup', name: '<Reel>' },
+    ]
+    expect(
+      await membersOf({ Organizer: 'Lantern Hall & Trust', Performer: ['The Rope Walkers', ' ', '<Reel>'] }),
+    ).toMatchObject({
+      organizer: { '@type': 'Organization', name: 'Lantern Hall & Trust' },
+      performer,
+    })
+    const one = await membersOf({ Performer: 'The Rope Walkers' }, { Performer: 'text' })
+    expect(one).toMatchObject({ performer: performer.slice(0, 1) })
+  })
+
+  it('has when the sale begins, and the lowest and the highest price', async () => {
+    const OnSaleFrom = '2036-01-09T10:00:00+00:00'
+    const { offers } = await membersOf({ OnSaleFrom, HighestPrice: '48.00' })
+    expect(offers).toMatchObject({
+      '@type': 'AggregateOffer',
+      lowPrice: '12.50',
+      highPrice: '48.00',
+      validFrom: OnSaleFrom,
+    })
+    const { offers: alone } = await membersOf({ OnSaleFrom, HighestPrice: '12.5' })
+    expect(alone).toMatchObject({ '@type': 'Offer', price: '12.50', validFrom: OnSaleFrom })
+  })
+
+  it('has none of them if they are blank, of another type, or the event is cancelled', async () => {
+    for (const members of [
+      await membersOf({ Organizer: ' ', Performer: [] }),
+      await membersOf({ Organizer: true, OnSaleFrom: 'soon' }, { Organizer: 'flag', OnSaleFrom: 'text' }),
+    ]) {
+      expect(Object.keys(members)).not.toContain('organizer')
+      expect(Object.keys(members)).not.toContain('performer')
+      expect(JSON.stringify(members)).not.toContain('validFrom')
+    }
+    const types = { ...FURTHER, Status: 'text' } as const
+    const off = await membersOf(
+      { Status: 'cancelled', OnSaleFrom: '2036-01-09T10:00:00+00:00', Performer: ['A'] },
+      types,
+    )
+    expect(off).toMatchObject({ performer: [{ name: 'A' }], eventStatus: 'https://schema.org/EventCancelled' })
+    expect(Object.keys(off)).not.toContain('offers')
   })
 })
 
