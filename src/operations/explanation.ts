@@ -10,7 +10,7 @@ import { isBefore, tickOfDateTime } from '../domain/date-time.ts'
 import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../domain/body.ts'
 import { howMany } from '../domain/printable.ts'
-import type { HeldRow, UnidentifiedRows } from '../records/held-row.ts'
+import type { HeldRow } from '../records/held-row.ts'
 import { recordsNamed } from './record-search.ts'
 
 /** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */
@@ -128,7 +128,7 @@ async function explainNoId(asked: string, options: ExplainOptions): Promise<Expl
 
 /** Finds the first rows that match, in slices between which requests run. */
 async function rowsThat(
-  unidentified: UnidentifiedRows,
+  unidentified: Iterable<WithheldRow>,
   isIt: (row: WithheldRow) => boolean,
   { signal }: ExplainOptions,
 ): Promise<readonly WithheldRow[]> {
@@ -199,7 +199,11 @@ function kindOf<Item>({ list }: ServedList<Item>): ExplainedKind {
 }
 
 /** Describes the withheld rows with the same id, since the admin may have meant one of them. */
-async function twinSteps(unidentified: UnidentifiedRows, id: Guid, options: ExplainOptions): Promise<readonly Step[]> {
+async function twinSteps(
+  unidentified: Iterable<WithheldRow>,
+  id: Guid,
+  options: ExplainOptions,
+): Promise<readonly Step[]> {
   const twins = await rowsThat(unidentified, (row) => row.id === id, options)
   return twins.map(({ withheld: { where } }) => {
     const detail = `A second row (${where}) has the same id and is left out: remove one of the two, or give one of them another id.`

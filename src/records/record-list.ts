@@ -17,7 +17,10 @@ import type { Shape } from '../formats/media-types.ts'
 import type { ListKind, SortKey } from './packing.ts'
 import { RowKeys, isSamePlace } from './row-keys.ts'
 import { type Representation, ReadyBodies } from './ready-bodies.ts'
-import { type RowKey, KeptFaults, HeldRow, UnidentifiedRows, WithheldDetails } from './held-row.ts'
+import { type RowKey, HeldRow } from './held-row.ts'
+import { KeptFaults } from './kept-faults.ts'
+import { UnidentifiedRows } from './unidentified-rows.ts'
+import { WithheldDetails } from './withheld-details.ts'
 
 /** Rows are held in this many maps: to double one that holds a million takes longer than a request may wait. */
 const SHARDS = 256
@@ -115,6 +118,11 @@ export class RecordList<Item> {
     this.unidentified = UnidentifiedRows.counted(unidentified)
     this.lostElsewhere = lost
     this.readsPrice = readsPrice
+  }
+
+  /** Returns no withheld rows: a read adds those that it finds. */
+  newUnidentified(): UnidentifiedRows {
+    return new UnidentifiedRows()
   }
 
   /** Returns the row of an id; `null` if it is not held. */

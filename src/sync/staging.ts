@@ -1,7 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RepeatedRow, type Withheld, isMeant, rowRepeated } from '../domain/withheld.ts'
-import { type HeldRow, UnidentifiedRows } from '../records/held-row.ts'
+import type { HeldRow } from '../records/held-row.ts'
+import type { RecordList } from '../records/record-list.ts'
 import type { Sighting } from './absence.ts'
 import { type Change, type Held, type Page, REPEATED } from './port.ts'
 import { type RowDifference, type StagingContext, ROWS_A_SLICE, RowWriter } from './row-writer.ts'
@@ -30,7 +31,7 @@ const WITHHELD_BYTES = 600
 export class Staging<Item> extends RowWriter<Item> {
   rows = 0
   /** Withheld rows without an id of their own. */
-  readonly unidentified: UnidentifiedRows = new UnidentifiedRows()
+  readonly unidentified: RecordList<Item>['unidentified']
   readonly sighting: Sighting
   readonly #found = new Map<Guid, Found<Item>>()
   #addedBytes = 0
@@ -40,6 +41,7 @@ export class Staging<Item> extends RowWriter<Item> {
 
   constructor(context: StagingContext<Item>) {
     super(context)
+    this.unidentified = context.list.newUnidentified()
     this.sighting = { number: this.number, begunAt: context.begunAt, names: (id) => this.#found.has(id) }
   }
 

@@ -1,7 +1,7 @@
 import { Admissions, Freshness } from '../../src/sync/served-list.ts'
 import { Poller } from '../../src/sync/poller.ts'
 import { HeldCursor } from '../../src/sync/held-cursor.ts'
-import { KeptFaults } from '../../src/records/held-row.ts'
+import { KeptFaults } from '../../src/records/kept-faults.ts'
 import { ListReader } from '../../src/sync/list-reader.ts'
 import { ListReplica } from '../../src/sync/list-replica.ts'
 import { Pages } from '../../src/sync/pages.ts'

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'bun:test'
 import { guidOf } from '../../test/model/records.ts'
 import type { Withheld } from '../domain/withheld.ts'
-import { KeptFaults, HeldRow, UnidentifiedRows, WithheldDetails } from './held-row.ts'
+import { HeldRow } from './held-row.ts'
+import { KeptFaults } from './kept-faults.ts'
+import { UnidentifiedRows } from './unidentified-rows.ts'
+import { WithheldDetails } from './withheld-details.ts'
 
 const MANY = 100_000
 
