@@ -5,7 +5,7 @@ import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, type RedisSettings, RedisStore } from '../cluster/redis/redis-store.ts'
 import { heartbeatMsOf } from '../cluster/cluster.ts'
-import { dataFingerprint } from '../snapshot/snapshot-keeper.ts'
+import { dataFingerprint } from '../snapshot/data-fingerprint.ts'
 
 export interface StoreChecked {
   /** The store's name and version, for example `Redis 7.0.15`; `null` if it did not say. */

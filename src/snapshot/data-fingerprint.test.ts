@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { loadConfiguration } from '../config/read-configuration.ts'
-import { dataFingerprint, dataFingerprintOf } from './snapshot-keeper.ts'
+import { dataFingerprint, dataFingerprintOf } from './data-fingerprint.ts'
 
 async function fingerprint(
   text: string,

@@ -49,6 +49,7 @@ export interface StoredSnapshot extends SnapshotState {
   readonly journal: KeptJournal | null
 }
 
+const SNAPSHOT_NAME = /^[0-9a-f]{12}\.snapshot(\.[0-9a-f-]{36})?$/
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** An older partial file is left from a killed process: writing never takes that long. */
 const OLDEST_UNFINISHED_MS = 600_000
@@ -88,7 +89,10 @@ export class SnapshotFile {
   async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot | null> {
     if (!(await isOursAlone(this.#settings.directory))) return null
     const file = await openIfThere(this.#named().path)
-    if (file === null) return null
+    if (file === null) {
+      if (await this.#hasAnother()) throw new SnapshotFault('it is of another release, CRM or mapping')
+      return null
+    }
     try {
       return await this.#readOpen(file, lists, now, signal)
     } catch (cause) {
@@ -159,7 +163,7 @@ export class SnapshotFile {
   /** Throws if the first line is not that of a snapshot which can be used now. */
   #check(line: string, now: Moment): void {
     const { fingerprint, begunAtMs } = readFirstLine(line)
-    if (fingerprint !== this.#named().fingerprint) throw new SnapshotFault('it belongs to another CRM or mapping')
+    if (fingerprint !== this.#named().fingerprint) throw new SnapshotFault('it is of another release, CRM or mapping')
     if (now.wallMs - begunAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
   }
 
@@ -238,16 +242,25 @@ export class SnapshotFile {
     yield `${lastLine(state)}\n`
   }
 
+  /** Returns true if there are snapshots of other fingerprints. */
+  async #hasAnother(): Promise<boolean> {
+    return (await this.#names()).some(([, unfinished]) => unfinished === undefined)
+  }
+
   /** Removes unfinished files, and snapshots of fingerprints that have not been used for long. */
   async #tidy(nowMs: number): Promise<void> {
     const { directory } = this.#settings
-    for (const name of await readdir(directory).catch(() => [])) {
-      const found = /^[0-9a-f]{12}\.snapshot(\.[0-9a-f-]{36})?$/.exec(name)
-      if (found === null) continue
+    for (const [name, unfinished] of await this.#names()) {
       const path = join(directory, name)
       const ageMs = nowMs - ((await stat(path).catch(() => null))?.mtimeMs ?? nowMs)
-      if (ageMs > (found[1] === undefined ? OLDEST_MS : OLDEST_UNFINISHED_MS)) await unlink(path).catch(() => {})
+      if (ageMs > (unfinished === undefined ? OLDEST_MS : OLDEST_UNFINISHED_MS)) await unlink(path).catch(() => {})
     }
+  }
+
+  /** Returns the names of snapshots, each with the end by which one that is not finished differs. */
+  async #names(): Promise<readonly RegExpExecArray[]> {
+    const names = await readdir(this.#settings.directory).catch(() => [])
+    return names.map((name) => SNAPSHOT_NAME.exec(name)).filter((found) => found !== null)
   }
 }
 

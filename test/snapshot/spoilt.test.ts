@@ -130,7 +130,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     const begunWith = (fields: Readonly<Record<string, unknown>>): Promise<string> =>
       refusalOf(rig, withFields(bytes, 0, fields))
     expect(await begunWith({ format: 1 })).toContain('it is of format 1, and this release reads 5')
-    expect(await begunWith({ fingerprint: 'aaaaaaaaaaaa' })).toContain('it belongs to another CRM or mapping')
+    expect(await begunWith({ fingerprint: 'aaaaaaaaaaaa' })).toContain('it is of another release, CRM or mapping')
     expect(await begunWith({ begunAtMs: 'now' })).toBe('Error: it is damaged')
     for (const wrong of [{ lists: null }, { lists: { events: { served: -1 } } }, { writtenAtMs: 'now' }]) {
       expect(await refusalOf(rig, withFields(bytes, -1, wrong))).toBe('Error: it is damaged')
@@ -143,6 +143,15 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
         ),
       ).toBe('Error: it is damaged')
     }
+  })
+
+  it('where only one of another release, CRM or mapping is there, which is said at the first start alone', async () => {
+    const { both, before } = await scene()
+    renameSync(before.path, join(before.directory, 'aaaaaaaaaaaa.snapshot'))
+    expect(await saidOf(both, before)).toEqual(['snapshot-ignored: it is of another release, CRM or mapping'])
+    const after = await new Rig(both, { directory: before.directory }).start()
+    await after.kill()
+    expect(after.said.filter((said) => said.startsWith('snapshot-ignored'))).toEqual([])
   })
 
   it('where its rows are not as many as it says', async () => {
