@@ -22,6 +22,7 @@ export const LONGEST: readonly string[] = [
   'test/connectors/start-while-away.test.ts',
   'test/compare/compare.test.ts',
   'test/faults/proxies.test.ts',
+  'test/faults/changes-waiting.test.ts',
   'test/operations/shrink-guard.test.ts',
   'test/cluster/fleet-soak.test.ts',
   'test/faults/refreshing.test.ts',
@@ -37,6 +38,7 @@ export const LONGEST: readonly string[] = [
 
 /** Files with longer runs, more faults or more rivals. `npm test` omits them unless they are named. */
 export const ONLY_IN_ALL: ReadonlySet<string> = new Set([
+  'test/faults/changes-waiting.test.ts',
   'test/bench/request-cost.test.ts',
   'test/cluster/check.test.ts',
   'test/cluster/cluster-dashboard.test.ts',
