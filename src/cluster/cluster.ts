@@ -5,7 +5,7 @@
 import type { ServedLists } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
-import { LONGEST_DEFAULT_MS } from './election.ts'
+import { CLAIMED_TIMEOUTS, LONGEST_DEFAULT_MS } from './election.ts'
 import { follow } from './follow.ts'
 import { Member } from './member.ts'
 import type { ClusterOptions } from './options.ts'
@@ -13,8 +13,6 @@ import { Session, StoreFailure, commandLimitMs } from './store.ts'
 
 /** A session on which the store was used for this long resets the back-off. */
 const SETTLED_MS = 1000
-/** Within this many election times a candidate has claimed, which proves that the store accepts writes. */
-const PROVEN_TIMEOUTS = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const REFUSED_MS = 5000
@@ -160,7 +158,7 @@ export class Cluster {
   #tellFound(): void {
     const session = this.#session
     if (session === null || this.#toldLost === null) return
-    if (!this.#isProven(session) && this.#heldMs(session) < PROVEN_TIMEOUTS * this.member.election.lengthMs) return
+    if (!this.#isProven(session) && this.#heldMs(session) < CLAIMED_TIMEOUTS * this.member.election.lengthMs) return
     this.#toldLost = null
     this.#options.observe({ kind: 'cluster-changed', what: 'store-found', detail: null })
   }

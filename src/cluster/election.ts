@@ -19,6 +19,9 @@ const NEW_HEARTBEATS = 2
 /** An instance without an age claims this many heartbeats later than one with an age. */
 const UNCONFIRMED_TURNS = 4
 
+/** Within this many election times somebody has claimed, if the store accepts writes. */
+export const CLAIMED_TIMEOUTS = 4
+
 /** The longest default of `cluster.heartbeat`: assumed for the leader until it is known. */
 export const LONGEST_DEFAULT_MS = 500
 

@@ -4,7 +4,7 @@ import { type Moment, type Time, elapsedMs, laterOf } from '../time/time.ts'
 import { Accepting } from './accepting.ts'
 import type { Beat } from './beat.ts'
 import { CutOver } from './cut-over.ts'
-import { ElectionTimer } from './election.ts'
+import { CLAIMED_TIMEOUTS, ElectionTimer } from './election.ts'
 import { FollowedLists } from './followed-lists.ts'
 import { Leader } from './leader.ts'
 import type { ClusterOptions } from './options.ts'
@@ -256,24 +256,22 @@ export class Member {
     this.options.observe({ kind: 'cluster-changed', what: 'lost-leadership', detail: why })
   }
 
-  /**
-   * Reads the CRM alone if no beat arrived for half the maximum age. While somebody writes to the store, a leader is
-   * alive and may be filling it: an instance without data waits then, and others for all of the maximum age. An instance
-   * without data reads sooner if the store cannot be reached.
-   */
-  goAloneIfDue(): void {
-    const { settings, readAlone, observe } = this.options
-    if (this.own !== null || !this.mayRead || !readAlone) return
+  /** How long no beat may arrive, in ms, until this instance reads the CRM alone. */
+  get #patienceMs(): number {
+    const { maxAgeMs } = this.options.settings()
+    const { lengthMs, isSilent } = this.election
     const { isNew } = this.cutOver
-    const isLed = this.isConnected && !this.election.isSilent
-    const silentMs = elapsedMs(this.#beatAt, this.#time.now())
-    const hasNothing = !this.isConnected && isNew
-    if (
-      isLed
-        ? isNew || silentMs < settings().maxAgeMs
-        : silentMs < (hasNothing ? this.election.lengthMs : settings().maxAgeMs / 2)
-    )
-      return
+    if (!this.isConnected) return isNew ? lengthMs : maxAgeMs / 2
+    // Somebody writes to the store: a leader is alive, and may be filling it.
+    if (!isSilent) return isNew ? Infinity : maxAgeMs
+    // An instance without data has nothing to lose until it claims, unless the store refuses that.
+    return isNew ? CLAIMED_TIMEOUTS * lengthMs : maxAgeMs / 2
+  }
+
+  goAloneIfDue(): void {
+    const { readAlone, observe } = this.options
+    if (this.own !== null || !this.mayRead || !readAlone) return
+    if (elapsedMs(this.#beatAt, this.#time.now()) < this.#patienceMs) return
     // From here on the lists that were followed are read into: no entry may be applied to them.
     const own = this.#readFrom(null)
     this.#state = { kind: 'alone', own, lists: null }
