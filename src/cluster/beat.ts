@@ -1,7 +1,7 @@
 // What the leader says of its lists at each heartbeat, and what each instance says of itself. The text is JSON; an
 // instance that cannot read it takes it for none.
 
-import type { ListName } from '../domain/field.ts'
+import { type ListName, LISTS } from '../domain/field.ts'
 import type { Revision } from '../domain/revision.ts'
 import { type JsonFields, countAt, fieldsOf, listAt, numberAt, textAt, textOrNullAt } from '../domain/json-value.ts'
 import { listStateOf } from '../snapshot/snapshot-lines.ts'
@@ -104,14 +104,31 @@ function reportedStateOf(given: JsonFields): ReportedState {
   }
 }
 
-/** Encodes when rows changed by the CRM's clock, wall ms, for a metric. */
-export function encodeTimes(times: readonly number[]): string {
-  return times.length === 0 ? '' : JSON.stringify(times)
+/** What is said of rows in their own entry. */
+export interface Notes {
+  /** When they changed by the CRM's clock, wall ms, for a metric. */
+  readonly times: readonly number[]
+  /** The lists that are left behind. A beat would say so after the rows that refer to what these lists lack. */
+  readonly leftBehind: readonly ListName[]
 }
 
-export function decodeTimes(text: string): readonly number[] {
-  const times: unknown = text === '' ? [] : JSON.parse(text)
-  return Array.isArray(times) ? times.filter((time) => typeof time === 'number') : []
+const NO_NOTES: Notes = { times: [], leftBehind: [] }
+
+export function encodeNotes(notes: Notes): string {
+  return notes.times.length + notes.leftBehind.length === 0 ? '' : JSON.stringify(notes)
+}
+
+export function decodeNotes(text: string): Notes {
+  if (text === '') return NO_NOTES
+  try {
+    const given = fieldsOf(JSON.parse(text))
+    return {
+      times: listAt(given, 'times').filter((time) => typeof time === 'number'),
+      leftBehind: LISTS.filter((list) => listAt(given, 'leftBehind').includes(list)),
+    }
+  } catch {
+    return NO_NOTES
+  }
 }
 
 /** What an instance says of itself with each tick. */

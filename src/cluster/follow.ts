@@ -1,6 +1,6 @@
 import { delaysOf } from '../time/time.ts'
 import { sleep } from '../time/waiting.ts'
-import { decodeTimes } from './beat.ts'
+import { decodeNotes } from './beat.ts'
 import { type FollowedLists, isSame } from './followed-lists.ts'
 import { load } from './load.ts'
 import type { Member } from './member.ts'
@@ -99,7 +99,7 @@ async function applyAll(member: Member, lists: FollowedLists, entries: readonly 
 
 /** Reports how long the changes of an applied entry took to be served here. */
 function tell({ options }: Member, { notes }: StoredEntry): void {
-  const delaysMs = delaysOf(decodeTimes(notes), options.time.now().wallMs)
+  const delaysMs = delaysOf(decodeNotes(notes).times, options.time.now().wallMs)
   if (delaysMs.length > 0) options.observe({ kind: 'changes-published', delaysMs })
 }
 

@@ -8,7 +8,7 @@ import { type RecordLists, type RowRecord, applyRowRecord, checkRowRecord } from
 import { failureOf } from '../sync/port.ts'
 import { type ResumeState, type ServedList, type ServedLists, type Shrunk, Freshness } from '../sync/served-list.ts'
 import { type Moment, type Time, earlierBy, elapsedMs } from '../time/time.ts'
-import { type Beat, type ReportedState, decodeBeat } from './beat.ts'
+import { type Beat, type ReportedState, decodeBeat, decodeNotes } from './beat.ts'
 import type { Heartbeat } from './election.ts'
 import { decodeRows } from './row-bytes.ts'
 import type { WritePosition, Sizes, StoredEntry, StoreState } from './store.ts'
@@ -66,12 +66,19 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.#state
   }
 
-  tell(state: ReportedState): void {
-    this.#state = state
+  /** @param isAll whether all rows that the leader has were applied */
+  tell(state: ReportedState, isAll = true): void {
+    // What makes up for it may be among the rows that are still to come.
+    const isLeftBehind = state.isLeftBehind || (this.isLeftBehind && !isAll)
+    this.#state = { ...state, isLeftBehind }
     this.list.adopt(state)
     this.list.lastRemoval = joined(this.list.lastRemoval, state.lastRemoval)
     this.#told = this.#time.now()
     this.#heldSince = this.#heldSinceNow(this.#heldSince)
+  }
+
+  leaveBehind(): void {
+    this.#state = { ...this.#state, isLeftBehind: true }
   }
 
   /** Keeps the moment that was computed from an earlier beat: beats take different times to arrive. */
@@ -120,7 +127,19 @@ export class FollowedList<Item> implements ServedList<Item> {
   /** The state that a leader resumes from if it starts with these rows. */
   get resumeState(): ResumeState {
     const { lastFailure } = this
-    const { cursor, served, withheld, unidentified, shrunk, lost, readsPrice, whole, accepting, failures } = this.#state
+    const {
+      cursor,
+      served,
+      withheld,
+      unidentified,
+      shrunk,
+      lost,
+      readsPrice,
+      whole,
+      accepting,
+      failures,
+      isLeftBehind,
+    } = this.#state
     return {
       cursor,
       served,
@@ -131,6 +150,7 @@ export class FollowedList<Item> implements ServedList<Item> {
       readsPrice,
       accepting,
       failures,
+      isLeftBehind,
       asOf: this.#told,
       freshness: this.freshness,
       isLoaded: whole,
@@ -313,6 +333,7 @@ export class FollowedLists implements ServedLists {
     }
     const nowMs = this.#time.now().monotonicMs
     for (const row of rows) applyRowRecord(this.lists, row, nowMs)
+    for (const list of decodeNotes(entry.notes).leftBehind) this[list].leaveBehind()
     this.position = { token, seq }
     if (claim !== null) this.epoch = claim.epoch
     this.#isPastUntil ||= isSame(this.position, this.#until)
@@ -343,7 +364,7 @@ export class FollowedLists implements ServedLists {
     // Of a release to come: it says nothing here.
     if (beat === null) return true
     this.beat = beat
-    for (const list of LISTS) this[list].tell(beat.lists[list])
+    for (const list of LISTS) this[list].tell(beat.lists[list], beat.sizes !== null)
     this.#hasNews ||= this.events.isFailing || this.venues.isFailing
     const noted = this.#ticks.notedAt(beat.ticks)
     if (beat.sizes !== null && (this.isReached || this.#isPastUntil) && !this.isOfSize(beat.sizes)) {

@@ -266,7 +266,7 @@ export class Leader {
     const sizes = this.#sizes({ events: events.size, venues: venues.size })
     const beat: Beat = {
       leader: instance,
-      lists: isAllWritten ? states : withoutAges(states),
+      lists: isAllWritten ? this.#leftBehindNow(states) : withoutAges(states),
       sizes: isAllWritten ? sizes : null,
       ticks: this.#members.ticks,
       instances: this.#members.count(instance),
@@ -284,6 +284,15 @@ export class Leader {
     if (gone.length > 0) await session.ask((store) => store.dropMembers(gone))
     if (!leaves) this.#compare(beat, stored)
     return !this.#refills
+  }
+
+  /** Rows that refer to what a list lacks may have been written since these states were taken. */
+  #leftBehindNow({ events, venues }: ReportedStates): ReportedStates {
+    const { replica } = this.own
+    return {
+      events: { ...events, isLeftBehind: replica.events.isLeftBehind },
+      venues: { ...venues, isLeftBehind: replica.venues.isLeftBehind },
+    }
   }
 
   /** The hashes hold no rows of lists that were not read in full. */

@@ -6,7 +6,7 @@ import type { Observation } from '../observe/observation.ts'
 import { DirtyRows, type RecordLists, type RowRecord, rowRecordOf } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Moment, Time } from '../time/time.ts'
-import { type ReportedState, encodeTimes } from './beat.ts'
+import { type ReportedState, encodeNotes } from './beat.ts'
 import type { FollowedLists } from './followed-lists.ts'
 import type { ClusterOptions } from './options.ts'
 import { encodeRow } from './row-bytes.ts'
@@ -126,11 +126,8 @@ export class Outbox {
     }
     const times = this.#updatedAtMs.splice(0, rows.length === 0 ? Infinity : ENTRY_ROWS)
     if (rows.length === 0) return null
-    return {
-      rows,
-      ids,
-      notes: encodeTimes(times),
-    }
+    const leftBehind = LISTS.filter((list) => this.#replica[list].isLeftBehind)
+    return { rows, ids, notes: encodeNotes({ times, leftBehind }) }
   }
 
   /** The store knows whole rows alone: one whose version alone changed is written as it is. */

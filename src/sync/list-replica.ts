@@ -39,6 +39,7 @@ export class ListReplica<Item> implements ServedList<Item> {
     this.#options = options
     this.list = options.list
     this.reader = reader
+    if (options.resumeState?.isLeftBehind === true) this.leaveBehind()
     this.freshness = reader.freshness
     this.drift = reader.reports.drift
     const pollerOf = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>

@@ -354,4 +354,6 @@ export interface ResumeState extends ListState {
   readonly failure: Failure | null
   /** The number of failures in a row. */
   readonly failures: number
+  /** The other list went on without this one. */
+  readonly isLeftBehind: boolean
 }

@@ -1,4 +1,5 @@
 import type { EventRecord } from '../../src/domain/event.ts'
+import type { ListName } from '../../src/domain/field.ts'
 import type { EitherList } from '../../src/sync/served-list.ts'
 import type { Crm, Cursor } from '../../src/sync/port.ts'
 import { cursorOf } from '../../src/sync/port.ts'
@@ -80,7 +81,7 @@ export class Fleet {
   readonly rights: Rights
   instances: Instance[] = []
   /** Of all instances that ever lived. */
-  readonly exchanges: Exchange[] = []
+  readonly #exchanges = new Map<Exchange, { readonly machine: Machine; readonly list: ListName }>()
   readonly news: Record<string, number> = {}
   readonly log: string[] = []
   readonly #waits = new Set<Wait>()
@@ -137,6 +138,13 @@ export class Fleet {
     return instance
   }
 
+  /** Its requests for these lists are swallowed from now on. */
+  cutFromCrm({ machine }: Instance, lists: readonly ListName[]): void {
+    for (const [exchange, its] of this.#exchanges) {
+      if (its.machine === machine && lists.includes(its.list)) exchange.isCut = true
+    }
+  }
+
   kill(instance: Instance): void {
     instance.machine.kill()
     this.instances = this.instances.filter((one) => one !== instance)
@@ -154,7 +162,7 @@ export class Fleet {
   }
 
   get requests(): number {
-    return this.exchanges.reduce((sum, { requests }) => sum + requests, 0)
+    return [...this.#exchanges.keys()].reduce((sum, { requests }) => sum + requests, 0)
   }
 
   async pass(ms: number): Promise<void> {
@@ -178,9 +186,9 @@ export class Fleet {
   #crm(eyes: Eyes, number: number): Crm {
     const { setting, tables, weather } = this
     const { machine } = eyes
-    const exchangeOf = (): Exchange => {
+    const exchangeOf = (list: ListName): Exchange => {
       const exchange = new Exchange(machine, this.chance.fork(), weather, setting.latencyMs)
-      this.exchanges.push(exchange)
+      this.#exchanges.set(exchange, { machine, list })
       return exchange
     }
     const shared = () => ({
@@ -194,14 +202,14 @@ export class Fleet {
     const events = sourceFor<EventRecord>({
       ...shared(),
       table: tables.events,
-      exchange: exchangeOf(),
+      exchange: exchangeOf('events'),
       recordOf: (id, { epoch, sold, venue }) =>
         eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue }),
     })
     const venues = sourceFor<VenueRecord>({
       ...shared(),
       table: tables.venues,
-      exchange: exchangeOf(),
+      exchange: exchangeOf('venues'),
       recordOf: (id, { epoch }) => venueOf(id, `${epoch}`),
     })
     const travelling = <Item>(source: ListSource<Item>): ListSource<Item> =>

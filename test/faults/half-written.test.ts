@@ -270,6 +270,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
       accepting: false,
       failure: null,
       failures: 0,
+      isLeftBehind: false,
     }
     const freshness = { events: events.freshness, venues: venues.freshness }
     const files = new Scene(

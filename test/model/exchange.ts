@@ -27,6 +27,8 @@ export class Weather {
 export class Exchange {
   faults = 0
   requests = 0
+  /** Requests are swallowed, and so are answers that are on their way. */
+  isCut = false
   readonly #time: ModelTime
   readonly #chance: Chance
   readonly #weather: Weather
@@ -87,9 +89,12 @@ export class Exchange {
   ): Promise<Reply<Result>> {
     return new Promise((resolve, reject) => {
       this.#time.inTheWorld(thereMs, () => {
+        if (this.isCut) return
         try {
           const result = find(this.#time.trueMs)
-          this.#time.after(backMs, () => resolve({ ok: true, begunAt, result }))
+          this.#time.after(backMs, () => {
+            if (!this.isCut) resolve({ ok: true, begunAt, result })
+          })
         } catch (cause) {
           reject(new Error('the model of the CRM is at fault', { cause }))
         }
