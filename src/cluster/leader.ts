@@ -132,7 +132,8 @@ export class Leader {
   #mustGo(): boolean {
     const { settings, time } = this.#options
     const now = time.now()
-    if (failsForMs(this.own.replica, elapsedMs(this.#begunAt, now), now) < settings().maxAgeMs / 2) return false
+    const { maxAgeMs } = settings()
+    if (failsForMs(this.own.replica, elapsedMs(this.#begunAt, now), maxAgeMs / 4, now) < maxAgeMs / 2) return false
     return this.#members.candidates(this.#parts.instance).length > 0 && this.#parts.mayRest()
   }
 

@@ -5,7 +5,7 @@ import type { RecordList } from '../records/record-list.ts'
 import { type Moment, type Time, earlierOf, secondOf } from '../time/time.ts'
 import { absentIds, forgetVersions, missingRows, notePrice, removeAbsent, servedRows } from './absence.ts'
 import { HeldCursor } from './held-cursor.ts'
-import { Pages } from './pages.ts'
+import { Pages, RowWait } from './pages.ts'
 import type { Attempt } from './poller.ts'
 import type { Failed, Failure, ListSource, ReadEnd, ReadKind, ReadPurpose, ReadRequest } from './port.ts'
 import { failed } from './port.ts'
@@ -52,6 +52,7 @@ export class ListReader<Item> {
   /** When the list was first loaded, monotonic ms. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
   readonly turns: Turns = new Turns()
+  readonly wait: RowWait = new RowWait()
   /** The last read of the tickets: its beginning, and the moment it shows in monotonic ms. */
   tickets: { readonly begun: Moment; readonly sinceMs: number } | null = null
   /** The snapshot of the rows; `null` if there was none. */
@@ -236,9 +237,9 @@ export class ListReader<Item> {
       mustConfirm: !isConfirmed || purpose === 'addition',
       served: this.#hasOldRows ? servedRows(this.#options.list, staging) : null,
     }
-    const { fullReadEveryMs: longestMs } = this.#settings()
-    const { patienceMs } = source
-    const pages = new Pages<Item>((signal) => source.read({ ...request, signal }), { patienceMs, longestMs }, time)
+    const [{ fullReadEveryMs: longestMs }, { patienceMs }] = [this.#settings(), source]
+    const limits = { patienceMs, longestMs, wait: purpose === 'audit' ? null : this.wait }
+    const pages = new Pages<Item>((signal) => source.read({ ...request, signal }), limits, time)
     let attempt: Attempt
     try {
       const outcome = await this.#collect(pages, read)

@@ -72,6 +72,7 @@ export class ListReplica<Item> implements ServedList<Item> {
   #pauses(forMs: number, why: string): void {
     if (forMs < SHORT_PAUSE_MS || !this.#confirming.some((poller) => poller.isRunning)) return
     const { monotonicMs, wallMs } = this.#time.now()
+    this.reader.wait.pauses(monotonicMs, forMs)
     const untilMs = monotonicMs + forMs
     // Several requests may wait for the same reason, and not until the same millisecond.
     const isNew = this.#pause === null || untilMs > this.#pause.untilMs + SHORT_PAUSE_MS

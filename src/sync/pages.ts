@@ -11,11 +11,36 @@ const MOST_PAGES = 20_000
 /** The least time that a read may take, however often the CRM is read in full. */
 const LEAST_MS = 60_000
 
+/** For how long the running refresh has got no rows from the CRM. */
+export class RowWait {
+  /** When it last got some, or when a pause that the CRM asked for ends, monotonic ms; `null` if none runs. */
+  #sinceMs: number | null = null
+
+  got(nowMs: number): void {
+    this.#sinceMs = nowMs
+  }
+
+  pauses(nowMs: number, forMs: number): void {
+    if (this.#sinceMs !== null) this.#sinceMs = nowMs + forMs
+  }
+
+  end(): void {
+    this.#sinceMs = null
+  }
+
+  /** In ms; 0 if no refresh runs. */
+  lastsMs(nowMs: number): number {
+    return this.#sinceMs === null ? 0 : Math.max(0, nowMs - this.#sinceMs)
+  }
+}
+
 export interface PageLimits {
   /** The time limit of one page, ms. */
   readonly patienceMs: number
   /** The time limit of the whole read, ms. */
   readonly longestMs: number
+  /** Told of the rows that come; `null` if nothing depends on them. */
+  readonly wait: RowWait | null
 }
 
 /**
@@ -29,18 +54,29 @@ export class Pages<Item> {
   readonly #longestMs: number
   readonly #time: Time
   readonly #begunMs: number
+  readonly #wait: RowWait | null
   #count = 0
 
-  constructor(read: (signal: AbortSignal) => PageStream<Item>, { patienceMs, longestMs }: PageLimits, time: Time) {
+  constructor(read: (signal: AbortSignal) => PageStream<Item>, limits: PageLimits, time: Time) {
     this.#controller = new AbortController()
     this.#pages = read(this.#controller.signal)
-    this.#patienceMs = patienceMs
-    this.#longestMs = Math.max(LEAST_MS, longestMs)
+    this.#patienceMs = limits.patienceMs
+    this.#longestMs = Math.max(LEAST_MS, limits.longestMs)
     this.#time = time
     this.#begunMs = time.now().monotonicMs
+    this.#wait = limits.wait
+    this.#wait?.got(this.#begunMs)
   }
 
   async next(): Promise<Next<Item>> {
+    const next = await this.#next()
+    if (next.kind === 'end') this.#wait?.end()
+    // A connector that waits for the CRM yields empty pages.
+    else if (next.page.changes.length > 0) this.#wait?.got(this.#time.now().monotonicMs)
+    return next
+  }
+
+  async #next(): Promise<Next<Item>> {
     try {
       const next = await withTimeout(this.#time, this.#patienceMs, this.#pages.next())
       if (next === TIMED_OUT) {
@@ -65,6 +101,7 @@ export class Pages<Item> {
 
   /** Ends the read. Pages that arrive later are not used. */
   abandon(): void {
+    this.#wait?.end()
     this.#controller.abort()
     this.#pages.return(failed('internal', 'abandoned')).catch(() => {})
   }
