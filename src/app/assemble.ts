@@ -1,6 +1,8 @@
 import { isLoopback } from '../domain/host.ts'
 import type { Configuration } from '../config/configuration.ts'
-import type { ListName } from '../domain/field.ts'
+import { type ListName, LISTS } from '../domain/field.ts'
+import { type ProxiedHttpClient, trustingHttpClient } from '../crm/web/http-client.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
@@ -29,6 +31,8 @@ export interface Marquee {
   readonly reading: Reading
   readonly admissions: Admissions
   readonly listMaker: ListMaker
+  /** `null` without `feeds.changes`. */
+  readonly webhooks: Webhooks | null
   /** Answers the requests. A reload replaces it. */
   service: Service
   /** Makes this configuration the current one, and keeps the records. If it rejects, nothing has changed. */
@@ -123,6 +127,17 @@ async function assembleWith<R extends Reading>(
     changes,
   })
   const { lists: served } = reading
+  const mayCall = (): boolean => {
+    const { role = 'leader' } = reading.status().cluster?.status ?? {}
+    return role === 'leader' && LISTS.every((name) => served()[name].ageMs(time.now()) !== null)
+  }
+  const webhooks =
+    changes === undefined
+      ? null
+      : new (await import('../webhooks/webhooks.ts')).Webhooks(
+          { feed: changes, formatter, web: await webhookClient(reserve), time, observe, mayCall },
+          configuration.webhooks,
+        )
   const admissions = new Admissions(freshness, limits, time)
   const serviceOf = async (settings: Configuration): Promise<Service> => {
     const { feeds } = settings
@@ -162,6 +177,7 @@ async function assembleWith<R extends Reading>(
     reading,
     admissions,
     listMaker,
+    webhooks,
     service: await serviceOf(configuration),
     explaining: {
       idsOf: idsOf(configuration.crm),
@@ -181,10 +197,18 @@ async function assembleWith<R extends Reading>(
       })
       if (!next.lists) listMaker.ready.endPages()
       listMaker.ready.limitTo(readyBytes())
+      webhooks?.adopt(next.webhooks)
       marquee.service = service
     },
   }
   return marquee
+}
+
+/** Opens the HTTP client of webhooks. It uses the environment's proxy, and trusts what the runtime trusts. */
+export async function webhookClient(reserve: KeptDescriptors | null): Promise<ProxiedHttpClient> {
+  const { openHttpClient } = await import('../runtime/outgoing.ts')
+  const proxies = { configured: null, env: process.env }
+  return trustingHttpClient((options) => openHttpClient(options, reserve), null, proxies)
 }
 
 function recordsIn({ events, venues }: ServedLists): RecordLists {

@@ -76,3 +76,20 @@ it('takes a secret of the CRM that its file now holds another text of for the sa
     later: [],
   })
 })
+
+it('finds a changed URL or secret of a webhook, and a changed order', async () => {
+  const one = `crm: { kind: files, directory: . }\nfeeds: { changes: on }\nwebhooks: [{ url: https://a.example/1, body: empty }, { url: https://a.example/2, body: empty }]`
+  const signed = one.replace('/1', '/1, secret: { file: key }')
+  const secretOf = (byte: number): string => `whsec_${Buffer.alloc(24, byte).toString('base64')}`
+  const changed = { changed: ['webhooks'], fixed: [], later: [] }
+  expect(await changes(one, one)).toMatchObject({ changed: [] })
+  for (const other of [
+    one.replace('/2', '/3'),
+    one.replace('/1', '/9').replace('/2', '/1').replace('/9', '/2'),
+    signed,
+  ])
+    expect(changedKeys(await configured(one, secretOf(1)), await configured(other, secretOf(1)))).toEqual(changed)
+  expect(changedKeys(await configured(signed, secretOf(1)), await configured(signed, secretOf(2))).changed).toContain(
+    'webhooks',
+  )
+})

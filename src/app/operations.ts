@@ -65,6 +65,7 @@ export async function openOperations(
     time: systemTime,
     waiting: () => admissions.waiting,
     readyBodies: () => marquee.listMaker.ready.count,
+    webhooks: marquee.webhooks,
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),

@@ -120,6 +120,12 @@ export function changedKeys(
 function differences(before: unknown, after: unknown, key: string): string[] {
   if (before instanceof Secret && after instanceof Secret) return isSame(before, after, key) ? [] : [key]
   // Lists and time zones are compared as a whole: the changed item alone would not help the operator.
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const [items, others]: readonly (readonly unknown[])[] = [before, after]
+    const isEqual =
+      items?.length === others?.length && items?.every((item, at) => differences(item, others?.[at], key).length === 0)
+    return isEqual ? [] : [key]
+  }
   if (!isSection(before) || !isSection(after)) return JSON.stringify(before) === JSON.stringify(after) ? [] : [key]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].flatMap((name) =>

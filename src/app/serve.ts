@@ -104,7 +104,8 @@ async function run(
   }
   const listener = publicSide(running, runtime.listen, context)
   // The operations listener stops last, so that it can be asked until the end.
-  const parts: readonly Part[] = [operations, reads, listener, outages, over]
+  const calls = marquee.webhooks === null ? [] : [marquee.webhooks]
+  const parts: readonly Part[] = [operations, reads, ...calls, listener, outages, over]
   for (const part of parts) {
     if (isStopping()) break
     started.parts.push(part)

@@ -3,7 +3,7 @@
 
 import type { RecordLists } from '../records/row-records.ts'
 import type { Time } from '../time/time.ts'
-import { type ChangePage, type KeptJournal, ChangeJournal } from './change-journal.ts'
+import { type ChangePage, type KeptChanges, ChangeJournal } from './change-journal.ts'
 
 /** The most changes of a page. */
 const MOST_CHANGES = 1000
@@ -22,6 +22,8 @@ export class ChangeFeed {
   /** Whether a position was given that no snapshot knows. */
   #isNews = false
   #isKept = false
+  /** The last position that each webhook was told, by its key. */
+  #told: Readonly<Record<string, string>> = {}
   #waiting = 0
   #isStopping = false
 
@@ -31,7 +33,8 @@ export class ChangeFeed {
   }
 
   /** Goes on with the changes of the process before. The lists are as its snapshot has them. */
-  resume(kept: KeptJournal): void {
+  resume(kept: KeptChanges): void {
+    this.#told = kept.told
     this.#journal = new ChangeJournal(this.#served(), this.#nowMs, kept)
   }
 
@@ -52,11 +55,21 @@ export class ChangeFeed {
     return this.#current.since(position, MOST_CHANGES)
   }
 
+  /** Returns the last position that a webhook was told; `null` if it was told none. */
+  toldTo(webhook: string): string | null {
+    return this.#told[webhook] ?? null
+  }
+
+  /** Notes the last position that a webhook was told. */
+  tell(webhook: string, position: string): void {
+    this.#told = { ...this.#told, [webhook]: position }
+  }
+
   /** Returns what a snapshot keeps. */
-  kept(): KeptJournal | null {
+  kept(): KeptChanges | null {
     this.#isNews = false
     this.#isKept = true
-    return this.#journal?.kept() ?? null
+    return this.#journal === null ? null : { ...this.#journal.kept(), told: this.#told }
   }
 
   /** Resolves at the next change, or after `ms`. */

@@ -52,6 +52,11 @@ export interface KeptJournal {
   readonly entries: readonly (readonly [number: number, list: ListName, id: Guid, removedMs: number | null])[]
 }
 
+/** A journal, and the last position that each webhook was told, as a snapshot keeps them. */
+export interface KeptChanges extends KeptJournal {
+  readonly told: Readonly<Record<string, string>>
+}
+
 /** Up to where a caller knows the changes. Removed venues are told last, so they have a number of their own. */
 interface Position {
   readonly number: number

@@ -55,6 +55,7 @@ export async function runTyped(args: readonly string[], context: CommandContext)
       'exit with 1 if a row is withheld because of a fault, a value\nis suspicious, or nothing would be served',
     )
     .option('--connector', 'examine your own connector thoroughly')
+    .option('--webhooks', 'send one marked test to each receiver of webhooks')
     .action(async (options: CheckOptions) => {
       const { check } = await import('./check.ts')
       status = await check(options, context)
@@ -180,9 +181,10 @@ const HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ['./marquee check --show 3', 'also three records of each list, as published'],
       ['./marquee check --strict', 'exit with 1 if a row has a fault or looks wrong'],
       ['./marquee check --connector', 'also whether your own connector loses rows'],
+      ['./marquee check --webhooks', 'also whether receivers of webhooks take a call'],
     ],
     status:
-      '0 both lists were read; 1 a list was not, or --strict found something; 2 wrong configuration or connector.',
+      '0 both lists were read; 1 a list was not, --strict found something, or a webhook failed; 2 wrong configuration or connector.',
   },
   compare: {
     summary: 'compare an older service with this one, answer by answer',

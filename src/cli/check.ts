@@ -14,10 +14,11 @@ import {
   zoneNotSet,
   fieldTable,
 } from './check-report.ts'
+import type { TriedWebhook } from '../webhooks/webhooks.ts'
 import type { StoreChecked } from './check-cluster.ts'
 import { loadFound } from '../config/read-configuration.ts'
 import { systemTime } from '../time/time.ts'
-import { type CrmRead, hasTextKeys, readCrm } from '../app/assemble.ts'
+import { type CrmRead, hasTextKeys, readCrm, webhookClient } from '../app/assemble.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
@@ -38,11 +39,13 @@ export interface CheckOptions {
   readonly connector?: boolean
   /** Whether to print each request to the CRM. */
   readonly trace?: boolean
+  /** Whether to send a test to each webhook. */
+  readonly webhooks?: boolean
 }
 
 /** Reads the configuration and the CRM once, and reports what would be served and withheld. Serves nothing. */
 export async function check(
-  { config, json = false, show = 0, strict = false, connector = false, trace = false }: CheckOptions,
+  { config, json = false, show = 0, strict = false, connector = false, trace = false, webhooks = false }: CheckOptions,
   context: CommandContext,
 ): Promise<number> {
   const { out, error, answer } = context
@@ -63,6 +66,8 @@ export async function check(
     cluster === null
       ? NO_STORE
       : await (await import('./check-cluster.ts')).checkCluster(cluster, configuration, crm.marquee.crm, recordBytes)
+  const tried = webhooks ? await triedWebhooks(configuration) : []
+  const refused = tried.flatMap(({ ok, sentence }) => (ok ? [] : [sentence]))
   const snapshotProblems = await problemsOfSnapshot(configuration)
   const losses = crm.findings.filter(({ losesRows }) => losesRows).map(({ sentence }) => sentence)
   const others = crm.findings.filter(({ losesRows }) => !losesRows).map(({ sentence }) => sentence)
@@ -75,8 +80,8 @@ export async function check(
   const { report: read, asides } = reportOf(crm, configuration, warnings, keyFor, unmatched)
   const report = {
     ...read,
-    ok: read.ok && losses.length + store.problems.length + snapshotProblems.length === 0,
-    problems: [...read.problems, ...losses, ...store.problems, ...snapshotProblems],
+    ok: read.ok && losses.length + store.problems.length + snapshotProblems.length + refused.length === 0,
+    problems: [...read.problems, ...losses, ...store.problems, ...snapshotProblems, ...refused],
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, configuration, context)
@@ -85,6 +90,7 @@ export async function check(
       const rights = store.problems.length === 0 ? 'all rights granted' : 'but not usable'
       out(printable(`Cluster store: ${store.server}, reachable, ${rights}.`))
     }
+    for (const { ok, sentence } of tried) if (ok) out(sentence)
     for (const told of readingLines(crm.readings, configuration)) out(told)
     out(`Time zone data: ${ZONE_DATA_VERSION}.`)
     for (const line of [notYetOverLine(crm, configuration), secretsLine(configuration)]) if (line !== null) out(line)
@@ -98,6 +104,12 @@ export async function check(
   if (isMisconfigured || losses.length + snapshotProblems.length > 0) return WRONG_USAGE
   if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
+}
+
+async function triedWebhooks({ webhooks }: Configuration): Promise<readonly TriedWebhook[]> {
+  if (webhooks.length === 0) return [{ ok: true, sentence: 'There are no webhooks to test.' }]
+  const { tryWebhooks } = await import('../webhooks/webhooks.ts')
+  return tryWebhooks(await webhookClient(null), webhooks, systemTime)
 }
 
 const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }

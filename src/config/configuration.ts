@@ -38,6 +38,8 @@ export interface Configuration extends General {
   readonly crm: CrmSettings
 }
 
+export type WebhookSettings = Configuration['webhooks'][number]
+
 export type ClusterSettings = NonNullable<Configuration['cluster']>
 
 /** The keys of the whole file, from which its documentation is generated. */
@@ -139,6 +141,13 @@ const RULES: readonly Rule[] = [
     reads: ['feeds', 'representation'],
     isBroken: ({ feeds, representation }) => feeds.jsonLd && representation.currency === null,
     message: 'is missing; it is needed if feeds.jsonLd is on: three capital letters (ISO 4217), such as GBP',
+  },
+  {
+    key: 'feeds.changes',
+    because: 'webhooks',
+    reads: ['feeds', 'webhooks'],
+    isBroken: ({ feeds, webhooks }) => webhooks.length > 0 && !feeds.changes,
+    message: 'is off; webhooks need it on: receivers ask there for what has changed',
   },
   {
     key: 'cluster.url',

@@ -22,6 +22,7 @@ import { type FurtherField, type FurtherType, FURTHER_TYPES } from '../domain/fu
 import { type Place, PROBLEM } from './config-problem.ts'
 import { nearestName } from '../domain/nearest-name.ts'
 import type { MapTree, Tree } from './tree.ts'
+import { webhooks } from './webhook-keys.ts'
 
 const ALLOWED = `a mapping of names to types (${FURTHER_TYPES.join(', ')}), such as { Description: text, Doors: date-time }`
 
@@ -262,6 +263,9 @@ export const GENERAL = {
       .default('en-GB')
       .says('The language of dates in words, in the Atom feed.'),
   }).says('Calendars, Atom, JSON-LD and changes (docs/consuming.md).'),
+  webhooks: webhooks.says(
+    'Receivers that are called after a change ([Webhooks](webhooks.md)); they need `feeds.changes`.',
+  ),
   conditionalRequests: flag()
     .default(false)
     .says('Whether `If-None-Match` may be answered with 304 (RFC 9110); off ignores it.'),

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 /** Returns true if only this machine can reach a listener on this address. */
 export function isLoopback(address: string): boolean {
@@ -16,4 +16,26 @@ export function canonicalHost(given: string): string {
 export function isPlain(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
   return protocol === 'http:' && !isLoopback(hostname.replaceAll(/[[\]]/g, ''))
+}
+
+/** The addresses that are only reachable from this machine or its network. */
+const PRIVATE = new BlockList()
+for (const [net, bits, family] of [
+  ['0.0.0.0', 8, 'ipv4'],
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['::', 127, 'ipv6'],
+  ['fc00::', 7, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+] as const) {
+  PRIVATE.addSubnet(net, bits, family)
+}
+
+/** Returns true if an address is a loopback, link-local or private one; of IPv4, also as IPv6 writes it. */
+export function isPrivateAddress(address: string): boolean {
+  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

@@ -240,6 +240,10 @@ function logLine(seen: Observation): LogLine | null {
     }
     case 'cluster-changed':
       return clusterLine(seen.what, seen.detail)
+    case 'webhook-changed': {
+      const [level, words] = WEBHOOK_LINES[seen.what]
+      return line(level, `${seen.webhook} ${words}: ${printable(seen.detail)}`)
+    }
     case 'stopping': {
       const until = `requests in progress have ${seen.drainMs / 1000} s to finish`
       return line('info', `${seen.signal}: the service is stopping; ${until}`)
@@ -264,6 +268,15 @@ function logLine(seen: Observation): LogLine | null {
     default:
       return unreachable(seen)
   }
+}
+
+type WebhookChange = Observed<'webhook-changed'>['what']
+
+const WEBHOOK_LINES: Readonly<Record<WebhookChange, readonly [level: Level, words: string]>> = {
+  failing: ['warn', 'did not take a call, and is called again'],
+  'failed-for-a-day': ['error', 'has taken no call for a day, and is called once an hour'],
+  gone: ['warn', 'wants no calls and gets none until a reload or a restart'],
+  recovered: ['info', 'takes calls again'],
 }
 
 function shrunkText({ list, absent, unreadable, records, faults, until }: Observed<'shrunk'>): string {

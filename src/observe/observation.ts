@@ -79,6 +79,13 @@ export type Observation =
   | { readonly kind: 'snapshot-not-written'; readonly reason: string; readonly keptAgeMs: number | null }
   /** The role of this instance in the cluster, or the state of the cluster's store, has changed. */
   | { readonly kind: 'cluster-changed'; readonly what: ClusterChange; readonly detail: string | null }
+  /** A webhook's receiver begins to fail, has failed for a day, wants no more calls, or takes them again. */
+  | {
+      readonly kind: 'webhook-changed'
+      readonly webhook: string
+      readonly what: 'failing' | 'failed-for-a-day' | 'gone' | 'recovered'
+      readonly detail: string
+    }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** The process ends. `inOrder` is false if requests were cut off. */

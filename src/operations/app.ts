@@ -87,6 +87,7 @@ export function operationsOf(source: OperationsSource) {
         snapshotError,
         readyBodies: source.readyBodies(),
         cluster: cluster?.status ?? null,
+        webhooks: source.webhooks?.status() ?? [],
         ignoredColumns: (list) => history.ignoredColumns(list),
       })
     },

@@ -4,6 +4,7 @@ import { OUTCOMES } from '../observe/observation.ts'
 import type { EitherList, ServedLists } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
 import { type ClusterCounts, type ReadyBodiesCount, type SnapshotStanding, ROLES } from './status.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 import { readdirSync } from 'node:fs'
 
@@ -78,6 +79,8 @@ export interface MetricsOptions {
   readonly snapshot: () => SnapshotStanding | null
   readonly snapshotError: () => string | null
   readonly allOverSinceMs: () => number | null
+  /** `null` without `feeds.changes`. */
+  readonly webhooks: Pick<Webhooks, 'calls' | 'status'> | null
   /** Returns the cluster's counts; `null` without a cluster. */
   readonly cluster: () => ClusterCounts | null
   /** Returns the number of log lines that could not be written. */
@@ -104,6 +107,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     ...readyBodiesMetrics(options),
     ...snapshotMetrics(options),
     ...clusterMetrics(options.cluster),
+    ...webhookMetrics(options),
     counter(
       'marquee_log_lines_dropped_total',
       'Log lines that could not be written because the disk is full, or the reader of the log is gone or stalled.',
@@ -270,6 +274,16 @@ function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
       'marquee_publish_delay_seconds',
       'Time from a change in the CRM until it is served, if the CRM says when the change was made.',
       () => distribution(reads.publishDelay),
+    ),
+  ]
+}
+
+/** Returns the metric of webhooks; none without `feeds.changes`. */
+function webhookMetrics({ webhooks }: MetricsOptions): readonly Metric[] {
+  if (webhooks === null) return []
+  return [
+    counter('marquee_webhook_calls_total', 'Calls of the receivers of webhooks, by outcome.', () =>
+      webhooks.calls().map(({ webhook, outcome, count }) => ({ labels: { webhook, outcome }, value: count })),
     ),
   ]
 }

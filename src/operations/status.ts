@@ -14,6 +14,7 @@ import {
   untilOf,
 } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
+import type { WebhookStatus } from '../webhooks/webhook.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 import { NO_VENUES } from '../faults/venue-references.ts'
 
@@ -89,6 +90,7 @@ export interface StatusOptions {
   /** The operator's own programs that read the CRM. */
   readonly connector: readonly { readonly file: string; readonly sha256: string }[]
   readonly refused: RefusedReload | null
+  readonly webhooks: readonly WebhookStatus[]
   readonly settings: RefreshSettings
   readonly lists: ServedLists
   readonly now: Moment
@@ -121,7 +123,7 @@ export type Status = ReturnType<typeof statusOf>
 /** Creates the answer of `/status`: whether the service is ready, and the state of each list. */
 export function statusOf(options: StatusOptions) {
   const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies } = options
-  const { page, cluster, refused, connector, watched, snapshotError } = options
+  const { page, cluster, refused, connector, watched, snapshotError, webhooks } = options
   return {
     ready: !stopping && isReady(lists, settings, now),
     stopping,
@@ -138,6 +140,7 @@ export function statusOf(options: StatusOptions) {
     ...(cluster === null ? {} : { cluster }),
     ...(connector.length === 0 ? {} : { connector }),
     ...(refused === null ? {} : { reload: refused }),
+    ...(webhooks.length === 0 ? {} : { webhooks }),
     settings,
     zone: watched.zone,
     lists: { events: listStatus(lists.events, options), venues: listStatus(lists.venues, options) },

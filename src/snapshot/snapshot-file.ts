@@ -13,7 +13,7 @@ import {
   allRowRecords,
   applyRowRecord,
 } from '../records/row-records.ts'
-import type { KeptJournal } from '../changes/change-journal.ts'
+import type { KeptChanges } from '../changes/change-journal.ts'
 import type { SnapshotState } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
 import { isOursAlone, makeDirectory, openIfThere, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
@@ -38,7 +38,7 @@ interface SnapshotFileSettings {
   readonly limits: () => { readonly memoryBytes: number }
   readonly pause: () => Promise<void>
   /** Returns what callers are told of changes, as of now; absent if they are told nothing. */
-  readonly journal?: () => KeptJournal | null
+  readonly journal?: () => KeptChanges | null
 }
 
 /** A snapshot on disk. */
@@ -46,7 +46,7 @@ export interface StoredSnapshot extends SnapshotState {
   readonly rows: number
   readonly bytes: number
   /** What callers were told of changes; `null` if it has none. */
-  readonly journal: KeptJournal | null
+  readonly journal: KeptChanges | null
 }
 
 const SNAPSHOT_NAME = /^[0-9a-f]{12}\.snapshot(\.[0-9a-f-]{36})?$/

@@ -4,7 +4,7 @@ import { countAt, fieldsOf, type JsonFields, listAt, numberAt, textAt, textOrNul
 import { FAULTS } from '../domain/withheld.ts'
 import { type RowRecord, SAYS } from '../records/row-records.ts'
 import { cursorOf } from '../sync/port.ts'
-import type { KeptJournal } from '../changes/change-journal.ts'
+import type { KeptChanges } from '../changes/change-journal.ts'
 import type { ListState, SnapshotList, SnapshotState } from '../sync/served-list.ts'
 
 /**
@@ -47,16 +47,16 @@ export function isRowLine(line: string): boolean {
 }
 
 /** Yields the lines of what callers are told of changes: one for the whole, then one for each change. */
-export function* journalLines({ runs, floor, entries }: KeptJournal): Generator<string, void> {
-  yield JSON.stringify({ runs, floor })
+export function* journalLines({ runs, floor, told, entries }: KeptChanges): Generator<string, void> {
+  yield JSON.stringify({ runs, floor, told })
   for (const entry of entries) yield JSON.stringify(entry)
 }
 
 /** Collects the lines of changes; other lines are refused. */
 export class JournalReader {
-  #kept: { runs: KeptJournal['runs']; floor: number; entries: KeptJournal['entries'][number][] } | null = null
+  #kept: (Omit<KeptChanges, 'entries'> & { readonly entries: KeptChanges['entries'][number][] }) | null = null
 
-  get kept(): KeptJournal | null {
+  get kept(): KeptChanges | null {
     return this.#kept
   }
 
@@ -66,7 +66,11 @@ export class JournalReader {
       const fields = fieldsOf(JSON.parse(line))
       const runs = listAt(fields, 'runs').map(fieldsOf)
       const named = runs.map((run) => ({ name: textAt(run, 'name'), last: countAt(run, 'last') }))
-      this.#kept = { runs: named, floor: countAt(fields, 'floor'), entries: [] }
+      // Releases without webhooks kept no positions of them.
+      const told = fieldsOf(fields['told'] ?? {})
+      const positions = Object.keys(told).map((webhook) => [webhook, textAt(told, webhook)] as const)
+      const floor = countAt(fields, 'floor')
+      this.#kept = { runs: named, floor, told: Object.fromEntries(positions), entries: [] }
       return true
     }
     if (!line.startsWith('[') || isRowLine(line)) return false

@@ -17,10 +17,47 @@ const KINDS = 'one of files, dataverse, postgres, odoo, salesforce, civicrm, htt
 const SECRET = 'must not be written in the file; give { env: NAME } or { file: PATH }'
 const STORE = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 const TOKEN = 'must be letters, digits and -._~+/ (a bearer token), given as { env: NAME } or { file: PATH }'
+const HOOK_URL = 'must be an https URL such as https://hooks.example.org/build, or http on this machine, without a user'
+const HOOK_SECRET = 'whsec_ and the base64 of 24 to 64 random bytes, given as { env: NAME } or { file: PATH }'
 const VARIABLE = 'must name an environment variable, of letters, digits and _: { env: NAME }'
 
 /** Lines added to a valid configuration, and the expected problem after the file's name. */
 export const WRONG: readonly (readonly [string, string])[] = [
+  // Webhooks
+  ...[
+    'url: http://hooks.example.org/hunter2',
+    'url: https://me@hooks.example.org/hunter2',
+    'url: ftp://hooks.example.org/hunter2',
+    'url: https:hunter2',
+    'url: hunter2',
+  ].map((url): readonly [string, string] => [
+    `feeds: { changes: on }\nwebhooks: [{ ${url}, body: empty }]`,
+    `3: webhooks[0].url ${HOOK_URL}`,
+  ]),
+  [
+    'webhooks: [{ url: https://hooks.example.org/, body: empty }]',
+    '2: feeds.changes is off; webhooks need it on: receivers ask there for what has changed',
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/ }]',
+    `3: webhooks[0].secret is missing; it signs the body: ${HOOK_SECRET}`,
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, secret: { env: BLANKS } }]',
+    `3: webhooks[0].secret is the value in the environment variable BLANKS (not shown); it must be ${HOOK_SECRET}`,
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, secret: whsec_hunter2 }]',
+    `3: webhooks[0].secret ${SECRET}`,
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, every: 10ms }]',
+    '3: webhooks[0].every is "10ms"; it must be a duration such as 500ms, 30s, 15m or 2h, at least 1s',
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, on: [tickets] }]',
+    '3: webhooks[0].on[0] is "tickets"; it must be events or venues',
+  ],
   // Unknown keys
   ['port: 80', '2: port is not a known key; did you mean listen.port?'],
   ['Listen: {}', '2: Listen is not a known key; did you mean listen?'],
@@ -44,19 +81,19 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'toString: 1',
-    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, webhooks, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   [
     '<<: { a: 1 }',
-    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, webhooks, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   [
     '8080: 1',
-    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, webhooks, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   [
     '"a\\nb": 1',
-    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, webhooks, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   // Cluster
   ['cluster: {}', `2: cluster.url is missing; it must be ${STORE}`],

@@ -29,7 +29,8 @@ describe.each(RUNTIMES)('the metrics on %s', (runtime) => {
   let text = ''
   beforeAll(async () => {
     const lists = { events: JSON.stringify([EVENT, WITHHELD]), venues: '[]' }
-    directory = new FilesDirectory({ operations: { port: 0 }, log: { requests: true } }, lists)
+    const webhooks = { feeds: { changes: 'on' }, webhooks: [{ url: 'http://127.0.0.1:9/', body: 'empty' }] }
+    directory = new FilesDirectory({ operations: { port: 0 }, log: { requests: true }, ...webhooks }, lists)
     running = await serve(runtime, directory.configuration)
     const { address } = running.listening
     for (const accept of ['application/json', 'text/xml', 'text/xml']) {

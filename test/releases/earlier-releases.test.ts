@@ -23,6 +23,7 @@ const VERSIONS = readdirSync(import.meta.dirname).filter((name) => /^\d+\.\d+\.\
 const CHANGELOG = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
 const ENVIRONMENT = {
   MARQUEE_TOKEN: 'open-sesame',
+  MARQUEE_WEBHOOK: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
   MARQUEE_REDIS_URL: 'rediss://store.example.org:6379/0',
   DATABASE_URL: 'postgres://marquee@database.example.org/crm',
   DATAVERSE_CLIENT_SECRET: 'a secret',

@@ -6,10 +6,8 @@ import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import type { Throttle } from '../kit/throttle.ts'
 import { type Answered, ask } from '../web/ask.ts'
-import { type HttpReply, type ProxiedHttpClient, codingNote, httpDateMs } from '../web/http-client.ts'
+import { type HttpReply, type ProxiedHttpClient, codingNote, httpDateMs, isPrivate } from '../web/http-client.ts'
 import { type FileFormat, EMPTY_LISTS, contentOf, disguiseOf, formatOf } from './content.ts'
-import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
 import { createHash } from 'node:crypto'
 import { inSlices } from '../../time/waiting.ts'
 
@@ -229,22 +227,10 @@ export class Download {
       return 'an address with a user name, which Marquee does not follow'
     if (!/^https?:$/.test(next.protocol) || isPlain(next.origin)) return 'an address without https'
     if (next.origin === first.origin) return null
-    const isPrivate = await this.#isPrivate(next)
-    return !isPrivate || (await this.#isPrivate(first))
+    const { web } = this.#settings
+    return !(await isPrivate(next, web)) || (await isPrivate(first, web))
       ? null
       : 'a private address, which Marquee does not follow from a public one'
-  }
-
-  /**
-   * Returns true if a URL leads to a private address. A name that cannot be resolved leads nowhere. If a proxy is used,
-   * it resolves names, so only literal addresses are checked.
-   */
-  async #isPrivate(url: URL): Promise<boolean> {
-    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-    if (/^(?:.*\.)?localhost$/.test(host)) return true
-    if (isIP(host) !== 0) return isPrivateAddress(host)
-    const addresses = this.#settings.web.isProxied(url) ? [] : await lookup(host, { all: true }).catch(() => [])
-    return addresses.some(({ address }) => isPrivateAddress(address))
   }
 }
 
@@ -257,28 +243,6 @@ const TOO_MANY = `after ${MOST_REDIRECTS} other redirects`
 
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403 || status === 407
-}
-
-/** The addresses that are only reachable from this machine or its network. */
-const PRIVATE = new BlockList()
-for (const [net, bits, family] of [
-  ['0.0.0.0', 8, 'ipv4'],
-  ['10.0.0.0', 8, 'ipv4'],
-  ['100.64.0.0', 10, 'ipv4'],
-  ['127.0.0.0', 8, 'ipv4'],
-  ['169.254.0.0', 16, 'ipv4'],
-  ['172.16.0.0', 12, 'ipv4'],
-  ['192.168.0.0', 16, 'ipv4'],
-  ['::', 127, 'ipv6'],
-  ['fc00::', 7, 'ipv6'],
-  ['fe80::', 10, 'ipv6'],
-] as const) {
-  PRIVATE.addSubnet(net, bits, family)
-}
-
-/** Returns true if an address is a loopback, link-local or private one; of IPv4, also as IPv6 writes it. */
-export function isPrivateAddress(address: string): boolean {
-  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 const LONGEST_NAME = 60

@@ -1,5 +1,8 @@
 // HTTP requests to a CRM. In: requests. Out: replies within the limits, or failures with a reason.
 
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { isPrivateAddress } from '../../domain/host.ts'
 import { printable } from '../../domain/printable.ts'
 import { readSmallFile, readText } from '../../time/read-text.ts'
 
@@ -77,6 +80,18 @@ export function trustingHttpClient(
       )
     },
   }
+}
+
+/**
+ * Returns true if a URL leads to a private address. A name that cannot be resolved leads nowhere. If a proxy is used, it
+ * resolves names, so only literal addresses are checked.
+ */
+export async function isPrivate(url: URL, web: Pick<ProxiedHttpClient, 'isProxied'>): Promise<boolean> {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (/^(?:.*\.)?localhost$/.test(host)) return true
+  if (isIP(host) !== 0) return isPrivateAddress(host)
+  const addresses = web.isProxied(url) ? [] : await lookup(host, { all: true }).catch(() => [])
+  return addresses.some(({ address }) => isPrivateAddress(address))
 }
 
 async function certificatesIn(path: string | null): Promise<readonly string[]> {

@@ -1,10 +1,10 @@
-import { byId, say } from './element.js'
+import { byId, element, say } from './element.js'
 import { explain, startExplain } from './explain.js'
 import { showLists } from './lists.js'
 import { showDay } from './day.js'
 import { showReads } from './reads.js'
 import { filterWithheld, followWithheld, startWithheld } from './withheld.js'
-import { clockText, dayText, reloadText, clusterText, snapshotText, stateOf } from './words.js'
+import { clockText, dayText, reloadText, clusterText, snapshotText, stateOf, webhookText } from './words.js'
 
 const EVERY_MS = 3000
 const PATIENCE_MS = 5000
@@ -41,6 +41,7 @@ async function poll() {
     if (status.reload !== undefined) say(byId('reload'), reloadText(status.reload))
     byId('snapshot').hidden = status.snapshotError === null
     if (status.snapshotError !== null) say(byId('snapshot'), snapshotText(status))
+    showWebhooks(status.webhooks ?? [])
     showLists(status, askToAccept)
     showReads(reads)
     followWithheld(status, explain)
@@ -53,6 +54,12 @@ async function poll() {
     showState('silent bad', `${known ?? 'The service does not answer.'}${since}`)
   }
   setTimeout(() => void poll(), EVERY_MS)
+}
+
+function showWebhooks(webhooks) {
+  byId('webhooks').hidden = webhooks.length === 0
+  const rows = webhooks.map((one) => element('li', {}, `${one.webhook}: ${webhookText(one)}.`))
+  byId('webhooks-rows').replaceChildren(...rows)
 }
 
 /** Links to the page for browsers, which only this machine reaches. */

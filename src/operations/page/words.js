@@ -99,6 +99,9 @@ export function stateOf(status) {
       'warn',
       `Callers get data at most ${maxAge} old; no snapshot can be written for a restart: ${status.snapshotError}.`,
     ]
+  const unreached = (status.webhooks ?? []).find(({ failingSince }) => failingSince !== null)
+  if (unreached !== undefined)
+    return ['warn', `Callers get data at most ${maxAge} old; ${unreached.webhook} fails: ${unreached.lastError}.`]
   const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
     const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
     const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
@@ -146,6 +149,13 @@ export function snapshotText({ snapshot, snapshotError }) {
 /** Describes why the last reload was refused. */
 export function reloadText({ at, problems }) {
   return `The reload of ${dayText(at)} was refused, and the old configuration stays in effect: ${problems.join('; ')}.`
+}
+
+/** Describes a webhook: its last call, and since when and why its receiver fails. */
+export function webhookText({ calledAt, failingSince, lastError, isGone }) {
+  const last = calledAt === null ? 'no call since the start' : `last call on ${dayText(calledAt)}`
+  if (isGone) return `${last}; its receiver wants no more: ${lastError}`
+  return failingSince === null ? last : `${last}; failing since ${dayText(failingSince)}: ${lastError}`
 }
 
 /** Describes this instance's role in the cluster and who reads the CRM. */

@@ -1,0 +1,55 @@
+import { LISTS } from '../domain/field.ts'
+import { isPlain } from '../domain/host.ts'
+import { IN_THE_FILE, Secret } from '../domain/secret.ts'
+import { ValueProblem, leaf, list, section } from './key.ts'
+import { duration, secretText, textSchema } from './values.ts'
+
+const URL_ALLOWED = 'an https URL such as https://hooks.example.org/build, or http on this machine'
+
+const WEB = /^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+(?:[/?#]\S*)?\s*$/
+
+/** The URL of a receiver. It is a secret, because build hooks have theirs in the path or the query. */
+const url = leaf(URL_ALLOWED, textSchema(WEB), ({ value, reference }) => {
+  const given = typeof value === 'string' && WEB.test(value) ? URL.parse(value.trim()) : null
+  return given === null || isPlain(given.origin)
+    ? new ValueProblem(`must be ${URL_ALLOWED}, without a user`, true)
+    : new Secret(String(value).trim(), reference ?? IN_THE_FILE)
+})
+
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+
+function isSigningSecret(text: string): boolean {
+  const bytes = Buffer.from(SECRET.exec(text)?.[1] ?? '', 'base64').length
+  return bytes >= 24 && bytes <= 64
+}
+
+const NO_SECRET =
+  'is missing; it signs the body: whsec_ and the base64 of 24 to 64 random bytes, given as { env: NAME } or { file: PATH }'
+
+const webhook = section({
+  url: url.says('The receiver. Logs and pages show its host, and at most the first part of its path.'),
+  secret: secretText('whsec_ and the base64 of 24 to 64 random bytes', isSigningSecret)
+    .optional('none: the calls are not signed; only if `body` is `empty`')
+    .says('Signs the calls, as [Standard Webhooks](https://www.standardwebhooks.com) say.'),
+  on: list(
+    leaf('events or venues', { enum: [...LISTS] }, ({ value }) => LISTS.find((name) => name === value) ?? null).says(
+      'One of the lists.',
+    ),
+  )
+    .optional('both')
+    .map((given) => (given === null || given.length === 0 ? LISTS : given))
+    .says('The lists whose changes it is told of.'),
+  every: duration({ leastMs: 1000 }).default('5m').says('The shortest time between two calls.'),
+  body: leaf('changes or empty', { enum: ['changes', 'empty'] }, ({ value }) =>
+    value === 'changes' || value === 'empty' ? value : null,
+  )
+    .default('changes')
+    .says('`changes` sends what has changed; `empty` sends nothing, for build hooks.'),
+}).map((given, place) =>
+  given.secret === null && given.body === 'changes' && !place.in('secret', undefined).isWrong
+    ? place.in('secret', undefined).report(NO_SECRET)
+    : given,
+)
+
+/** The key `webhooks`. */
+export const webhooks = list(webhook)
