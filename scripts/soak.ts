@@ -23,7 +23,7 @@ another record, or if it is older than the maximum age. Memory is the process's 
 `
 
 for (const runtime of ['bun', 'node'] as const) {
-  const report = await soak(runtime, minutes * 60, sampleS)
+  const report = await soak(runtime, minutes * 60, sampleS, 30_000)
   const text = section(report)
   console.log(text)
   page += text

@@ -60,15 +60,15 @@ describe('what a service costs Dataverse', () => {
     expect(busy).toBeLessThanOrEqual(formula * 1.1)
   })
 
-  it('and itself: 50,000 events and 5,000 venues, read again and again in flat memory', async () => {
+  it('and itself: 25,000 events and 2,500 venues, read again and again in flat memory', async () => {
     const environment = await openEnvironment()
-    for (let number = 0; number < 5000; number++) environment.venues.put(idOf(0x10_0000 + number), venueValues(number))
-    for (let number = 1; number <= 50_000; number++) {
-      const _msevtmgt_primaryvenue_value = idOf(0x10_0000 + (number % 5000))
+    for (let number = 0; number < 2500; number++) environment.venues.put(idOf(0x10_0000 + number), venueValues(number))
+    for (let number = 1; number <= 25_000; number++) {
+      const _msevtmgt_primaryvenue_value = idOf(0x10_0000 + (number % 2500))
       environment.events.put(idOf(number), eventValues(number, { _msevtmgt_primaryvenue_value }))
     }
     const running = await serve(environment, { refreshEvery: '1s', fullReadEvery: '1s' })
-    await untilServed(running, 50_000)
+    await untilServed(running, 25_000)
     const megabytesOf = (field: 'VmHWM' | 'VmRSS'): number => {
       const status = readFileSync(`/proc/${running.child.pid}/status`, 'utf8')
       return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
@@ -83,9 +83,9 @@ describe('what a service costs Dataverse', () => {
       await eventually(look, (made) => made > count)
       return least
     }
-    await leastMegabytesUntil(400)
-    const settled = await leastMegabytesUntil(700)
-    const later = await leastMegabytesUntil(1100)
+    await leastMegabytesUntil(240)
+    const settled = await leastMegabytesUntil(480)
+    const later = await leastMegabytesUntil(720)
     const peak = megabytesOf('VmHWM')
     const sizes = environment.standIn.reads.map(({ headers }) => headers['prefer'])
     await running.child.stop()

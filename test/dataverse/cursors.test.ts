@@ -13,7 +13,7 @@ import type { Fault } from './stand-in.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
 /** Far more than a read takes on a loaded machine: a list that is not served for that reason proves nothing. */
-const MAX_AGE_MS = 10_000
+const MAX_AGE_MS = 6000
 
 const reply = (status: number, body: string): Fault => ({
   kind: 'reply',

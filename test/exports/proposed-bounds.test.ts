@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '../commands/run-command.ts'
-import { programOf, ROOT } from '../support/child.ts'
+import { programOf, ROOT, type Runtime } from '../support/child.ts'
 import { type SheetCell, workbook } from '../support/workbook-file.ts'
 import { RUNTIMES } from '../support/depth.ts'
 
@@ -16,12 +16,13 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const MOST_MB = 250
 
-/** Runs init, and says how much memory it took at most. */
-async function proposed(file: string): Promise<{ readonly status: number; readonly memoryMB: number }> {
+/** Runs init, and says how much memory it took at most, and how much processor time. */
+async function proposed(file: string, runtime: Runtime = 'bun') {
   const args = ['init', 'files', '--from', file]
-  const child = Bun.spawn([programOf('bun'), join(ROOT, 'src/main.ts'), ...args], { cwd: folder, stdout: 'ignore' })
+  const child = Bun.spawn([programOf(runtime), join(ROOT, 'src/main.ts'), ...args], { cwd: folder, stdout: 'ignore' })
   const status = await child.exited
-  return { status, memoryMB: (child.resourceUsage()?.maxRSS ?? Infinity) / 1e6 }
+  const { maxRSS = Infinity, cpuTime } = child.resourceUsage() ?? {}
+  return { status, memoryMB: maxRSS / 1e6, processorS: Number(cpuTime?.total ?? Infinity) / 1e6 }
 }
 
 const NAMES = Array.from({ length: 6000 }, (_, index) => `n${index}`)
@@ -136,14 +137,15 @@ it('leaves out JSON rows that would be withheld as too large', async () => {
   expect(readFileSync(join(folder, 'marquee.yaml'), 'utf8')).toContain('# 2 rows')
 })
 
-it.each(RUNTIMES)('%s: looks only at cells that a sheet has, however far right they are', async (runtime) => {
+it('looks only at cells that a sheet has, however far right they are', async () => {
   const far: SheetCell[] = Array.from({ length: 16_384 }, (_, index) => (index === 16_383 ? 'x' : null))
   const head: SheetCell[] = ['Nr', 'Titel', 'Beginn']
   const rows = Array.from({ length: 20_000 }, (_, index): SheetCell[] => (index % 2 === 0 ? [index] : far))
   writeFileSync(join(folder, 'far.xlsx'), workbook([{ name: 'Plan', rows: [head, ...rows] }]))
-  const begunMs = performance.now()
-  const { status } = await runCommand(['init', 'files', '--from', 'far.xlsx'], { cwd: folder, runtime })
-  expect(status).toBe(0)
-  // It took 7 s on a fast machine when it looked at the blank cells too.
-  expect(performance.now() - begunMs).toBeLessThan(4000)
+  for (const runtime of RUNTIMES) {
+    rmSync(join(folder, 'marquee.yaml'), { force: true })
+    const { status, processorS } = await proposed('far.xlsx', runtime)
+    // It took 7 s on a fast machine when it looked at the blank cells too.
+    expect({ runtime, status, processorS, isLong: processorS > 4 }).toMatchObject({ status: 0, isLong: false })
+  }
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { requestText } from '../contract/over-http.ts'
 import { guidOf } from '../model/records.ts'
-import { RUNTIMES } from '../support/depth.ts'
+import { inTurn, RUNTIMES } from '../support/depth.ts'
 import type { Runtime } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -383,24 +383,23 @@ function suite(
   })
 }
 
-for (const runtime of RUNTIMES) {
-  suite(
-    runtime,
-    'nginx',
-    HAS_NGINX,
-    (ports) => startNginx(ports, [...ENDLESS, ['rate=20r/s', 'rate=100000r/s']]),
-    (got) => got.headers.get('cache-control') === 'no-cache',
-    nginxJoinsLines(),
-  )
-  suite(
-    runtime,
-    'varnish',
-    HAS_VARNISH,
-    startVarnish,
-    (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''),
-    true,
-  )
-}
+const [nginx, varnish] = inTurn([['nginx'], ['varnish']])
+suite(
+  nginx?.[0] ?? 'bun',
+  'nginx',
+  HAS_NGINX,
+  (ports) => startNginx(ports, [...ENDLESS, ['rate=20r/s', 'rate=100000r/s']]),
+  (got) => got.headers.get('cache-control') === 'no-cache',
+  nginxJoinsLines(),
+)
+suite(
+  varnish?.[0] ?? 'bun',
+  'varnish',
+  HAS_VARNISH,
+  startVarnish,
+  (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''),
+  true,
+)
 
 describe.skipIf(!HAS_NGINX)('behind nginx (deploy/nginx/marquee.conf), one instance of which is gone', () => {
   it.each(RUNTIMES)(
@@ -474,43 +473,40 @@ const LIMITED: readonly (readonly [string, boolean, number, (ports: readonly num
   ],
 ]
 
-for (const [file, isThere, listsAtOnce, start] of LIMITED) {
+for (const [runtime, file, isThere, listsAtOnce, start] of inTurn(LIMITED)) {
   describe.skipIf(!isThere)(`behind deploy/${file}`, () => {
-    it.each(RUNTIMES)(
-      'a caller who floods lists of a Marquee on %s is told to ask less often, however they are spelt, and still gets records',
-      async (runtime) => {
-        const victim = await Victim.start(runtime, { lists: 'on' }, { events: rows(0), venues: '[]' })
-        const proxy = await start([victim.port])
-        const ask = async (targets: readonly string[]): Promise<readonly string[]> => {
-          const open = targets.slice(1).map((target) => requestText(target).replace('close', 'keep-alive'))
-          const answer = await exchangeWith(proxy.origin, [...open, requestText(targets[0] ?? '')].join(''))
-          return answer.toString('latin1').split(/(?=HTTP\/1\.1 \d{3} )/)
+    it(`a caller who floods lists of a Marquee on ${runtime} is told to ask less often, however they are spelt, and still gets records`, async () => {
+      const victim = await Victim.start(runtime, { lists: 'on' }, { events: rows(0), venues: '[]' })
+      const proxy = await start([victim.port])
+      const ask = async (targets: readonly string[]): Promise<readonly string[]> => {
+        const open = targets.slice(1).map((target) => requestText(target).replace('close', 'keep-alive'))
+        const answer = await exchangeWith(proxy.origin, [...open, requestText(targets[0] ?? '')].join(''))
+        return answer.toString('latin1').split(/(?=HTTP\/1\.1 \d{3} )/)
+      }
+      const count = (answers: readonly string[], status: number): number =>
+        answers.filter((answer) => answer.startsWith(`HTTP/1.1 ${status} `)).length
+      try {
+        const first = await ask(Array.from({ length: 90 }, (_, limit) => `/api/events?limit=${limit + 1}`))
+        expect(first).toHaveLength(90)
+        expect([count(first, 200), count(first, 429)]).toEqual([listsAtOnce, 90 - listsAtOnce])
+        for (const target of LIST_SPELLINGS) {
+          const again = await ask([target, target])
+          // nginx itself refuses a path that leads above the root.
+          expect([target, count(again, 429) + count(again, 400)]).toEqual([target, again.length])
         }
-        const count = (answers: readonly string[], status: number): number =>
-          answers.filter((answer) => answer.startsWith(`HTTP/1.1 ${status} `)).length
-        try {
-          const first = await ask(Array.from({ length: 90 }, (_, limit) => `/api/events?limit=${limit + 1}`))
-          expect(first).toHaveLength(90)
-          expect([count(first, 200), count(first, 429)]).toEqual([listsAtOnce, 90 - listsAtOnce])
-          for (const target of LIST_SPELLINGS) {
-            const again = await ask([target, target])
-            // nginx itself refuses a path that leads above the root.
-            expect([target, count(again, 429) + count(again, 400)]).toEqual([target, again.length])
-          }
-          for (const target of [TARGET, `${TARGET.toUpperCase()}/`, `/events/{${ID}}?limit=1`, `${TARGET}/venue`]) {
-            expect([target, count(await ask([target]), 429)]).toEqual([target, 0])
-          }
-          const [problem = ''] = await ask(['/api/events'])
-          expect(problem).toMatch(/^HTTP\/1\.1 429 .*\r$/m)
-          expect(problem).toMatch(/^retry-after: 1\r$/im)
-          expect(problem).toMatch(/^access-control-allow-origin: \*\r$/im)
-          expect(problem).toMatch(/^content-type: application\/problem\+json\r$/im)
-          expect(problem).toContain('"title":"Too Many Requests","status":429')
-        } finally {
-          await proxy.stop()
-          await victim.stop()
+        for (const target of [TARGET, `${TARGET.toUpperCase()}/`, `/events/{${ID}}?limit=1`, `${TARGET}/venue`]) {
+          expect([target, count(await ask([target]), 429)]).toEqual([target, 0])
         }
-      },
-    )
+        const [problem = ''] = await ask(['/api/events'])
+        expect(problem).toMatch(/^HTTP\/1\.1 429 .*\r$/m)
+        expect(problem).toMatch(/^retry-after: 1\r$/im)
+        expect(problem).toMatch(/^access-control-allow-origin: \*\r$/im)
+        expect(problem).toMatch(/^content-type: application\/problem\+json\r$/im)
+        expect(problem).toContain('"title":"Too Many Requests","status":429')
+      } finally {
+        await proxy.stop()
+        await victim.stop()
+      }
+    })
   })
 }

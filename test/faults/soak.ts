@@ -9,7 +9,6 @@ import { Victim } from './victim.ts'
 
 const RECORDS = 100_000
 const REQUESTS_EACH_SECOND = 200
-const MAX_AGE_MS = 30_000
 
 /** A stretch of the soak. */
 interface SoakSample {
@@ -32,10 +31,18 @@ export interface SoakReport {
   readonly exit: number | NodeJS.Signals
 }
 
-/** A list of 100,000 events of which one in a hundred changes each second, read by paced clients for so long. */
-export async function soak(runtime: Runtime, seconds: number, sampleS: number): Promise<SoakReport> {
+/**
+ * A list of 100,000 events of which one in a hundred changes each second, read by paced clients for so long.
+ *
+ * @param maxAgeMs shorter than the soak, or no answer could be too old
+ */
+export async function soak(runtime: Runtime, seconds: number, sampleS: number, maxAgeMs: number): Promise<SoakReport> {
   const chance = new Chance(1)
-  const victim = await Victim.start(runtime, { freshness: { maxAge: `${MAX_AGE_MS}ms` } }, { venues: '[]' })
+  const victim = await Victim.start(
+    runtime,
+    { freshness: { maxAge: `${maxAgeMs}ms`, refreshEvery: '5s' } },
+    { venues: '[]' },
+  )
   // In a process of its own: writing 20 MB would hold up the clients, and so spoil what they measure.
   const program = join(import.meta.dirname, 'list-writer.ts')
   const writer = new Child(process.execPath, [program, String(RECORDS), join(victim.directory.crm, 'events.ndjson')])
@@ -67,7 +74,7 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
     stretch.push(ms)
     const [, concert, round] = /"Name":"Concert (\d+), round (\d+)"/.exec(text) ?? []
     if (status !== 200 || concert !== String(index)) wrong++
-    else seen.push({ id: rowsLike(index), atMs: askedMs - MAX_AGE_MS, value: Number(round) })
+    else seen.push({ id: rowsLike(index), atMs: askedMs - maxAgeMs, value: Number(round) })
   }
 
   const started = performance.now()

@@ -43,7 +43,7 @@ export const MUTANT_SEED: number = given('MARQUEE_MUTANT_SEED', 1)
 export const MODEL_STEPS: number = given('MARQUEE_MODEL_STEPS', either(40_000, 160_000))
 
 /** The number of random fleets of several instances. */
-export const FLEET_RUNS: number = given('MARQUEE_FLEET_RUNS', either(2, 12))
+export const FLEET_RUNS: number = given('MARQUEE_FLEET_RUNS', either(2, 4))
 
 /** Returns the seeds of a directed plan. */
 export function planSeeds(count: number): readonly number[] {
@@ -83,7 +83,7 @@ export const IDLE_S: readonly number[] = either([2, 4], [2, 4, 8, 75])
 export const CONFIGURED_VALUES: number = either(5, 1)
 
 /** The duration of the soak test with 100,000 events. */
-export const SOAK_S: number = given('MARQUEE_SOAK_S', either(10, 60))
+export const SOAK_S: number = given('MARQUEE_SOAK_S', 20)
 
 /** The length of the fleets whose requests are counted. */
 export const COUNTED_MS: number = either(300_000, 600_000)
