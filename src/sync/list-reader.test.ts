@@ -60,18 +60,6 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(await readsPriceAfter(false, all)).toBe(false)
   })
 
-  it('withdraws nothing after a read that failed half-way, and reads on from where it was', async () => {
-    const { asked, refresh, list, ageMs } = scene()
-    await refresh({ pages: [rows(ids)] })
-    const before = ageMs() ?? 0
-    expect(await refresh({ pages: [rows(ids.slice(0, 2), 'B')], end: DOWN })).toEqual({ ok: false, failure: DOWN })
-    expect(ageMs()).toBeGreaterThan(before)
-    await refresh({})
-    expect(asked.at(-1)?.cursor).toBe('cursor 1' as Cursor)
-    expect(list.served).toBe(30)
-    expect(list.get(guidOf(1))?.Name).toBe('A')
-  })
-
   it('keeps the fingerprint of a list after a read that failed, and forgets it once rows of such a read are written', async () => {
     const { asked, refresh, list } = scene({ reportsChanges: false })
     await refresh({ pages: [rows(ids)] })
@@ -144,22 +132,6 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     ])
   })
 
-  it('removes by absence only after a complete read, and keeps what was seen since that read began', async () => {
-    const { audit, refresh, scripts, run, reader, time, list } = scene()
-    await refresh({ pages: [rows(ids)] })
-    scripts.push({ pages: [rows(ids.slice(0, 20)), rows(ids.slice(20, 29))], audit: true })
-    const auditing = run(() => reader.audit())
-    await time.pass(50)
-    // A row that is created behind the audit.
-    await refresh({ pages: [rows([guidOf(99)])] })
-    await auditing
-    expect(list.served).toBe(30)
-    expect(list.get(guidOf(30))).toBeNull()
-    expect(list.get(guidOf(99))).not.toBeNull()
-    await audit({ pages: [rows(ids.slice(0, 29))] })
-    expect(list.served).toBe(29)
-  })
-
   it('forgets the version of a row that an audit did not find although an id scan saw it since: it was absent, and may have changed', async () => {
     const { refresh, scripts, run, reader, time, list } = scene()
     const hidden = guidOf(1)
@@ -178,51 +150,6 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     // The next id scan reads it.
     await refresh({ pages: [versions.slice(0, 1), unchanged.slice(1)], end: { complete: true } })
     expect(list.version(hidden)).toBe(7)
-  })
-
-  it('a row that was deleted while an audit runs stays deleted', async () => {
-    const { refresh, scripts, run, reader, time, list } = scene()
-    await refresh({ pages: [rows(ids)] })
-    scripts.push({ pages: [rows(ids)], slowMs: 600, audit: true })
-    const auditing = run(() => reader.audit())
-    await time.pass(50)
-    await refresh({ pages: [[gone(guidOf(1))]] })
-    await refresh({})
-    await auditing
-    expect(list.get(guidOf(1))).toBeNull()
-    expect(list.served).toBe(29)
-  })
-
-  it('a row whose withdrawal was postponed by a read that then failed does not count as seen', async () => {
-    const { refresh, scripts, run, reader, time, list } = scene({}, { beforeRemoval: () => Promise.resolve(null) })
-    await refresh({ pages: [rows(ids)] })
-    scripts.push({ pages: [rows(ids.slice(1))], slowMs: 600, audit: true })
-    const auditing = run(() => reader.audit())
-    await time.pass(50)
-    const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
-    await refresh({ pages: [[{ kind: 'withheld', id: guidOf(1), withheld, version: Number.NaN }]], end: DOWN })
-    expect(list.get(guidOf(1))).not.toBeNull()
-    await auditing
-    expect(list.get(guidOf(1))).toBeNull()
-  })
-
-  it("an audit adds a row that no read of changes reported, even if one was confirmed while the audit's page was on the way", async () => {
-    const { refresh, scripts, run, reader, time, list } = scene()
-    await refresh({ pages: [rows(ids.slice(0, 29))] })
-    scripts.push({ pages: [rows(ids)], slowMs: 600, audit: true })
-    const auditing = run(() => reader.audit())
-    await time.pass(50)
-    await refresh({})
-    await auditing
-    expect(list.get(guidOf(30))).not.toBeNull()
-  })
-
-  it('counts the age from the beginning of the read, plus the lag of its source', async () => {
-    const { refresh, ageMs } = scene()
-    await refresh({ pages: [rows(ids)] })
-    expect(ageMs()).toBeCloseTo(100, 1)
-    await refresh({ pages: [[]], lagMs: 40 })
-    expect(ageMs()).toBeCloseTo(140, 1)
   })
 
   it('gives up a page that does not come in time, and never uses it later', async () => {
@@ -245,21 +172,6 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
   })
 
-  it('reads the tickets before the details, without moving the cursor or removing rows, and is as old as them', async () => {
-    const { refresh, asked, list, ageMs, time } = scene({ readsTickets: true })
-    await refresh({ pages: [rows(ids)] })
-    await time.pass(1000)
-    const tickets = { kind: 'availability', id: guidOf(1), TicketCapacity: 100, TicketsAvailable: 7 } as const
-    await refresh({ pages: [[tickets]], end: { complete: true } }, {})
-    expect(asked.map(({ kind, cursor }) => [kind, cursor])).toEqual([
-      ['full', null],
-      ['availability', 'cursor 1' as Cursor],
-      ['changes', 'cursor 1' as Cursor],
-    ])
-    expect([list.served, list.get(guidOf(1))?.TicketsAvailable]).toEqual([30, 7])
-    expect(ageMs()).toBeCloseTo(200, 1)
-  })
-
   it('reads no details if the tickets cannot be read', async () => {
     const { refresh, asked, ageMs } = scene({ readsTickets: true })
     await refresh({ pages: [rows(ids)] })
@@ -278,18 +190,6 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     await refresh({}, { pages: [rows([...ids, silent])] })
     expect(asked.map(({ kind }) => kind).slice(-2)).toEqual(['availability', 'full'])
     expect([list.serves(silent), (ageMs() ?? 0) < 300]).toEqual([true, true])
-  })
-
-  it('writes nothing of a list that may be half-written before its end, and nothing at all if it misses a served row', async () => {
-    const { refresh, list } = scene({ reportsChanges: false })
-    await refresh({ pages: [rows(ids)] })
-    const unsure = 'events.csv is being written'
-    expect(await refresh({ pages: [rows(ids.slice(1), 'B')], unsure })).toMatchObject({
-      failure: { kind: 'waiting', message: unsure },
-    })
-    expect([list.served, list.get(guidOf(2))?.Name]).toEqual([30, 'A'])
-    expect(await refresh({ pages: [rows(ids, 'B')], unsure })).toEqual({ ok: true })
-    expect(list.get(guidOf(2))?.Name).toBe('B')
   })
 
   it('writes what it has added before its end if that takes much memory, but removes nothing early', async () => {
@@ -388,15 +288,6 @@ describe('the shrink guard (architecture: The port to a CRM)', () => {
     for (const count of left) await audit({ pages: [rows(ids.slice(0, count))] })
     expect(list.served).toBe(served)
     expect(reader.guard.shrunk !== null).toBe(left.at(-1) !== served)
-  })
-
-  it('while it holds, the changes of the same CRM prove nothing', async () => {
-    const { refresh, audit, ageMs, time } = scene()
-    await refresh({ pages: [rows(ids)] })
-    await audit({ pages: [[]] })
-    await time.pass(5000)
-    expect(await refresh({})).toEqual({ ok: true })
-    expect(ageMs()).toBeGreaterThan(5000)
   })
 
   it('lets explicit deletions and withheld rows pass', async () => {

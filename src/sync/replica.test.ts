@@ -124,21 +124,6 @@ describe('Replica (architecture: The port to a CRM)', () => {
     }
   })
 
-  it('adds a venue before the event that points at it', async () => {
-    const { time, events, venues, replica } = await scene()
-    venues.changes = [venueRow('V')]
-    events.changes = [eventAt('E')]
-    // The venues were read a moment ago and are not due for seconds.
-    await time.pass(3000)
-    const seen: string[] = []
-    void replica.events.refresh.attempt()
-    for (let step = 0; step < 40; step++) {
-      await time.pass(20)
-      seen.push(`${replica.events.list.get(event)?.Name ?? '-'}${replica.venues.list.get(venue)?.Name ?? '-'}`)
-    }
-    expect([...new Set(seen)].filter((pair) => pair !== '-V')).toEqual(['--', 'EV'])
-  })
-
   it('goes on after a stop with the pause that the CRM had asked for', async () => {
     const { time, events, replica } = await scene()
     events.failure = { kind: 'throttled', message: 'later', retryAfterMs: 600_000 }
@@ -177,49 +162,10 @@ describe('Replica (architecture: The port to a CRM)', () => {
     while (replica.events.list.get(other) === null) await time.step()
     expect(replica.venues.list.get(venue)).not.toBeNull()
   })
-
-  it('removes a venue after the events that pointed at it', async () => {
-    const { time, events, venues, replica } = await scene()
-    venues.changes = [venueRow('V')]
-    events.changes = [eventAt('E')]
-    await time.pass(10_000)
-    events.changes = [{ kind: 'deleted', id: event }]
-    venues.changes = [{ kind: 'deleted', id: venue }]
-    const seen: string[] = []
-    void replica.venues.refresh.attempt()
-    for (let step = 0; step < 40; step++) {
-      await time.pass(20)
-      seen.push(`${replica.events.list.get(event)?.Name ?? '-'}${replica.venues.list.get(venue)?.Name ?? '-'}`)
-    }
-    expect([...new Set(seen)]).not.toContain('E-')
-    expect(seen.at(-1)).toBe('--')
-  })
 })
 
 describe('an event whose venue cannot be read (architecture: The port to a CRM)', () => {
   const DOWN: Failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
-
-  for (const failedBefore of [false, true]) {
-    it(`is not shown before it if the read of the venues ${failedBefore ? 'failed, and waits for its next try' : 'fails'}`, async () => {
-      const { time, events, venues, replica } = await scene()
-      venues.failure = DOWN
-      if (failedBefore) {
-        const attempt = replica.venues.refresh.attempt()
-        await time.pass(110)
-        await attempt
-      }
-      venues.changes = [venueRow('V')]
-      events.changes = [eventAt('E')]
-      while (replica.events.refresh.failures < 4) await time.step()
-      expect(replica.events.list.get(event)).toBeNull()
-      expect(replica.events.lastFailure?.message).toBe('the venues that events refer to: HTML')
-      expect(events.fullReads).toBe(1)
-      venues.all = venues.changes
-      venues.failure = null
-      while (replica.events.list.get(event) === null) await time.step()
-      expect(replica.venues.list.get(venue)?.Name).toBe('V')
-    })
-  }
 
   it('is not shown while venues are answered, and once it is, they are past the maximum age until they are read', async () => {
     const { time, events, venues, replica } = await scene()
@@ -322,13 +268,6 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     return { ...all, course }
   }
 
-  it('shows no event without its venue, and confirms both lists', async () => {
-    const { course, replica, time } = await waiting()
-    expect(await course(1000)).toEqual(['EV', 'FW'])
-    expect(replica.events.ageMs(time.peek())).toBeLessThan(1100)
-    expect(replica.venues.ageMs(time.peek())).toBeLessThan(1300)
-  })
-
   it('changes neither list if the new venues cannot be read, and reads both again', async () => {
     const { course, events, venues, replica } = await waiting()
     venues.failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
@@ -339,13 +278,6 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     venues.changes = [...removedPair, addedVenue]
     events.changes = eventChanges
     expect((await course(8000)).at(-1)).toBe('FW')
-  })
-
-  it('removes the venue after a read of the events that reports deletions, not after one that cannot', async () => {
-    const { course, events } = await waiting()
-    events.confirmsWhenAsked = true
-    // The added pair is visible after the first read, beside the other event, which still refers to its venue.
-    expect(await course(1000)).toEqual(['EV', 'EFVW', 'FW'])
   })
 })
 
@@ -442,19 +374,6 @@ describe('a removed venue to which an event refers that cannot be read (architec
     expect(replica.events.ageMs(time.peek())).toBeGreaterThan(30_000)
   })
 
-  it('goes after the event once the events can be read again', async () => {
-    const { time, events, venues, replica } = await referred()
-    events.failure = DOWN
-    venues.changes = [{ kind: 'deleted', id: venue }]
-    await time.pass(5500)
-    events.failure = null
-    events.changes = [{ kind: 'deleted', id: event }]
-    while (replica.venues.list.get(venue) !== null) {
-      await time.step()
-      if (replica.venues.list.get(venue) === null) expect(replica.events.list.get(event)).toBeNull()
-    }
-  })
-
   it('goes at once if the events are answered with 502', async () => {
     const { time, events, venues, replica } = await referred()
     events.failure = DOWN
@@ -462,20 +381,6 @@ describe('a removed venue to which an event refers that cannot be read (architec
     venues.changes = [{ kind: 'deleted', id: venue }]
     await time.pass(5500)
     expect(replica.venues.list.get(venue)).toBeNull()
-  })
-})
-
-describe('an event that is activated together with its venue', () => {
-  it('is shown after the venue, which is held although it is not served', async () => {
-    const { time, events, venues, replica } = await scene()
-    const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
-    venues.changes = [{ kind: 'withheld', id: venue, withheld, version: Number.NaN }]
-    await time.pass(6000)
-    venues.changes = [venueRow('V')]
-    events.changes = [eventAt('E')]
-    void replica.events.refresh.attempt()
-    while (replica.events.list.get(event) === null) await time.step()
-    expect(replica.venues.list.get(venue)).not.toBeNull()
   })
 })
 

@@ -115,19 +115,6 @@ describe('the shrink guard, if rows became unreadable (architecture: The shrink 
     expect(told).toMatchObject([{ unreadable: 51, records: 100, faults }])
   })
 
-  it('withholds half of the rows once the read has ended, not earlier', async () => {
-    const { refresh, auditOf, list } = scene()
-    await refresh(rows(ids))
-    const servedMeanwhile: number[] = []
-    const rest = (): Changes => {
-      servedMeanwhile.push(list.served)
-      return rows(ids.slice(50))
-    }
-    expect(await auditOf({ pages: [unreadable(ids.slice(0, 50)), rest, rest] })).toBe('ok')
-    expect(servedMeanwhile).toEqual([100, 100])
-    expect([list.served, list.withheld, list.kept.size]).toEqual([50, 50, 0])
-  })
-
   it('counts absence and new faults together', async () => {
     const { refresh, audit, list, reader } = scene()
     await refresh(rows(ids))
@@ -214,22 +201,6 @@ describe('the shrink guard, if rows became unreadable (architecture: The shrink 
     expect(reader.guard.shrunk).not.toBeNull()
     await audit(rows(ids, 'B', 3))
     expect(reader.guard.shrunk).toBeNull()
-  })
-
-  it('runs from the beginning of the first read that was not believed, and starts again only after one that was', async () => {
-    const { refresh, audit, reader, time } = scene()
-    await refresh(rows(ids))
-    await time.pass(1000)
-    const since = Math.round(time.peek().monotonicMs)
-    await audit(unreadable(ids))
-    await time.pass(60_000)
-    await audit(rows(ids.slice(0, 10)))
-    expect(reader.guard.shrunk).toMatchObject({ absent: 90 })
-    expect(Math.round(reader.guard.shrunk?.since.monotonicMs ?? 0)).toBe(since)
-    await audit(rows(ids))
-    const again = Math.round(time.peek().monotonicMs)
-    await audit([])
-    expect(Math.round(reader.guard.shrunk?.since.monotonicMs ?? 0)).toBe(again)
   })
 
   it('believes at once what the operator accepts, and counts from then on', async () => {

@@ -143,18 +143,6 @@ describe('Staging (architecture: The port to a CRM)', () => {
     expect(shown()).toBe('newer 1')
   })
 
-  it('counts a row as seen at once if it is equal, and only when it is written if it differs', async () => {
-    const { begin, end, read, list } = scene()
-    await read(10, [record('known')])
-    begin(20).stage(pageOf([record('known')]))
-    expect(list.find(id)?.seenAt).toBe(20)
-    const staging = begin(30)
-    staging.stage(pageOf([record('other')]))
-    expect(list.find(id)?.seenAt).toBe(20)
-    await end(staging)
-    expect(list.find(id)?.seenAt).toBe(30)
-  })
-
   it('lets the later of two rows with one id win, whether it changes or deletes the row', async () => {
     const told = async (...pages: readonly Changes[]): Promise<string> => {
       const { begin, end, read, shown } = scene()
