@@ -29,11 +29,10 @@ const report = await soakFleet({ seconds: minutes * 60, seed, events })
 const page = pageOf(report)
 console.log(page)
 console.error(`what the processes said is in ${report.logsIn}`)
-if (report.refusals.unexplained.length > 0) console.error(report.refusals.unexplained.slice(0, 20).join('\n'))
-if (report.wrongs > 0) {
-  process.exitCode = 1
-  console.error(report.wrong.join('\n'))
-}
+const { unexplained } = report.refusals
+if (unexplained.length > 0) console.error(`refused without an explanation:\n${unexplained.join('\n')}`)
+if (report.wrongs > 0) console.error(report.wrong.join('\n'))
+if (unexplained.length + report.wrongs > 0) process.exitCode = 1
 if (process.argv.includes('--write')) writeFileSync(join(import.meta.dirname, '../docs/fleet-soak.md'), page)
 
 function pageOf({
