@@ -20,7 +20,7 @@ async function loadedBy({ configuration }: FilesDirectory): Promise<readonly str
   const args = ['--import', hook, 'src/main.ts', 'serve', '--config', configuration]
   const { child } = await untilListening(new Child(programOf('node'), args))
   await child.stop()
-  const urls = child.stderr.split('\n').filter((line) => /\/src\/share\/|\/src\/commands\/share|@redis/.test(line))
+  const urls = child.stderr.split('\n').filter((line) => /\/src\/cluster\/|@redis/.test(line))
   return [...new Set(urls)]
 }
 
