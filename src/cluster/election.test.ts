@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import type { Time } from '../time/time.ts'
 import { ElectionTimer, electionTimeoutMs, type ElectionView, isTurn } from './election.ts'
 
-const seenBy = (instance: string, candidates = ['a']) => ({ instance, candidates, isConfirmed: true, isNew: false })
+const seenBy = (instance: string, candidates = ['a']) => ({ instance, candidates, isNew: false })
 
 describe('a silence (instances: Who reads the CRM)', () => {
   it('is half a refresh or a quarter of the maximum age, and four heartbeats at least', () => {
@@ -56,7 +56,6 @@ const CALM: ElectionView = {
   heartbeatMs: 500,
   candidates: ['a', 'b'],
   instance: 'a',
-  isConfirmed: true,
   isNew: false,
   chance: 0.5,
 }
@@ -67,8 +66,6 @@ describe('the turn to claim (instances: Who reads the CRM)', () => {
     ['the second candidate, a heartbeat later', { instance: 'b' }, 3000],
     ['an instance that is no candidate, at random after them', { instance: 'c' }, 2500 + 1000 + 1250],
     ['one that draws 0, right after them', { instance: 'c', chance: 0 }, 2500 + 1000],
-    ['one without an age, four heartbeats later', { instance: 'c', isConfirmed: false }, 2500 + 1000 + 1250 + 2000],
-    ['a candidate without an age, in its order all the same', { isConfirmed: false }, 2500],
     ['anyone if there are no candidates', { candidates: [] }, 2500 + 1250],
     ['the first candidate once the leader leaves, at once', { isVacant: true }, 0],
     ['the second candidate then, a heartbeat later', { isVacant: true, instance: 'b' }, 500],

@@ -16,8 +16,6 @@ export interface ElectionSettings {
 
 /** A leader whose store was emptied writes again within this many heartbeats. */
 const NEW_HEARTBEATS = 2
-/** An instance without an age claims this many heartbeats later than one with an age. */
-const UNCONFIRMED_TURNS = 4
 
 /** Within this many election times somebody has claimed, if the store accepts writes. */
 export const CLAIMED_TIMEOUTS = 4
@@ -44,8 +42,6 @@ export interface ElectionView {
   /** The instances that the leader named to follow it, in their order. */
   readonly candidates: readonly string[]
   readonly instance: string
-  /** Whether the lists here have an age. */
-  readonly isConfirmed: boolean
   /** Whether the store is empty, and this instance has never seen anything in it. */
   readonly isNew: boolean
   /** From 0 to 1, drawn again for each silence. */
@@ -54,14 +50,14 @@ export interface ElectionView {
 
 /**
  * Returns true if it is this instance's turn to claim: the candidates come first, in their order and a heartbeat apart,
- * then the others at random. An instance that was never confirmed comes last. An instance that has seen nothing waits a
- * few heartbeats: in that time a live leader fills the store again.
+ * then the others at random. An instance that has seen nothing waits a few heartbeats: in that time a live leader fills
+ * the store again.
  */
 export function isTurn(view: ElectionView): boolean {
   const { silentMs, isVacant, timeoutMs, heartbeatMs, candidates, chance } = view
   if (view.isNew) return silentMs >= (NEW_HEARTBEATS + chance) * view.ownHeartbeatMs
   const place = candidates.indexOf(view.instance)
-  const turns = place === -1 ? candidates.length + (view.isConfirmed ? 0 : UNCONFIRMED_TURNS) : place
+  const turns = place === -1 ? candidates.length : place
   const randomMs = place === -1 ? chance * timeoutMs : 0
   return silentMs >= (isVacant ? 0 : timeoutMs) + turns * heartbeatMs + randomMs
 }
@@ -128,7 +124,7 @@ export class ElectionTimer {
   }
 
   /** Returns true if it is this instance's turn to claim. */
-  isOver(seen: Pick<ElectionView, 'instance' | 'candidates' | 'isConfirmed' | 'isNew'>): boolean {
+  isOver(seen: Pick<ElectionView, 'instance' | 'candidates' | 'isNew'>): boolean {
     return isTurn({
       ...seen,
       silentMs: this.#silentMs,

@@ -109,7 +109,7 @@ export class Member {
   }
 
   get candidates(): readonly string[] {
-    return this.beat?.candidates ?? []
+    return (this.beat ?? this.target?.beat)?.candidates ?? []
   }
 
   /** Whether this instance could read the CRM now, and has not just left the leadership. */
