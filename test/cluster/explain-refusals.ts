@@ -39,13 +39,19 @@ function stopsIn(log: string): readonly Stop[] {
   return [...stops, ...[...open.values()].map((stop) => ({ ...stop, toMs: Number.POSITIVE_INFINITY }))]
 }
 
+/** Faults during which one instance does not answer at all. */
+const SILENCING = /^(?:the leader|another) is (?:killed|stopped)/
+const SILENCED = 'no instance answered: one was killed or suspended'
+
 /**
- * Explains each refusal by what the instance that sent it said at that time. Returns how many each reason explains, and
- * a sentence for each refusal that none does.
+ * Explains each refusal by what the instance that sent it said at that time; one by nginx, which says so if no instance
+ * answered or all refused, by what any of them said, or by a fault that silenced one. Returns how many each reason
+ * explains, and a sentence for each refusal that none does.
  */
 export function explainRefusals(
   asked: readonly Asked[],
   logs: ReadonlyMap<string, string>,
+  faults: readonly { readonly name: string; readonly atMs: number }[],
 ): { readonly explained: Readonly<Record<string, number>>; readonly unexplained: readonly string[] } {
   const stops = new Map<string, readonly Stop[]>()
   for (const [name, log] of logs) {
@@ -58,13 +64,17 @@ export function explainRefusals(
   for (const { status, sentMs, endMs, by } of asked) {
     if (status === 200 || status === 404) continue
     const [, port = ''] = /:?(\d+)$/.exec(by) ?? []
-    const covering = (stops.get(port) ?? []).find(
-      ({ fromMs, toMs }) => sentMs <= toMs + SLACK_MS && endMs >= fromMs - SLACK_MS,
+    const isBy = (stop: Pick<Stop, 'fromMs' | 'toMs'>): boolean =>
+      sentMs <= stop.toMs + SLACK_MS && endMs >= stop.fromMs - SLACK_MS
+    const isOwn = status === 502 && stops.has(port)
+    const covering = (isOwn ? (stops.get(port) ?? []) : [...stops.values()].flat()).filter(isBy)
+    const why = TABLE.find(([, said]) => covering.some((stop) => said.test(stop.why)))?.[0]
+    const isSilenced = faults.some(
+      ({ name, atMs: fromMs }, at) => SILENCING.test(name) && isBy({ fromMs, toMs: faults[at + 1]?.atMs ?? Infinity }),
     )
-    const why = TABLE.find(([, said]) => covering !== undefined && said.test(covering.why))?.[0]
-    if (status !== 502 || !stops.has(port)) because('no instance answered: it was killed or suspended')
-    else if (why !== undefined) because(why)
-    else unexplained.push(`${status} by ${by} at ${Math.round(sentMs)} ms: ${covering?.why ?? 'it said nothing'}`)
+    if (why !== undefined) because(why)
+    else if (!isOwn && isSilenced) because(SILENCED)
+    else unexplained.push(`${status} by ${by} at ${Math.round(sentMs)} ms: ${covering[0]?.why ?? 'it said nothing'}`)
   }
   return { explained, unexplained }
 }

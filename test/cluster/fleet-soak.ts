@@ -300,6 +300,7 @@ class FleetSoak {
       refusals: explainRefusals(
         all.flatMap(({ asked }) => asked),
         new Map([...this.#faults.logs].map(([name, said]) => [name, said()])),
+        this.#begun,
       ),
       logsIn: this.keepLogs(all.flatMap(({ asked }) => asked)),
     }
