@@ -12,6 +12,7 @@ import { Certificates } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { SwallowingProxy } from '../support/swallowing-proxy.ts'
+import { RIGHTS } from './rights-of-the-page.ts'
 import { claimOf, rowOf, SENTENCES, writeOf } from './store-sentences.ts'
 
 const SCOPE = '0123456789ab'
@@ -44,10 +45,6 @@ const failsAs = (fault: StoreFault, message = /./): object => ({ name: 'StoreFai
 function sessionOf(url: string): Promise<Session> {
   return Session.open(storeAt(url), systemTime, LIMIT_MS, new AbortController().signal)
 }
-
-/** What a client of the page's rights may do. */
-const RIGHTS =
-  'resetkeys ~marquee:* resetchannels -@all +eval +hget +hmget +hset +hdel +hgetall +hlen +hscan +xadd +xread +unlink +type +pexpire +ping +info'
 
 /** Says `reply` to whatever it is sent, as a server of another kind does. */
 async function withAnswer(reply: string, body: (url: string) => Promise<void>): Promise<void> {
@@ -280,7 +277,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
 
   'needs no right but those of the page': () =>
     withServer(async (server) => {
-      server.ask('ACL', 'SETUSER', 'one', 'on', '>secret', ...RIGHTS.split(' '))
+      server.ask('ACL', 'SETUSER', 'one', 'on', '>secret', ...RIGHTS)
       const url = `redis://one:secret@127.0.0.1:${server.port}/0`
       for (const sentence of Object.values(SENTENCES)) {
         server.ask('FLUSHALL')
@@ -300,7 +297,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
 
   'says that a right was taken away': () =>
     withServer(async (server) => {
-      server.ask('ACL', 'SETUSER', 'one', 'on', '>secret', ...RIGHTS.split(' '))
+      server.ask('ACL', 'SETUSER', 'one', 'on', '>secret', ...RIGHTS)
       const store = await storeAt(`redis://one:secret@127.0.0.1:${server.port}/0`).connect()
       await usable(store)
       server.ask('ACL', 'SETUSER', 'one', '-hset')
@@ -312,7 +309,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
 
   'reads a password again that was replaced, and tells none': () =>
     withServer(async (server) => {
-      server.ask('ACL', 'SETUSER', 'one', 'on', '>first', ...RIGHTS.split(' '))
+      server.ask('ACL', 'SETUSER', 'one', 'on', '>first', ...RIGHTS)
       const urlOf = (password: string): string => `redis://one:${password}@127.0.0.1:${server.port}/0`
       let password = 'first'
       const reread = (): Promise<{ ok: true; text: string }> => Promise.resolve({ ok: true, text: urlOf(password) })

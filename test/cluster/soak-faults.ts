@@ -6,6 +6,7 @@ import { freePort } from '../support/free-port.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import type { RealInstance } from './real-instance.ts'
 import { startInstance } from './real-instance.ts'
+import { RIGHTS } from './rights-of-the-page.ts'
 import { SwallowingProxy } from '../support/swallowing-proxy.ts'
 
 export interface SoakFaultsOptions {
@@ -20,16 +21,7 @@ export interface SoakFaultsOptions {
 /** The user of the instances, which the server has from its start. */
 const STORE_USER = 'marquee'
 const STORE_PASSWORD = 'the-password-of-the-store'
-export const STORE_OPTIONS: readonly string[] = [
-  '--user',
-  STORE_USER,
-  'on',
-  `>${STORE_PASSWORD}`,
-  '~marquee:*',
-  ...'-@all +eval +hget +hmget +hset +hdel +hgetall +hlen +hscan +xadd +xread +unlink +type +pexpire +ping +info'.split(
-    ' ',
-  ),
-]
+export const STORE_OPTIONS: readonly string[] = ['--user', STORE_USER, 'on', `>${STORE_PASSWORD}`, ...RIGHTS]
 
 /** Ids are bytes, which no command line takes. */
 const DELETE_ROWS = "for _, id in ipairs(redis.call('HRANDFIELD', KEYS[1], 5)) do redis.call('HDEL', KEYS[1], id) end"
