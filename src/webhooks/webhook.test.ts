@@ -383,6 +383,43 @@ describe('a webhook', () => {
     expect(receiver.taken).toHaveLength(2)
   })
 
+  it('keeps its time and its counts over a reload, and is tried at once if it failed', async () => {
+    const receiver = newReceiver()
+    const { webhooks, serve, pass } = scene([settingsOf(receiver.url)])
+    await pass(2000)
+    serve(1, 'A')
+    webhooks.adopt([settingsOf(receiver.url)])
+    await pass(4 * MINUTE_MS)
+    expect(receiver.taken).toHaveLength(1)
+    expect(webhooks.calls()[0]).toMatchObject({ outcome: 'ok', count: 1 })
+    receiver.answer = () => new Response(null, { status: 500 })
+    await pass(2 * HOUR_MS)
+    receiver.answer = () => new Response()
+    const before = receiver.taken.length
+    webhooks.adopt([settingsOf(receiver.url)])
+    await pass(2000)
+    expect(receiver.taken).toHaveLength(before + 1)
+  })
+
+  it('ends its call if a reload removes it, and if the service stops', async () => {
+    for (const end of [(one: Webhooks) => one.adopt([]), (one: Webhooks) => one.stop()]) {
+      const receiver = newReceiver()
+      receiver.answer = () => new Promise<Response>(() => {})
+      const { time, webhooks, sent, observed } = scene([settingsOf(receiver.url)])
+      await time.pass(1100)
+      await eventually(
+        async () => receiver.taken.length,
+        (count) => count === 1,
+      )
+      end(webhooks)
+      await eventually(
+        async () => sent.open,
+        (open) => open === 0,
+      )
+      expect(observed).toEqual([])
+    }
+  })
+
   it('is called by the leader only, and says to read the lists if another one led meanwhile', async () => {
     const receiver = newReceiver()
     const first = { leads: true }

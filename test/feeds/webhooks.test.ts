@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory, type Settings } from '../support/files-directory.ts'
@@ -122,6 +125,52 @@ describe.each(RUNTIMES)('webhooks on %s', (runtime) => {
     const log = await stop()
     expect(log).toContain(`${name} did not take a call, and is called again: ${host} answered with 500`)
     expect(shown + metrics + log).not.toMatch(new RegExp(`${PRIVATE}|whsec_`))
+  })
+
+  it('say what is wrong with each receiver, while the good one is called and requests are answered', async () => {
+    const answers: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+      '/hangs': () => null,
+      '/slow': (response) => response.writeHead(200).write('x'),
+      '/huge': (response) => response.end(Buffer.alloc(50_000_000)),
+      '/cut': (response) => response.socket?.destroy(),
+      '/gone': (response) => response.writeHead(410).end(),
+      '/moved': (response) => response.writeHead(301, { location: `${receiver.origin}/redirected` }).end(),
+    }
+    const bad = createServer((request, response) => {
+      request.resume()
+      answers[request.url ?? '']?.(response)
+    })
+    await once(bad.listen(0, '127.0.0.1'), 'listening')
+    const host = `127.0.0.1:${(bad.address() as AddressInfo).port}`
+    const wrong: Readonly<Record<string, string>> = {
+      hangs: `${host} did not answer in full within 10 s`,
+      slow: `${host} did not answer in full within 10 s`,
+      huge: `the answer of ${host} is too large`,
+      cut: `${host} dropped the connection (ECONNRESET)`,
+      gone: `${host} answered with 410`,
+      moved: `${host} redirects (301), which Marquee does not follow: set the URL that it leads to`,
+    }
+    directory.configure(
+      settings(...Object.keys(wrong).map((path) => ({ url: `http://${host}/${path}`, body: 'empty' }))),
+    )
+    await start()
+    await receiver.atLeast(1)
+    write(event(GALA, 'Gala'), event(READING, 'Reading'))
+    await receiver.atLeast(2)
+    expect((await fetch(`${running?.listening.address ?? ''}api/events/${READING}`)).status).toBe(200)
+    const shown = await eventually(
+      () => status('status'),
+      (text) => text.split('"failingSince":"').length > Object.keys(wrong).length,
+    )
+    const { webhooks } = JSON.parse(shown) as { readonly webhooks: readonly { readonly lastError: string | null }[] }
+    expect(webhooks.map(({ lastError }) => lastError)).toEqual([null, ...Object.values(wrong)])
+    expect(receiver.calls.map(({ path }) => path)).not.toContain('/redirected')
+    // Calls that wait do not hold up a stop.
+    const stopped = performance.now()
+    await stop()
+    expect(performance.now() - stopped).toBeLessThan(8000)
+    bad.closeAllConnections()
+    bad.close()
   })
 
   it('are tried by check --webhooks, by one call that is marked as a test', async () => {

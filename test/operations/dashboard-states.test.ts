@@ -45,6 +45,19 @@ describeDashboards('the dashboard in Chromium, state by state', (dashboards) => 
     await page.context().close()
   })
 
+  it('shows each webhook, and at the top why one fails, without the secret in its URL', async () => {
+    const webhooks = [{ url: 'http://127.0.0.1:9/private?private', body: 'empty' }]
+    const running = await dashboards.started(JSON.stringify([event(1)]), { feeds: { changes: 'on' }, webhooks })
+    const { page } = await dashboards.opened(DESK, running)
+    const why = '127.0.0.1:9 refused the connection (ECONNREFUSED)'
+    await page.locator('#state', { hasText: `webhooks[0] at http://127.0.0.1:9 fails: ${why}.` }).waitFor()
+    const row = page.locator('#webhooks-rows li', { hasText: 'no call since the start; failing since' })
+    expect(await row.textContent()).toEndWith(`: ${why}.`)
+    expect(await page.content()).not.toContain('private')
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
   it('tells hits of one title apart by date and venue, and says nothing of the title as an id', async () => {
     const hall = { Id: '00000000-0000-4000-9000-000000000001', Name: 'Hall' }
     const times = { Start: '2036-07-11T19:30:00Z', VenueId: hall.Id }
