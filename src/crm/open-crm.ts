@@ -1,6 +1,6 @@
 // The CRM connectors. In: the settings of one kind of CRM. Out: a Crm, with a source for each list, which reads pages
-// of changes (sync/port.ts). files/ implements that port; all others are written against the outer one
-// (connector/marquee-connector.d.ts).
+// of changes (sync/port.ts). connector/ makes them of a connector's rows, whatever its kind. Files are read by streams of
+// their own (files/file-stream.ts); all others are written against connector/marquee-connector.d.ts.
 
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'

@@ -7,7 +7,7 @@ import type { Crm } from '../../sync/port.ts'
 import { withTimeout } from '../../time/waiting.ts'
 import { type ConnectorContext, listContexts } from '../kit/crm-limits.ts'
 import { type RowKind, EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
-import { ConnectorSource } from './connector-source.ts'
+import { type ConnectorSourceSettings, ConnectorSource } from './connector-source.ts'
 import type { RowHost } from './row-host.ts'
 import { RowStream } from './row-stream.ts'
 
@@ -24,6 +24,13 @@ export interface ConnectorSettings {
   readonly compareEveryMs?: () => number
   /** How texts are read; absent if the connector's own program converts them. */
   readonly texts?: Readonly<Record<ListName, TextSettings | null>>
+}
+
+/** Returns what reads a list from a stream of its rows. */
+export function listSource<Item extends { readonly Id: Guid }>(
+  settings: ConnectorSourceSettings<Item>,
+): ConnectorSource<Item> {
+  return new ConnectorSource(settings)
 }
 
 const OWN_NAMES = { events: 'events', venues: 'venues' } as const
@@ -50,7 +57,7 @@ export async function connectorCrm(
     const how = texts === undefined ? {} : { texts: texts[stream.name] }
     const parts = { idNamespace, zone, from, ...how, ...contexts[stream.name] }
     const pace = compareEveryMs === undefined ? {} : { compareEveryMs }
-    return new ConnectorSource({ time, limits, observe, kind, stream, parts, readsTickets: tickets, ...pace })
+    return listSource({ time, limits, observe, kind, stream, parts, readsTickets: tickets, ...pace })
   }
   const sources = {
     events: sourceOf(EVENT_ROWS, events, readsTickets),

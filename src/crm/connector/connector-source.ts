@@ -14,13 +14,13 @@ import type {
 } from '../../sync/port.ts'
 import { cursorOf, failed, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import { columnName } from '../mapping/list-setting.ts'
 import type { RowKind } from '../mapping/map-row.ts'
 import { Comparisons } from './comparisons.ts'
 import { type ListParts, ListRows } from './list-rows.ts'
 import { COMPLETE, PARTIAL, REPORTED, UNCLEAR, changesIn } from './read-ends.ts'
 import { type ReadParts, RowNotices, Tally, batches, changesPage, overtime, withHeartbeats } from './row-pages.ts'
-import type { StreamShape } from './row-host.ts'
-import type { RowStream } from './row-stream.ts'
+import type { Hint, RowSource, StreamShape } from './row-host.ts'
 import { SinceReads } from './since-reads.ts'
 import { LookBack, sinceCursor } from './stamps.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
@@ -28,7 +28,7 @@ import { WholeReads } from './whole-reads.ts'
 
 export interface ConnectorSourceSettings<Item extends { readonly Id: Guid }> {
   readonly kind: RowKind<Item>
-  readonly stream: RowStream
+  readonly stream: RowSource<Item>
   readonly parts: ListParts
   readonly readsTickets: boolean
   readonly time: Time
@@ -99,7 +99,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   }
 
   get idColumn(): string {
-    return this.#rows?.idColumn ?? 'Id'
+    const { known } = this.#settings.stream
+    return known === null ? 'Id' : columnName(known, 'Id')
   }
 
   /** Long enough for the time between two heartbeats, and for the start of the connector. */
@@ -112,19 +113,24 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
    * a process has to map every row once.
    */
   travels(cursor: Cursor): boolean {
-    return !cursor.startsWith(VERSION) && !cursor.startsWith(UNTRACKED)
+    if (cursor.startsWith(VERSION)) return this.#settings.stream.travels?.(cursor) ?? false
+    return !cursor.startsWith(UNTRACKED)
   }
 
   onHint(callback: () => void): () => void {
-    const { name, host } = this.#settings.stream
-    return host.onHint(name, (hint) => {
+    const onHint = (hint: Hint): void => {
       this.#sinces.hinted.add(hint)
       callback()
-    })
+    }
+    return this.#settings.stream.onHint?.(onHint) ?? ((): void => {})
   }
 
   onPause(callback: OnPause): void {
-    this.#settings.stream.host.pauses?.on(callback)
+    this.#settings.stream.onPause?.(callback)
+  }
+
+  async hasChanged(): Promise<boolean> {
+    return (await this.#settings.stream.hasChanged?.()) === true
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
@@ -139,9 +145,11 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const shape = yield* withHeartbeats(stream.shape(), around)
     if (shape === TIMED_OUT) return overtime(this.#settings.kind.table.list, around, signal)
     if ('message' in shape) return { ok: false, failure: shape }
+    const list = this.#listOf(shape)
+    const version = cursor?.startsWith(VERSION) === true ? cursor.slice(VERSION.length) : null
     const open: ReadParts<Item>['open'] = (way, argument) =>
-      stream.open(way, argument, signal, purpose === 'audit' ? 'audit' : 'refresh')
-    const parts = { ...around, list: this.#listOf(shape), held, open }
+      stream.open(way, argument, signal, purpose === 'audit' ? 'audit' : 'refresh', { list, request, version })
+    const parts = { ...around, list, held, open }
     if (request.kind === 'availability') return yield* this.#readAvailability(request, parts)
     if (request.kind === 'full' && shape.ways.has('version') && !this.reportsChanges)
       return yield* this.#readVersion(request, parts)
@@ -210,10 +218,11 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
   async *#readVersion(request: ReadRequest, parts: ReadParts<Item>): PageStream<Item> {
     const asked = yield* batches(parts.open('version', null), parts, nothing)
     if (!asked.ok) return asked
-    const { cursor: version } = asked
+    const { cursor: version, asOf = null } = asked
     const { cursor } = request
-    if (version !== null && cursor === cursorOf(VERSION + version) && this.#comparisons.at !== null)
-      return { ...COMPLETE, cursor, complete: false, oneMoment: true, unchanged: true }
+    const isSame = version !== null && cursor === cursorOf(VERSION + version)
+    if (isSame && (asked.isSame ?? this.#comparisons.at !== null))
+      return { ...COMPLETE, cursor, complete: false, oneMoment: true, unchanged: true, asOf }
     return yield* this.#readFull(request, parts, version)
   }
 
@@ -254,7 +263,8 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
       cursor = `${UNTRACKED}${++this.#untrackedReads}`
       if (request.purpose !== 'audit') this.#untracked = cursorOf(cursor)
     }
-    return { ...COMPLETE, oneMoment: ended.isOneMoment, cursor: cursor === null ? null : cursorOf(cursor) }
+    const { isOneMoment: oneMoment, asOf = null } = ended
+    return { ...COMPLETE, oneMoment, asOf, cursor: cursor === null ? null : cursorOf(cursor) }
   }
 
   /** The interval at which reads in full take no more than their share of the budget, in ms. */

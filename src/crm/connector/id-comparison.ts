@@ -23,7 +23,7 @@ export class IdComparison<Item extends { readonly Id: Guid }> {
   }
 
   /** Yields the rows of a batch that have not changed. */
-  async *take(batch: StreamBatch): ReturnType<OnBatch<Item>> {
+  async *take(batch: StreamBatch<Item>): ReturnType<OnBatch<Item>> {
     const { list, held } = this.#parts
     const unchanged: Change<Item>[] = []
     for (const row of batch.rows) {

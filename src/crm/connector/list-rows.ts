@@ -1,8 +1,9 @@
 import { type Expected, RowFault } from '../../domain/withheld.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
-import type { Guid } from '../../domain/guid.ts'
+import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherField } from '../../domain/further.ts'
+import { remembered } from '../../domain/named-ids.ts'
 import { printable } from '../../domain/printable.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
@@ -22,16 +23,18 @@ import { type ListSetting, type MappingContext, mappedColumns } from '../mapping
 import {
   type AvailabilityMapping,
   type ListMapping,
+  type MappedRow,
   type RowKind,
   availabilityMapping,
   listMapping,
   mapRow,
+  rowsOfPlaces,
   tooLargeRow,
   withheldRow,
 } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import { digestOf, seedOf } from '../cells/row-digest.ts'
-import type { StreamRow, StreamShape } from './row-host.ts'
+import type { KnownLines, RowMapper, StreamRow, StreamShape, Written } from './row-host.ts'
 
 /** Stands for an `updatedAt` of null. It is not valid UTF-8, so a null that becomes a time counts as a change. */
 const NO_STAMP: Buffer = Buffer.from([0xff])
@@ -83,44 +86,85 @@ export type ListParts = Pick<MappingContext, 'idNamespace' | 'zone' | 'showIn' |
   readonly from: Readonly<Record<ListName, string>>
 }
 
+/** The number of ids cached to recognize rows. */
+const MOST_IDS = 200_000
+
 /** Turns the rows of one list into changes. */
-export class ListRows<Item extends { readonly Id: Guid }> {
+export class ListRows<Item extends { readonly Id: Guid }> implements RowMapper<Item> {
   readonly name: ListName
-  readonly idColumn: string
   readonly shape: StreamShape
-  readonly #mapping: ListMapping<Item>
+  #mapping: ListMapping<Item>
+  /** Maps the rows of events to the places in them; `null` if each row is one of the list. */
+  #places: ReturnType<typeof rowsOfPlaces<Item>> | null = null
+  readonly #mappingOf: (written?: Written) => ListMapping<Item>
   readonly #columns: ReturnType<typeof mappedColumns>
   /** `null` for venues. */
   readonly #availability: AvailabilityMapping | null
   readonly #stampOf: ((row: CellObject) => Cell) | null
+  readonly #idPath: string
   readonly #idCell: (row: CellObject) => Cell
   /** Part of every version: with another mapping, the same row becomes another record. */
-  readonly #seed: number
+  #seed: number
+  readonly #seedOf: (days: ReadonlySet<string>) => number
+  readonly #isDerived: boolean
+  readonly #idOfText: (text: string) => Guid | null
 
   constructor(kind: RowKind<Item>, shape: StreamShape, parts: ListParts) {
     const { list } = kind.table
-    const { fields, active, showOnWeb, updatedAt, htmlText } = shape
+    const { fields, active, showOnWeb, updatedAt, htmlText, hasConditionsOfEvents = false } = shape
     const { further, from, ...context } = parts
-    const setting: ListSetting = { from: from[list], fields, active, showOnWeb, updatedAt, further }
+    const said = { fields, active, showOnWeb, updatedAt, further, hasConditionsOfEvents }
+    const setting: ListSetting = { from: from[list], ...said }
     this.name = list
     this.shape = shape
     this.#columns = mappedColumns(setting)
     // An API may write several tags as one text.
     const rules = { ...context, htmlText, venuesFrom: from.venues, lists: 'text' } as const
-    this.#mapping = listMapping(kind, setting, rules)
+    this.#mappingOf = (written) => listMapping(kind, setting, { ...rules, ...written, isByHand: written !== undefined })
+    this.#mapping = this.#mappingOf()
     this.#availability = list === 'events' ? availabilityMapping(setting, rules) : null
     this.#stampOf = updatedAt === null ? null : cellAt(updatedAt)
-    this.idColumn = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
-    this.#idCell = cellAt(this.idColumn)
+    this.#idPath = fields.Id?.kind === 'column' ? fields.Id.column : 'Id'
+    this.#idCell = cellAt(this.#idPath)
     const { idNamespace, zone, showIn, texts } = parts
-    this.#seed = seedOf([setting, texts, idNamespace, zone.id, showIn.id])
+    this.#seedOf = (days) => seedOf([setting, texts, idNamespace, zone.id, showIn.id, ...days])
+    this.#seed = this.#seedOf(new Set())
+    this.#isDerived = idNamespace !== null
+    this.#idOfText = idNamespace === null ? parseGuid : remembered((text) => this.idOf(text), MOST_IDS)
   }
 
-  begin(): void {
+  /** Begins a read of all rows. @param written how people wrote them; absent if a program did */
+  begin(written?: Written): void {
     const { suspicions } = this.#mapping
-    suspicions.begin()
-    // The mapping outlives the read, so columns have to be looked for again.
-    this.#mapping.probe = suspicions.probe(this.#columns.map(({ column }) => column))
+    const { isWithinEvents = false, repeats } = this.shape
+    suspicions.begin(repeats === 'first')
+    if (written === undefined) {
+      // The mapping outlives the read, so columns have to be looked for again.
+      this.#mapping.probe = suspicions.probe(this.#columns.map(({ column }) => column))
+      return
+    }
+    this.#mapping = this.#mappingOf(written)
+    this.#seed = this.#seedOf(written.days)
+    this.#places = isWithinEvents ? rowsOfPlaces(this.#mapping) : null
+  }
+
+  map(row: CellObject, where: () => string, version = Number.NaN): MappedRow<Item> | null {
+    if (this.#places !== null) return this.#places.map(row, where)
+    return mapRow(this.#mapping, row, where, version)
+  }
+
+  rest(): readonly MappedRow<Item>[] {
+    return this.#places?.rest() ?? []
+  }
+
+  get lines(): KnownLines {
+    return {
+      idColumn: this.#idPath,
+      isDerived: this.#isDerived,
+      idOf: this.#idOfText,
+      seed: this.#seed,
+      skip: () => this.#mapping.suspicions.skip(),
+    }
   }
 
   /**
@@ -202,7 +246,7 @@ export class ListRows<Item extends { readonly Id: Guid }> {
   }
 
   idOf(cell: Cell): Guid | null {
-    return this.#idIn({ [this.idColumn]: cell })
+    return this.#idIn({ [this.#idPath]: cell })
   }
 
   #idIn(cells: CellObject): Guid | null {

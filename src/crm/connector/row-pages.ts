@@ -11,7 +11,7 @@ import {
   failed,
   heartbeat,
 } from '../../sync/port.ts'
-import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import type { Moment, Time } from '../../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../../time/waiting.ts'
 import type { ConnectorRow, ListRows, RowPlace } from './list-rows.ts'
 import type { Rows, RowsEnd, StreamBatch, Way, WayArgument } from './row-host.ts'
@@ -28,7 +28,7 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
   readonly list: ListRows<Item>
   readonly held: Held
   /** Reads the list in one of the connector's ways. */
-  readonly open: (way: Way, argument: WayArgument) => Rows
+  readonly open: (way: Way, argument: WayArgument) => Rows<Item>
   readonly time: Time
   readonly signal: AbortSignal
   /** When the read began. Its pages have this moment, so no connector can make old data look new by fetching ahead. */
@@ -56,8 +56,6 @@ export class Tally {
   isUnstable = false
   /** Whether all answers show one moment. */
   isOneMoment = true
-  /** Why the list may still be being written; `null` if it is not. */
-  unsure: string | null = null
   total: number | null = null
   /** The ids of which a row that is withheld on purpose gave way to another one. */
   readonly twins = new Set<Guid>()
@@ -101,14 +99,13 @@ export class Tally {
   }
 
   /** Counts a batch whose rows have come; returns what is wrong with it, as the rest of a sentence. */
-  count(batch: StreamBatch): string | null {
+  count(batch: StreamBatch<unknown>): string | null {
     if (this.#startsAnswer) [this.answers, this.lastRows] = [this.answers + 1, 0]
     this.lastRows += batch.rows.length
     if (this.answers === 1) [this.firstRows, this.isFirstFull] = [this.lastRows, batch.full]
     // A batch that continues an answer may come from several requests, for example of a command.
     if (batch.stable === null && (this.answers > 1 || batch.goesOn)) this.isUnstable = true
     this.isOneMoment &&= batch.stable === 'moment'
-    this.unsure = batch.unsure ?? this.unsure
     if (batch.total !== null) this.total = Math.min(batch.total, this.total ?? Infinity)
     const isAfterOthers = this.answers > 1 && !batch.goesOn && batch.stable !== 'moment'
     const isOld = batch.rows.length > 0 && this.came === this.#cameBefore && isAfterOthers
@@ -150,18 +147,19 @@ export async function* withHeartbeats<Value>(
 ): AsyncGenerator<Page<never>, Value | typeof TIMED_OUT, void> {
   for (;;) {
     const settled = await withTimeout(time, heartbeatMs, pending, signal)
-    if (signal.aborted || elapsedMs(begunAt, time.now()) > longestMs) return TIMED_OUT
+    const tookMs = time.now().monotonicMs - begunAt.monotonicMs
+    if (signal.aborted || tookMs > longestMs) return TIMED_OUT
     if (settled !== TIMED_OUT) return settled
     yield heartbeat(begunAt, pass)
   }
 }
 
 /** Yields the pages of a batch. Returns why the batch cannot be used, or `null`. */
-export type OnBatch<Item> = (batch: StreamBatch) => AsyncGenerator<Page<Item>, Failed | null, void>
+export type OnBatch<Item> = (batch: StreamBatch<Item>) => AsyncGenerator<Page<Item>, Failed | null, void>
 
 /** Waits for each batch of a connector. Ends the read if it takes too long or its pages never end. */
 export async function* batches<Item extends { readonly Id: Guid }>(
-  rows: Rows,
+  rows: Rows<Item>,
   parts: ReadParts<Item>,
   onBatch: OnBatch<Item>,
 ): PageStream<Item, RowsEnd> {
@@ -177,9 +175,11 @@ export async function* batches<Item extends { readonly Id: Guid }>(
       }
       if (count >= MOST_BATCHES)
         return failed('broken', `${list.name}: the pages do not end: ${MOST_BATCHES.toLocaleString('en')} came`)
-      const { lagMs } = next.value
+      const { lagMs, unsure } = next.value
       // Said even if the batch has no rows: a cached answer without changes does not show that there are none.
-      if (lagMs > 0) yield heartbeat(parts.begunAt, parts.pass, lagMs)
+      const sign = heartbeat(parts.begunAt, parts.pass, lagMs)
+      if (unsure !== undefined) yield { ...sign, unsure }
+      else if (lagMs > 0) yield sign
       const fault = yield* onBatch(next.value)
       if (fault !== null) return fault
     }
@@ -202,12 +202,13 @@ const NO_ROW: Buffer = Buffer.alloc(0)
 
 /** Divides the rows of a batch into pages, each small enough to be applied between two requests. */
 export async function* pagesOf<Item extends { readonly Id: Guid }>(
-  batch: StreamBatch,
+  batch: StreamBatch<Item>,
   parts: ReadParts<Item>,
   { tally, stamps }: { readonly tally: Tally; readonly stamps: LookBack | null },
 ): ReturnType<OnBatch<Item>> {
   const { list, held } = parts
   const isLater = list.shape.repeats === 'later'
+  if (batch.mapped !== undefined) yield* mappedPages(batch, batch.mapped, parts)
   for (let at = 0; at < batch.rows.length;) {
     const rows = new Map<Guid | number, ConnectorRow<Item>>()
     /** Where each row is in its batch, if rows have places. */
@@ -245,8 +246,7 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
         (row === undefined ? undefined : batch.at?.(indexes?.get(row) ?? 0)) ?? whereById(list.name, changes[index])
       )
     }
-    const unsure = batch.unsure === undefined ? {} : { unsure: batch.unsure }
-    const page = { ...changesPage(changes, batch.lagMs, parts), whereIs, ...unsure }
+    const page = { ...changesPage(changes, batch.lagMs, parts), whereIs }
     const updatedAtMs = (index: number): number => stampMs(kept[index]?.stamp ?? '')
     yield list.shape.updatedAt === null ? page : { ...page, updatedAtMs }
     await yieldToEventLoop()
@@ -254,7 +254,19 @@ export async function* pagesOf<Item extends { readonly Id: Guid }>(
   return null
 }
 
-function placeOf({ at, lines }: StreamBatch, index: number, { came }: Tally): RowPlace {
+/** Divides the rows that a stream has mapped itself into pages. */
+function* mappedPages<Item extends { readonly Id: Guid }>(
+  { at, changedAtMs = Number.NaN, lagMs }: StreamBatch<Item>,
+  mapped: readonly Change<Item>[],
+  parts: ReadParts<Item>,
+): Generator<Page<Item>, void> {
+  for (let from = 0; from < mapped.length; from += PAGE_ROWS) {
+    const page = changesPage(mapped.slice(from, from + PAGE_ROWS), lagMs, parts)
+    yield { ...page, whereIs: (index) => at?.(from + index) ?? page.whereIs(index), updatedAtMs: () => changedAtMs }
+  }
+}
+
+function placeOf({ at, lines }: StreamBatch<unknown>, index: number, { came }: Tally): RowPlace {
   if (at !== undefined) return { place: at(index), isWhole: true }
   const line = lines?.[index]
   return { place: line === undefined ? `row ${came + 1}` : `line ${line}`, isWhole: false }
@@ -273,7 +285,7 @@ function isSameContent(one: Change<unknown>, other: Change<unknown>): boolean {
 
 /** The deletions of a batch. Skips ids that are not valid: no record has them. */
 export function deletionsOf<Item extends { readonly Id: Guid }>(
-  { deleted, lagMs }: StreamBatch,
+  { deleted, lagMs }: StreamBatch<Item>,
   parts: ReadParts<Item>,
 ): readonly Page<Item>[] {
   const ids = deleted.map((text) => parts.list.idOf(text)).filter((id) => id !== null)

@@ -2,16 +2,17 @@ import { readConnectorList } from '../../config/configuration.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { FurtherFields } from '../../domain/further.ts'
 import { printable } from '../../domain/printable.ts'
-import { type Failure, type ListReading, failed, failureOf } from '../../sync/port.ts'
+import { type Failure, type ListReading, type OnPause, failed, failureOf } from '../../sync/port.ts'
 import { htmlReader } from '../mapping/list-setting.ts'
-import type { ListOutline, Purpose, RowHost, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
+import type { Hint, ListOutline, Purpose, RowHost, RowSource, Rows, StreamShape, Way, WayArgument } from './row-host.ts'
 import type { ListShape, SaidList } from '../../config/crm/sources.ts'
 
-export class RowStream {
+export class RowStream implements RowSource<never> {
   /** What is known about the list; `null` until the connector has started successfully. */
   known: StreamShape | null = null
   readonly name: ListName
   readonly host: RowHost
+  readonly mapsRows = false
   budget: ListReading['budget'] = null
   #code: string | null = null
   /** The number of requests of the last read in each way that was read to its end and counted. */
@@ -38,6 +39,14 @@ export class RowStream {
     const shape = await this.#shapeOf(told)
     if (!('message' in shape)) [this.known, this.#told] = [shape, told]
     return shape
+  }
+
+  onHint(callback: (hint: Hint) => void): () => void {
+    return this.host.onHint(this.name, callback)
+  }
+
+  onPause(callback: OnPause): void {
+    this.host.pauses?.on(callback)
   }
 
   /** Everything that decides how a row becomes a record; `null` until it is known. */

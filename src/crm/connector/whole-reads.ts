@@ -1,8 +1,7 @@
 import type { Guid } from '../../domain/guid.ts'
 import { type Failed, type ListReading, type PageStream, type ReadRequest, failed, heartbeat } from '../../sync/port.ts'
-import type { RowsEnd } from './row-host.ts'
+import type { RowSource, RowsEnd } from './row-host.ts'
 import { type ReadParts, type RowNotices, Tally, batches, brokenBy, pagesOf } from './row-pages.ts'
-import type { RowStream } from './row-stream.ts'
 import type { LookBack } from './stamps.ts'
 
 /** How a read of all rows or ids ended. */
@@ -10,7 +9,6 @@ export type WholeEnd =
   | (Extract<RowsEnd, { ok: true }> & {
       readonly mayHaveMoved: boolean
       readonly isOneMoment: boolean
-      readonly unsure: string | null
     })
   | Failed
 
@@ -20,10 +18,10 @@ export class WholeReads<Item extends { readonly Id: Guid }> {
   reading: ListReading | null = null
   /** The ids that have a row which is withheld on purpose and another one. */
   twins: ReadonlySet<Guid> = new Set()
-  readonly #of: { readonly stream: RowStream; readonly readsTickets: boolean }
+  readonly #of: { readonly stream: RowSource<Item>; readonly readsTickets: boolean }
   readonly #notices: RowNotices
 
-  constructor(of: { readonly stream: RowStream; readonly readsTickets: boolean }, notices: RowNotices) {
+  constructor(of: { readonly stream: RowSource<Item>; readonly readsTickets: boolean }, notices: RowNotices) {
     this.#of = of
     this.#notices = notices
   }
@@ -39,7 +37,7 @@ export class WholeReads<Item extends { readonly Id: Guid }> {
   async *#readOnce(parts: ReadParts<Item>, stamps: LookBack): PageStream<Item, WholeEnd> {
     const { list } = parts
     const tally = new Tally()
-    list.begin()
+    if (!this.#of.stream.mapsRows) list.begin()
     yield heartbeat(parts.begunAt, parts.pass)
     const rows = parts.open('full', null)
     const notices = this.#notices
@@ -72,14 +70,12 @@ export async function* seeAll<Item extends { readonly Id: Guid }>(
 ): PageStream<Item, WholeEnd> {
   const first = yield* read(parts)
   if (!first.ok || served === null || purpose === 'addition') return first
-  if (!first.mayHaveMoved && first.unsure === null) return first
-  if (served.countMissing() === 0) return first
-  if (first.unsure !== null) return failed('waiting', `${parts.list.name}: ${first.unsure}`)
+  if (!first.mayHaveMoved || served.countMissing() === 0) return first
   // A row may have moved between two pages. Only rows that are missing from both reads are gone.
   return yield* read({ ...parts, pass: parts.pass + 1 })
 }
 
 export function wholeEnd(ended: Extract<RowsEnd, { ok: true }>, tally: Tally): WholeEnd {
-  const { isUnstable, isOneMoment, unsure } = tally
-  return { ...ended, mayHaveMoved: isUnstable, isOneMoment, unsure }
+  const { isUnstable, isOneMoment } = tally
+  return { ...ended, mayHaveMoved: isUnstable, isOneMoment }
 }

@@ -1,9 +1,9 @@
-import { type Change, type Page, PAGE_ROWS } from '../../sync/port.ts'
-import type { Moment } from '../../time/time.ts'
+import type { StreamBatch } from '../connector/row-host.ts'
 import { tooLargeRow } from '../mapping/map-row.ts'
+import { type Change, PAGE_ROWS } from '../../sync/port.ts'
 import type { FoundFile } from './found-file.ts'
 
-/** Collects the rows of one file, in order, until they are taken as pages. */
+/** Collects the rows of one file, in order, until they are taken as a batch. */
 export class FileBatch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
   /** The number of rows without a value, between and below the others. */
@@ -14,21 +14,27 @@ export class FileBatch<Item> {
   textBytes = 0
   /** Whether the last line of a text has no end so far. */
   isCut = false
-  readonly #begunAt: Moment
+  /** Why the file may be half-written; `null` if nothing says so. */
+  readonly #unsure: string | null
   #before = 0
-  #changes: Change<Item>[] = []
+  #rows: Change<Item>[] = []
   #lines: number[] = []
   /** The number of each row in the file, from 0. */
   #numbers: number[] = []
   #skipped = 0
 
-  constructor(found: FileBatch<Item>['found'], begunAt: Moment) {
+  constructor(found: FileBatch<Item>['found'], unsure: string | null = null) {
     this.found = found
-    this.#begunAt = begunAt
+    this.#unsure = unsure
   }
 
   get count(): number {
-    return this.#before + this.#changes.length
+    return this.#before + this.#rows.length
+  }
+
+  /** Whether as many rows wait to be taken as a page has. */
+  get isFull(): boolean {
+    return this.#rows.length >= PAGE_ROWS
   }
 
   whereNext(line: number): string {
@@ -46,46 +52,44 @@ export class FileBatch<Item> {
     return this.skip()
   }
 
-  add(change: Change<Item>, line: number): void {
+  add(change: Change<Item>, line: number): null {
     this.#numbers.push(this.count + this.#skipped)
-    this.#changes.push(change)
+    this.#rows.push(change)
     this.#lines.push(line)
-  }
-
-  /** Returns the rows that are known only at the end of the file. */
-  atEnd: () => readonly Change<Item>[] = () => []
-
-  end(): readonly Page<Item>[] {
-    for (const change of this.atEnd()) this.add(change, 0)
-    return this.take(PAGE_ROWS)
-  }
-
-  addTooLarge(line: number): null {
-    this.add(tooLargeRow(null, this.whereNext(line), Number.NaN), line)
     return null
   }
 
-  /** Returns all collected rows in pages of at most `limit` rows. */
-  take(limit: number): readonly Page<Item>[] {
+  addTooLarge(line: number): null {
+    return this.add(tooLargeRow(null, this.whereNext(line), Number.NaN), line)
+  }
+
+  /** Returns the rows collected since the last call. */
+  take(): StreamBatch<Item> {
     const { found } = this
-    const [all, lines, numbers] = [this.#changes, this.#lines, this.#numbers]
-    const pages: Page<Item>[] = []
-    for (let from = 0; from < all.length; from += limit) {
-      pages.push({
-        begunAt: this.#begunAt,
-        sourceLagMs: 0,
-        changes: all.length <= limit ? all : all.slice(from, from + limit),
-        whereIs: (index) => placeOf(found, numbers[from + index] ?? 0, lines[from + index] ?? 0),
-        updatedAtMs: () => found.writtenAtMs,
-      })
-    }
-    this.#before += all.length
-    this.#changes = []
+    const [mapped, lines, numbers] = [this.#rows, this.#lines, this.#numbers]
+    this.#before += mapped.length
+    this.#rows = []
     this.#lines = []
     this.#numbers = []
-    return pages
+    return {
+      ...FROM_ONE_FILE,
+      mapped,
+      at: (index) => placeOf(found, numbers[index] ?? 0, lines[index] ?? 0),
+      changedAtMs: found.writtenAtMs,
+      ...(this.#unsure === null ? {} : { unsure: this.#unsure }),
+    }
   }
 }
+
+const FROM_ONE_FILE = {
+  rows: [],
+  deleted: [],
+  total: null,
+  lagMs: 0,
+  full: false,
+  stable: 'moment',
+  goesOn: true,
+} as const satisfies StreamBatch
 
 /** Describes the position of a row. List items and lines are counted from 1. */
 function placeOf({ name, format }: Pick<FoundFile, 'name' | 'format'>, index: number, line: number): string {

@@ -1,10 +1,9 @@
 import type { TextSettings } from '../../config/crm/sources.ts'
 import { numbering } from '../../domain/numbering.ts'
 import { type Cell, type CellObject, SHEET, isBlank } from '../cells/cell.ts'
-import type { FileBatch } from './batch.ts'
 import { type CsvLine, type CsvRow, CsvRows } from './csv-rows.ts'
-import type { IgnoredColumns, ListFile } from './list-file.ts'
-import type { BrokenSyntax, RowParser, Taken } from './row-parser.ts'
+import type { ListFile } from './list-file.ts'
+import type { BrokenSyntax, FileReading, MapRow, RowParser, Taken } from './row-parser.ts'
 
 /**
  * Parses a header row and the rows below it. Skips empty lines and rows of blank cells. With `texts`, accepts what
@@ -170,7 +169,7 @@ function ownCopy(cell: Cell): Cell {
 /** Returns what makes a row of its cells: an object with those of the columns that the list reads. */
 function rowMaker(
   header: CsvRow,
-  { columns, kept }: Pick<ListFile<unknown>, 'columns' | 'kept'>,
+  { columns, kept }: Pick<ListFile, 'columns' | 'kept'>,
 ): (cells: RowCells, details?: SheetRowDetails) => CellObject {
   const placeOf = (column: string): number => header.indexOf(column)
   const read = columns
@@ -195,10 +194,8 @@ function rowMaker(
 
 /** Returns what makes a list of the rows of a table. */
 export function rowTaker<Item>(
-  list: ListFile<Item>,
-  rows: FileBatch<Item>,
-  columns: IgnoredColumns,
-  lists: 'text' | 'sheet' = 'text',
+  { list, rows, columns }: Pick<FileReading<Item>, 'list' | 'rows' | 'columns'>,
+  begin: () => MapRow<Item>,
 ): TakeHeader {
   return (header, headerLine) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
@@ -212,14 +209,12 @@ export function rowTaker<Item>(
       return { line: headerLine, problem: `${fact}; ${remedy}` }
     }
     const rowOf = rowMaker(header, list)
-    const mapRow = list.mapper(lists, (rest) => {
-      rows.atEnd = rest
-    })
+    const mapRow = begin()
     return (cells, line, details) => {
-      const change = mapRow(rowOf(cells, details), () => rows.whereNext(line))
-      if (change === null) return list.isMadeOfEvents ? rows.skip() : rows.skipHeading()
-      rows.add(change, line)
-      return null
+      const row = rowOf(cells, details)
+      if (list.isHeading(row)) return rows.skipHeading()
+      const change = mapRow(row, () => rows.whereNext(line))
+      return change === null ? rows.skip() : rows.add(change, line)
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { WebFile } from '../../config/crm/sources.ts'
 import { isPlain } from '../../domain/host.ts'
 import type { Secret } from '../../domain/secret.ts'
-import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import type { Throttle } from '../kit/throttle.ts'
@@ -22,7 +22,7 @@ interface DownloadSettings {
 
 /** The last downloaded version of the file. */
 export interface WebCopy {
-  readonly cursor: Cursor
+  readonly version: string
   readonly format: FileFormat
   readonly sizeBytes: number
   /** Its contents; `null` once the list has been read from them. */
@@ -74,13 +74,13 @@ export class Download {
 
   /**
    * Returns the current version of the file, or why it could not be downloaded.
-   * @param cursor the version that the list was read from
+   * @param held the version that the list was read from
    */
-  async get(cursor: Cursor | null, signal: AbortSignal): Promise<WebCopy | Failure> {
+  async get(held: string | null, signal: AbortSignal): Promise<WebCopy | Failure> {
     const { time, throttle } = this.#settings
     const now = time.now()
-    if (this.#copy !== null && this.#copy.cursor === cursor) this.#copy = { ...this.#copy, bytes: null }
-    const known = this.#copy?.cursor === cursor || (this.#copy?.bytes ?? null) !== null ? this.#copy : null
+    if (this.#copy !== null && this.#copy.version === held) this.#copy = { ...this.#copy, bytes: null }
+    const known = this.#copy?.version === held || (this.#copy?.bytes ?? null) !== null ? this.#copy : null
     const leftMs = this.#answered === null ? 0 : this.#answered.forMs - elapsedMs(this.#answered.at, now)
     if (leftMs > 0 && this.#answered?.failure)
       return { ...this.#answered.failure, retryAfterMs: Math.max(leftMs, throttle.closedForMs) }
@@ -100,7 +100,7 @@ export class Download {
       return (this.#copy = { ...known, askedAt: got.begunAt, writtenAtMs: this.#writtenAtMs(got.reply, known) })
     }
     const taken = await this.#take(got, known)
-    if (!('cursor' in taken)) return this.#keepFailure(taken, got.begunAt)
+    if (!('version' in taken)) return this.#keepFailure(taken, got.begunAt)
     this.#answered = { at: got.begunAt, failure: null, forMs: this.#intervalMs }
     return taken
   }
@@ -128,9 +128,9 @@ export class Download {
     const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength)
     const format = formatOfWeb(bytes, reply.headers['content-type'] ?? '', url.pathname, this.name)
     if (typeof format !== 'string') return { ...format, message: `${format.message}${codingNote(reply)}` }
-    const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
+    const version = `${format}:${bytes.length}:${await digestOfWeb(bytes)}`
     const { etag, 'last-modified': lastModified } = reply.headers
-    const isSame = known?.cursor === cursor
+    const isSame = known?.version === version
     const writtenAtMs = this.#writtenAtMs(reply, null)
     // Servers derive both from a time in whole seconds, so they may stay the same if the file changes twice within a
     // second. Scripts send the current time as Last-Modified; an ETag that an earlier download had too is safe then.
@@ -145,10 +145,10 @@ export class Download {
     const isUseless = isSame && (wasConditional || Object.keys(this.#validators).length === 0)
     this.#comesInFull = isUseless || (etag === undefined && lastModified === undefined)
     // The bytes of an unchanged file are not needed, unless they have not been read yet.
-    const kept = known?.cursor === cursor && known.bytes === null ? null : bytes
+    const kept = known?.version === version && known.bytes === null ? null : bytes
     const { length: sizeBytes } = bytes
     const about = { writtenAtMs, codingNote: codingNote(reply) }
-    return (this.#copy = { cursor, format, sizeBytes, bytes: kept, askedAt: begunAt, ...about })
+    return (this.#copy = { version, format, sizeBytes, bytes: kept, askedAt: begunAt, ...about })
   }
 
   /** Returns the time of Last-Modified by our clock, using the same server's Date: its clock may be hours off. */

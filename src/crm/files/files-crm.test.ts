@@ -81,7 +81,7 @@ async function read<Item>(
       return { changes, places, pages, outcome: next.value }
     }
     pages.push(next.value)
-    onPage()
+    if (next.value.changes.length > 0) onPage()
   }
 }
 

@@ -1,16 +1,17 @@
-// The files connector: two lists in the files of a directory, or on web servers. A FileList reads a file in full when it
-// has changed, wherever its FilePlace is: local-file.ts, or web-file.ts with download.ts. A parser for each format
-// (read-list-file.ts) turns bytes into rows, and list-file.ts turns rows into changes. A JSON row whose bytes have not
-// changed is not parsed again (json-rows.ts).
+// The files connector: two lists in the files of a directory, or on web servers. A FileStream reads a file in full when
+// it has changed, wherever its FilePlace is: local-file.ts, or web-file.ts with download.ts. A parser for each format
+// (read-list-file.ts) turns bytes into rows. A JSON row whose bytes have not changed is not parsed again (json-rows.ts).
 
 import type { CrmSettings } from '../../config/configuration.ts'
-import type { WebFile } from '../../config/crm/sources.ts'
+import { type WebFile, fileNamed } from '../../config/crm/sources.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Crm } from '../../sync/port.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Crm, ListSource } from '../../sync/port.ts'
+import { listSource } from '../connector/connector-crm.ts'
 import { type ConnectorContext, PLENTY, listContexts } from '../kit/crm-limits.ts'
-import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
+import { type RowKind, EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import type { OpenHttpClient } from '../web/http-client.ts'
-import { FileList } from './file-list.ts'
+import { type FilePlace, FileStream } from './file-stream.ts'
 import { type ListFile, listFile } from './list-file.ts'
 import { LocalFile } from './local-file.ts'
 import type { WebFiles, WebFilesSettings } from './web-file.ts'
@@ -25,30 +26,40 @@ type Settings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' |
 
 export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
   const { time, limits, observe, descriptors = PLENTY, webFiles = null } = context
+  const { idNamespace, timeZone: zone, maxFileAgeMs } = settings
   // The configuration requires a directory, unless both lists have a URL.
   const directory = settings.directory ?? '.'
   let closed = false
-  const { maxFileAgeMs } = settings
-  const shared = { time, limits, observe, maxFileAgeMs, isClosed: () => closed }
+  const isClosed = (): boolean => closed
   const contexts = listContexts(context)
-  const sourceOf = <Item>(list: ListFile<Item>): FileList<Item> => {
+  const placeOf = (list: ListFile): FilePlace => {
     const url = webFileOf(settings, list.name)
     if (url !== null && webFiles === null) throw new Error('a URL needs a client')
+    if (url !== null && webFiles !== null) return webFiles.place(url)
     const { candidates, isMapped } = list
-    const place =
-      url === null || webFiles === null
-        ? new LocalFile({ directory, candidates, isMapped, descriptors, time, limits })
-        : webFiles.place(url)
-    return new FileList({ ...shared, list, place })
+    return new LocalFile({ directory, candidates, isMapped, descriptors, time, limits })
   }
-  const sources = {
-    events: sourceOf(listFile(EVENT_ROWS, settings, contexts.events)),
-    venues: sourceOf(listFile(VENUE_ROWS, settings, contexts.venues)),
+  const lists = {
+    events: listFile(EVENT_ROWS.table, settings, contexts.events),
+    venues: listFile(VENUE_ROWS.table, settings, contexts.venues),
+  }
+  const places = { events: placeOf(lists.events), venues: placeOf(lists.venues) }
+  const from = {
+    events: fileNamed(settings.events.block, 'events'),
+    venues: fileNamed(settings.venues.block, 'venues'),
+  }
+  const sourceOf = <Item extends { readonly Id: Guid }>(kind: RowKind<Item>): ListSource<Item> => {
+    const { list: name } = kind.table
+    const list = lists[name]
+    const stream = new FileStream<Item>({ time, limits, observe, list, place: places[name], maxFileAgeMs, isClosed })
+    const parts = { idNamespace, zone, from, texts: list.texts, ...contexts[name] }
+    return listSource({ time, limits, observe, kind, stream, parts, readsTickets: false })
   }
   return {
-    ...sources,
+    events: sourceOf(EVENT_ROWS),
+    venues: sourceOf(VENUE_ROWS),
     async examine() {
-      const asked = [await sources.events.examine(), await sources.venues.examine()]
+      const asked = [await places.events.examine(), await places.venues.examine()]
       return { problems: asked.filter((problem) => problem !== null), warnings: [] }
     },
     async close() {

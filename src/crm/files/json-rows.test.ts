@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { Buffer } from 'node:buffer'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
-import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { jsonLines } from './json-rows.ts'
@@ -18,32 +17,22 @@ function read(
   versions: ReadonlyMap<Guid, number>,
   isWithheld = false,
 ): readonly Change<null>[] {
-  const rows = new FileBatch<null>(
-    { name: '', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 },
-    { monotonicMs: 0, wallMs: 0 },
-  )
+  const rows = new FileBatch<null>({ name: '', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 })
   const held = { size: versions.size, version: (id: Guid) => versions.get(id) ?? Number.NaN }
+  const known = { idColumn: 'Id', isDerived: false, idOf: parseGuid, seed: 0, skip: () => {} }
   const { onRow: take } = jsonLines<null>(
-    {
-      suspicions: new Suspicions(),
-      lines: { idColumn: 'Id', isDerived: false, idOf: parseGuid, seed: 0 },
-      mapper:
-        () =>
-        (_, __, version = Number.NaN) =>
-          isWithheld
-            ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
-            : { kind: 'record', id: ID, record: null, version },
-    },
-    rows,
-    new IgnoredColumns(['Id', 'Name']),
-    held,
+    { rows, held, columns: new IgnoredColumns(['Id', 'Name']), lines: () => known },
+    (_, __, version = Number.NaN) =>
+      isWithheld
+        ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
+        : { kind: 'record', id: ID, record: null, version },
   )
   for (const [index, line] of lines.entries()) {
     // Surrounded by other bytes, as in a chunk of a file.
     const bytes = Buffer.from(`{"Id":"x"}\n${line}\n{"Id":"${ID}"}`)
     void take(bytes, 11, 11 + Buffer.byteLength(line), index + 1)
   }
-  return rows.take(10).flatMap(({ changes }) => changes)
+  return rows.take().mapped ?? []
 }
 
 function versionsAfter(changes: readonly Change<null>[]): ReadonlyMap<Guid, number> {

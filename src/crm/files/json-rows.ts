@@ -1,14 +1,11 @@
 import { type Expected, RowFault } from '../../domain/withheld.ts'
-import type { Held } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { CellFault, isObject } from '../cells/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
-import type { FileBatch } from './batch.ts'
-import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
 import type { TakeTorn } from './json-parser.ts'
-import type { BrokenSyntax, TakeRow } from './row-parser.ts'
+import type { BrokenSyntax, FileReading, MapRow, TakeRow } from './row-parser.ts'
 
 const JSON_ROW: Expected = { kind: 'json' }
 const OBJECT: Expected = { kind: 'object' }
@@ -27,15 +24,10 @@ interface JsonLines {
  * parsed and mapped again. Most lists are nearly the same at each read.
  */
 export function jsonLines<Item>(
-  list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
-  rows: FileBatch<Item>,
-  columns: IgnoredColumns,
-  held: Held,
+  { rows, columns, held, lines }: Pick<FileReading<Item>, 'rows' | 'columns' | 'held' | 'lines'>,
+  mapRow: MapRow<Item>,
 ): JsonLines {
-  const mapRow = list.mapper('native', (rest) => {
-    rows.atEnd = rest
-  })
-  const { seed, idOf, isDerived } = list.lines
+  const { seed, idOf, isDerived, idColumn, skip } = lines()
   function add(parsed: ParsedCell, text: string, line: number, version: number): BrokenSyntax | null {
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok && parsed.reason === 'syntax') return brokenSyntax(text, line, parsed.offset, parsed.expected)
@@ -53,7 +45,7 @@ export function jsonLines<Item>(
     return null
   }
   // On the first read no row is known, so its id need not be searched.
-  const idTextIn = held.size === 0 ? (): null => null : idTextFinder(list.lines)
+  const idTextIn = held.size === 0 ? (): null => null : idTextFinder(idColumn)
   let firstTorn: BrokenSyntax | null = null
   let hasWhole = false
   const onTorn: TakeTorn = (line, fault) => {
@@ -76,7 +68,7 @@ export function jsonLines<Item>(
     }
     hasWhole = true
     columns.sawRowAgain()
-    list.suspicions.skip()
+    skip()
     rows.add(isDerived ? { kind: 'unchanged', id, idText } : { kind: 'unchanged', id }, line)
     return null
   }
@@ -90,9 +82,7 @@ const COLON = 0x3a
  * Returns a function that finds what looks like the id of a row; `null` if nothing does. A wrong guess is harmless:
  * only the row with that id has the same bytes.
  */
-function idTextFinder({
-  idColumn,
-}: Pick<KnownLines, 'idColumn'>): (bytes: Buffer, from: number, to: number) => string | null {
+function idTextFinder(idColumn: string): (bytes: Buffer, from: number, to: number) => string | null {
   const name = Buffer.from(JSON.stringify(idColumn))
   let searched: Buffer | null = null
   let key = -1

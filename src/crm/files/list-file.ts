@@ -1,53 +1,27 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import { type TextSettings, columnSource, fileNamed } from '../../config/crm/sources.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
-import { parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import { type ListName, type RecordTable, LINKS } from '../../domain/field.ts'
 import type { FurtherField, FurtherFields } from '../../domain/further.ts'
-import { type Guid, parseGuid } from '../../domain/guid.ts'
-import { crmIds, remembered } from '../../domain/named-ids.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { printable } from '../../domain/printable.ts'
 import type { ListContext } from '../kit/crm-limits.ts'
 import { type CellObject, cellAt, isBlank, whereIs } from '../cells/cell.ts'
-import { seedOf } from '../cells/row-digest.ts'
-import {
-  type DayColumns,
-  type ListSetting,
-  type MappingContext,
-  DayColumnSearch,
-  columnName,
-  mappedColumns,
-  sourceNamed,
-} from '../mapping/list-setting.ts'
-import type { Suspicions } from '../mapping/suspicions.ts'
-import { type MappedRow, type RowKind, listMapping, mapRow, rowsOfPlaces } from '../mapping/map-row.ts'
+import { type ListSetting, DayColumnSearch, mappedColumns, sourceNamed } from '../mapping/list-setting.ts'
+import type { StreamShape } from '../connector/row-host.ts'
 import { FILE_FORMATS, formatOf } from './content.ts'
 import type { Candidate } from './found-file.ts'
 
-type FileSettings = Pick<CrmSettings<'files'>, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
+type FileSettings = Pick<CrmSettings<'files'>, 'events' | 'venues'>
 
-/** How unchanged lines are recognized. */
-export interface KnownLines {
-  readonly idColumn: string
-  /** Whether ids are derived from texts that are not GUIDs. */
-  readonly isDerived: boolean
-  /** Derives the id from its text; `null` if the text is not an id. */
-  readonly idOf: (text: string) => Guid | null
-  /** A hash of the mapping: with another mapping, the same bytes become other records. */
-  readonly seed: number
-}
-
-export interface ListFile<Item> {
+export interface ListFile {
   readonly name: ListName
   /** The files that may hold the list; exactly one must exist. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
   /** The path of the list in a JSON file; `null` if the file is the list. */
   readonly rows: string | null
-  /** Whether these are the venues, and are made of the events' rows. */
-  readonly isMadeOfEvents: boolean
   /** The columns of addresses, whose links are served if the file is a workbook. */
   readonly linkColumns: readonly string[]
   /** Whether the configuration has a section for the list. */
@@ -59,86 +33,56 @@ export interface ListFile<Item> {
   readonly kept: readonly string[]
   /** The columns that must exist because the configuration names them, with their keys. */
   readonly named: ReadonlyMap<string, string>
-  readonly lines: KnownLines
-  /** The name of the id's source in messages. */
-  readonly idName: string
-  readonly suspicions: Suspicions
+  /** How its rows become records. */
+  readonly shape: StreamShape
+  /** Tests for a row of a table that is a heading between the others. */
+  readonly isHeading: (row: CellObject) => boolean
   /** Searches for columns of days. */
   readonly searchDays: () => DayColumnSearch
-  /**
-   * Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. `null`: the row adds nothing.
-   * @param setRest takes the function that returns the changes that are known only at the end of the file
-   */
-  mapper(
-    lists: MappingContext['lists'] | 'sheet',
-    setRest?: (rest: () => readonly MappedRow<Item>[]) => void,
-    days?: DayColumns,
-  ): (row: CellObject, where: () => string, version?: number) => MappedRow<Item> | null
 }
 
-export function listFile<Item extends { readonly Id: Guid }>(
-  kind: RowKind<Item>,
+const WAYS: StreamShape['ways'] = new Set(['full', 'version'])
+
+export function listFile(
+  table: RecordTable,
   settings: FileSettings,
-  { showIn, suspicions, further, htmlText }: ListContext,
-): ListFile<Item> {
-  const { table } = kind
+  { further, htmlText }: Pick<ListContext, 'further' | 'htmlText'>,
+): ListFile {
   const { block, texts } = settings[table.list]
-  const { idNamespace, timeZone } = settings
-  const isMadeOfEvents = table.list === 'venues' && isSameRows(settings)
+  const isWithinEvents = table.list === 'venues' && isSameRows(settings)
   const own = settingOfList(table, block, further)
   const events = settingOfList(EVENTS, settings.events.block, [])
   // A row that is no event on the web must not publish its place, unless the venues have a condition of their own.
   const isShown = { active: events.active, showOnWeb: events.showOnWeb, hasConditionsOfEvents: true }
-  const setting = isMadeOfEvents && block?.active === undefined ? { ...own, ...isShown } : own
+  const setting = isWithinEvents && block?.active === undefined ? { ...own, ...isShown } : own
   const others = isSameRows(settings) ? [events, settingOfList(VENUES, settings.venues.block, [])] : []
-  const venuesFrom = fileNamed(settings.venues.block, 'venues')
-  const context = { idNamespace, venuesFrom, zone: timeZone, showIn, htmlText }
-  const { Id: id, VenueId, Tags } = setting.fields
-  const crmId = idNamespace === null ? null : crmIds(idNamespace, setting.from)
+  const { fields, active, showOnWeb, hasConditionsOfEvents = false } = setting
+  const { Id = null, VenueId = null, Tags = null } = fields
+  const isEvents = table.list === 'events' && block !== null
   return {
     name: table.list,
     candidates: candidatesOf(table.list, block),
     sheet: block?.from?.sheet ?? null,
     rows: block?.rows ?? null,
-    isMadeOfEvents,
     linkColumns: linkColumnsOf(setting),
     isMapped: block !== null,
     texts,
     columns: [...new Set([setting, ...others].flatMap(columnsOf))],
-    kept: columnsOf({
-      from: '',
-      fields: { Id: id ?? null, VenueId: VenueId ?? null, Tags: Tags ?? null },
-      ...UNCONDITIONAL,
-    }),
+    kept: columnsOf({ from: '', fields: { Id, VenueId, Tags }, ...UNCONDITIONAL }),
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
-    suspicions,
-    idName: columnName(setting, 'Id'),
-    lines: {
-      idColumn: id?.kind === 'column' ? id.column : 'Id',
-      isDerived: crmId !== null,
-      idOf: crmId === null ? parseGuid : remembered((text) => (isBlank(text) ? null : crmId(text)), MOST_IDS),
-      seed: seedOf([setting, idNamespace, venuesFrom, timeZone.id, showIn.id]),
+    shape: {
+      fields,
+      active,
+      showOnWeb,
+      hasConditionsOfEvents,
+      isWithinEvents,
+      updatedAt: null,
+      ways: WAYS,
+      repeats: 'first',
+      htmlText,
     },
+    isHeading: isEvents ? headingTest(columnsOf(setting), setting) : () => false,
     searchDays: () => new DayColumnSearch(setting, texts?.dates ?? []),
-    mapper(lists, setRest, days) {
-      suspicions.begin(true)
-      const mapping = listMapping(kind, setting, {
-        ...context,
-        lists: lists === 'native' ? lists : 'text',
-        texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
-        isByHand: true,
-        suspicions,
-        ...(days === undefined ? {} : { days }),
-      })
-      if (!isMadeOfEvents) {
-        const isEvents = table.list === 'events' && block !== null && lists !== 'native'
-        const isHeading = isEvents ? headingTest(columnsOf(setting), setting) : () => false
-        return (row, where, version = Number.NaN) => (isHeading(row) ? null : mapRow(mapping, row, where, version))
-      }
-      const { map, rest } = rowsOfPlaces(mapping)
-      setRest?.(rest)
-      return map
-    },
   }
 }
 
@@ -150,7 +94,6 @@ function linkColumnsOf({ fields, further = [] }: ListSetting): readonly string[]
 }
 
 const UNCONDITIONAL = { active: null, showOnWeb: null } as const
-const MOST_IDS = 200_000
 /** The fewest columns of a list in which a row with a single value is a heading. */
 const LEAST_COLUMNS = 3
 
@@ -194,14 +137,6 @@ function settingOfList(table: RecordTable, block: Block | null, further: readonl
 function mapsNothing({ fields = {} }: Block): boolean {
   return Object.values(fields).every((source) => source === null)
 }
-
-/** Adds the ISO date to formats that include a date without time, because workbooks give every date in ISO form. */
-function withDays(texts: TextSettings): TextSettings {
-  const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
-  return hasDays && typeof DAY !== 'string' ? { ...texts, dates: [...texts.dates, DAY] } : texts
-}
-
-const DAY = parseDateFormat('YYYY-MM-DD')
 
 function candidatesOf(list: ListName, block: Block | null): readonly Candidate[] {
   const from = block?.from ?? null
@@ -278,7 +213,7 @@ export class IgnoredColumns {
   }
 
   /** Describes all missing columns in one sentence; `null` if none is missing. */
-  lacking({ named }: Pick<ListFile<unknown>, 'named'>, file: string): string | null {
+  lacking({ named }: Pick<ListFile, 'named'>, file: string): string | null {
     const { unseen } = this.all
     if (unseen.size === 0) return null
     const missing = [...named].filter(([column]) => unseen.has(column))

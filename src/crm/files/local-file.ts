@@ -1,8 +1,8 @@
 import type { Moment, Time } from '../../time/time.ts'
 import { type CrmLimits, type Descriptors, patienceOf } from '../kit/crm-limits.ts'
-import type { Failure, ReadRequest } from '../../sync/port.ts'
+import type { Failure } from '../../sync/port.ts'
 import { type FileFormat, contentOf } from './content.ts'
-import type { FilePlace, FileVersion, OpenVersion, StillThere } from './file-list.ts'
+import type { FilePlace, FileVersion, OpenVersion, StillThere } from './file-stream.ts'
 import type { Candidate, FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { findFile, fingerprintOf, foundAs, openFile, unreadable } from './found-file.ts'
 
@@ -55,7 +55,7 @@ export class LocalFile implements FilePlace {
    * After a start from a snapshot, the file's fingerprint confirms the rows: the file is read once after the first
    * answers, since a snapshot does not contain suspicions.
    */
-  async find(_: Pick<ReadRequest, 'cursor'>, isConfirmed: boolean): Promise<FileVersion | NotFound> {
+  async find(_held: unknown, _signal: AbortSignal, isConfirmed: boolean): Promise<FileVersion | NotFound> {
     const begunAt = this.#settings.time.now()
     const found = await this.#search()
     this.#lookedAt = identityOf(found)

@@ -1,80 +1,59 @@
-import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { type FileFormat, disguiseOf, utf16Of } from './content.ts'
 import { jsonLines } from './json-rows.ts'
 import { breaksIn } from './json-bytes.ts'
 import { JsonParser } from './json-parser.ts'
-import { seedOf } from '../cells/row-digest.ts'
 import type { DayColumns, DayColumnSearch } from '../mapping/list-setting.ts'
 import { FileBatch } from './batch.ts'
-import { IgnoredColumns, type ListFile } from './list-file.ts'
-import type { TakeHeader } from './csv-parser.ts'
+import { IgnoredColumns } from './list-file.ts'
 import type { OpenFile } from './found-file.ts'
-import type { BrokenSyntax, FileReading, RowParser } from './row-parser.ts'
+import type { FileReading, FileRows, RowParser } from './row-parser.ts'
 import { isUtf8 } from 'node:buffer'
 import { openDecoder } from '../../domain/encoding.ts'
 
 /**
- * Reads a file from its start and yields its rows in pages, with pauses for requests. Looks for columns of days first:
+ * Reads a file from its start and yields its rows in batches, with pauses for requests. Looks for columns of days first:
  * only all of its rows tell, but the first ones nearly always tell that there is none.
  */
-export async function* readListFile<Item>(reading: FileReading<Item>): PageStream<Item, BrokenSyntax | null> {
-  const { list, rows, columns } = reading
-  const { format } = rows.found
+export async function* readListFile<Item>(reading: FileReading<Item>): FileRows<Item> {
+  const { list } = reading
+  const { format } = reading.rows.found
   const search = list.searchDays()
   const look = search.isOver ? null : lookingFor(search, reading)
-  const found = (): ListFile<Item> => (search.found.size === 0 ? list : inDays(list, search.found))
+  const begin: FileReading<Item>['begin'] = (from) => reading.begin(from, search.found)
   if (format === 'xlsx') {
     const [{ readSheet }, { rowTaker }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
     const { sheet, linkColumns, texts } = list
     const settings = { sheet, linkColumns, isComma: texts?.decimal === ',', headerRow: texts?.headerRow ?? null }
-    const before = look && { ...look, onHeader: rowTaker(look.list, look.rows, look.columns, 'sheet') }
-    const onHeader: TakeHeader = (header, row) => rowTaker(found(), rows, columns, 'sheet')(header, row)
+    const before = look && { ...look, onHeader: rowTaker(look, () => look.begin('sheet', NO_DAYS)) }
+    const onHeader = rowTaker(reading, () => begin('sheet', NO_DAYS))
     return yield* readSheet({ ...reading, ...settings, before, onHeader })
   }
   if (look !== null) for await (const _ of readTextRows(look, format)) continue
-  return yield* readTextRows({ ...reading, list: found() }, format)
+  return yield* readTextRows({ ...reading, begin }, format)
 }
+
+const NO_DAYS: DayColumns = new Set()
 
 /** A reading of the same file that passes its rows to a search, until that is over, and keeps nothing. */
 function lookingFor<Item>(search: DayColumnSearch, reading: FileReading<Item>): FileReading<Item> {
-  const list: ListFile<Item> = {
-    ...reading.list,
-    mapper() {
-      const see = search.through()
-      return (row) => {
-        see(row)
-        return null
-      }
-    },
-  }
-  const rows = new FileBatch<Item>(reading.rows.found, { monotonicMs: 0, wallMs: 0 })
-  const isGivenUp = (): boolean => search.isOver || reading.isGivenUp()
+  const see = search.through()
   return {
     ...reading,
-    list,
-    rows,
+    begin: () => (row) => {
+      see(row)
+      return null
+    },
+    rows: new FileBatch<Item>(reading.rows.found),
+    isGivenUp: () => search.isOver || reading.isGivenUp(),
     columns: new IgnoredColumns([]),
     held: { size: 0, version: () => Number.NaN },
-    isGivenUp,
-  }
-}
-
-/** The same list with these columns of days: a row of the same bytes is then another record. */
-function inDays<Item>(list: ListFile<Item>, days: DayColumns): ListFile<Item> {
-  return {
-    ...list,
-    lines: { ...list.lines, seed: seedOf([list.lines.seed, ...days]) },
-    mapper: (lists, setRest) => list.mapper(lists, setRest, days),
   }
 }
 
 /** Yields the rows of a file that is a text. Parsers for single formats are imported on demand. */
-async function* readTextRows<Item>(
-  reading: FileReading<Item>,
-  format: Exclude<FileFormat, 'xlsx'>,
-): PageStream<Item, BrokenSyntax | null> {
-  const { list, rows, columns, held } = reading
-  const { name } = rows.found
+async function* readTextRows<Item>(reading: FileReading<Item>, format: Exclude<FileFormat, 'xlsx'>): FileRows<Item> {
+  const { list, begin } = reading
+  const { name } = reading.rows.found
   if (list.sheet !== null) {
     const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`
     return { line: 0, problem: lacking, lacking }
@@ -85,10 +64,14 @@ async function* readTextRows<Item>(
   }
   if (format === 'csv') {
     const { CsvParser, rowTaker } = await import('./csv-parser.ts')
-    const parser = new CsvParser(rowTaker(list, rows, columns), list.texts, list.isMapped)
+    const parser = new CsvParser(
+      rowTaker(reading, () => begin('text', NO_DAYS)),
+      list.texts,
+      list.isMapped,
+    )
     return yield* readText(reading, parser)
   }
-  const { onRow, onTorn, whyNone } = jsonLines(list, rows, columns, held)
+  const { onRow, onTorn, whyNone } = jsonLines(reading, begin('native', NO_DAYS))
   const fault = yield* readText(reading, new JsonParser({ format, rows: list.rows, onRow, onTorn }))
   return fault ?? whyNone()
 }
@@ -106,7 +89,7 @@ const LINE_ENDS: ReadonlySet<number | undefined> = new Set([LINE_FEED, 0x0d])
 async function* readText<Item>(
   { file, list, rows, isGivenUp, rest }: FileReading<Item>,
   parser: RowParser,
-): PageStream<Item, BrokenSyntax | null> {
+): FileRows<Item> {
   const encoding = list.texts?.encoding ?? 'utf-8'
   const decode = decoderOf(encoding)
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
@@ -131,14 +114,14 @@ async function* readText<Item>(
       if (fault !== null) return fault
       const waiting = rest()
       if (waiting === null) continue
-      yield* rows.take(PAGE_ROWS)
+      if (rows.isFull) yield rows.take()
       await waiting
     }
   }
   const fault = parser.finish()
   rows.isCut ||= parser.endsWithin === true
   rows.blankRows = parser.blankRows ?? 0
-  if (fault === null) yield* rows.take(PAGE_ROWS)
+  if (fault === null) yield rows.take()
   return fault
 }
 

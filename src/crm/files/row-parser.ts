@@ -1,4 +1,6 @@
 import type { Held } from '../../sync/port.ts'
+import type { KnownLines, RowMapper, StreamBatch } from '../connector/row-host.ts'
+import type { DayColumns } from '../mapping/list-setting.ts'
 import type { FileBatch } from './batch.ts'
 import type { OpenFile } from './found-file.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
@@ -7,15 +9,24 @@ import type { Rest } from '../../time/waiting.ts'
 /** What a reader of a file gets, whatever the format. */
 export interface FileReading<Item> {
   readonly file: Pick<OpenFile, 'read'>
-  readonly list: ListFile<Item>
+  readonly list: ListFile
   readonly rows: FileBatch<Item>
   readonly columns: IgnoredColumns
   readonly held: Held
+  /** Begins to map rows. Returns what maps one; `null` if it adds nothing. */
+  readonly begin: (from: 'native' | 'text' | 'sheet', days: DayColumns) => MapRow<Item>
+  /** How the bytes of held rows are recognized, once the mapping has begun. */
+  readonly lines: () => KnownLines
   /** The most bytes that a workbook's parts may unpack to. */
   readonly limitBytes: number
   readonly isGivenUp: () => boolean
   readonly rest: Rest
 }
+
+export type MapRow<Item> = RowMapper<Item>['map']
+
+/** The rows of a file, then why the rest of it cannot be read; `null` if it was read to its end. */
+export type FileRows<Item> = AsyncGenerator<StreamBatch<Item>, BrokenSyntax | null, void>
 
 /** Splits the bytes of a file into rows and passes them on. All bytes are complete UTF-8 characters. */
 export interface RowParser {

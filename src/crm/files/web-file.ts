@@ -1,11 +1,11 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { WebFile } from '../../config/crm/sources.ts'
-import type { Failure, ReadRequest } from '../../sync/port.ts'
+import type { Failure } from '../../sync/port.ts'
 import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { Throttle } from '../kit/throttle.ts'
 import { type OpenHttpClient, type ProxiedHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { Download } from './download.ts'
-import type { FilePlace, FileVersion } from './file-list.ts'
+import type { FilePlace, FileVersion } from './file-stream.ts'
 import { inMemory } from './local-file.ts'
 
 export interface WebFilesSettings
@@ -58,14 +58,14 @@ class WebPlace implements FilePlace {
   async examine(): Promise<Failure | null> {
     if (this.#download.copy !== null) return null
     const copy = await this.#download.get(null, AbortSignal.timeout(this.patienceMs))
-    return 'cursor' in copy ? null : copy
+    return 'version' in copy ? null : copy
   }
 
-  async find({ cursor, signal }: Pick<ReadRequest, 'cursor' | 'signal'>): Promise<FileVersion | Failure> {
-    const copy = await this.#download.get(cursor, signal)
-    if (!('cursor' in copy)) return copy
+  async find(held: string | null, signal: AbortSignal): Promise<FileVersion | Failure> {
+    const copy = await this.#download.get(held, signal)
+    if (!('version' in copy)) return copy
     const { name } = this.#download
-    const { cursor: id, format, sizeBytes, bytes, askedAt: begunAt, writtenAtMs, codingNote: note } = copy
+    const { version: id, format, sizeBytes, bytes, askedAt: begunAt, writtenAtMs, codingNote: note } = copy
     const found = { name, format, inode: name, sizeBytes, writtenAtMs }
     // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
     return { id, found, begunAt, isEnough: bytes === null, note, open: opened }

@@ -40,7 +40,7 @@ export async function fetchWebFile(
       throttle: new Throttle(systemTime, 1),
     })
     const copy = await download.get(null, new AbortController().signal)
-    if (!('cursor' in copy)) return copy
+    if (!('version' in copy)) return copy
     const { format, bytes } = copy
     if (bytes === null) throw new Error('a new file has bytes')
     return { name: download.name, format, bytes }
@@ -110,7 +110,7 @@ export async function readWholeSheet(
       linkColumns: [],
       isComma: false,
       headerRow: null,
-      rows: new FileBatch<never>(named, { monotonicMs: 0, wallMs: 0 }),
+      rows: new FileBatch<never>(named),
       onSheets: (all) => void (sheets = all),
       onHeader(cells, row) {
         add(cells, row)

@@ -8,13 +8,12 @@ import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPro
 import { isWebAddress } from '../../domain/field.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { sizeText } from '../../domain/printable.ts'
-import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import { isBlank } from '../cells/cell.ts'
 import { contentOf, DISGUISES, HEAD_BYTES } from './content.ts'
 import type { TakeCsvRow, TakeHeader } from './csv-parser.ts'
 import { type OpenFile, errorCode } from './found-file.ts'
-import type { BrokenSyntax, FileReading } from './row-parser.ts'
+import type { BrokenSyntax, FileReading, FileRows } from './row-parser.ts'
 import {
   type LinkedRows,
   type SheetParts,
@@ -29,7 +28,10 @@ import { PartParser, RefusedPart, refuse } from './part-parser.ts'
 import { numbering } from '../../domain/numbering.ts'
 
 /** One sheet of a workbook, and the receivers of its rows. */
-export interface SheetReading<Item> extends Omit<FileReading<Item>, 'list' | 'columns' | 'held'> {
+export interface SheetReading<Item> extends Pick<
+  FileReading<Item>,
+  'file' | 'rows' | 'limitBytes' | 'isGivenUp' | 'rest'
+> {
   readonly sheet: string | null
   /** The columns whose links are passed with each row. */
   readonly linkColumns: readonly string[]
@@ -59,13 +61,13 @@ function tooMuch(what: string, limitBytes: number): Unreadable {
 }
 
 /** Reads a sheet and yields its rows in pages, with pauses for requests. */
-export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<Item, BrokenSyntax | null> {
+export async function* readSheet<Item>(reading: SheetReading<Item>): FileRows<Item> {
   try {
     const parts = await openParts(reading)
     const { before = null } = reading
     if (before !== null) for await (const _ of readRows(parts, { ...reading, ...before })) continue
     const fault = yield* readRows(parts, reading)
-    if (fault === null) yield* reading.rows.take(PAGE_ROWS)
+    if (fault === null) yield reading.rows.take()
     return fault
   } catch (cause) {
     if (cause instanceof Unreadable) return cause.fault
@@ -312,10 +314,7 @@ async function linksOf<Item>(
   return links
 }
 
-async function* readRows<Item>(
-  parts: WorkbookParts,
-  reading: SheetReading<Item>,
-): PageStream<Item, BrokenSyntax | null> {
+async function* readRows<Item>(parts: WorkbookParts, reading: SheetReading<Item>): FileRows<Item> {
   const { linkColumns, headerRow, limitBytes, rows, onHeader, isGivenUp, rest } = reading
   let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null
@@ -353,7 +352,7 @@ async function* readRows<Item>(
         : onRow(cells, row, { isHidden, linkAt, shownAt: (column) => shown?.[column]?.() ?? null })
       if (fault !== null) return fault
     }
-    if (isOver) yield* rows.take(PAGE_ROWS)
+    if (isOver && rows.isFull) yield rows.take()
   }
   return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
 }

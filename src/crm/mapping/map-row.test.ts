@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'bun:test'
 import { suspicionSaid } from '../../faults/fault-words.ts'
+import type { EventRecord } from '../../domain/event.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import { openZone } from '../../domain/zone.ts'
+import { ListRows } from '../connector/list-rows.ts'
 import { listFile } from '../files/list-file.ts'
 import { type CellObject, DecimalText } from '../cells/cell.ts'
 import { EVENT_ROWS } from './map-row.ts'
@@ -11,9 +13,27 @@ const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
 const plain = { block: null, texts: null }
-const SETTINGS = { idNamespace: null, timeZone: utc, events: plain, venues: plain }
+const zone = utc
 const context = { showIn: utc, suspicions: new Suspicions(), further: [] }
-const mapEvent = listFile(EVENT_ROWS, SETTINGS, context).mapper('native')
+const from = { events: 'events', venues: 'venues' }
+const written = { lists: 'native', texts: null, days: new Set<string>() } as const
+
+function eventRows(
+  events: Parameters<typeof listFile>[1]['events'] = plain,
+  suspicions = context.suspicions,
+): ListRows<EventRecord> {
+  const { shape } = listFile(EVENT_ROWS.table, { events, venues: plain }, context)
+  const rows = new ListRows(EVENT_ROWS, shape, { idNamespace: null, zone, from, ...context, suspicions })
+  rows.begin(written)
+  return rows
+}
+
+function mapperOf(events: Parameters<typeof eventRows>[0] = plain): ListRows<EventRecord>['map'] {
+  const rows = eventRows(events)
+  return (row, where, version) => rows.map(row, where, version)
+}
+
+const mapEvent = mapperOf()
 const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
 
 function mapped(row: CellObject): unknown {
@@ -95,7 +115,7 @@ describe('mapping a row (contract §2)', () => {
     } as const
     const block = { from: null, rows: null, fields, active: null, showOnWeb: null, texts: {} }
     const events = { block, texts: null }
-    const map = listFile(EVENT_ROWS, { ...SETTINGS, events }, context).mapper('native')
+    const map = mapperOf(events)
     expect(map({ Id: 'x', Seats: 'many', Sold: 1 }, () => 'here', 7)).toMatchObject({
       withheld: {
         fault: 'no-id',
@@ -134,7 +154,7 @@ describe('mapping a row (contract §2)', () => {
 
 it('keeps what is suspicious in the first row of an id, which a file serves, whatever a second one has', () => {
   const suspicions = new Suspicions()
-  const list = listFile(EVENT_ROWS, SETTINGS, { ...context, suspicions })
+  const rows = eventRows(plain, suspicions)
   const early: CellObject = { ...good, Finish: '2026-07-12T18:00Z' }
   const told = (): readonly string[] =>
     suspicions
@@ -142,11 +162,12 @@ it('keeps what is suspicious in the first row of an id, which a file serves, wha
       .map(suspicionSaid)
       .map(({ example, count }) => `${count}: ${example}`)
   for (const second of [good, { ...early, Finish: '2026-07-12T17:00Z' }]) {
-    const map = list.mapper('native')
-    for (const [at, row] of [early, second].entries()) map(row, () => `row ${at}`)
+    rows.begin(written)
+    for (const [at, row] of [early, second].entries()) rows.map(row, () => `row ${at}`)
     expect(told()).toEqual(['1: row 0: Finish is 2026-07-12T18:00:00+00:00, and Start 2026-07-12T19:30:00+00:00'])
   }
   // The next read of the file finds the row corrected.
-  list.mapper('native')(good, () => 'row 0')
+  rows.begin(written)
+  rows.map(good, () => 'row 0')
   expect(told()).toEqual([])
 })
