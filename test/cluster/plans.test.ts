@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'bun:test'
 import { CutOver } from '../../src/cluster/cut-over.ts'
-import { FollowedList, FollowedLists } from '../../src/cluster/followed-lists.ts'
+import { FollowedLists } from '../../src/cluster/followed-lists.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { decodeRows, encodeRow } from '../../src/cluster/row-bytes.ts'
 import { OwnTicks } from '../../src/cluster/ticks.ts'
-import { override, overrideGetter } from '../model/override.ts'
+import { override } from '../model/override.ts'
 import { guidOf } from '../model/records.ts'
 import type { Moment } from '../../src/time/time.ts'
 import { planSeeds } from '../support/depth.ts'
 import { MemoryStore } from '../support/memory-store.ts'
-import { begun, follower, hideMost, MAX_AGE_MS, must, token } from './directed.ts'
+import { begun, follower, MAX_AGE_MS, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import type { Instance } from './instance.ts'
 
@@ -416,48 +416,6 @@ describe('a candidate that follows again (instances: Failures)', () => {
       second.isCut = false
       await fleet.pass(2 * MAX_AGE_MS)
       expect([seed, fleet.checker.wrong, taken]).toEqual([seed, [], 0])
-    }
-  }, 600_000)
-})
-
-/**
- * Whether rows are vouched for as of a time at which the CRM hid most of them, the shrink guard held, and another began
- * to read.
- */
-async function vouchesShrunk(seed: number): Promise<boolean> {
-  const fleet = new Fleet({ ...token, fullReadEveryMs: MAX_AGE_MS }, seed)
-  const first = await begun(fleet)
-  const second = await follower(fleet)
-  fleet.history.end()
-  await fleet.pass(MAX_AGE_MS)
-  hideMost(fleet)
-  await must(fleet, () => first.isShrunk, 4 * MAX_AGE_MS)
-  const shrunkMs = fleet.time.trueMs
-  await fleet.pass(2000)
-  fleet.kill(first)
-  await must(fleet, () => second.cluster.member.role === 'leader', MAX_AGE_MS)
-  return fleet.until(() => {
-    const ageMs = second.cluster.served.events.ageMs(second.machine.peek()) ?? Infinity
-    return fleet.time.trueMs - ageMs > shrunkMs + 1000
-  }, MAX_AGE_MS)
-}
-
-describe('a hand-over (instances: Failures)', () => {
-  it('keeps the shrink guard', async () => {
-    expect(await vouchesShrunk(1)).toBeFalse()
-  }, 600_000)
-
-  it('vouches for what is not believed if the shrink guard is forgotten', async () => {
-    const putRight = overrideGetter(FollowedList.prototype, 'resumeState', (_, resumeState) => ({
-      ...resumeState(),
-      shrunk: null,
-      lost: 0,
-      failure: null,
-    }))
-    try {
-      expect(await vouchesShrunk(1)).toBeTrue()
-    } finally {
-      putRight()
     }
   }, 600_000)
 })
