@@ -127,33 +127,11 @@ export class FollowedList<Item> implements ServedList<Item> {
   /** The state that a leader resumes from if it starts with these rows. */
   get resumeState(): ResumeState {
     const { lastFailure } = this
-    const {
-      cursor,
-      served,
-      withheld,
-      unidentified,
-      shrunk,
-      lost,
-      readsPrice,
-      whole,
-      accepting,
-      failures,
-      isLeftBehind,
-    } = this.#state
     return {
-      cursor,
-      served,
-      withheld,
-      unidentified,
-      shrunk,
-      lost,
-      readsPrice,
-      accepting,
-      failures,
-      isLeftBehind,
+      ...this.#state,
       asOf: this.#told,
       freshness: this.freshness,
-      isLoaded: whole,
+      isLoaded: this.#state.whole,
       failure:
         lastFailure === null
           ? null

@@ -3,7 +3,7 @@ import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { Observation } from '../observe/observation.ts'
-import { DirtyRows, type RecordLists, type RowRecord, rowRecordOf } from '../records/row-records.ts'
+import { DirtyRows, type RecordLists, type RowRecord, allRowRecords, rowRecordOf } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Moment, Time } from '../time/time.ts'
 import { type ReportedState, encodeNotes } from './beat.ts'
@@ -148,17 +148,14 @@ export class Outbox {
 export function* fillingParts(lists: RecordLists, names: readonly ListName[]): Generator<readonly Buffer[], void> {
   let part: Buffer[] = []
   let sizeBytes = 0
-  for (const name of names) {
-    const list = lists[name]
-    for (const row of list.rows()) {
-      const bytes = encodeRow(rowRecordOf(list, row))
-      part.push(bytes)
-      sizeBytes += bytes.length
-      if (part.length < ENTRY_ROWS && sizeBytes < ENTRY_BYTES) continue
-      yield part
-      part = []
-      sizeBytes = 0
-    }
+  for (const record of allRowRecords(lists, names)) {
+    const bytes = encodeRow(record)
+    part.push(bytes)
+    sizeBytes += bytes.length
+    if (part.length < ENTRY_ROWS && sizeBytes < ENTRY_BYTES) continue
+    yield part
+    part = []
+    sizeBytes = 0
   }
   if (part.length > 0) yield part
 }
