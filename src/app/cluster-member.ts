@@ -9,7 +9,7 @@ import type { RecordLists } from '../records/row-records.ts'
 import { Replica } from '../sync/replica.ts'
 import type { ServedLists } from '../sync/served-list.ts'
 import { elapsedMs } from '../time/time.ts'
-import { TIMED_OUT, sleep, withTimeout } from '../time/waiting.ts'
+import { sleep } from '../time/waiting.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { dataFingerprint } from '../snapshot/data-fingerprint.ts'
 import { type SnapshotKeeper, keepSnapshot } from '../snapshot/snapshot-keeper.ts'
@@ -23,7 +23,6 @@ type NewReplica = ConstructorParameters<typeof Cluster>[0]['newReplica']
 /** The interval at which a starting instance looks for data. It grows, because a start may wait for hours. */
 const LOOK_MS = { least: 10, most: 1000 } as const
 const LOOKS_PART = 1 / 16
-const NOTE_MS = 5000
 
 /** Returns how the store is reached. */
 function storeSettings({ url, ca, name, sentinel, allowInsecure }: ClusterSettings): RedisSettings {
@@ -36,7 +35,6 @@ export class ClusterMember implements Reading {
   readonly #section: ClusterSettings
   readonly #cluster: Cluster
   readonly #store: RedisStore
-  readonly #scope: string
   readonly #ended = new AbortController()
   /** The served lists and those that may replace them. Weak, so that replaced lists can be collected. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
@@ -54,7 +52,6 @@ export class ClusterMember implements Reading {
     const scope = dataFingerprint(configuration, options.crm) ?? randomBytes(6).toString('hex')
     const heartbeatMs = (): number => heartbeatMsOf(section.heartbeatMs, settings().maxAgeMs)
     this.#store = new RedisStore(storeSettings(section), scope)
-    this.#scope = scope
     this.#cluster = new Cluster({
       store: this.#store,
       settings,
@@ -169,21 +166,7 @@ export class ClusterMember implements Reading {
   }
 
   #observe(observation: Observation): void {
-    if (observation.kind === 'cluster-changed' && observation.what === 'became-leader') void this.#noteScope()
     if (!this.#ended.signal.aborted || !isCutOff(observation)) this.#options.observe(observation)
-  }
-
-  /** Tells `check` that this scope is in use. */
-  async #noteScope(): Promise<void> {
-    const { time } = this.#options
-    const connection = await withTimeout(
-      time,
-      NOTE_MS,
-      this.#store.connect().catch(() => null),
-    )
-    if (connection === TIMED_OUT || connection === null) return
-    await withTimeout(time, NOTE_MS, connection.noteScope(this.#scope))
-    connection.destroy()
   }
 
   #newLists(): RecordLists {

@@ -204,7 +204,8 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
     withServer(async (server) => {
       const store = await storeAt(server.url).connect()
       const [other, none] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']
-      for (const name of [SCOPE, other, none, 'no scope']) await store.noteScope(name)
+      await store.claim(claimOf())
+      for (const name of [other, none, 'no scope']) server.ask('HSET', 'marquee:scopes', name, '1')
       server.ask('HSET', `marquee:{${other}}:state`, 'token', 'b2', 'seq', '7')
       server.ask('SET', `marquee:{${none}}:state`, 'a text')
       const found = await store.otherScopes(SCOPE)
@@ -409,7 +410,6 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       const store = await storeAt(server.url).connect()
       await store.claim(claimOf())
       await store.tick('one', '1')
-      await store.noteScope(SCOPE)
       const rows = [rowOf(1, 1), rowOf(2, 1)]
       await store.write(writeOf({ token: 'a1', seq: 1 }, { rows, beat: '{}' }))
       const keys = server.ask('KEYS', '*').split('\n').toSorted()

@@ -82,7 +82,7 @@ export class RedisStore implements Store {
     const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
     const url = await this.#primary(trusted)
     const { send, end } = await connected(url, trusted)
-    return new RedisConnection(send, end, `${name}:{${this.#scope}}:`, name)
+    return new RedisConnection(send, end, name, this.#scope)
   }
 
   /** Asks all sentinels at once: one that is stopped must not keep the others waiting. */
@@ -150,15 +150,17 @@ export class RedisConnection implements StoreConnection {
   readonly #send: Send
   readonly #end: () => void
   readonly #name: string
+  readonly #scope: string
   readonly #keys: Readonly<Record<'state' | 'log' | ListName | 'members', string>>
   readonly #scripts: readonly string[]
 
-  /** @param prefix the braces in it keep all keys in one slot of a Redis Cluster */
-  constructor(send: Send, end: () => void, prefix: string, name: string) {
+  constructor(send: Send, end: () => void, name: string, scope: string) {
     this.#send = send
     this.#end = end
     this.#name = name
-    const key = (last: string): string => `${prefix}${last}`
+    this.#scope = scope
+    // The braces keep all keys in one slot of a Redis Cluster.
+    const key = (last: string): string => `${name}:{${scope}}:${last}`
     this.#keys = {
       state: key('state'),
       log: key('log'),
@@ -189,7 +191,10 @@ export class RedisConnection implements StoreConnection {
     const given = [token, seen.token, String(seen.seq), String(highest.epoch), after?.token ?? '', String(afterSeq)]
     const reply = await this.#command('EVAL', CLAIM, ...this.#scripts, ...given, isNew ? '1' : '0', who)
     const [isTaken, seq, epoch] = listOf(reply).map(numberIn)
-    return isTaken === 1 && seq !== undefined && epoch !== undefined ? { seq, epoch } : null
+    if (isTaken !== 1 || seq === undefined || epoch === undefined) return null
+    // No instance needs it.
+    void this.#noteScope()
+    return { seq, epoch }
   }
 
   async write({ at, beat, cutSeq, ready, notes, rows }: Write): Promise<Sizes | null> {
@@ -244,13 +249,13 @@ export class RedisConnection implements StoreConnection {
   }
 
   /** Notes for `check` that this scope is in use. In a Redis Cluster the key may be on another node. */
-  async noteScope(scope: string): Promise<void> {
+  async #noteScope(): Promise<void> {
     const key = `${this.#name}:scopes`
-    await this.#command('HSET', key, scope, '1').catch(() => null)
+    await this.#command('HSET', key, this.#scope, '1').catch(() => null)
     await this.#command('PEXPIRE', key, String(EXPIRES_MS)).catch(() => null)
   }
 
-  /** Returns the write positions of the other scopes under this name. */
+  /** Returns the write positions of the scopes under this name but for one. */
   async otherScopes(own: string): Promise<ReadonlyMap<string, WritePosition>> {
     const found = new Map<string, WritePosition>()
     const reply = await this.#command('HGETALL', `${this.#name}:scopes`).catch(() => null)
