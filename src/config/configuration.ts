@@ -280,8 +280,8 @@ export function ownCode(crm: CrmSettings): readonly { readonly file: string; rea
 }
 
 /** Returns true if data is sent to the store over the network unencrypted. */
-function isPlainStore(given: Parameters<typeof isLoopbackStore>[0]): boolean {
-  return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
+function isPlainStore(store: Parameters<typeof isLoopbackStore>[0]): boolean {
+  return new URL(store.url.reveal()).protocol === 'redis:' && !isLoopbackStore(store)
 }
 
 /** Returns true if the store is on this machine. With sentinels, it is if they are. */
@@ -297,21 +297,21 @@ export function isLoopbackStore({
 }
 
 /** Returns true if a URL that was read again for `cluster.url` is as acceptable as at start-up. */
-export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
-  const parsed = URL.parse(given.reveal())
-  return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))
+export function mayBeStore(address: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
+  const parsed = URL.parse(address.reveal())
+  return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: address }))
 }
 
 /** Reads what a connector declares about one list, by the same keys as the configuration. A problem is a sentence. */
 export function readConnectorList(
   name: ListName,
-  said: unknown,
+  declaration: unknown,
   file: string,
   further: FurtherFields,
 ): { readonly ok: true; readonly list: SaidList } | { readonly ok: false; readonly problem: string } {
   const inFile = { ...noProblems(file, ''), further: { ...further } }
   const key = section(listKeys[name])
-  const read = key.read(treeOf(said), new Place(inFile).in(name, undefined))
+  const read = key.read(treeOf(declaration), new Place(inFile).in(name, undefined))
   const [problem] = inFile.problems
   if (read !== PROBLEM && problem === undefined) return { ok: true, list: read }
   const unnamed = { file, key: name, found: null, message: 'cannot be read' }

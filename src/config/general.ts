@@ -38,7 +38,7 @@ function furtherKey(of: ListName): Key<readonly FurtherField[]> {
   const read: typeof key.read = (node, place) => {
     // Wrong ones too: they are reported here, and must not be reported again where they are mapped.
     if (node?.kind === 'map')
-      place.inFile.further[of] = Array.from(node.entries, ([name, said]) => ({ name, type: typeOf(said) ?? 'text' }))
+      place.inFile.further[of] = Array.from(node.entries, ([name, inner]) => ({ name, type: typeOf(inner) ?? 'text' }))
     return key.read(node, place)
   }
   return new Key(read, key.notes, key.unit)
@@ -50,18 +50,21 @@ function furtherKey(of: ListName): Key<readonly FurtherField[]> {
 function declaredBy(node: MapTree, of: ListName, place: Place): readonly FurtherField[] | typeof PROBLEM {
   const declared: FurtherField[] = []
   let isRight = true
-  for (const [name, said] of node.entries) {
-    const inside = place.in(name, said)
+  for (const [name, inner] of node.entries) {
+    const inside = place.in(name, inner)
     const other = takenName(of, name) ?? declared.find((one) => one.name.toLowerCase() === name.toLowerCase())?.name
-    const type = typeOf(said)
+    const type = typeOf(inner)
     if (!FURTHER_NAME.test(name)) {
       inside.report('is not a name for a further field: it must be a capital letter and up to 63 letters and digits')
     } else if (other !== undefined) {
       inside.report(`is a name that is taken: ${of} have ${other}; choose another`)
     } else if (type === null) {
-      const word = scalarOf(said)?.value
-      const near = typeof word === 'string' && said.kind !== 'reference' ? nearestName(word, FURTHER_TYPES) : null
-      inside.refuse(said, `must be one of ${FURTHER_TYPES.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`)
+      const word = scalarOf(inner)?.value
+      const near = typeof word === 'string' && inner.kind !== 'reference' ? nearestName(word, FURTHER_TYPES) : null
+      inside.refuse(
+        inner,
+        `must be one of ${FURTHER_TYPES.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
+      )
     }
     isRight &&= FURTHER_NAME.test(name) && other === undefined && type !== null
     declared.push({ name, type: type ?? 'text' })
@@ -69,8 +72,8 @@ function declaredBy(node: MapTree, of: ListName, place: Place): readonly Further
   return isRight ? declared : PROBLEM
 }
 
-function typeOf(said: Tree): FurtherType | null {
-  const word = scalarOf(said)?.value
+function typeOf(node: Tree): FurtherType | null {
+  const word = scalarOf(node)?.value
   return FURTHER_TYPES.find((type) => type === word) ?? null
 }
 
@@ -84,11 +87,11 @@ const url = leaf(
   URL_ALLOWED,
   textSchema(/^\s*[Rr][Ee][Dd][Ii][Ss]{1,2}:\/\/(?!.*:[^/@]+@)(?:[^/?#%]|%[0-9A-Fa-f]{2})+(?:\/\d{0,4})?\s*$/),
   ({ value, reference }) => {
-    const given = typeof value === 'string' ? URL.parse(value.trim()) : null
-    if (typeof value !== 'string' || given === null || !isStore(given)) return null
-    if (!/^(?:\/\d{0,4})?$/.test(given.pathname + given.search + given.hash))
+    const address = typeof value === 'string' ? URL.parse(value.trim()) : null
+    if (typeof value !== 'string' || address === null || !isStore(address)) return null
+    if (!/^(?:\/\d{0,4})?$/.test(address.pathname + address.search + address.hash))
       return new ValueProblem('must end with the number of a database, such as /0, without ? or #', true)
-    if (/%(?![\da-f]{2})/i.test(given.username + given.password))
+    if (/%(?![\da-f]{2})/i.test(address.username + address.password))
       return new ValueProblem('contains a % without two hex digits; write %25', true)
     // A secret, because it usually contains a password.
     return new Secret(value.trim(), reference ?? IN_THE_FILE)
@@ -145,8 +148,8 @@ const TOKEN = /^[^\s\p{Cc}\p{Cs}]+$/u
 const WEB_ADDRESS = /^(?:https?:\/\/[^\s\p{Cc}\p{Cs}]+|\{\+\w+\})$/u
 
 /** Returns true if a text is a URL once the fields in braces are filled in. */
-function isTemplateOfUrl(given: string): boolean {
-  return URL.canParse(given.replace(/^\{\+\w+\}/, 'https://x').replaceAll(/\{\+?\w+\}/g, 'x'))
+function isTemplateOfUrl(template: string): boolean {
+  return URL.canParse(template.replace(/^\{\+\w+\}/, 'https://x').replaceAll(/\{\+?\w+\}/g, 'x'))
 }
 
 const LANGUAGE = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/
@@ -180,7 +183,7 @@ export const GENERAL = {
     host: host().default('127.0.0.1').says('The address to listen on; anything but loopback needs a token.'),
     port: port(8081),
     // RFC 6750 §2.1: the characters of a bearer token.
-    token: secretText('letters, digits and -._~+/ (a bearer token)', (given) => /^[\w.~+/-]+=*$/.test(given))
+    token: secretText('letters, digits and -._~+/ (a bearer token)', (value) => /^[\w.~+/-]+=*$/.test(value))
       .orNull()
       .default(null)
       .says(
@@ -209,10 +212,10 @@ export const GENERAL = {
         'How long the old list is served if the new one lacks more than half of its records (gone or unreadable), until `./marquee accept`. With 0, callers get 502 past the maximum age; `off` believes every list.',
       ),
   })
-    .map((given) => {
-      const refreshEveryMs = given.refreshEveryMs ?? usualRefreshMs(given.maxAgeMs)
-      const fullReadEveryMs = given.fullReadEveryMs ?? Math.max(USUAL_FULL_READ_MS, refreshEveryMs)
-      return { ...given, refreshEveryMs, fullReadEveryMs }
+    .map((freshness) => {
+      const refreshEveryMs = freshness.refreshEveryMs ?? usualRefreshMs(freshness.maxAgeMs)
+      const fullReadEveryMs = freshness.fullReadEveryMs ?? Math.max(USUAL_FULL_READ_MS, refreshEveryMs)
+      return { ...freshness, refreshEveryMs, fullReadEveryMs }
     })
     .says('How old answers may be.'),
   representation: section({
@@ -312,9 +315,10 @@ export const GENERAL = {
       ),
   })
     .orNull()
-    .map((given, { inFile: { folder, stateDirectory } }) => {
-      const directory = given?.directory === undefined ? (stateDirectory ?? join(folder, '.marquee')) : given.directory
-      return given === null || directory === null ? null : { directory }
+    .map((snapshot, { inFile: { folder, stateDirectory } }) => {
+      const directory =
+        snapshot?.directory === undefined ? (stateDirectory ?? join(folder, '.marquee')) : snapshot.directory
+      return snapshot === null || directory === null ? null : { directory }
     })
     .says('The file from which a restart continues, instead of reading both lists in full; null switches it off.'),
   cluster: cluster

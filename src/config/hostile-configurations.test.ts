@@ -11,7 +11,7 @@ const SECRET = 'xyzzy-plugh'
 const nothing: ReadFile = () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }))
 const secretFile: ReadFile = async () => new TextEncoder().encode(`${SECRET}\n`)
 
-async function told(text: string, readFile = nothing): Promise<string[]> {
+async function problemsIn(text: string, readFile = nothing): Promise<string[]> {
   const env = { TOKEN: SECRET, URL: `postgres://u:${SECRET}@h` }
   const loaded = await loadConfiguration({ path: 'm.yaml', text, env, readFile })
   return loaded.ok ? [...loaded.warnings] : loaded.problems.map(renderProblem)
@@ -119,7 +119,7 @@ describe('hostile configurations', () => {
   it('never throw and never show what a reference or a URL holds, whatever the text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 40 }), async (words) => {
-        for (const sentence of await told(words.join(''), secretFile)) {
+        for (const sentence of await problemsIn(words.join(''), secretFile)) {
           expect(sentence).not.toContain(SECRET)
           expect(sentence).not.toMatch(/[\r\n\0\u2028]/)
         }
@@ -131,7 +131,7 @@ describe('hostile configurations', () => {
   it('never throw and never show what a reference holds, whatever stands where', async () => {
     await fc.assert(
       fc.asyncProperty(sections, async (root) => {
-        for (const sentence of await told(JSON.stringify(root), secretFile)) {
+        for (const sentence of await problemsIn(JSON.stringify(root), secretFile)) {
           expect(sentence).not.toContain(SECRET)
           expect(sentence).not.toContain('undefined')
         }
@@ -184,7 +184,7 @@ describe('hostile configurations', () => {
     ['a long key', `${'k'.repeat(1000)}: 1`, /^m\.yaml: crm is missing/],
     ['a NUL', 'crm:\n  kind: "\0"', 'm.yaml:2: contains a control character (U+0000)'],
   ])('%s is refused', async (_name, text, sentence) => {
-    const sentences = await told(text)
+    const sentences = await problemsIn(text)
     expect(sentences.length).toBeLessThanOrEqual(101)
     if (typeof sentence === 'string') expect(sentences[0]).toBe(sentence)
     else expect(sentences[0]).toMatch(sentence)

@@ -278,8 +278,8 @@ export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint:
     const kind = node.kind === 'map' ? node.entries.get('kind') : undefined
     const inside = place.in('kind', kind)
     if (kind === undefined) return inside.report(`is missing; it must be ${one}`)
-    const given = scalarOf(kind)
-    const name = given?.reference?.text.trim() ?? given?.value
+    const scalar = scalarOf(kind)
+    const name = scalar?.reference?.text.trim() ?? scalar?.value
     const chosen = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined
     if (chosen !== undefined) return chosen.read(node, place)
     const near = kind.kind === 'scalar' && typeof name === 'string' ? nearestName(name, names) : null

@@ -392,9 +392,9 @@ crm:
       ],
     ],
   ])('is told of the rules between keys of the CRM where a required key is missing: %s', async (crm, says) => {
-    const told = await sentences(crm, { S: 's' })
-    for (const sentence of says) expect(told.join('\n')).toContain(`marquee.yaml:1: crm.${sentence}`)
-    expect(told).toHaveLength(says.length)
+    const problems = await sentences(crm, { S: 's' })
+    for (const sentence of says) expect(problems.join('\n')).toContain(`marquee.yaml:1: crm.${sentence}`)
+    expect(problems).toHaveLength(says.length)
   })
 
   it.each([
@@ -407,18 +407,19 @@ crm:
     'http, url: https://a.example.org, events: { gte: /e, paging: { by: none, whole: true } }, venues: { get: /v, paging: { by: none, whole: true } } }',
     'http, url: https://a.example.org, events: { get: /e, since: 5, ids: { a: b }, paging: { by: none, whole: 7 } }, venues: { get: /v, paging: { by: none, whole: true } } }',
   ])('is not told of what only follows from another mistake: crm: { kind: %s', async (rest) => {
-    const told = await sentences(`crm: { kind: ${rest}`, { S: 'postgres://me@h/d' })
-    expect(told.length).toBeGreaterThan(0)
-    for (const sentence of told) expect(sentence).toMatch(/ is (?:5|7|31|not a known key)|events\.from must be a URL/)
+    const problems = await sentences(`crm: { kind: ${rest}`, { S: 'postgres://me@h/d' })
+    expect(problems.length).toBeGreaterThan(0)
+    for (const sentence of problems)
+      expect(sentence).toMatch(/ is (?:5|7|31|not a known key)|events\.from must be a URL/)
   })
 
   it('is told of a cluster.ca that cannot be read beside other mistakes', async () => {
-    const told = await sentences('cluster: { url: { env: S }, ca: none.pem }\ncrm: { kind: files }', {
+    const problems = await sentences('cluster: { url: { env: S }, ca: none.pem }\ncrm: { kind: files }', {
       S: 'rediss://r',
     })
-    expect(told).toHaveLength(2)
-    expect(told[0]).toStartWith('marquee.yaml:1: cluster.ca is "/etc/none.pem", which ')
-    expect(told[1]).toStartWith('marquee.yaml:2: crm.directory is missing')
+    expect(problems).toHaveLength(2)
+    expect(problems[0]).toStartWith('marquee.yaml:1: cluster.ca is "/etc/none.pem", which ')
+    expect(problems[1]).toStartWith('marquee.yaml:2: crm.directory is missing')
   })
 
   it('is told of the rules between keys, too, where another key of the CRM is wrong', async () => {
@@ -447,8 +448,8 @@ crm:
   })
 
   it('is told of at most a hundred times', async () => {
-    const told = await sentences(CRM + Array.from({ length: 300 }, (_, index) => `key${index}: 1`).join('\n'))
-    expect([told.length, told.at(-1)]).toEqual([101, 'marquee.yaml: has 200 more problems'])
+    const problems = await sentences(CRM + Array.from({ length: 300 }, (_, index) => `key${index}: 1`).join('\n'))
+    expect([problems.length, problems.at(-1)]).toEqual([101, 'marquee.yaml: has 200 more problems'])
   })
 
   it('names the file as the person did', async () => {
@@ -474,9 +475,9 @@ function directoryOf(crm: CrmSettings): string | null {
   return crm.kind === 'files' ? crm.directory : null
 }
 
-async function found(given: { option?: string; env?: Record<string, string>; files?: string[] }): Promise<string> {
-  const files = new Set(given.files)
-  const { option, env = {} } = given
+async function found(options: { option?: string; env?: Record<string, string>; files?: string[] }): Promise<string> {
+  const files = new Set(options.files)
+  const { option, env = {} } = options
   const result = await findConfiguration({ option, env, cwd: '/app', exists: async (path) => files.has(path) })
   return `${result.path ?? 'sample'}, ${result.because}`
 }
@@ -486,8 +487,8 @@ const NPM_START = { npm_lifecycle_event: 'start', INIT_CWD: '/home/me' }
 it('takes the switches of a field by reference, as any value', async () => {
   const url =
     'url: https://a.example, tenant: 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34, clientId: 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
-  const said = 'events: { fields: { Name: { column: n, html: { env: YES }, label: { env: NO } } } }'
-  const text = `crm: { kind: dataverse, ${url}, clientSecret: { env: YES }, ${said} }`
+  const yaml = 'events: { fields: { Name: { column: n, html: { env: YES }, label: { env: NO } } } }'
+  const text = `crm: { kind: dataverse, ${url}, clientSecret: { env: YES }, ${yaml} }`
   const { crm } = await configured(text, { YES: 'true', NO: 'off' })
   expect(crm.kind === 'dataverse' && crm.events.fields?.Name).toMatchObject({ html: true, label: false })
 })

@@ -126,14 +126,14 @@ export function standOf(env: Whereabouts['env'], cwd: string): string {
 export function namespaceIn(text: string): string | null {
   const crm = parseYaml(text, () => {})?.entries.get('crm')
   const line = parseYaml(NAMESPACE.exec(text)?.[1] ?? '', () => {})
-  const said = (crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined) ?? line?.entries.get('idNamespace')
-  if (said?.kind === 'map' && isReference(said)) {
-    const names = Array.from(said.entries, ([key, named]) => {
+  const node = (crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined) ?? line?.entries.get('idNamespace')
+  if (node?.kind === 'map' && isReference(node)) {
+    const names = Array.from(node.entries, ([key, named]) => {
       return `${key}: ${JSON.stringify(named.kind === 'scalar' ? named.value : null)}`
     })
     return `{ ${names.join(', ')} }`
   }
-  return said?.kind === 'scalar' ? parseGuid(String(said.value)) : null
+  return node?.kind === 'scalar' ? parseGuid(String(node.value)) : null
 }
 
 /** The key with its value, which may be a reference on the next line. */
@@ -191,11 +191,11 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   }
   const parsed = parseYaml(read.text, report)
   if (parsed === null) return { ok: false, problems: inOrder(inFile.problems) }
-  const given = await resolveReferences(parsed, { folder, env, readFile, limit, report })
-  const isSample = source.sample !== undefined && (path === null || saysOnlyWhereToListen(given))
+  const fileTree = await resolveReferences(parsed, { folder, env, readFile, limit, report })
+  const isSample = source.sample !== undefined && (path === null || saysOnlyWhereToListen(fileTree))
   const tree = isSample
-    ? { ...given, entries: new Map([...sampleTree(source.sample).entries, ...given.entries]) }
-    : given
+    ? { ...fileTree, entries: new Map([...sampleTree(source.sample).entries, ...fileTree.entries]) }
+    : fileTree
   const configuration = settingsOf(tree, inFile, source.ports)
   const { value: ca = null, line = null } = inFile.values.get('cluster.ca') ?? {}
   const trusted = typeof ca === 'string' ? await readText(ca, readFile, limit) : null
@@ -230,8 +230,8 @@ function settingsOf(tree: MapTree, inFile: FileProblems, ports: Ports = {}): Con
     ...others,
   }
   const crm = settle?.(general) ?? null
-  const said = tree.entries.get('crm')
-  const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
+  const crmTree = tree.entries.get('crm')
+  const isTimeZoneSet = tree.entries.has('timeZone') || (crmTree?.kind === 'map' && crmTree.entries.has('timeZone'))
   inFile.problems.push(...brokenRules(general, inFile))
   if (crm === null || inFile.problems.length > 0) return null
   return deepFreeze({ ...general, crm, isTimeZoneSet })

@@ -172,12 +172,12 @@ export function parseYaml(text: string, report: ReportProblem): MapTree | null {
 }
 
 function reportSyntax(faults: readonly YAMLError[], lines: LineCounter, report: ReportProblem): void {
-  const said = new Set<string>()
+  const messages = new Set<string>()
   for (const { pos, code } of faults) {
     const { line, col } = lines.linePos(pos[0])
     const message = `is not valid YAML at column ${col}: ${FAULTS[code] ?? OTHER_FAULT}`
-    if (!said.has(`${line} ${message}`)) report(line, message)
-    said.add(`${line} ${message}`)
+    if (!messages.has(`${line} ${message}`)) report(line, message)
+    messages.add(`${line} ${message}`)
   }
 }
 

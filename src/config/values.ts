@@ -30,7 +30,7 @@ export function isName(name: string): boolean {
 
 /** A path, resolved against the configuration file's directory. */
 export function path(allowed: string): Key<string> {
-  return text(allowed, NAME).map((given, { inFile }) => resolve(inFile.folder, given))
+  return text(allowed, NAME).map((relative, { inFile }) => resolve(inFile.folder, relative))
 }
 
 /** One fixed word, which identifies a section's kind. */
@@ -73,9 +73,9 @@ export function timeZone(): Key<Zone> {
 }
 
 /** The zone whose city is given, else the one with the nearest name. */
-function nearestZone(given: string): string | null {
-  const city = `/${given.toLowerCase().replaceAll(/[\s-]+/g, '_')}`
-  return ZONE_NAMES.find((name) => name.toLowerCase().endsWith(city)) ?? nearestName(given, ZONE_NAMES)
+function nearestZone(spelling: string): string | null {
+  const city = `/${spelling.toLowerCase().replaceAll(/[\s-]+/g, '_')}`
+  return ZONE_NAMES.find((name) => name.toLowerCase().endsWith(city)) ?? nearestName(spelling, ZONE_NAMES)
 }
 
 /** A whole number within limits. References only yield text, so their digits are parsed. */
@@ -139,7 +139,7 @@ export function durationOrOff(example: string): Key<number | null, 'Ms'> {
   const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, schema, (scalar) =>
     flagIn(scalar) === false ? 'off' : millisecondsOf(scalar.value),
   )
-  return key.map((given) => (given === 'off' ? null : given)).in('Ms')
+  return key.map((value) => (value === 'off' ? null : value)).in('Ms')
 }
 
 /** Parses a duration; `null` if the text is not one. */
@@ -167,7 +167,7 @@ export function sizeOrAuto(): Key<number | null, 'Bytes'> {
   const key = leaf<number | 'auto'>('auto, or a size such as 256MB or 2GB, at least 1MB', schema, ({ value }) =>
     String(value).trim().toLowerCase() === 'auto' ? 'auto' : bytesOf(value, 1e6),
   )
-  return key.map((given) => (given === 'auto' ? null : given)).in('Bytes')
+  return key.map((value) => (value === 'auto' ? null : value)).in('Bytes')
 }
 
 /** Parses a size; `null` if the text is not one, or is too small. */

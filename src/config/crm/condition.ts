@@ -28,20 +28,20 @@ export function condition(description: string): Key<Condition | null | undefined
 function conditionOf(node: Tree, place: Place): Condition | typeof PROBLEM | null {
   if (node.kind !== 'map' || node.entries.size === 0) return null
   const parts: ConditionPart[] = []
-  for (const [column, said] of node.entries) {
-    const part = isName(column) ? partOf(column, said) : null
+  for (const [column, inner] of node.entries) {
+    const part = isName(column) ? partOf(column, inner) : null
     if (part === null) return null
-    if (part instanceof ValueProblem) return place.in(column, said).refuse(said, part.message, part.isHidden)
+    if (part instanceof ValueProblem) return place.in(column, inner).refuse(inner, part.message, part.isHidden)
     parts.push(part)
   }
   return parts
 }
 
 /** Parses one column's condition; `null` if it is invalid or an open question. */
-function partOf(column: string, said: Tree): ConditionPart | ValueProblem | null {
-  if (writtenText(said) === 'blank') return { column, blank: true }
-  const not = onlyEntries(said, ['not'])?.get('not')
-  const list = not ?? said
+function partOf(column: string, node: Tree): ConditionPart | ValueProblem | null {
+  if (writtenText(node) === 'blank') return { column, blank: true }
+  const not = onlyEntries(node, ['not'])?.get('not')
+  const list = not ?? node
   if (writtenText(list) === '?') return null
   const items = list.kind === 'list' ? list.items : []
   const values = items.map((item) => scalarOf(item)?.value ?? null)

@@ -72,10 +72,10 @@ function withoutUndeclared(
 ): Tree | undefined {
   if (node?.kind !== 'map') return node
   const entries = new Map(node.entries)
-  for (const [name, said] of node.entries) {
+  for (const [name, inner] of node.entries) {
     if (known.includes(name) || !FURTHER_NAME.test(name) || nearestName(name, known) !== null) continue
     place
-      .in(name, said)
+      .in(name, inner)
       .report(`is not a field; declare it in representation.further.${list}, such as { ${name}: text }`)
     entries.delete(name)
   }

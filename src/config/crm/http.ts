@@ -20,15 +20,15 @@ const keysWithIds = {
   idNamespace: guid().says('A UUID of your own: ids become UUIDv5 of it and `<list>/<id>`. Keep it.'),
 }
 
-const apiKey = secretText('a key', (given) => /^[!-~]+$/.test(given))
+const apiKey = secretText('a key', (key) => /^[!-~]+$/.test(key))
 
 /** An address of an API, without a slash at its end. */
 function apiUrl(example: string): Key<string> {
   return text(
     `a URL such as ${example}, without a user, ? or #`,
     /^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s?#@]+\s*$/,
-    (given) => URL.canParse(given.trim()),
-  ).map((given) => given.trim().replace(/\/+$/, ''))
+    (address) => URL.canParse(address.trim()),
+  ).map((address) => address.trim().replace(/\/+$/, ''))
 }
 
 type DomainItem = string | number | boolean | readonly DomainItem[]
@@ -161,10 +161,10 @@ function unknownIn(written: string): string | null {
   return name === undefined ? null : `has the unknown placeholder {${name}}; there are {${PLACEHOLDERS.join('}, {')}}`
 }
 
-const secret = secretText('a text without line breaks', (given) => /^[\u0020-\u007e]+$/.test(given))
+const secret = secretText('a text without line breaks', (value) => /^[\u0020-\u007e]+$/.test(value))
 const keyText = secret.says('The key.')
 const name = text('the name of a header or parameter', /^[\w.-]+$/).says('The name.')
-const requestPath = text('a path such as /items/events', /^\/[^\s?#]*$/, (given) => unknownIn(given) === null)
+const requestPath = text('a path such as /items/events', /^\/[^\s?#]*$/, (path) => unknownIn(path) === null)
 
 const auth = section({
   bearer: secret.optional().says('A token, sent as `Authorization: Bearer`.'),
@@ -191,11 +191,11 @@ const auth = section({
   })
     .optional()
     .says('OAuth 2 client credentials.'),
-}).map((given, place) => {
-  const kinds = [given.bearer, given.header, given.basic, given.query, given.clientCredentials]
+}).map((keys, place) => {
+  const kinds = [keys.bearer, keys.header, keys.basic, keys.query, keys.clientCredentials]
   if (kinds.filter((kind) => kind !== null).length > 1)
     place.report('has more than one of bearer, header, basic, query, clientCredentials; keep one')
-  return given
+  return keys
 })
 
 function oneOf<const Word extends string>(words: readonly Word[]): Key<Word> {
@@ -217,8 +217,8 @@ const total = wholeKey<string | { readonly header: string }>(
   'a path such as meta.total, or { header: X-Total-Count }',
   { anyOf: [{ type: 'string' }, { type: 'object', required: ['header'] }] },
   (node) => {
-    const given = scalarOf(node)?.value
-    if (typeof given === 'string') return given
+    const path = scalarOf(node)?.value
+    if (typeof path === 'string') return path
     const header = node.kind === 'map' && node.entries.size === 1 ? scalarOf(node.entries.get('header'))?.value : null
     return typeof header === 'string' ? { header } : null
   },
@@ -269,16 +269,16 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
     updatedAt: updatedAtPaths
       .optional('none')
       .says('The path of the time of a row’s last change; of several, the first that is not blank counts.'),
-  }).map((given, place) => {
+  }).map((keys, place) => {
     // Conditions between several keys.
-    const { get, post, body, query: asked, paging: how, since, ids, byId, updatedAt } = given
+    const { get, post, body, query: parameters, paging: how, since, ids, byId, updatedAt } = keys
     const isKnown = (...names: readonly string[]): boolean =>
       !place.inFile.doubtful.has(place.key) && !names.some((key) => place.in(key, undefined).isWrong)
     if ((get === null) === (post === null) && isKnown('get', 'post'))
       place.report('must have get or post, and only one of them')
     if (body !== null && post === null && isKnown('post')) place.in('body', undefined).report('is only sent with post')
     const canTell = how !== null && isKnown('get', 'post', 'query', 'body', 'paging')
-    const fault = canTell ? pagingFault(how, [get, post, asked, body]) : null
+    const fault = canTell ? pagingFault(how, [get, post, parameters, body]) : null
     if (fault !== null) place.in('paging', undefined).report(fault)
     if (since !== null && !JSON.stringify(since).includes('{since}'))
       place.in('since', undefined).report("needs '{since}'")
@@ -286,12 +286,12 @@ function listOf(list: ListName, columns: (typeof listKeys)[ListName]) {
       place.in('updatedAt', undefined).report('is missing; since needs it')
     if (ids !== null && since === null && isKnown('since')) place.in('ids', undefined).report('is only used with since')
     if (byId !== null && !JSON.stringify(byId).includes('{ids}')) place.in('byId', undefined).report("needs '{ids}'")
-    for (const [key, value] of Object.entries({ get, post, query: asked, body, since, ids, byId })) {
+    for (const [key, value] of Object.entries({ get, post, query: parameters, body, since, ids, byId })) {
       const found = OWNED.find(([own, owner]) => key !== owner && JSON.stringify(value).includes(`{${own}}`))
       if (found !== undefined)
         place.in(key, undefined).report(`has {${found[0]}}, which only ${found[1]} gives a value`)
     }
-    return how === null ? PROBLEM : { ...given, paging: how, list }
+    return how === null ? PROBLEM : { ...keys, paging: how, list }
   })
 }
 
@@ -312,15 +312,15 @@ const headers = wholeKey<Readonly<Record<string, string>>>(
   { type: 'object', additionalProperties: { type: 'string' } },
   (node) => {
     if (node.kind !== 'map') return null
-    const given: Record<string, string> = {}
+    const fields: Record<string, string> = {}
     for (const [header, inner] of node.entries) {
       const value = inner.kind === 'scalar' ? scalarOf(inner)?.value : undefined
       if (SECRET_HEADER.test(header))
         return new ValueProblem(`must not hold ${header}: secrets belong in crm.auth`, true)
       if (typeof value !== 'string' || !/^[\w-]+$/.test(header)) return null
-      given[header] = value
+      fields[header] = value
     }
-    return given
+    return fields
   },
 )
 
@@ -351,9 +351,9 @@ export const http = section({
   venues: listOf('venues', listKeys.venues).says('How venues are read.'),
 })
   .says('Two lists of a JSON API (docs/crm/http.md).')
-  .map(({ texts: all, ...said }) => {
-    const { events, venues } = said
+  .map(({ texts: all, ...rest }) => {
+    const { events, venues } = rest
     const texts = { events: textsOf(all, events.texts), venues: textsOf(all, venues.texts) }
-    const block = { ...said, texts }
+    const block = { ...rest, texts }
     return settingsOfConnector<typeof block>(({ url }) => ({ url, texts }))(block)
   })

@@ -65,10 +65,10 @@ const connectorSettings: Key<Readonly<Record<string, string | number | boolean |
   (node, place) => {
     if (node.kind !== 'map') return null
     const settings: Record<string, string | number | boolean | Secret> = {}
-    for (const [name, said] of node.entries) {
-      const scalar = scalarOf(said)
-      if (scalar === null || isNull(said))
-        return place.in(name, said).refuse(said, 'must be a text, a number, true or false')
+    for (const [name, inner] of node.entries) {
+      const scalar = scalarOf(inner)
+      if (scalar === null || isNull(inner))
+        return place.in(name, inner).refuse(inner, 'must be a text, a number, true or false')
       const { value, reference } = scalar
       settings[name] = reference === null ? value : new Secret(String(value), reference)
     }
@@ -80,7 +80,7 @@ const connectorSettings: Key<Readonly<Record<string, string | number | boolean |
 const processKeys = {
   settings: connectorSettings
     .optional()
-    .map((given) => given ?? {})
+    .map((settings) => settings ?? {})
     .says('The connector’s settings, such as a URL, a key or a number.'),
   memory: size().default('512MB').says('The memory limit of the connector’s process; a process above it is ended.'),
   ...commonKeys,

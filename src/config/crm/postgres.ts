@@ -50,37 +50,39 @@ export function parsePostgresUrl(address: string): PostgresAddress | string {
     return `has an unknown parameter; ${hint}`
   }
   // A parameter overrides the part before the `?`. The last of several counts, and an empty one is ignored.
-  const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.getAll(name).at(-1) || null
-  const sslRootCert = given('sslrootcert')
+  const parameter = (name: (typeof PARAMETERS)[number]): string | null => parameters.getAll(name).at(-1) || null
+  const sslRootCert = parameter('sslrootcert')
   // Anyone can get a certificate that the system trusts, so libpq too demands that it is for the host.
   const trustsSystem = sslRootCert === 'system'
-  const sslMode = SSL_MODES.find((known) => known === (given('sslmode') ?? (trustsSystem ? 'verify-full' : 'prefer')))
+  const sslMode = SSL_MODES.find(
+    (known) => known === (parameter('sslmode') ?? (trustsSystem ? 'verify-full' : 'prefer')),
+  )
   if (sslMode === undefined) {
-    const near = nearestName(given('sslmode') ?? '', SSL_MODES)
+    const near = nearestName(parameter('sslmode') ?? '', SSL_MODES)
     return `has an unknown sslmode; ${near === null ? '' : `did you mean ${near}? `}known: ${SSL_MODES.join(', ')}`
   }
   if (trustsSystem && sslMode !== 'verify-full')
     return 'must not have an sslmode weaker than verify-full with sslrootcert=system'
-  const user = given('user') ?? writtenUser
+  const user = parameter('user') ?? writtenUser
   if (user === '') return 'must name a user: postgres://user@host/database'
   if (database.includes('/')) return 'must name one database after the host'
   const written = url.hostname === '-' ? '' : url.hostname
-  const host = given('host') ?? decodeURIComponent(written.replace(/^\[(.*)\]$/, '$1'))
+  const host = parameter('host') ?? decodeURIComponent(written.replace(/^\[(.*)\]$/, '$1'))
   if (host === '') return 'must name a host; a Unix socket is ?host=/var/run/postgresql'
   if (host.includes(',')) return 'must name one host'
-  const port = portOf(given('port') ?? url.port)
+  const port = portOf(parameter('port') ?? url.port)
   if (port === null) return 'must have a port from 1 to 65535'
   return {
     host,
     port,
     user,
-    password: given('password') ?? (writtenPassword || null),
-    database: given('dbname') ?? (database || user),
+    password: parameter('password') ?? (writtenPassword || null),
+    database: parameter('dbname') ?? (database || user),
     sslMode,
     sslRootCert,
-    sslCert: given('sslcert'),
-    sslKey: given('sslkey'),
-    applicationName: given('application_name'),
+    sslCert: parameter('sslcert'),
+    sslKey: parameter('sslkey'),
+    applicationName: parameter('application_name'),
   }
 }
 

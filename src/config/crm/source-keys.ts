@@ -82,14 +82,14 @@ function values(constant: Constant): Key<NonNullable<ColumnSource['values']>> {
   return wholeKey('a mapping with at least one value, such as { FOUND: VALUE }', schema, (node, place) => {
     if (node.kind !== 'map' || node.entries.size === 0) return null
     const pairs: (readonly [string, string | null])[] = []
-    for (const [found, said] of node.entries) {
+    for (const [found, inner] of node.entries) {
       const from = trimWhiteSpace(found).toLowerCase()
       if (from === '') return place.report('replaces blank cells; write whenBlank beside it for these')
-      const value = isNull(said) ? null : scalarOf(said)?.value
+      const value = isNull(inner) ? null : scalarOf(inner)?.value
       const to = value === null || value === undefined ? null : String(value)
       if (to?.trim() === '?' && constant !== TEXT) return null
       if (value === undefined || (to !== null && !constant.pattern.test(to)))
-        return place.in(found, said).refuse(said, `must be ${constant.allowed}, or null for a blank cell`)
+        return place.in(found, inner).refuse(inner, `must be ${constant.allowed}, or null for a blank cell`)
       pairs.push([from, to])
     }
     return pairs

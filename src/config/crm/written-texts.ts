@@ -96,6 +96,6 @@ export function cellTextKeys(fallback: string) {
 
 /** Combines a list's own `texts` with those of all lists; `null` if neither is set: texts are as Marquee writes them. */
 export function textsOf(all: SaidTexts, own: SaidTexts): TextSettings | null {
-  const said = { ...all, ...own }
-  return Object.keys(said).length === 0 ? null : { ...TEXT_DEFAULTS, ...said }
+  const both = { ...all, ...own }
+  return Object.keys(both).length === 0 ? null : { ...TEXT_DEFAULTS, ...both }
 }
