@@ -39,9 +39,9 @@ function finished(hash: number): number {
 
 /** The seed of rows' digests: with another mapping, the same bytes become another record. */
 export function seedOf(shaping: readonly unknown[]): number {
-  const said = JSON.stringify(shaping, (_, value: unknown) =>
+  const text = JSON.stringify(shaping, (_, value: unknown) =>
     // Only the name of a zone, not its data.
     typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value,
   )
-  return Number.parseInt(sha1(said).slice(0, 8), 16) | 0
+  return Number.parseInt(sha1(text).slice(0, 8), 16) | 0
 }

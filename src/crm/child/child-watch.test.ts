@@ -13,8 +13,8 @@ const time: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => ()
 /** Returns what is logged of the chunks that a program prints. */
 async function logged(...chunks: readonly string[]): Promise<readonly string[]> {
   const seen: Observation[] = []
-  const given = new GivenSettings({ key: new Secret(KEY, { name: 'the file key', reread: null }) })
-  const prints = new ChildPrints('crm.mjs', given, (observation) => seen.push(observation), time)
+  const settings = new GivenSettings({ key: new Secret(KEY, { name: 'the file key', reread: null }) })
+  const prints = new ChildPrints('crm.mjs', settings, (observation) => seen.push(observation), time)
   const printed = new PassThrough()
   prints.follow(printed)
   for (const chunk of chunks) printed.write(chunk)

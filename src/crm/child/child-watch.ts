@@ -69,16 +69,16 @@ const LINES_PER_MS = 60_000
 /** Logs what a program prints, without secrets and with a limit of lines per minute. */
 export class ChildPrints {
   readonly #name: string
-  readonly #given: Pick<GivenSettings, 'shown'>
+  readonly #settings: Pick<GivenSettings, 'shown'>
   readonly #observe: Observe
   readonly #time: Time
   #since: Moment | null = null
   #lines = 0
   #left = 0
 
-  constructor(name: string, given: Pick<GivenSettings, 'shown'>, observe: Observe, time: Time) {
+  constructor(name: string, settings: Pick<GivenSettings, 'shown'>, observe: Observe, time: Time) {
     this.#name = name
-    this.#given = given
+    this.#settings = settings
     this.#observe = observe
     this.#time = time
   }
@@ -90,18 +90,20 @@ export class ChildPrints {
   }
 
   tell(line: string): void {
-    const said = line.trim()
-    if (said === '') return
+    const text = line.trim()
+    if (text === '') return
     const now = this.#time.now()
     if (this.#since === null || elapsedMs(this.#since, now) > LINES_PER_MS) {
       if (this.#left > 0) this.notice(`${this.#name} printed ${this.#left} more lines, which are not logged`)
-      ;[this.#since, this.#lines, this.#left] = [now, 0, 0]
+      this.#since = now
+      this.#lines = 0
+      this.#left = 0
     }
     if (this.#lines++ >= MOST_LINES) this.#left++
-    else this.notice(`${this.#name} says: ${said}`)
+    else this.notice(`${this.#name} says: ${text}`)
   }
 
   notice(message: string): void {
-    this.#observe({ kind: 'crm-noticed', message: this.#given.shown(message, LONGEST_LINE) })
+    this.#observe({ kind: 'crm-noticed', message: this.#settings.shown(message, LONGEST_LINE) })
   }
 }

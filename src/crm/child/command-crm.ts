@@ -62,9 +62,9 @@ class CommandHost implements RowHost {
     if (changed !== null || this.#isClosed || signal.aborted) return changed ?? failed('internal', 'the CRM is closed')
     const { words } = this.#settings.run
     const [program = '', ...first] = words
-    const given = argument === null ? [] : typeof argument === 'string' ? [argument] : argument
-    this.#trace(`> ${[...words, list, way, ...given].join(' ')}`)
-    const child = this.#spawn(program, [...first, list, way, ...given])
+    const last = argument === null ? [] : typeof argument === 'string' ? [argument] : argument
+    this.#trace(`> ${[...words, list, way, ...last].join(' ')}`)
+    const child = this.#spawn(program, [...first, list, way, ...last])
     if ('failure' in child) return child
     this.#running.add(child)
     const { promise: closed, resolve } = Promise.withResolvers<string | null>()

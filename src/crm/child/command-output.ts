@@ -93,7 +93,10 @@ export class CommandOutput {
   #endBatch(goesOn: boolean): void {
     const about = { total: this.#total, lagMs: this.#lagMs, full: false, stable: null, goesOn }
     this.#batches.push({ rows: this.#rows, lines: this.#lines, deleted: this.#deleted, ...about })
-    ;[this.#rows, this.#lines, this.#bytes, this.#deleted] = [[], [], 0, []]
+    this.#rows = []
+    this.#lines = []
+    this.#bytes = 0
+    this.#deleted = []
   }
 
   #control(line: string): void {

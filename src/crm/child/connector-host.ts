@@ -122,8 +122,9 @@ class ConnectorHost {
     // The message must be out before the import, which may never let the event loop go on.
     await yieldToEventLoop()
     const imported: unknown = await import(pathToFileURL(path).href)
-    const given = typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null
-    const run = runConnector(given, {
+    const connector =
+      typeof imported === 'object' && imported !== null && 'default' in imported ? imported.default : null
+    const run = runConnector(connector, {
       name,
       settings,
       web: trustingHttpClient(start.isTraced ? this.#tracedClient() : this.#openHttpClient, ca, {
@@ -170,10 +171,10 @@ class ConnectorHost {
   }
 
   async #next(read: number): Promise<void> {
-    const given = await this.#reads.get(read)?.rows.next()
-    if (given === undefined) return
-    if (given.done !== true) {
-      const { rows, at, ...rest } = given.value
+    const next = await this.#reads.get(read)?.rows.next()
+    if (next === undefined) return
+    if (next.done !== true) {
+      const { rows, at, ...rest } = next.value
       const places = at === undefined ? {} : { places: rows.map((_, index) => at(index)) }
       return this.#send(
         { is: 'batch', read, ...rest, ...places, rows: rows.length },
@@ -181,7 +182,7 @@ class ConnectorHost {
       )
     }
     this.#reads.delete(read)
-    const ended = given.value
+    const ended = next.value
     this.#send(ended.ok ? { is: 'end', read, ...ended } : { is: 'failed', read, ...ended.failure })
   }
 

@@ -20,7 +20,9 @@ export function eachLine(
       keep(bytes.subarray(from, at))
       // A copy, here and below: the stream may reuse its memory.
       const [line, wasCut] = [Buffer.concat(parts), isCut]
-      ;[parts, keptBytes, isCut] = [[], 0, false]
+      parts = []
+      keptBytes = 0
+      isCut = false
       from = at + 1
       onLine(line, wasCut)
     }

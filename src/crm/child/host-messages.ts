@@ -78,7 +78,8 @@ export function eachFrame(onFrame: (frame: Frame | null) => void): (bytes: Buffe
       rows.push(line)
       missing--
     } else {
-      ;[head, rows] = [headIn(line.toString('utf8')), []]
+      head = headIn(line.toString('utf8'))
+      rows = []
       missing = head?.is === 'batch' ? head.rows : 0
     }
     if (head === null || isCut) onFrame(null)

@@ -48,7 +48,7 @@ interface Waiting {
 interface Alive {
   readonly child: ChildProcess
   readonly ready: Promise<ConnectorOutline | Failure>
-  readonly settleReady: (told: ConnectorOutline | Failure) => void
+  readonly settleReady: (outcome: ConnectorOutline | Failure) => void
   readonly waiting: Map<number, Waiting>
   /** Whether the connector's file is being imported. */
   isLoading: boolean
@@ -203,9 +203,9 @@ class ModuleHost implements RowHost {
     const alive: Alive = {
       child,
       ready: promise,
-      settleReady(told) {
+      settleReady(outcome) {
         alive.isLoading = false
-        resolve(told)
+        resolve(outcome)
       },
       waiting: new Map(),
       isLoading: false,

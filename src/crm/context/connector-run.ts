@@ -77,15 +77,15 @@ export function runConnector(
       if (signal.aborted) abort()
       signal.addEventListener('abort', abort)
       reads.add(reading)
-      const told = notices.begin(list, way)
+      const readNotices = notices.begin(list, way)
       const http = requests.bind(reading.signal, () => count++)
-      const context = { settings, http, signal: reading.signal, purpose, notice: told.notice, fail }
+      const context = { settings, http, signal: reading.signal, purpose, notice: readNotices.notice, fail }
       try {
         const ended =
           way === 'check'
             ? yield* runCheck(connector, context)
             : yield* runStream(connector[list], way, argument, context, givesCells)
-        told.end()
+        readNotices.end()
         return { ok: true, ...ended, requests: count }
       } catch (cause) {
         // Only faults that the kit or the connector explained are shown. The message of any other error may contain a
@@ -102,7 +102,7 @@ export function runConnector(
     watch(list, hint, signal) {
       const { notice } = notices.begin(list, 'watch')
       const context = { settings, http: requests.bind(signal), signal, purpose: 'refresh', notice, fail } as const
-      const end = connector[list].watch?.(context, (given) => hint(hintOf(given)))
+      const end = connector[list].watch?.(context, (argument) => hint(hintOf(argument)))
       if (typeof end === 'function') signal.addEventListener('abort', end, { once: true })
     },
     async close() {
@@ -139,17 +139,17 @@ class Notices {
 const MOST_NOTICES = 20
 const MOST_HINTED = 1000
 
-/** @param given connectors in JavaScript may pass anything */
-function hintOf(given: unknown): Hint {
-  if (!Array.isArray(given)) return given === 'all' ? 'all' : null
-  return given.length > MOST_HINTED ? 'all' : given.map((id) => String(id).slice(0, LONGEST_ID))
+/** @param argument connectors in JavaScript may pass anything */
+function hintOf(argument: unknown): Hint {
+  if (!Array.isArray(argument)) return argument === 'all' ? 'all' : null
+  return argument.length > MOST_HINTED ? 'all' : argument.map((id) => String(id).slice(0, LONGEST_ID))
 }
 
 /** @param sentence connectors in JavaScript may pass anything */
 function fail(kind: string, sentence: unknown): never {
   const isSaid = typeof sentence === 'string' && sentence !== ''
-  const told = isSaid ? sentence : `the connector called fail(${JSON.stringify(kind)}) without a sentence`
-  throw new FetchFault(FAIL_KINDS.get(kind) ?? 'broken', told)
+  const text = isSaid ? sentence : `the connector called fail(${JSON.stringify(kind)}) without a sentence`
+  throw new FetchFault(FAIL_KINDS.get(kind) ?? 'broken', text)
 }
 
 /** The kind of failure for each kind that a connector can name. */
@@ -173,8 +173,8 @@ export function nameOfThrown(cause: unknown): string {
 
 export function whereThrown(cause: unknown, name: string): string {
   // Either may be anything: a connector can set them.
-  const [given, message]: readonly unknown[] = cause instanceof Error ? [cause.stack, cause.message] : []
-  const stack = typeof given === 'string' ? given.replace(typeof message === 'string' ? message : '', '') : ''
+  const [trace, message]: readonly unknown[] = cause instanceof Error ? [cause.stack, cause.message] : []
+  const stack = typeof trace === 'string' ? trace.replace(typeof message === 'string' ? message : '', '') : ''
   const at = stack.indexOf(`${name}:`)
   const line = at === -1 ? null : /^:(\d+)/.exec(stack.slice(at + name.length))
   return line === null ? name : `${name}:${line[1]}`
@@ -185,10 +185,10 @@ type End = Omit<Extract<RowsEnd, { ok: true }>, 'ok'>
 const NO_END: End = { cursor: null }
 
 async function* runCheck(connector: Connector, context: Context): AsyncGenerator<StreamBatch, End, void> {
-  const said: unknown = await connector.check?.(context)
-  if (!Array.isArray(said) || !said.every((one) => typeof one === 'string'))
+  const warnings: unknown = await connector.check?.(context)
+  if (!Array.isArray(warnings) || !warnings.every((one) => typeof one === 'string'))
     throw broken('check returned something that is not a list of texts')
-  yield* framesOf(plainBatch(said), false)
+  yield* framesOf(plainBatch(warnings), false)
   return NO_END
 }
 
@@ -230,8 +230,8 @@ function endOfChanges(end: unknown, cursor: WayArgument): End {
   return { cursor: cursorIn(Reflect.get(end, 'cursor')), more: Reflect.get(end, 'more') === true }
 }
 
-function cursorIn(said: unknown): string {
-  const cursor = textIn(said, 'changes returned a cursor')
+function cursorIn(value: unknown): string {
+  const cursor = textIn(value, 'changes returned a cursor')
   if (cursor === null) throw broken('changes returned no cursor')
   return cursor
 }
@@ -244,10 +244,10 @@ function endOfFull(end: unknown): End {
 }
 
 /** Reads a cursor or a version; `null` if there is none. */
-function textIn(said: unknown, what: string): string | null {
-  if (said === undefined || said === null || said === '') return null
-  if (typeof said !== 'string') throw broken(`${what} that is no text`)
-  if (said.length <= LONGEST_CURSOR) return said
+function textIn(value: unknown, what: string): string | null {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value !== 'string') throw broken(`${what} that is no text`)
+  if (value.length <= LONGEST_CURSOR) return value
   throw broken(`${what} of more than ${LONGEST_CURSOR} characters`)
 }
 
@@ -265,8 +265,8 @@ function started(batches: unknown, way: Way): AsyncIterable<unknown> {
   throw misconfigured(`${way} does not return an async iterable; it must be an async generator or return http.pages(…)`)
 }
 
-function isAsyncIterable(given: unknown): given is AsyncIterable<unknown> {
-  return typeof given === 'object' && given !== null && Symbol.asyncIterator in given
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
 const MEMBERS = ['api', 'settings', 'requests', 'events', 'venues', 'check', 'close']
@@ -294,9 +294,9 @@ export function outlineOf(connector: Connector): ConnectorOutline | string {
   return { venues, events: isChecked ? { ...events, ways: [...events.ways, 'check'] } : events }
 }
 
-function isConnector(given: unknown): given is Connector {
-  if (typeof given !== 'object' || given === null) return false
-  return 'api' in given && (given.api === 2 || given.api === 1) && 'events' in given && 'venues' in given
+function isConnector(value: unknown): value is Connector {
+  if (typeof value !== 'object' || value === null) return false
+  return 'api' in value && (value.api === 2 || value.api === 1) && 'events' in value && 'venues' in value
 }
 
 function listOutline(stream: unknown): ListOutline | string {
@@ -319,6 +319,6 @@ function listOutline(stream: unknown): ListOutline | string {
   return { ways: ['full', ...ways], said, ...(repeats === undefined ? {} : { repeats }) }
 }
 
-function isRepeats(said: unknown): said is NonNullable<ListOutline['repeats']> {
-  return said === 'later' || said === 'first' || said === 'neither'
+function isRepeats(value: unknown): value is NonNullable<ListOutline['repeats']> {
+  return value === 'later' || value === 'first' || value === 'neither'
 }

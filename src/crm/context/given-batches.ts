@@ -22,14 +22,14 @@ export function plainBatch(rows: readonly unknown[]): Parts {
 export function givenBatch(batch: unknown, way: Way): Parts {
   if (Array.isArray(batch)) return plainBatch(batch)
   // They may be getters of a class.
-  const given = typeof batch === 'object' && batch !== null ? batch : {}
+  const members = typeof batch === 'object' && batch !== null ? batch : {}
   const [rows, deleted, total, lagMs, stable, unsure, blank, at, full] = BATCH_MEMBERS.map((name): unknown =>
-    Reflect.get(given, name),
+    Reflect.get(members, name),
   )
   const gone = deleted ?? []
   if (!Array.isArray(rows) || !Array.isArray(gone))
     throw broken(`${way} yielded something that is neither a list of rows nor { rows }`)
-  const misspelt = misspeltIn(given, BATCH_MEMBERS)
+  const misspelt = misspeltIn(members, BATCH_MEMBERS)
   if (misspelt !== null) throw broken(`${way} yielded ${misspelt}`)
   const count = numberIn(total, 'total', way)
   return {
@@ -43,7 +43,7 @@ export function givenBatch(batch: unknown, way: Way): Parts {
     ...(typeof unsure === 'string' && unsure !== '' ? { unsure: unsure.slice(0, LONGEST_SENTENCE) } : {}),
     ...(Array.isArray(blank) ? { blank: blank.map(String) } : {}),
     ...(typeof at === 'function'
-      ? { at: (index) => String(Reflect.apply(at, given, [index])).slice(0, LONGEST_PLACE) }
+      ? { at: (index) => String(Reflect.apply(at, members, [index])).slice(0, LONGEST_PLACE) }
       : {}),
   }
 }
@@ -56,19 +56,19 @@ const LONGEST_PLACE = 200
  * Finds a member whose name is almost that of a known one that is absent: it would be ignored. Other members may be the
  * connector's own, or those of an answer that it passes on.
  */
-export function misspeltIn(given: object, known: readonly string[]): string | null {
-  const absent = known.filter((name) => !(name in given))
-  for (const name of Object.keys(given)) {
+export function misspeltIn(object: object, known: readonly string[]): string | null {
+  const absent = known.filter((name) => !(name in object))
+  for (const name of Object.keys(object)) {
     const meant = known.includes(name) ? null : nearestName(name, absent)
     if (meant !== null) return `${name}; did you mean ${meant}?`
   }
   return null
 }
 
-function numberIn(said: unknown, name: 'total' | 'lagMs', way: Way): number | null {
-  if (said === undefined || said === null) return null
-  if (typeof said === 'number' && Number.isFinite(said)) return said
-  const found = typeof said === 'number' ? String(said) : `a ${typeof said}`
+function numberIn(value: unknown, name: 'total' | 'lagMs', way: Way): number | null {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  const found = typeof value === 'number' ? String(value) : `a ${typeof value}`
   throw broken(`${way} yielded ${name} as ${found}; it must be a number, such as ${name}: 250`)
 }
 
@@ -96,7 +96,9 @@ export function* framesOf({ rows, deleted, at, ...about }: Parts, givesCells: bo
     const places = at === undefined ? {} : { at: (index: number) => at(from + index) }
     const made = { ...about, ...places, rows: framed, deleted: left.slice(0, FRAME_ROWS), goesOn }
     first += framed.length
-    ;[framed, bytes, left] = [[], 0, left.slice(FRAME_ROWS)]
+    framed = []
+    bytes = 0
+    left = left.slice(FRAME_ROWS)
     return made
   }
   for (const row of rows) {

@@ -20,17 +20,17 @@ export const LONGEST_SENTENCE = 8192
 
 /** The settings of a connector, with secrets that may be rotated. */
 export class GivenSettings {
-  readonly #given: Map<string, SettingValues[string]>
+  readonly #values: Map<string, SettingValues[string]>
   readonly #longest: number
 
   /** @param longest the most characters of a sentence that are shown */
-  constructor(given: SettingValues, longest: number = LONGEST_SHOWN) {
-    this.#given = new Map(Object.entries(given))
+  constructor(values: SettingValues, longest: number = LONGEST_SHOWN) {
+    this.#values = new Map(Object.entries(values))
     this.#longest = longest
   }
 
   get sent(): SentSettings {
-    const sent = Array.from(this.#given, ([name, value]): [string, SentSetting] => [
+    const sent = Array.from(this.#values, ([name, value]): [string, SentSetting] => [
       name,
       value instanceof Secret ? { value: value.reveal(), isReference: true } : { value, isReference: false },
     ])
@@ -39,11 +39,11 @@ export class GivenSettings {
 
   async refresh(): Promise<boolean> {
     let hasChanged = false
-    for (const [name, value] of this.#given) {
+    for (const [name, value] of this.#values) {
       if (!(value instanceof Secret)) continue
       const fresh = await value.refresh()
       if (!fresh.ok || fresh.secret.reveal() === value.reveal()) continue
-      this.#given.set(name, fresh.secret)
+      this.#values.set(name, fresh.secret)
       hasChanged = true
     }
     return hasChanged
@@ -51,7 +51,7 @@ export class GivenSettings {
 
   /** Names the files whose secrets are read again, as the rest of a sentence; empty if there are none. */
   get rereadNote(): string {
-    const secrets = [...this.#given.values()].filter((value) => value instanceof Secret)
+    const secrets = [...this.#values.values()].filter((value) => value instanceof Secret)
     const names = new Set(secrets.filter(({ isReread }) => isReread).map(({ from }) => from))
     if (names.size === 0) return ''
     return `; ${[...names].join(' and ')} ${names.size === 1 ? 'is' : 'are'} read again`
@@ -62,7 +62,7 @@ export class GivenSettings {
    * removed, because otherwise the beginning of a secret could remain before the cut.
    */
   shown(text: string, longest: number = this.#longest): string {
-    const secrets = [...this.#given.values()].flatMap((value) => (value instanceof Secret ? [...value.texts] : []))
+    const secrets = [...this.#values.values()].flatMap((value) => (value instanceof Secret ? [...value.texts] : []))
     return printable(withoutSecrets(text, secrets), longest)
   }
 }
@@ -83,9 +83,9 @@ export function settingsFor({ settings: declared = {} }: Connector, sent: SentSe
     return `crm.settings.${name} is not a setting of the connector; ${near === null ? `it has: ${known}` : `did you mean ${near}?`}`
   }
   for (const [name, kind] of Object.entries(declared)) {
-    const given = sent[name]
-    if (given === undefined) return `crm.settings.${name} is missing: the connector needs it (${kind})`
-    const value = valueAs(kind, given)
+    const setting = sent[name]
+    if (setting === undefined) return `crm.settings.${name} is missing: the connector needs it (${kind})`
+    const value = valueAs(kind, setting)
     if (value === null)
       return `crm.settings.${name} must be ${ALLOWED.get(kind) ?? 'text, url, secret, number or flag'}`
     settings[name] = value

@@ -31,8 +31,8 @@ export async function* readPages(url: string, options: PagesOptions, ask: Ask): 
   const { stable = by === 'key' || by === 'none' } = options
   async function read(fill: Fill, link?: string): Promise<Page> {
     // The link already contains the query.
-    const asked = link === undefined ? options : { ...options, query: {} }
-    const target = filledIn(link ?? url, asked, size === undefined ? fill : { ...fill, size })
+    const requestOptions = link === undefined ? options : { ...options, query: {} }
+    const target = filledIn(link ?? url, requestOptions, size === undefined ? fill : { ...fill, size })
     const answer = await ask(link ?? target.url, target.request)
     const { rows, ...total } = rowsIn(answer, options)
     const full = size !== undefined && rows.length >= size
@@ -207,8 +207,8 @@ type Fill = { readonly [name: string]: Value }
 
 const LONGEST = 2000
 
-function filledIn(url: string, options: PagesOptions, given: Fill): { url: string; request: JsonRequest } {
-  const fill = scalarsIn(given)
+function filledIn(url: string, options: PagesOptions, values: Fill): { url: string; request: JsonRequest } {
+  const fill = scalarsIn(values)
   const { query = {}, body } = options
   // In the first request there is no cursor: omit the whole text around its placeholder.
   const isLeftOut = (text: string): boolean => text.includes('{cursor}') && fill['cursor'] === null
@@ -275,8 +275,8 @@ function rowsIn(
     rows.push(row)
   }
   if (total === undefined) return { rows }
-  const told = typeof total === 'string' ? valueAt(value, total) : (headers[total.header.toLowerCase()] ?? null)
-  const count = typeof told === 'string' && /^\d{1,12}$/.test(told) ? Number(told) : told
+  const figure = typeof total === 'string' ? valueAt(value, total) : (headers[total.header.toLowerCase()] ?? null)
+  const count = typeof figure === 'string' && /^\d{1,12}$/.test(figure) ? Number(figure) : figure
   if (typeof count !== 'number' || count < 0) {
     const where = typeof total === 'string' ? total : `the header ${total.header}`
     throw broken(`the answer has no number of rows at ${where} (total)`)

@@ -58,9 +58,9 @@ export async function answerOf(
   const text = utf8TextOf(body)
   // Null also if the text is not JSON.
   const value = text === null ? null : await parsePlain(text, inSlices())
-  const said = errorAt === undefined ? null : valueAt(value, errorAt)
-  const word = said === null || typeof said === 'object' ? '' : String(said)
-  const code = said === null && status >= 400 ? codeIn(value) : CODE.test(word) ? word : ''
+  const errorValue = errorAt === undefined ? null : valueAt(value, errorAt)
+  const word = errorValue === null || typeof errorValue === 'object' ? '' : String(errorValue)
+  const code = errorValue === null && status >= 400 ? codeIn(value) : CODE.test(word) ? word : ''
   const fault = (kind: FailureKind, sentence: string): FetchFault =>
     new FetchFault(kind, `${host} ${sentence}`, status, null, body.length > MOST_SHOWN_BYTES ? null : value)
   const path = pathname.slice(0, 100)
@@ -74,7 +74,7 @@ export async function answerOf(
   if ((status >= 400 && status < 500) || misconfiguredAs.includes(word))
     throw fault('misconfigured', `refuses the request to ${path} (${shown}); see marquee check --trace`)
   // An error that the API reports in the body counts whatever the status.
-  if (said !== null) throw fault('broken', `answered with an error${code === '' ? '' : ` (${code})`}`)
+  if (errorValue !== null) throw fault('broken', `answered with an error${code === '' ? '' : ` (${code})`}`)
   if (status >= 300 && status < 400) throw fault('broken', redirected(host, reply))
   if (status >= 500) throw fault('unreachable', `answered with a server error (${shown})`)
   if (body.length === 0) throw fault('broken', `sent an empty answer (${status})`)

@@ -39,28 +39,28 @@ export function openShippedCrm(
   const { kind, proxy, ca, allowInsecure, givesCells = false } = settings
   const { limits, time, observe } = context
   const web = trustingHttpClient(openHttpClient, ca, { configured: proxy?.reveal() ?? null, env })
-  const given = new GivenSettings(values, givesCells ? LONG : undefined)
+  const ownSettings = new GivenSettings(values, givesCells ? LONG : undefined)
   const pauses = new Pauses()
-  const onWait: OnPause = (forMs, why) => pauses.tell(forMs, given.shown(why))
+  const onWait: OnPause = (forMs, why) => pauses.tell(forMs, ownSettings.shown(why))
   const run = runConnector(connector, {
     name: kind,
-    settings: given.sent,
+    settings: ownSettings.sent,
     web,
     limits,
     allowInsecure,
     time,
     onWait,
     givesCells,
-    onNotice: (list, sentence) => observe({ kind: 'crm-noticed', message: given.shown(`${list}: ${sentence}`) }),
+    onNotice: (list, sentence) => observe({ kind: 'crm-noticed', message: ownSettings.shown(`${list}: ${sentence}`) }),
   })
   if (typeof run === 'string') throw new Error(`the connector for ${kind} is wrong: ${run}`)
   const host: RowHost = {
     name: kind,
-    given,
+    given: ownSettings,
     pauses,
     ready: () => Promise.resolve(run.outline),
     rows: run.rows,
-    takeSecrets: () => run.take(given.sent),
+    takeSecrets: () => run.take(ownSettings.sent),
     onHint(list, callback) {
       const watching = new AbortController()
       run.watch(list, callback, watching.signal)

@@ -86,10 +86,10 @@ export class FieldCoverage {
       const isRead = source === null || (tallies.get(field)?.filled ?? 0) > 0 || this.reads(field, isThere)
       return !isRead
     }
-    const told = new Set<FieldName>()
+    const names = new Set<FieldName>()
     const needed = NEEDED[kind].filter((fields) => {
-      const isNew = fields.every((field) => isMissed(field) && !told.has(field))
-      if (isNew) for (const field of fields) told.add(field)
+      const isNew = fields.every((field) => isMissed(field) && !names.has(field))
+      if (isNew) for (const field of fields) names.add(field)
       return isNew
     })
     const columns = [...needed.map((fields) => fields.join(' and ')), ...this.#further.filter(isMissed)]

@@ -36,8 +36,8 @@ export interface ListSetting {
 }
 
 /** Overrides the stock mapping with the configuration, field by field. */
-export function settingOf(stock: Omit<ListSetting, 'from'>, said: Said): ListSetting {
-  return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
+export function settingOf(stock: Omit<ListSetting, 'from'>, own: Said): ListSetting {
+  return { ...stock, ...own, fields: { ...stock.fields, ...own.fields } }
 }
 
 /** The source of a field of any name; `null` if nothing reads it. */

@@ -156,7 +156,7 @@ it('keeps what is suspicious in the first row of an id, which a file serves, wha
   const suspicions = new Suspicions()
   const rows = eventRows(plain, suspicions)
   const early: CellObject = { ...good, Finish: '2026-07-12T18:00Z' }
-  const told = (): readonly string[] =>
+  const sentences = (): readonly string[] =>
     suspicions
       .list(() => true)
       .map(suspicionSaid)
@@ -164,10 +164,10 @@ it('keeps what is suspicious in the first row of an id, which a file serves, wha
   for (const second of [good, { ...early, Finish: '2026-07-12T17:00Z' }]) {
     rows.begin(written)
     for (const [at, row] of [early, second].entries()) rows.map(row, () => `row ${at}`)
-    expect(told()).toEqual(['1: row 0: Finish is 2026-07-12T18:00:00+00:00, and Start 2026-07-12T19:30:00+00:00'])
+    expect(sentences()).toEqual(['1: row 0: Finish is 2026-07-12T18:00:00+00:00, and Start 2026-07-12T19:30:00+00:00'])
   }
   // The next read of the file finds the row corrected.
   rows.begin(written)
   rows.map(good, () => 'row 0')
-  expect(told()).toEqual([])
+  expect(sentences()).toEqual([])
 })

@@ -109,8 +109,8 @@ export function listMapping<Item>(
   const furtherReaders = furtherReadersOf(kind.table.list, further, setting, context)
   const [start, finish] = [suspicions.datesIn('Start', nameOf('Start')), suspicions.datesIn('Finish', nameOf('Finish'))]
   // What is said of the columns of the events' conditions is said once, for the events.
-  const said = setting.hasConditionsOfEvents === true ? { ...setting, active: null, showOnWeb: null } : setting
-  const letPass = [...letPassBy(said.active), ...letPassBy(said.showOnWeb)]
+  const rowConditions = setting.hasConditionsOfEvents === true ? { ...setting, active: null, showOnWeb: null } : setting
+  const letPass = [...letPassBy(rowConditions.active), ...letPassBy(rowConditions.showOnWeb)]
   return {
     readers,
     fields: byName.flatMap(([name, read]) => (name === 'Id' ? [] : [{ name, read }])),
@@ -132,7 +132,7 @@ export function listMapping<Item>(
     finish,
     statusNote: kind.table.list === 'events' ? statusNotes(further, nameOf) : () => null,
     soldOutNote: soldOutNotes(setting, nameOf),
-    probe: suspicions.probe(mappedColumns(said).map(({ column }) => column)),
+    probe: suspicions.probe(mappedColumns(rowConditions).map(({ column }) => column)),
     nameOf,
   }
 }
@@ -198,12 +198,14 @@ function withAllFaults<Item>(
   where: () => string,
 ): MappedRow<never> {
   const { readers, dateReaders, conditions, kind, suspicions, idText } = mapping
-  const said = conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
+  const reasons = conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
   // A condition on a column that the row lacks is not on purpose.
-  const meant = said.filter((reason) => isOnPurpose(reason) && reason.column !== null && hasColumn(row, reason.column))
+  const meant = reasons.filter(
+    (reason) => isOnPurpose(reason) && reason.column !== null && hasColumn(row, reason.column),
+  )
   suspicions.current = []
   let all = meant
-  if (meant.length === 0) all = [...said, ...faultsIn(mapping, row)]
+  if (meant.length === 0) all = [...reasons, ...faultsIn(mapping, row)]
   // Reading stopped at the row's first fault, possibly before its dates, which count all the same.
   else for (const read of dateReaders) read(row)
   const also = all.length > 1 ? othersThan(mapped.withheld, all) : []

@@ -71,15 +71,15 @@ describe('suspicious, and served all the same (SURFACE: Further fields, conditio
   it('a blank price among prices, whichever comes first', () => {
     const blank = [PLAIN[0], PLAIN[1], ' '] as const
     const none = [PLAIN[0], PLAIN[1], null] as const
-    const told = 'Preis is blank and served as 0, though other rows have a price'
-    expect(suspicious([blank, PLAIN, none])).toEqual([`${told} (2; row 0: Preis is " ")`])
-    expect(suspicious([PLAIN, none])).toEqual([`${told} (1; row 1: Preis is null)`])
+    const sentence = 'Preis is blank and served as 0, though other rows have a price'
+    expect(suspicious([blank, PLAIN, none])).toEqual([`${sentence} (2; row 0: Preis is " ")`])
+    expect(suspicious([PLAIN, none])).toEqual([`${sentence} (1; row 1: Preis is null)`])
     expect(suspicious([blank, none])).toEqual([])
     expect(suspicious([blank, PLAIN], { given: { ...fields, Price: null } })).toEqual([])
     // A withheld row is not served as 0.
     expect(suspicious([PLAIN, none], { thorough: true, serves: (id) => id === idOf(0) })).toEqual([])
-    const said = { ...fields, Price: { ...column('Preis'), whenBlank: '0' } }
-    expect(suspicious([blank, PLAIN], { given: said })).toEqual([])
+    const blankAsFree = { ...fields, Price: { ...column('Preis'), whenBlank: '0' } }
+    expect(suspicious([blank, PLAIN], { given: blankAsFree })).toEqual([])
   })
 
   it('in a column whose name has a line break as in any other', () => {
@@ -133,13 +133,13 @@ describe('a column that rows may omit', () => {
 })
 
 describe('midnight everywhere', () => {
-  const told = (starts: readonly string[], finish = '2027-05-09T22:00Z'): readonly string[] =>
+  const midnights = (starts: readonly string[], finish = '2027-05-09T22:00Z'): readonly string[] =>
     suspicious(starts.map((start) => [start, finish, '12.50'] as const)).filter((found) => found.includes('midnight'))
 
   it.each(['2027-05-01T00:00:00', '2027-05-01T00:00:00.000Z', '2027-05-01 00:00+00:00'])(
     'is suspicious in any list, whatever it is written like: %s',
     (start) => {
-      const [starts, ...others] = told([start, '2027-05-02T00:00Z', '2027-05-03T00:00Z'])
+      const [starts, ...others] = midnights([start, '2027-05-02T00:00Z', '2027-05-03T00:00Z'])
       expect(starts).toStartWith(
         'Beginn is at midnight in every row: all events start at 00:00 (3; if another column has',
       )
@@ -148,10 +148,10 @@ describe('midnight everywhere', () => {
   )
 
   it('is suspicious of ends too, and of neither once one event has a time', () => {
-    expect(told(['2027-05-01T19:30Z'], '2027-05-02T00:00Z')[0]).toStartWith(
+    expect(midnights(['2027-05-01T19:30Z'], '2027-05-02T00:00Z')[0]).toStartWith(
       'Ende is at midnight in every row: all events end at 00:00 (1; ',
     )
-    expect(told(['2027-05-01T00:00Z', '2027-05-02T00:01Z', '2027-05-03T00:00Z'])).toEqual([])
+    expect(midnights(['2027-05-01T00:00Z', '2027-05-02T00:01Z', '2027-05-03T00:00Z'])).toEqual([])
   })
 })
 

@@ -49,7 +49,8 @@ export class RowBatches implements Submittable {
     this.#waiting = null
     if (this.#failed !== null) return waiting.reject(this.#failed)
     const [rows, bytes] = [this.#rows, this.#bytes]
-    ;[this.#rows, this.#bytes] = [[], 0]
+    this.#rows = []
+    this.#bytes = 0
     waiting.resolve({ rows, oids: this.#oids, bytes, isLast: this.isOver })
   }
 
