@@ -100,15 +100,15 @@ describe('the operations listener', () => {
   })
 
   it('hands the id over as it was meant, slashes and per cent signs included', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const explain: OperationsOptions['explain'] = async (id) => {
-      asked.push(id)
+      requests.push(id)
       return { id, kind: null, shown: false, steps: [], representations: [] }
     }
     const { ask } = anApp({ explain })
     const ids = ['{5f6c2a3e}', 'a/b', '100%', 'ü 1', '<b>', 'a\nb', '\u2028']
     for (const id of ids) await ask(`/explain/${encodeURIComponent(id)}`)
-    expect(asked).toEqual(ids)
+    expect(requests).toEqual(ids)
   })
 
   it.each(['list=people', 'offset=-1', 'offset=x', 'offset=1e3', 'reason=unknown'])(

@@ -240,8 +240,8 @@ export function isLocalHost(host: string | undefined, listensOn: string): boolea
  */
 export function holdsToken(authorization: string | undefined, token: string): boolean {
   const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
-  const given = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : credentials
-  return timingSafeEqual(digest(given), digest(token))
+  const secret = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : credentials
+  return timingSafeEqual(digest(secret), digest(token))
 }
 
 /** Browsers understand only the first challenge of a header, so browsers get Basic and programs get Bearer. */

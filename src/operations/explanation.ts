@@ -54,35 +54,35 @@ export interface ExplainOptions {
 }
 
 /** Explains every step from the CRM's row to the answer for one id, in terms of the CRM. */
-export async function explainId(asked: string, options: ExplainOptions): Promise<Explanation> {
-  const guid = parseGuid(asked)
-  const own = options.idsOf?.(asked) ?? []
+export async function explainId(query: string, options: ExplainOptions): Promise<Explanation> {
+  const guid = parseGuid(query)
+  const own = options.idsOf?.(query) ?? []
   const ids = guid === null ? own : [guid, ...own]
   const { events, venues } = options.lists
   const explained = [...new Set(ids)].flatMap((id) => [
-    explainIn(events, id, asked, options),
-    explainIn(venues, id, asked, options),
+    explainIn(events, id, query, options),
+    explainIn(venues, id, query, options),
   ])
   const [found, ...also] = (await Promise.all(explained)).filter((explanation) => explanation !== null)
   if (found !== undefined) return also.length === 0 ? found : { ...found, also }
   const [first] = ids
   const unlisted =
     first === undefined
-      ? await explainNoId(asked, options)
-      : notShown(first, null, [idStep(first, asked), notListed(options)])
+      ? await explainNoId(query, options)
+      : notShown(first, null, [idStep(first, query), notListed(options)])
   // A row with this very text as its id comes before records whose titles contain it.
   const isFound = first === undefined && unlisted.steps.length > 1
   if (isFound || guid !== null) return unlisted
-  return (await explainName(asked, options)) ?? unlisted
+  return (await explainName(query, options)) ?? unlisted
 }
 
 /** Explains the records whose names have all words of a title, as the dashboard's search finds them. */
-async function explainName(asked: string, options: ExplainOptions): Promise<Explanation | null> {
-  if (asked.trim() === '') return null
+async function explainName(query: string, options: ExplainOptions): Promise<Explanation | null> {
+  if (query.trim() === '') return null
   const { lists, now, signal = new AbortController().signal } = options
-  const { total, records } = await recordsNamed(lists, asked, now, signal)
+  const { total, records } = await recordsNamed(lists, query, now, signal)
   const which = total > records.length ? `, of which the first ${records.length} are explained` : ''
-  const detail = `The title ${JSON.stringify(asked)} is in the names of ${howMany(total, 'record')}${which}.`
+  const detail = `The title ${JSON.stringify(query)} is in the names of ${howMany(total, 'record')}${which}.`
   const step: Step = { step: 'title', ok: true, detail }
   const explained = records.map(async ({ list, id, name, where, reason }) => {
     const guid = id === null ? null : parseGuid(id)
@@ -101,8 +101,8 @@ function notShown(id: string, kind: ExplainedKind | null, steps: readonly Step[]
   return { id, kind, shown: false, steps, representations: [] }
 }
 
-function idStep(id: Guid, asked: string): Step {
-  const detail = id === asked ? `The id is ${id}.` : `The id ${JSON.stringify(asked)} is ${id} here.`
+function idStep(id: Guid, query: string): Step {
+  const detail = id === query ? `The id is ${id}.` : `The id ${JSON.stringify(query)} is ${id} here.`
   return { step: 'id', ok: true, detail }
 }
 
@@ -110,12 +110,12 @@ function idStep(id: Guid, asked: string): Step {
 const MOST_ROWS = 20
 
 /** Searches withheld rows whose id column holds the text, which need not be a valid id. */
-async function explainNoId(asked: string, options: ExplainOptions): Promise<Explanation> {
-  const quoted = JSON.stringify(asked)
+async function explainNoId(query: string, options: ExplainOptions): Promise<Explanation> {
+  const quoted = JSON.stringify(query)
   const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
   for (const { list } of [options.lists.events, options.lists.venues]) {
-    for (const found of [quoted, asked]) {
+    for (const found of [quoted, query]) {
       const isIt = ({ withheld }: WithheldRow): boolean => withheld.fault === 'no-id' && withheld.found === found
       for (const { withheld } of await rowsThat(list.unidentified, isIt, options)) {
         const { reason, remedy } = withheldWords(withheld, options.textKeyFor)
@@ -123,7 +123,7 @@ async function explainNoId(asked: string, options: ExplainOptions): Promise<Expl
       }
     }
   }
-  return notShown(asked, null, steps.slice(0, MOST_ROWS + 1))
+  return notShown(query, null, steps.slice(0, MOST_ROWS + 1))
 }
 
 /** Finds the first rows that match, in slices between which requests run. */
@@ -169,7 +169,7 @@ function troubleOf<Item>({ list, lastFailure }: ServedList<Item>): string {
 async function explainIn<Item>(
   from: ServedList<Item>,
   id: Guid,
-  asked: string,
+  query: string,
   options: ExplainOptions,
 ): Promise<Explanation | null> {
   if (from.list.find(id) === null) return null
@@ -186,7 +186,7 @@ async function explainIn<Item>(
     troubleOf(from),
   ]
   const steps: Step[] = [
-    idStep(id, asked),
+    idStep(id, query),
     { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },
     ...twins,
   ]

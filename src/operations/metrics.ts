@@ -199,50 +199,50 @@ function listMetrics({ served, time, allOverSinceMs }: MetricsOptions): readonly
     gauge(
       'marquee_data_age_seconds',
       'Age of a list: since it was last confirmed, and since its last full read; absent before the first read.',
-      () => both().flatMap((told) => agesOf(told, time)),
+      () => both().flatMap((list) => agesOf(list, time)),
     ),
     gauge(
       'marquee_list_failing',
       '1 while the last read of the list has failed, or a read waits because the CRM or the budget asks for a pause.',
-      () => both().map((told) => sampleOf(told, told.isFailing ? 1 : 0)),
+      () => both().map((list) => sampleOf(list, list.isFailing ? 1 : 0)),
     ),
     gauge('marquee_records', 'Records that are served, and rows of the CRM that are withheld.', () =>
-      both().flatMap((told) => [
-        sampleOf(told, told.list.served, { state: 'served' }),
-        sampleOf(told, told.list.withheldInAll, { state: 'withheld' }),
+      both().flatMap((list) => [
+        sampleOf(list, list.list.served, { state: 'served' }),
+        sampleOf(list, list.list.withheldInAll, { state: 'withheld' }),
       ]),
     ),
     gauge('marquee_events_all_over', '1 while events are served and all of them are over.', () =>
       allOverSinceMs() === null ? 0 : 1,
     ),
     gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () =>
-      both().flatMap((told) =>
-        Object.entries(countWithheld(told.list)).map(([reason, count]) => sampleOf(told, count, { reason })),
+      both().flatMap((list) =>
+        Object.entries(countWithheld(list.list)).map(([reason, count]) => sampleOf(list, count, { reason })),
       ),
     ),
     gauge(
       'marquee_withheld_columns',
       'Rows of the CRM that are not served, by column and reason; a row with several faults counts in each. (row) stands for the whole row.',
       () =>
-        both().flatMap((told) =>
-          faultCounts(told.list).map(({ column, fault, count }) =>
-            sampleOf(told, count, { column: column ?? WHOLE_ROW, reason: fault }),
+        both().flatMap((list) =>
+          faultCounts(list.list).map(({ column, fault, count }) =>
+            sampleOf(list, count, { column: column ?? WHOLE_ROW, reason: fault }),
           ),
         ),
     ),
     gauge(
       'marquee_shrink_guard_engaged',
       '1 while a list that lost more than half of its records is not believed, until `./marquee accept`.',
-      () => both().map((told) => sampleOf(told, told.shrunk === null ? 0 : 1)),
+      () => both().map((list) => sampleOf(list, list.shrunk === null ? 0 : 1)),
     ),
     counter('marquee_drift_records_total', 'Changed records that the CRM had not reported and a full read found.', () =>
-      both().map((told) => sampleOf(told, told.drift.records)),
+      both().map((list) => sampleOf(list, list.drift.records)),
     ),
     counter(
       'marquee_drift_columns_total',
       'Changes that the CRM had not reported and a full read found, by column. (row): a whole row appeared, disappeared, or changed between served and withheld.',
       () =>
-        both().flatMap((told) => [...told.drift.byColumn].map(([column, count]) => sampleOf(told, count, { column }))),
+        both().flatMap((list) => [...list.drift.byColumn].map(([column, count]) => sampleOf(list, count, { column }))),
     ),
   ]
 }
@@ -251,10 +251,10 @@ function sampleOf({ list }: EitherList, value: number, labels: Sample['labels'] 
   return { labels: { list: list.kind.name, ...labels }, value }
 }
 
-function agesOf(told: EitherList, time: Time): Sample[] {
+function agesOf(list: EitherList, time: Time): Sample[] {
   const now = time.now()
-  const ages = { confirmed: told.freshness.confirmedAgeMs(now), audited: told.freshness.auditedAgeMs(now) }
-  return Object.entries(ages).flatMap(([age, ageMs]) => (ageMs === null ? [] : [sampleOf(told, ageMs / 1000, { age })]))
+  const ages = { confirmed: list.freshness.confirmedAgeMs(now), audited: list.freshness.auditedAgeMs(now) }
+  return Object.entries(ages).flatMap(([age, ageMs]) => (ageMs === null ? [] : [sampleOf(list, ageMs / 1000, { age })]))
 }
 
 function readMetrics({ reads }: MetricsOptions): readonly Metric[] {

@@ -47,18 +47,18 @@ async function find(lists: ServedLists, now: Moment, signal: AbortSignal, isIt: 
     records.push(record)
     if (records.length > 2 * MOST_SHOWN) records = first(records)
   }
-  const findIn = async <Item extends { readonly Name: string | null }>(told: ServedList<Item>): Promise<void> => {
-    const { name: of } = told.list.kind
-    await scanRows(isIt === null ? [] : told.list.withheldRows(), signal, ({ id, withheld }) => {
+  const findIn = async <Item extends { readonly Name: string | null }>(list: ServedList<Item>): Promise<void> => {
+    const { name: of } = list.list.kind
+    await scanRows(isIt === null ? [] : list.list.withheldRows(), signal, ({ id, withheld }) => {
       const { name = '', where } = withheld
       if (isIt?.(name) !== true) return
       const { reason } = faultWords(withheld)
       keep({ list: of, id, name, start: null, venue: null, where, changedAgoMs: 0, reason })
     })
-    const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, told.loadedAtMs) : Number.NEGATIVE_INFINITY
-    await scanRows(told.list.rows(), signal, (row) => {
+    const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, list.loadedAtMs) : Number.NEGATIVE_INFINITY
+    await scanRows(list.list.rows(), signal, (row) => {
       const { id, updatedAt } = row
-      const record = updatedAt <= since ? null : told.list.read(row)
+      const record = updatedAt <= since ? null : list.list.read(row)
       if (record === null) return
       const name = record.Name ?? ''
       if (isIt?.(name) === false) return
@@ -109,14 +109,14 @@ const LONGEST_TEXT = 200
 const MOST_UNSORTED = 500
 
 /** Parses a query; `null` if it is malformed. */
-export function withheldQuery(given: (name: string) => string | undefined): WithheldQuery | null {
-  const list = given('list') ?? 'events'
-  const offset = given('offset') ?? '0'
-  const fault = [...FAULTS, 'mistakes' as const].find((known) => known === given('reason')) ?? null
+export function withheldQuery(parameter: (name: string) => string | undefined): WithheldQuery | null {
+  const list = parameter('list') ?? 'events'
+  const offset = parameter('offset') ?? '0'
+  const fault = [...FAULTS, 'mistakes' as const].find((known) => known === parameter('reason')) ?? null
   if ((list !== 'events' && list !== 'venues') || !/^\d{1,9}$/.test(offset) || Number(offset) > FURTHEST) return null
-  if (fault === null && (given('reason') ?? '') !== '') return null
-  const column = given('column') || null
-  return { list, words: wordsIn(given('q') ?? ''), fault, column, offset: Number(offset) }
+  if (fault === null && (parameter('reason') ?? '') !== '') return null
+  const column = parameter('column') || null
+  return { list, words: wordsIn(parameter('q') ?? ''), fault, column, offset: Number(offset) }
 }
 
 /** Splits a search text into words in lower case. */

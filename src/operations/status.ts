@@ -193,11 +193,11 @@ function isMissed(list: ListName, { found }: StatusOptions['watched']): boolean 
 }
 
 function listStatus(
-  told: EitherList,
+  either: EitherList,
   { now, settings, ignoredColumns, watched, hasLists, allOverSinceMs }: StatusOptions,
 ) {
   const overSinceMs = allOverSinceMs()
-  const { list, freshness, drift, shrunk, isLoaded } = told
+  const { list, freshness, drift, shrunk, isLoaded } = either
   const index = hasLists ? indexOf(list) : null
   const withheld = list.withheldInAll
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
@@ -216,20 +216,20 @@ function listStatus(
     servesNothing: isLoaded && list.served === 0 && (withheld > 0 || isMissed(list.kind.name, watched)),
     suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
-    standing: listStanding(told, settings, now),
-    answers: mayAnswer(told, settings, now),
+    standing: listStanding(either, settings, now),
+    answers: mayAnswer(either, settings, now),
     // Until when callers get answers if no read succeeds before; null while they get 502.
-    answersUntil: mayAnswer(told, settings, now) ? answersUntil(told, settings, now) : null,
+    answersUntil: mayAnswer(either, settings, now) ? answersUntil(either, settings, now) : null,
     // Null if the list was never read in full.
     confirmedAgeMs: wholeMs(freshness.confirmedAgeMs(now)),
     auditedAgeMs: wholeMs(freshness.auditedAgeMs(now)),
-    lastError: told.lastFailure?.message ?? null,
+    lastError: either.lastFailure?.message ?? null,
     // Whether the error only says that the file may be half-written. It is read once it is complete.
-    waits: told.lastFailure?.kind === 'waiting',
-    nextTryInMs: Math.ceil(told.nextReadInMs),
+    waits: either.lastFailure?.kind === 'waiting',
+    nextTryInMs: Math.ceil(either.nextReadInMs),
     // The losses that the shrink guard refuses, and until when the old list is served; null if it refuses none. `until`
     // is null if the old list is not served, because its age is unknown.
-    shrunk: shrunk === null ? null : shrunkStatus(shrunk, told.ageMs(now), settings, now),
+    shrunk: shrunk === null ? null : shrunkStatus(shrunk, either.ageMs(now), settings, now),
     // The number of changes that the CRM did not report, by column, since the start.
     drift: Object.fromEntries(drift.byColumn),
   }

@@ -17,8 +17,8 @@ function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
 
 function search(rows: readonly WithheldRow[], query: Partial<WithheldQuery> = {}, pause = async () => {}) {
   const { signal } = new AbortController()
-  const asked = { list: 'events', words: [], fault: null, column: null, offset: 0, ...query } as const
-  return searchWithheld(rows, asked, signal, pause)
+  const wholeQuery = { list: 'events', words: [], fault: null, column: null, offset: 0, ...query } as const
+  return searchWithheld(rows, wholeQuery, signal, pause)
 }
 
 describe('the search of withheld rows', () => {
@@ -36,10 +36,10 @@ describe('the search of withheld rows', () => {
 
   it('tells the key that would make a value readable', async () => {
     const { signal } = new AbortController()
-    const asked = { list: 'events', words: [], fault: null, column: null, offset: 0 } as const
+    const wholeQuery = { list: 'events', words: [], fault: null, column: null, offset: 0 } as const
     const found = await searchWithheld(
       [row(1)],
-      asked,
+      wholeQuery,
       signal,
       async () => {},
       ([text]) => `write ${text} otherwise`,
