@@ -6,7 +6,7 @@ import { readAccessLog } from './access-log.ts'
 const ID = '7e016ac6-5cee-4fd6-be12-faa34a6761ef'
 
 /** Reads a log, and returns what it asks as `2 GET /path text/xml`. */
-async function asked(lines: readonly string[], basePath = ''): Promise<readonly string[]> {
+async function questionsIn(lines: readonly string[], basePath = ''): Promise<readonly string[]> {
   using folder = new WorkFolder({ log: lines.join('\n') })
   const { questions } = await readAccessLog(folder.at('log'), basePath, ['*/*'])
   return questions.map(({ method, path, accept, weight }) => `${weight} ${method} ${path} ${accept}`)
@@ -60,7 +60,7 @@ describe('combined logs', () => {
       `1 GET /API/Events/%7b${ID.toUpperCase()}%7D/ */*`,
     ],
   ])('%s', async (_, line, expected) => {
-    expect(await asked([line])).toEqual([expected])
+    expect(await questionsIn([line])).toEqual([expected])
   })
 
   it('takes the path below the base path, in any case, and leaves out all others', async () => {
@@ -75,7 +75,7 @@ describe('combined logs', () => {
       '/crm/api/events',
       `/crm/api/eventsx/${ID}`,
     ]
-    expect(await asked(paths.map(line), '/crm')).toEqual([`1 GET /api/events/${ID} */*`, '1 GET /api/events */*'])
+    expect(await questionsIn(paths.map(line), '/crm')).toEqual([`1 GET /api/events/${ID} */*`, '1 GET /api/events */*'])
   })
 
   it('leaves out path parameters, and asks an address in the place of an id as malformed', async () => {
@@ -85,7 +85,7 @@ describe('combined logs', () => {
       '/api/events/otto@example.org',
       '/api/venues/otto%40example.org/',
     ]
-    expect(await asked(paths.map(line))).toEqual([
+    expect(await questionsIn(paths.map(line))).toEqual([
       `1 GET /api/events/${ID}/venue */*`,
       '1 GET /api/events/malformed */*',
       '1 GET /api/venues/malformed/ */*',
@@ -126,7 +126,7 @@ describe('W3C logs', () => {
       '#Fields: cs-uri-stem cs-method',
       `/api/venues/${ID} HEAD`,
     ]
-    expect(await asked(lines)).toEqual([
+    expect(await questionsIn(lines)).toEqual([
       `1 GET /api/events/${ID} application/hal+json, */*; q=0.1`,
       `1 HEAD /api/venues/${ID} */*`,
     ])

@@ -103,9 +103,9 @@ export function parseXml(text: string): ParsedBody {
   parser.on('comment', () => asides++)
   parser.on('processinginstruction', () => asides++)
   parser.on('opentag', (tag) => {
-    const given = Object.values(tag.attributes)
-    names.push(tag.name, ...given.filter(isDeclaration).map(({ name, value }) => `${name}=${value}`))
-    attributes.push(given.map((one) => (isDeclaration(one) ? one.value : `@${one.local}`)).join(' '))
+    const all = Object.values(tag.attributes)
+    names.push(tag.name, ...all.filter(isDeclaration).map(({ name, value }) => `${name}=${value}`))
+    attributes.push(all.map((one) => (isDeclaration(one) ? one.value : `@${one.local}`)).join(' '))
     around.push({ tag, children: [], text: '' })
   })
   parser.on('closetag', () => {

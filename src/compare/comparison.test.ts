@@ -61,10 +61,10 @@ async function compared(old: readonly Reply[], fresh: readonly Reply[], question
     askNew: () => Promise.resolve(fresh[Math.min(at++, fresh.length - 1)] ?? answer(0)),
     onOutcome: (outcome) => outcomes.push(outcome),
   })
-  const told = outcomes.map(({ class: kind, findings }) =>
+  const judgements = outcomes.map(({ class: kind, findings }) =>
     [kind, ...findings.map((one) => `${one.class} ${one.at}`)].join(' '),
   )
-  return { told, atMs, ending }
+  return { told: judgements, atMs, ending }
 }
 
 describe('when answers differ', () => {

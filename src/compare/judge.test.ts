@@ -12,7 +12,7 @@ function reply(type: string, body: string, more: Partial<Reply> = {}): Reply {
   return { status: 200, problem: null, headers, body: new TextEncoder().encode(body), ...more }
 }
 
-function told(type: string, old: string, fresh: string): readonly string[] {
+function judgementOf(type: string, old: string, fresh: string): readonly string[] {
   const { class: kind, findings } = judge(QUESTION, reply(type, old), reply(type, fresh))
   return [kind, ...findings.map(({ what, at }) => `${what} at ${at}`)]
 }
@@ -92,11 +92,11 @@ describe('bodies with the same meaning', () => {
       fc.assert(
         fc.property(record, (sample) => {
           const body = json(sample)
-          expect(told('application/json', rewrite(body), body)).toEqual([
+          expect(judgementOf('application/json', rewrite(body), body)).toEqual([
             'sameMeaning',
             expect.stringContaining(`${what} at /`),
           ])
-          expect(told('application/json', body, body)).toEqual(['sameBytes'])
+          expect(judgementOf('application/json', body, body)).toEqual(['sameBytes'])
         }),
       )
     },
@@ -108,11 +108,11 @@ describe('bodies with the same meaning', () => {
       fc.assert(
         fc.property(record, (sample) => {
           const body = xml(sample)
-          expect(told('text/xml', rewrite(body), body)).toEqual([
+          expect(judgementOf('text/xml', rewrite(body), body)).toEqual([
             'sameMeaning',
             expect.stringContaining(`${what} at /`),
           ])
-          expect(told('text/xml', body, body)).toEqual(['sameBytes'])
+          expect(judgementOf('text/xml', body, body)).toEqual(['sameBytes'])
         }),
       )
     },
@@ -122,11 +122,11 @@ describe('bodies with the same meaning', () => {
     fc.assert(
       fc.property(record, fc.subarray([...JSON_FORMS]), fc.subarray([...XML_FORMS]), (sample, some, others) => {
         const rewritten = some.reduce((body, [, rewrite]) => rewrite(body), json(sample))
-        expect(told('application/hal+json', rewritten, json(sample))[0]).toBe(
+        expect(judgementOf('application/hal+json', rewritten, json(sample))[0]).toBe(
           some.length === 0 ? 'sameBytes' : 'sameMeaning',
         )
         const rewrittenXml = others.reduce((body, [, rewrite]) => rewrite(body), xml(sample))
-        expect(told('application/xml', rewrittenXml, xml(sample))[0]).toBe(
+        expect(judgementOf('application/xml', rewrittenXml, xml(sample))[0]).toBe(
           others.length === 0 ? 'sameBytes' : 'sameMeaning',
         )
       }),
@@ -161,7 +161,7 @@ describe('bodies with another meaning', () => {
           ['text/json', json],
           ['text/xml', xml],
         ] as const) {
-          const [kind, ...found] = told(type, write(sample), write(change(sample)))
+          const [kind, ...found] = judgementOf(type, write(sample), write(change(sample)))
           expect([kind, found.length]).toEqual(['different', 1])
           expect(found[0]).toMatch(what)
         }
@@ -201,7 +201,7 @@ describe('bodies with another meaning', () => {
     ['no JSON at all', '<p>', '{}', 'not JSON at 0 at /'],
     ['a member called __proto__', '{"__proto__":1}', '{}', 'missing here at /__proto__'],
   ])('%s', (_, old, fresh, what) => {
-    expect(told('application/json', old, fresh).slice(0, 2)).toEqual(['different', what])
+    expect(judgementOf('application/json', old, fresh).slice(0, 2)).toEqual(['different', what])
   })
 
   it.each([
@@ -225,7 +225,7 @@ describe('bodies with another meaning', () => {
     ['a name that looks like a number', '<E><Name>1.0</Name></E>', '<E><Name>1.00</Name></E>', 'another text at /Name'],
     ['XML that is not closed', '<E><N>', '<E><N></N></E>', 'not XML at 1:6: unclosed tag: N at /'],
   ])('%s', (_, old, fresh, what) => {
-    expect(told('application/xml', old, fresh).slice(0, 2)).toEqual(['different', what])
+    expect(judgementOf('application/xml', old, fresh).slice(0, 2)).toEqual(['different', what])
   })
 })
 

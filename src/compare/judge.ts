@@ -122,9 +122,9 @@ function family(reply: Reply): string {
 /** Whether the most specific range of an `Accept` that matches a type has q=0. */
 function excludes(accept: string, type: string): boolean {
   const ranges = accept.toLowerCase().split(',')
-  const asked = ranges.map((range) => range.split(';').map((part) => part.trim()))
+  const parsedRanges = ranges.map((range) => range.split(';').map((part) => part.trim()))
   const most = [type, `${type.split('/')[0]}/*`, '*/*']
-    .map((name) => asked.find(([range]) => range === name))
+    .map((name) => parsedRanges.find(([range]) => range === name))
     .find((range) => range !== undefined)
   return most?.some((part) => /^q=0(?:\.0*)?$/.test(part)) ?? false
 }

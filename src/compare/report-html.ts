@@ -49,12 +49,12 @@ ${further}
 `
 }
 
-function countsTable({ table, counts, asked }: ComparisonTally): string {
+function countsTable({ table, counts, comparisons }: ComparisonTally): string {
   const head = ['endpoint and type', 'asked', ...CLASSES.map(titleOf)]
     .map((title) => `<th scope="col">${title}</th>`)
     .join('')
   const rows = [...table].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, MOST_TABLE_ROWS)
-  const share = CLASSES.map((kind) => `<td>${percent(counts[kind], asked)}</td>`).join('')
+  const share = CLASSES.map((kind) => `<td>${percent(counts[kind], comparisons)}</td>`).join('')
   return `<div class="wide" tabindex="0"><table class="counts">
 <thead><tr>${head}</tr></thead>
 <tbody>${rows.map(([name, of]) => countsRow(name, of)).join('\n')}</tbody>

@@ -16,8 +16,8 @@ export function reportJson(tally: ComparisonTally, subject: Subject): string {
     const example = { path, accept, old: shortText(group.old), new: shortText(group.new) }
     return { class: group.class, what: group.what, at: group.at, count: group.count, example }
   })
-  const { asked, counts } = tally
-  return JSON.stringify({ asked, counts, differences, verdict: verdictOf(tally, subject) })
+  const { comparisons, counts } = tally
+  return JSON.stringify({ asked: comparisons, counts, differences, verdict: verdictOf(tally, subject) })
 }
 
 const MOST_SHOWN = 10

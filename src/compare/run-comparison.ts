@@ -73,7 +73,7 @@ export async function runComparison(options: RunOptions): Promise<ComparisonResu
     }
     const onReplies = tally.noteFields.bind(tally)
     const ending = await compareServices({ ...options, questions: left, onOutcome, onReplies })
-    return { ok: true, tally, total: Math.max(total, tally.asked), ending }
+    return { ok: true, tally, total: Math.max(total, tally.comparisons), ending }
   } catch (cause) {
     const code = codeOf(cause)
     if (code === null) throw new Error('the comparison failed', { cause })

@@ -82,7 +82,7 @@ export class ComparisonTally {
     for (const name of is) if (!was.includes(name) && !OF_THE_CONNECTION.has(name)) this.onlyNew.add(name)
   }
 
-  get asked(): number {
+  get comparisons(): number {
     return CLASSES.reduce((sum, name) => sum + this.counts[name], 0)
   }
 

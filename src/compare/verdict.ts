@@ -19,9 +19,10 @@ export interface Subject {
 
 /** Says in one sentence how alike the services are. */
 export function verdictOf(tally: ComparisonTally, { total, ending, isLog }: Subject): string {
-  const { counts, asked } = tally
+  const { counts, comparisons } = tally
   const parts: string[] = []
-  if (ending.kind !== 'complete') parts.push(`Not finished, ${count(asked)} of ${count(total)} comparisons made: `)
+  if (ending.kind !== 'complete')
+    parts.push(`Not finished, ${count(comparisons)} of ${count(total)} comparisons made: `)
   const rest = [
     `${count(counts.sameBytes)} the same to the byte`,
     `${count(counts.sameMeaning)} the same in meaning`,
@@ -29,9 +30,9 @@ export function verdictOf(tally: ComparisonTally, { total, ending, isLog }: Subj
     `${count(counts.changing)} changing`,
   ].join(', ')
   const [most] = tally.groups()
-  if (counts.different === 0) parts.push(`nothing is different in ${howMany(asked, 'answer')} (${rest})`)
+  if (counts.different === 0) parts.push(`nothing is different in ${howMany(comparisons, 'answer')} (${rest})`)
   else {
-    const share = `${count(counts.different)} of ${howMany(asked, 'answer')}`
+    const share = `${count(counts.different)} of ${howMany(comparisons, 'answer')}`
     const example = most === undefined ? '' : `, most often ${most.what} at ${most.at}`
     parts.push(`${share} ${counts.different === 1 ? 'is' : 'are'} different${example} (${rest})`)
   }
