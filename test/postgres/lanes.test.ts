@@ -100,7 +100,7 @@ describeWithPostgres('the connections of a lane', () => {
       written: 'crm.event',
       quoted: 'crm.event',
       idColumn: 'event_id',
-      said: { from: 'crm.event', updatedAt: null, updatedAtIn: null, fields: {} },
+      tableSettings: { from: 'crm.event', updatedAt: null, updatedAtIn: null, fields: {} },
       stock: { fields: { Id: 'event_id' } },
       named: [],
       get instead(): never {

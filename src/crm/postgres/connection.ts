@@ -97,8 +97,8 @@ export class Connection {
   async query(text: string, values: QueryValues = []): Promise<QueryAnswer> {
     if (this.lost) throw this.#whyLost()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
-    const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
-    return answerOf(await this.#withinLimit(asked))
+    const reply = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
+    return answerOf(await this.#withinLimit(reply))
   }
 
   /**
@@ -121,9 +121,9 @@ export class Connection {
     return this.#batches?.isOver === false
   }
 
-  async #withinLimit<Value>(asked: Promise<Value>): Promise<Value> {
+  async #withinLimit<Value>(reply: Promise<Value>): Promise<Value> {
     try {
-      const value = await withTimeout(this.time, this.limitMs, asked)
+      const value = await withTimeout(this.time, this.limitMs, reply)
       if (value !== TIMED_OUT) return value
     } catch (cause) {
       const failed = postgresFailureOf(cause, this.where)
@@ -219,9 +219,13 @@ export class Opener {
     const { ca, absolute, descriptors } = this.settings
     const root = sslRootCert === 'system' ? null : (sslRootCert ?? ca)
     const certificates: Certificates = {}
-    for (const [name, given] of [['ca', root] as const, ['cert', sslCert] as const, ['key', sslKey] as const]) {
-      if (given === null) continue
-      const path = absolute(given)
+    for (const [name, configuredPath] of [
+      ['ca', root] as const,
+      ['cert', sslCert] as const,
+      ['key', sslKey] as const,
+    ]) {
+      if (configuredPath === null) continue
+      const path = absolute(configuredPath)
       try {
         certificates[name] = descriptors.take(() => regularText(path))
       } catch {

@@ -21,7 +21,7 @@ const NEVER = '2222-02-22 22:22:22'
 export async function* examineTable(
   transaction: Transaction,
   known: KnownTable,
-  { name, written, quoted, said }: ListTable,
+  { name, written, quoted, tableSettings }: ListTable,
 ): AsyncGenerator<string, void, void> {
   const { updatedAt } = known
   const rights = await transaction.query(RIGHTS, [quoted])
@@ -36,8 +36,8 @@ export async function* examineTable(
     yield `${written} has no column for crm.${name}.updatedAt, so every refresh reads all of it`
     return
   }
-  if (updatedAt !== said.updatedAt) {
-    yield `${written} has no column ${said.updatedAt}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`
+  if (updatedAt !== tableSettings.updatedAt) {
+    yield `${written} has no column ${tableSettings.updatedAt}, so ${updatedAt} is read instead; to confirm this, set crm.${name}.updatedAt: ${updatedAt}`
   }
   if (!(await usesIndex(transaction, known.select, quote(updatedAt)))) {
     const orUseless =

@@ -46,7 +46,7 @@ it('a connection that is lost needs no second one to explain it', async () => {
       return { connection: 'one', query, async end() {} }
     },
   }
-  const list = { quoted: '"events"', said: { updatedAt: null }, idColumn: 'id', named: [], instead: new Map() }
+  const list = { quoted: '"events"', tableSettings: { updatedAt: null }, idColumn: 'id', named: [], instead: new Map() }
   const lane = new TableLane(list as never, session as never)
   await lane.open()
   const gone = new PostgresFailure('misconfigured', 'the server has no database of the name', '3D000', true)

@@ -44,7 +44,7 @@ export async function knownTable(transaction: Transaction, list: ListTable): Pro
   const shape = await tableShape(transaction, list)
   const { columns, nulls } = shape
   mustHaveColumns(shape, list)
-  const { updatedAt: key, updatedAtIn } = list.said
+  const { updatedAt: key, updatedAtIn } = list.tableSettings
   const updatedAt = key === null ? null : (columnFor(key, list, columns) ?? null)
   mustHaveMoments(shape, updatedAt, list)
   const isWall = isWallTime(shape, updatedAt)

@@ -14,7 +14,7 @@ export interface ListTable {
   readonly written: string
   /** The name in SQL. Its parts are case-sensitive. */
   readonly quoted: string
-  readonly said: TableSettings
+  readonly tableSettings: TableSettings
   readonly idColumn: string
   /** The mapping of a view made for Marquee, as the stream declares it. */
   readonly stock: Pick<Stream, 'fields' | 'active' | 'showOnWeb'>
@@ -33,11 +33,11 @@ const OLDER_NAME = 'changed_at'
  */
 export function listTable(
   { list, fields }: RecordTable,
-  said: TableSettings,
+  tableSettings: TableSettings,
   further: readonly FurtherField[],
 ): ListTable {
   const own = [...fields, LINKS, ...further].map(({ name }) => [name, snakeCase(name)] as const)
-  const isStock = (name: string): boolean => !Object.hasOwn(said.fields, name)
+  const isStock = (name: string): boolean => !Object.hasOwn(tableSettings.fields, name)
   const showOnWeb = list === 'events' ? [{ column: 'show_on_web', oneOf: [true] }] : null
   const setting: ListSetting = settingOf(
     {
@@ -45,27 +45,27 @@ export function listTable(
       active: [{ column: 'active', oneOf: [true] }],
       showOnWeb,
     },
-    said,
+    tableSettings,
   )
   const named = mappedColumns(setting)
   const idColumn = columnName(setting, 'Id')
   return {
     name: list,
-    written: said.from,
-    quoted: said.from.split('.').map(quote).join('.'),
-    said,
+    written: tableSettings.from,
+    quoted: tableSettings.from.split('.').map(quote).join('.'),
+    tableSettings,
     idColumn,
     stock: {
       fields: { Id: snakeCase('Id'), ...Object.fromEntries(own) },
       active: { active: [true] },
       ...(showOnWeb === null ? {} : { showOnWeb: { show_on_web: [true] } }),
     },
-    named: said.updatedAt === null ? named : [...named, { column: said.updatedAt, key: 'updatedAt' }],
+    named: tableSettings.updatedAt === null ? named : [...named, { column: tableSettings.updatedAt, key: 'updatedAt' }],
     instead: new Map<string, string | null>([
       ...(isStock(LINKS.name) ? [[snakeCase(LINKS.name), null] as const] : []),
       // A further field may have its own name as well: nobody makes a view for it.
       ...further.filter(({ name }) => isStock(name)).map(({ name }) => [snakeCase(name), name] as const),
-      ...(said.updatedAt === 'updated_at' ? [['updated_at', OLDER_NAME] as const] : []),
+      ...(tableSettings.updatedAt === 'updated_at' ? [['updated_at', OLDER_NAME] as const] : []),
     ]),
   }
 }

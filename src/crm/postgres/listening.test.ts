@@ -50,7 +50,7 @@ describe('hints that something changed', () => {
 })
 
 describe('what a notification names', () => {
-  async function told(...payloads: readonly string[]): Promise<unknown[]> {
+  async function hintsOf(...payloads: readonly string[]): Promise<unknown[]> {
     const time = new VirtualTime(1)
     const hints = new Hints(time)
     const seen: Parameters<OnHint>[0][] = []
@@ -67,10 +67,10 @@ describe('what a notification names', () => {
     ['a,*', 'all'],
     [Array.from({ length: 1001 }, (_, number) => `${number}`).join(','), 'all'],
   ] as const)('%p', async (payload, ids) => {
-    expect(await told(payload)).toEqual([ids])
+    expect(await hintsOf(payload)).toEqual([ids])
   })
 
   it('is collected where notifications follow closely', async () => {
-    expect(await told('a', 'b', '', 'c')).toEqual([['a'], ['b', 'c']])
+    expect(await hintsOf('a', 'b', '', 'c')).toEqual([['a'], ['b', 'c']])
   })
 })

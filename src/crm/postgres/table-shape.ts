@@ -52,7 +52,7 @@ type Named = Pick<ListTable, 'name' | 'written' | 'quoted'>
 export function mustHaveColumns({ columns }: TableShape, list: ListTable): void {
   const missing = list.named.filter(({ column }) => columnFor(column, list, columns) === undefined)
   if (missing.length === 0) return
-  const { written, name, said: settings } = list
+  const { written, name, tableSettings: settings } = list
   const saysFields = Object.keys(settings.fields).length > 0
   const words = new Set(missing.map(({ column }) => `${column}${nearHint(column, columns.keys())}`))
   // A condition can only be replaced as a whole.
@@ -81,7 +81,7 @@ export function mustHaveColumns({ columns }: TableShape, list: ListTable): void 
   throw new PostgresFailure('misconfigured', message, null, false)
 }
 
-function saysCondition(settings: ListTable['said'], key: 'active' | 'showOnWeb'): boolean {
+function saysCondition(settings: ListTable['tableSettings'], key: 'active' | 'showOnWeb'): boolean {
   return new Map<string, unknown>(Object.entries(settings)).get(key) !== undefined
 }
 
@@ -91,11 +91,15 @@ function nearHint(column: string, names: Iterable<string>): string {
 }
 
 /** Throws a failure if the updatedAt column is not a timestamp, which the comparison requires. */
-export function mustHaveMoments(shape: TableShape, updatedAt: string | null, { name, written, said }: ListTable): void {
+export function mustHaveMoments(
+  shape: TableShape,
+  updatedAt: string | null,
+  { name, written, tableSettings }: ListTable,
+): void {
   const type = shape.columns.get(updatedAt ?? '')
   if (type === undefined) return
   const isMoment = type.startsWith('timestamp')
-  if (isMoment && (said.updatedAtIn === null || isWallTime(shape, updatedAt))) return
+  if (isMoment && (tableSettings.updatedAtIn === null || isWallTime(shape, updatedAt))) return
   const column = `the column ${updatedAt} of ${written} is of the type ${type}`
   const message = isMoment
     ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`

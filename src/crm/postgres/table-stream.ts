@@ -101,10 +101,11 @@ export function tableStream(list: ListTable, lanes: Lanes, watch: ((hint: OnHint
   }
 
   const stream: Stream = { ...list.stock, repeats: 'neither', full }
-  if (list.said.updatedAt === null) return watch === null ? stream : { ...stream, watch: (_, hint) => watch(hint) }
+  if (list.tableSettings.updatedAt === null)
+    return watch === null ? stream : { ...stream, watch: (_, hint) => watch(hint) }
   return {
     ...stream,
-    updatedAt: list.said.updatedAt,
+    updatedAt: list.tableSettings.updatedAt,
     since: (context, from) =>
       inTransaction(context, ({ transaction, known }) => rowsIn(transaction, known, known.selectSince, [from])),
     ids: (context) =>
@@ -117,8 +118,8 @@ export function tableStream(list: ListTable, lanes: Lanes, watch: ((hint: OnHint
         const missing = new Map(ids.map((id) => [plainId(id, known.idType), id]))
         missing.delete(null)
         // A text that is no UUID would be an error where the column is of UUIDs.
-        const asked = hasPlainIds(known.idType) ? [...missing.values()] : ids
-        for await (const answer of transaction.scan(known.selectByIds, [asked])) {
+        const idsToFind = hasPlainIds(known.idType) ? [...missing.values()] : ids
+        for await (const answer of transaction.scan(known.selectByIds, [idsToFind])) {
           const rows = known.rowsOf(answer)
           for (const row of rows) missing.delete(plainId(plainText(row[list.idColumn] ?? null) ?? '', known.idType))
           yield { rows: rows.map(rowOfCells) }
