@@ -19,7 +19,7 @@ const wallTime = (column: string): FieldSource => ({
 })
 
 /** The events of Dynamics 365 Marketing and Customer Insights, with the configuration's changes. */
-export function eventsSetting(said: CrmSettings<'dataverse'>['events']): TableSetting {
+export function eventsSetting(own: CrmSettings<'dataverse'>['events']): TableSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_eventid'),
@@ -40,10 +40,10 @@ export function eventsSetting(said: CrmSettings<'dataverse'>['events']): TableSe
       { column: 'msevtmgt_istemplate', oneOf: [100_000_002] },
     ],
   } as const
-  return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
+  return { ...stock, ...own, fields: { ...stock.fields, ...own.fields } }
 }
 
-export function venuesSetting(said: CrmSettings<'dataverse'>['venues']): TableSetting {
+export function venuesSetting(own: CrmSettings<'dataverse'>['venues']): TableSetting {
   const stock = {
     fields: {
       Id: columnSource('msevtmgt_venueid'),
@@ -66,5 +66,5 @@ export function venuesSetting(said: CrmSettings<'dataverse'>['venues']): TableSe
     active: ACTIVE,
     showOnWeb: null,
   }
-  return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
+  return { ...stock, ...own, fields: { ...stock.fields, ...own.fields } }
 }
