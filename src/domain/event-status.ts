@@ -13,8 +13,8 @@ export function statusPosition(further: readonly FurtherField[]): number {
 
 /** Returns what a text means: `Cancelled (illness)` is cancelled. `null` if it means none of the four. */
 export function statusSaid(text: string): EventStatus | null {
-  const said = trimWhiteSpace(text).toLowerCase()
-  return EVENT_STATUSES.find((word) => beginsWithWord(said, word)) ?? null
+  const words = trimWhiteSpace(text).toLowerCase()
+  return EVENT_STATUSES.find((word) => beginsWithWord(words, word)) ?? null
 }
 
 /** Returns true if a text begins with `word`, and no letter follows it. */

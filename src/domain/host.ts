@@ -6,10 +6,10 @@ export function isLoopback(address: string): boolean {
 }
 
 /** Normalizes a host: IPv6 addresses and names have several spellings. */
-export function canonicalHost(given: string): string {
+export function canonicalHost(name: string): string {
   // URLs cannot contain an address with a zone (`fe80::1%eth0`).
-  if (isIP(given) !== 6 || given.includes('%')) return given.toLowerCase()
-  return new URL(`http://[${given}]`).hostname.slice(1, -1)
+  if (isIP(name) !== 6 || name.includes('%')) return name.toLowerCase()
+  return new URL(`http://[${name}]`).hostname.slice(1, -1)
 }
 
 /** Returns true if requests to this origin are sent over the network unencrypted. */

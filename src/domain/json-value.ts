@@ -53,34 +53,34 @@ function isValue(value: unknown): value is JsonValue {
 export type JsonFields = Partial<Readonly<Record<string, unknown>>>
 
 /** Returns the properties of a parsed JSON object; none for any other value. */
-export function fieldsOf(given: unknown): JsonFields {
-  return typeof given === 'object' && given !== null ? { ...given } : {}
+export function fieldsOf(value: unknown): JsonFields {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-export function numberAt(given: JsonFields, name: string): number {
-  const value = given[name]
+export function numberAt(fields: JsonFields, name: string): number {
+  const value = fields[name]
   if (typeof value !== 'number' || !(value >= 0)) throw new Error(`${name} must be a number, 0 or more`)
   return value
 }
 
-export function countAt(given: JsonFields, name: string): number {
-  const value = numberAt(given, name)
+export function countAt(fields: JsonFields, name: string): number {
+  const value = numberAt(fields, name)
   if (!Number.isSafeInteger(value)) throw new Error(`${name} must be a whole number`)
   return value
 }
 
-export function textAt(given: JsonFields, name: string): string {
-  const value = given[name]
+export function textAt(fields: JsonFields, name: string): string {
+  const value = fields[name]
   if (typeof value !== 'string') throw new Error(`${name} must be a text`)
   return value
 }
 
-export function textOrNullAt(given: JsonFields, name: string): string | null {
-  return given[name] === null ? null : textAt(given, name)
+export function textOrNullAt(fields: JsonFields, name: string): string | null {
+  return fields[name] === null ? null : textAt(fields, name)
 }
 
-export function listAt(given: JsonFields, name: string): readonly unknown[] {
-  const value = given[name]
+export function listAt(fields: JsonFields, name: string): readonly unknown[] {
+  const value = fields[name]
   if (!Array.isArray(value)) throw new Error(`${name} must be a list`)
   return value
 }

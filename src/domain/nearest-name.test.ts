@@ -18,8 +18,8 @@ describe('the nearest name', () => {
     ['x', null],
     ['', null],
     ['maxAge'.repeat(50), null],
-  ])('to %s is %s', (given, nearest) => {
-    expect(nearestName(given, ['maxAge', 'refreshEvery', 'staleIfError'])).toBe(nearest)
+  ])('to %s is %s', (spelling, nearest) => {
+    expect(nearestName(spelling, ['maxAge', 'refreshEvery', 'staleIfError'])).toBe(nearest)
   })
 
   it('is a name that looks the same and has its accents written apart', () => {

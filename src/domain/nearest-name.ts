@@ -6,15 +6,15 @@ const MOST_NAMES = 5000
  * Returns the name that was most likely meant: equal except for case, or with few typing errors; `null` if none is
  * near.
  */
-export function nearestName(given: string, names: Iterable<string>): string | null {
-  if (given.length > LONGEST) return null
-  const wanted = foldedCase(given)
+export function nearestName(spelling: string, names: Iterable<string>): string | null {
+  if (spelling.length > LONGEST) return null
+  const wanted = foldedCase(spelling)
   let best: string | null = null
-  let bestSlips = Math.max(1, Math.floor(given.length / 3)) + 1
+  let bestSlips = Math.max(1, Math.floor(spelling.length / 3)) + 1
   let looked = 0
   for (const name of names) {
     if (++looked > MOST_NAMES) break
-    if (Math.abs(name.length - given.length) >= bestSlips) continue
+    if (Math.abs(name.length - spelling.length) >= bestSlips) continue
     const slips = slipsBetween(wanted, foldedCase(name))
     if (slips < bestSlips) {
       best = name

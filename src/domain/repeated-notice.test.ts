@@ -19,6 +19,6 @@ it('tells of a row again that was well in between', () => {
 
 it('names no more than twenty rows', () => {
   const notice = new RepeatedNotice()
-  const told = Array.from({ length: 1000 }, (_, row) => notice.isNew(1, String(row)))
-  expect(told.filter(Boolean)).toHaveLength(20)
+  const notices = Array.from({ length: 1000 }, (_, row) => notice.isNew(1, String(row)))
+  expect(notices.filter(Boolean)).toHaveLength(20)
 })
