@@ -63,9 +63,9 @@ export function stateSaid(text: string): (typeof STATES)[number] | null {
 
 /** As `stateSaid`, with the beginning of the text up to the word that says it. */
 export function stateBegun(text: string): { readonly state: (typeof STATES)[number]; readonly word: string } | null {
-  const said = text.trim()
-  for (const { index } of said.matchAll(/(?<=[\p{L}\p{M}])(?![\p{L}\p{M}])/gu)) {
-    const word = said.slice(0, index)
+  const sentence = text.trim()
+  for (const { index } of sentence.matchAll(/(?<=[\p{L}\p{M}])(?![\p{L}\p{M}])/gu)) {
+    const word = sentence.slice(0, index)
     const bare = bareName(word)
     const state = STATES.find((each) => hasWord(known.states[each], bare)) ?? stateEnding(word)
     if (state !== undefined) return { state, word }
@@ -84,9 +84,9 @@ const LONGEST_STATE = 40
 function stateEnding(text: string): 'cancelled' | 'postponed' | undefined {
   const words = text.split(/[^\p{L}\p{M}]+/u).map(bareName)
   if (words.some((word) => hasWord(NEGATIONS, word))) return undefined
-  const said = [words.at(-1) ?? '', words.slice(-2).join('')]
-  if (said.some((word) => hasWord(CANCELLED_WORDS, word))) return 'cancelled'
-  return said.some((word) => hasWord('verschoben vertagt postponed', word)) ? 'postponed' : undefined
+  const ends = [words.at(-1) ?? '', words.slice(-2).join('')]
+  if (ends.some((word) => hasWord(CANCELLED_WORDS, word))) return 'cancelled'
+  return ends.some((word) => hasWord('verschoben vertagt postponed', word)) ? 'postponed' : undefined
 }
 
 const CANCELLED_WORDS: Names = `${known.states.cancelled} absage`

@@ -87,13 +87,13 @@ function statusOf(
   if ([...states.values()].includes('postponed'))
     facts.push('if Start has the new date, write rescheduled for postponed')
   const lines: FurtherProposal[] = [{ key: 'Status', type: 'text', value, evidence: facts.join('; ') }]
-  const told = column.texts.find(({ text }) => saysMore(text))
-  if (told !== undefined) {
+  const longText = column.texts.find(({ text }) => saysMore(text))
+  if (longText !== undefined) {
     lines.push({
       key: 'StatusText',
       type: 'text',
       value: name,
-      evidence: `calendars show it; e.g. ${told.text.trim()}`,
+      evidence: `calendars show it; e.g. ${longText.text.trim()}`,
     })
   }
   return { column, lines }

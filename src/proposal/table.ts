@@ -76,9 +76,9 @@ async function lookAtPart(path: string, file: string, part: string | null): Prom
     return 'contains U+0000, which no text does; most likely it is incomplete, or not a list'
   }
   const head = decoder.decode(bytes.subarray(0, HEAD_BYTES))
-  const said = /^"?sep=([,;\t|])"?[ \t]*\r?\n/i.exec(head)
-  const delimiter = said?.[1] ?? delimiterOf(head)
-  const rows = csvTable(bytes, decoder, delimiter, said !== null)
+  const line = /^"?sep=([,;\t|])"?[ \t]*\r?\n/i.exec(head)
+  const delimiter = line?.[1] ?? delimiterOf(head)
+  const rows = csvTable(bytes, decoder, delimiter, line !== null)
   return typeof rows === 'string' ? rows : [{ ...about, encoding, delimiter, ...rows }]
 }
 
