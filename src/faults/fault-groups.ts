@@ -73,10 +73,10 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
         return `Correct ${apart(name)}, which are read together${isExpected}${keyEnd(found, expected, textKeyFor)}`
       const orders = Map.groupBy(found, ({ value }) => insteadOf(value, expected))
       orders.delete(null)
-      const told = Array.from(orders, ([order, same]) => `${order} for ${same.map(shownValue).join(', ')}`)
-      const some = told.length > 2 ? [...told.slice(0, 1), 'and so on'] : told
+      const parts = Array.from(orders, ([order, same]) => `${order} for ${same.map(shownValue).join(', ')}`)
+      const some = parts.length > 2 ? [...parts.slice(0, 1), 'and so on'] : parts
       const end = expected?.kind === 'guid' ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor, name)
-      return `Correct ${name}${told.length === 0 ? isExpected : `: ${some.join(', ')}`}${end}`
+      return `Correct ${name}${parts.length === 0 ? isExpected : `: ${some.join(', ')}`}${end}`
     }
     case 'missing':
       if (name.includes(JOINT)) return `Fill in ${apart(name)}, which are read together.`

@@ -34,19 +34,19 @@ export async function unmatchedVenues(lists: ServedLists, texts: Texts): Promise
   for (const [venue, count] of unmatched) if (count === 0) known.delete(venue)
   const counts = [...unmatched].filter(([venue, count]) => count > 0 && !isHeld(venue))
   const byCount = counts.toSorted(([, left], [, right]) => right - left)
-  const told: Suspicion[] = []
+  const suspicions: Suspicion[] = []
   const names = [...texts.venues.venueTexts]
     .flatMap(([venue, { text }]) => (isHeld(venue) ? [text] : []))
     .slice(0, MOST_COMPARED)
   for (const [venue, count] of byCount.slice(0, MOST_TEXTS)) {
-    told.push(suspicionOf(venue, count, lists, known, names))
+    suspicions.push(suspicionOf(venue, count, lists, known, names))
     await yieldToEventLoop()
   }
   const more = byCount.slice(MOST_TEXTS)
   const count = more.reduce((sum, [, rows]) => sum + rows, 0)
   const example = `${howMany(more.length, 'text')} besides those above`
   const what = 'contains more texts that match no venue'
-  return count === 0 ? told : [...told, { column: known.column, what, count, example, where: null }]
+  return count === 0 ? suspicions : [...suspicions, { column: known.column, what, count, example, where: null }]
 }
 
 /** The events that name a venue, if there are no venues at all; empty if no event names one. */
