@@ -119,7 +119,7 @@ function pagesOf({ list, kind, member }: RecordTable): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
   // The venues of the page's events, if the query asks for them (contract §4.4).
   const included = list === 'events' ? NAMES.venues : null
-  const asked = 'The published venues of the events of this page; present only with `include=venue`.'
+  const description = 'The published venues of the events of this page; present only with `include=venue`.'
   const halLinks = { self: referTo('HalLink'), next: referTo('HalLink') }
   return {
     [page]: withOptional(
@@ -128,13 +128,13 @@ function pagesOf({ list, kind, member }: RecordTable): JsonObject {
         _links: { type: 'array', minItems: 1, maxItems: 2, items: referTo('Link') },
         _embedded: { type: 'null' },
       }),
-      included && { [VENUES.member]: arrayOf(included.record, asked) },
+      included && { [VENUES.member]: arrayOf(included.record, description) },
     ),
     [halPage]: objectOf(`A page of ${list} as HAL JSON. The link \`next\` is present if there are more.`, {
       _links: { type: 'object', required: ['self'], properties: halLinks },
       _embedded: withOptional(
         objectOf(`The ${kind}s of this page.`, { [kind]: { type: 'array', items: referTo(hal) } }),
-        included && { [VENUES.kind]: arrayOf(included.hal, asked) },
+        included && { [VENUES.kind]: arrayOf(included.hal, description) },
       ),
     }),
   }

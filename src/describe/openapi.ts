@@ -148,11 +148,11 @@ export function openApi(instance: Instance): JsonObject {
   const prefix = basePath === '/' ? '' : basePath
   const refusals = new Map<string, JsonObject>()
   for (const each of paths) {
-    const asked = `${prefix}${each.path.replace('{id}', examples.id(kindOf(each)))}`
+    const target = `${prefix}${each.path.replace('{id}', examples.id(kindOf(each)))}`
     for (const those of refusedBy(each)) {
       const name = refusedName(each, those)
       // The example of a shared answer is of the first path that gives it.
-      if (!refusals.has(name)) refusals.set(name, refused(those, asked, detailOf, !isPathOfFeed(each)))
+      if (!refusals.has(name)) refusals.set(name, refused(those, target, detailOf, !isPathOfFeed(each)))
     }
   }
   const operations = paths.map((each): readonly [string, JsonObject] => [

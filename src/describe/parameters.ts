@@ -49,8 +49,8 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
 /** Returns the parameters of a list, in the order of its links. */
 export function listParameters(list: Listing): readonly JsonObject[] {
   return LIST_PARAMETERS[list].map((name) => {
-    const { means, schema: given, example } = NOTES[name]
-    const schema = typeof given === 'function' ? given(list) : given
+    const { means, schema: schemaOf, example } = NOTES[name]
+    const schema = typeof schemaOf === 'function' ? schemaOf(list) : schemaOf
     const exploded = schema['type'] === 'array' ? { style: 'form', explode: true } : {}
     const shown = example === undefined ? {} : { example }
     return {
