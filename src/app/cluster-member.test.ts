@@ -11,9 +11,9 @@ it('an instance that can read neither list says so once of each, however often i
   const loaded = await loadConfiguration({ path: 'marquee.yaml', text: TEXT, env: {}, readFile })
   if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join())
   const time = new VirtualTime(1)
-  const told: (string | null)[] = []
+  const details: (string | null)[] = []
   const { crm, reading } = await assemble(loaded.configuration, time, (seen) => {
-    if (seen.kind === 'cluster-changed' && seen.what === 'unfit') told.push(seen.detail)
+    if (seen.kind === 'cluster-changed' && seen.what === 'unfit') details.push(seen.detail)
   })
   let examined = 0
   crm.examine = async () => {
@@ -24,7 +24,7 @@ it('an instance that can read neither list says so once of each, however often i
   await time.pass(45_000)
   expect(examined).toBe(5)
   // The venues were there once in between.
-  expect(told).toEqual(['no events', 'no venues', 'no venues'])
+  expect(details).toEqual(['no events', 'no venues', 'no venues'])
   const stopped = reading.stop()
   await time.pass(5000)
   await stopped

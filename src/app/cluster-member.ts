@@ -69,7 +69,7 @@ export class ClusterMember implements Reading {
       observe: (observation) => this.#observe(observation),
       examine: () => this.#examine(),
       newLists: () => this.#newLists(),
-      newReplica: (lists, resumeState, told) => this.#newReplica(lists, resumeState, told),
+      newReplica: (lists, resumeState, note) => this.#newReplica(lists, resumeState, note),
     })
   }
 
@@ -180,7 +180,7 @@ export class ClusterMember implements Reading {
     return lists
   }
 
-  #newReplica(...[lists, resumeState, told]: Parameters<NewReplica>): Replica {
+  #newReplica(...[lists, resumeState, note]: Parameters<NewReplica>): Replica {
     const { configuration, crm, limits, time, observe } = this.#options
     let keeper: SnapshotKeeper | null = null
     const replica = new Replica({
@@ -188,7 +188,7 @@ export class ClusterMember implements Reading {
       observe: (observation) => {
         this.#observe(observation)
         keeper?.note(observation)
-        told(observation)
+        note(observation)
       },
       lists,
       ...(resumeState === null ? {} : { resumeState }),

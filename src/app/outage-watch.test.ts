@@ -34,26 +34,26 @@ async function saidOf(
     list.isReached = true
     list.confirm(time.now())
   }
-  const said: string[] = []
+  const lines: string[] = []
   const watch = new OutageWatch(
     () => ({ lists, settings: SETTINGS, waitForMs: 100, cluster: () => member }),
     (seen) => {
-      if (seen.kind === 'answers-stopped') said.push(`${seen.list}: ${seen.why}`)
+      if (seen.kind === 'answers-stopped') lines.push(`${seen.list}: ${seen.why}`)
     },
     time,
   )
   watch.start()
   await time.pass(900)
-  expect(said).toEqual([])
+  expect(lines).toEqual([])
   await time.pass(5000)
   watch.stop()
-  return said
+  return lines
 }
 
 it('names the store as the reason where an instance that follows is cut off from it, whatever its leader said before', async () => {
   const states = { events: WELL, venues: CRM_DOWN }
-  const said = await saidOf(states, { isLost: true }, { role: 'follower', connected: false, lastError: LOST })
-  expect(said).toEqual([`events: ${LOST}`, `venues: ${LOST}`])
+  const lines = await saidOf(states, { isLost: true }, { role: 'follower', connected: false, lastError: LOST })
+  expect(lines).toEqual([`events: ${LOST}`, `venues: ${LOST}`])
 })
 
 it('names the failure of a list while the store is there, and where an instance reads for itself', async () => {

@@ -39,12 +39,12 @@ export function startUp({ from, marquee, address, operations, atMs, option }: St
   }
   const [strong, quiet, blue] = [painter(env, 1), painter(env, 2), painter(env, 36)]
   const check = commandLine(['check', ...(option === undefined ? [] : ['--config', option])], context)
-  const said = standingOf(marquee, `${check} tells why`)
+  const standing = standingOf(marquee, `${check} tells why`)
   const label = (name: string): string => `  ${quiet(name.padEnd(12))}`
   out('')
   out(`  ${strong(`Marquee ${VERSION}`)} ${quiet(`on ${runtimeName()}`)}`)
   out('')
-  out(`  ${painter(env, said.isGood ? 32 : 33)('●')} ${printable(said.sentence)}`)
+  out(`  ${painter(env, standing.isGood ? 32 : 33)('●')} ${printable(standing.sentence)}`)
   if (staleIfErrorMs > 0) {
     const past = `${spanText(staleIfErrorMs)} past the maximum age`
     out(`    ${quiet(`If the CRM fails, callers get answers for up to ${past}, then 502`)}`)
