@@ -35,7 +35,7 @@ export async function checkCluster(
   const store: RedisSettings = { url, ca, name, sentinel }
   const open: RedisConnection[] = []
   try {
-    const asked = new RedisStore(store, `check-${randomBytes(6).toString('hex')}`).connect().then(async (probe) => {
+    const answer = new RedisStore(store, `check-${randomBytes(6).toString('hex')}`).connect().then(async (probe) => {
       open.push(probe)
       const info = await probe.info()
       // If the store is a replica, that explains why it refuses commands.
@@ -43,7 +43,7 @@ export async function checkCluster(
       if (problems.length === 0) problems.push(...(await missingRights(probe)))
       return { probe, info, problems }
     })
-    const checked = await withTimeout(systemTime, PATIENCE_MS, asked)
+    const checked = await withTimeout(systemTime, PATIENCE_MS, answer)
     if (checked === TIMED_OUT) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
     const { probe, info, problems } = checked
     const warnings = warningsOf(settings, info, recordBytes)

@@ -91,11 +91,11 @@ export async function check(
       out(printable(`Cluster store: ${store.server}, reachable, ${rights}.`))
     }
     for (const { ok, sentence } of tried) if (ok) out(sentence)
-    for (const told of readingLines(crm.readings, configuration)) out(told)
+    for (const line of readingLines(crm.readings, configuration)) out(line)
     out(`Time zone data: ${ZONE_DATA_VERSION}.`)
     for (const line of [notYetOverLine(crm, configuration), secretsLine(configuration)]) if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
-    for (const told of fieldTable(report.fields)) out(told)
+    for (const line of fieldTable(report.fields)) out(line)
   } else {
     const records = show > 0 ? `,"records":${recordsAsJson(crm, show)}` : ''
     if (!(await answer(`${JSON.stringify(report).slice(0, -1)}${records}}`))) return ANSWER_IS_NO
@@ -245,14 +245,14 @@ const PAUSE_MS = 10_000
 export function readingLines(readings: readonly ListReading[], { freshness }: Timed): readonly string[] {
   return readings.map((reading) => {
     const { list, rows, pages, pageRows, isEndEmpty, total, budget } = reading
-    const told = total === null ? '' : `; the CRM counts ${grouped(total)}`
+    const crmCount = total === null ? '' : `; the CRM counts ${grouped(total)}`
     const tickets = reading.readsTickets ? `, the tickets every ${spanText(freshness.refreshEveryMs)}` : ''
     const read = `The ${list} are read ${howRead(reading, freshness)}${tickets}`
-    if (budget === null) return `${read}: ${howMany(rows, 'row')}${told}.`
+    if (budget === null) return `${read}: ${howMany(rows, 'row')}${crmCount}.`
     const cost = `about ${grouped(requestsAnHour(reading, readings, freshness))} requests an hour`
     const paged = pages < 2 ? 'one page' : `${grouped(pages)} pages, ${grouped(pageRows)} rows on page 1`
     const end = isEndEmpty ? 'with an empty page' : 'without a next page'
-    return `${read}, ${cost}: ${howMany(rows, 'row')}, ${paged}${told}; the list ended ${end}.`
+    return `${read}, ${cost}: ${howMany(rows, 'row')}, ${paged}${crmCount}; the list ended ${end}.`
   })
 }
 

@@ -115,7 +115,7 @@ export async function compare(old: string, options: CompareOptions, context: Com
       time: systemTime,
       signal: interruption.signal,
       onNote: (sentence) => bar.say(error, sentence),
-      onProgress: (tally, total) => bar.draw(tally.asked, total, tally.counts.different),
+      onProgress: (tally, total) => bar.draw(tally.comparisons, total, tally.counts.different),
     })
     bar.clear()
     if (!result.ok) return refuse(result.message)

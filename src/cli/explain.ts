@@ -8,11 +8,11 @@ import { askRunning, whyRefused } from './running-instance.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
 /** The output of `explain --json`, a part of the running instance's answer. */
-type ToldRecord = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
-type Told = ToldRecord & { readonly also?: readonly ToldRecord[] }
+type PrintedRecord = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
+type Printed = PrintedRecord & { readonly also?: readonly PrintedRecord[] }
 
 interface Explained {
-  readonly told: Told
+  readonly explanation: Printed
   /** The explanation's origin, as the end of a sentence. */
   readonly from: string
   /** Whether the configuration names something that the CRM does not have. */
@@ -30,11 +30,11 @@ export async function explain(
   const { configuration } = read
   const running = await fromRunning(id, configuration, context)
   const explained = typeof running === 'string' ? await fromCrm(id, configuration, running, json, context) : running
-  const { told, misconfigured } = explained
+  const { explanation, misconfigured } = explained
   if (!json) print(explained, context)
-  else if (!(await context.answer(JSON.stringify(told)))) return ANSWER_IS_NO
+  else if (!(await context.answer(JSON.stringify(explanation)))) return ANSWER_IS_NO
   if (misconfigured) return WRONG_USAGE
-  return recordsOf(told).every(({ shown }) => shown) ? FINE : ANSWER_IS_NO
+  return recordsOf(explanation).every(({ shown }) => shown) ? FINE : ANSWER_IS_NO
 }
 
 /**
@@ -51,9 +51,9 @@ async function fromRunning(
   if (configuration.operations === null) return 'operations is null, so no instance was asked; '
   const reply = await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
   if (reply.kind === 'not-running') return 'no instance runs, so '
-  if (reply.kind === 'answered' && isTold(reply.body)) {
+  if (reply.kind === 'answered' && isExplanation(reply.body)) {
     const from = `answered by the running instance at ${reply.address}`
-    return { told: onlyTold(reply.body), from, misconfigured: false }
+    return { explanation: printedPart(reply.body), from, misconfigured: false }
   }
   error(`warning: the CRM is read instead: ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
   return ''
@@ -71,32 +71,32 @@ async function fromCrm(
   const { lists: hasLists } = configuration
   const options = { ...marquee.explaining, lists, now: systemTime.now(), mayAnswer: () => true, hasLists }
   return {
-    told: onlyTold(await explainId(id, options)),
+    explanation: printedPart(await explainId(id, options)),
     from: `${noneAsked}the CRM was read now`,
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }
 }
 
 /** Returns the requested record, then others with the same id. */
-function recordsOf({ also = [], ...first }: Told): readonly ToldRecord[] {
+function recordsOf({ also = [], ...first }: Printed): readonly PrintedRecord[] {
   return [first, ...also]
 }
 
-function onlyTold({ also, ...first }: Told): Told {
+function printedPart({ also, ...first }: Printed): Printed {
   return { ...withoutBodies(first), ...(also === undefined ? {} : { also: also.map(withoutBodies) }) }
 }
 
-function withoutBodies({ id, kind, shown, steps }: ToldRecord): ToldRecord {
+function withoutBodies({ id, kind, shown, steps }: PrintedRecord): PrintedRecord {
   return { id, kind, shown, steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })) }
 }
 
 /** Tells an explanation from what another server may answer there. */
-function isTold(body: unknown): body is Told {
-  if (typeof body !== 'object' || body === null || !isToldRecord(body)) return false
-  return !('also' in body) || (Array.isArray(body.also) && body.also.every(isToldRecord))
+function isExplanation(body: unknown): body is Printed {
+  if (typeof body !== 'object' || body === null || !isPrintedRecord(body)) return false
+  return !('also' in body) || (Array.isArray(body.also) && body.also.every(isPrintedRecord))
 }
 
-function isToldRecord(body: unknown): body is ToldRecord {
+function isPrintedRecord(body: unknown): body is PrintedRecord {
   if (typeof body !== 'object' || body === null) return false
   if (!('id' in body && 'kind' in body && 'shown' in body && 'steps' in body)) return false
   const { id, kind, shown, steps } = body
@@ -109,8 +109,8 @@ function isStep(step: unknown): boolean {
   return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
 }
 
-function print({ told, from }: Explained, { out }: CommandContext): void {
-  for (const { id, kind, shown, steps } of recordsOf(told)) {
+function print({ explanation, from }: Explained, { out }: CommandContext): void {
+  for (const { id, kind, shown, steps } of recordsOf(explanation)) {
     const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
     out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
     for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : shown ? '  but ' : '  NO  '} ${detail}`))

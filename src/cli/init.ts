@@ -37,7 +37,7 @@ export async function init(kind: string, context: CommandContext, options: InitO
     for (const problem of section) error(printable(problem))
     return WRONG_USAGE
   }
-  const { text, said, next } = section
+  const { text, notes, next } = section
   try {
     const general = readTemplate('general.yaml')
     // The zone of the dates in examined files is still unknown.
@@ -54,7 +54,7 @@ export async function init(kind: string, context: CommandContext, options: InitO
   }
   out(printable(`Wrote ${path}.`))
   if (kind === 'module' || kind === 'command') await writeBeside(kind, context)
-  for (const line of said) out(printable(line))
+  for (const line of notes) out(printable(line))
   out(`Next: ${next}run \`${commandLine(['check'], context)}\`.`)
   return FINE
 }
@@ -63,7 +63,7 @@ export async function init(kind: string, context: CommandContext, options: InitO
 interface Section {
   readonly text: string
   /** What to tell about it. */
-  readonly said: readonly string[]
+  readonly notes: readonly string[]
   /** What to do before running `check`; may be empty. */
   readonly next: string
 }
@@ -87,7 +87,7 @@ async function sectionOf(
   const text = known.replace('NAMESPACE', randomUUID())
   const next =
     preset === undefined ? step : 'set your address and lists in it, and the variable it names in auth, if any'
-  return { text, said: [], next: `${next}, then ` }
+  return { text, notes: [], next: `${next}, then ` }
 }
 
 /** Writes the files that a connector of one's own begins with, unless they exist. */
@@ -138,7 +138,7 @@ async function proposedFor(
   if (problems.length > 0) return problems
   const { text, questions, missing } = writeProposal(tables, { cwd, idNamespace })
   const next = questions.length === 0 ? '' : `replace each '?' in ${FILE}, then `
-  return { text, said: [...questions, ...missing], next }
+  return { text, notes: [...questions, ...missing], next }
 }
 
 /** The APIs for which templates/ has a complete configuration. The program itself knows nothing about them. */

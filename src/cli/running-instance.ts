@@ -44,7 +44,7 @@ export async function askRunning(
     Host: authority.replace(/%[^\]]+/, ''),
     ...(token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }),
   }
-  const asked = request({ host, port, path, method, headers, agent: false }, (response) => {
+  const exchange = request({ host, port, path, method, headers, agent: false }, (response) => {
     const chunks: Buffer[] = []
     let length = 0
     response.on('data', (chunk: Buffer) => {
@@ -58,17 +58,17 @@ export async function askRunning(
     })
     response.on('error', () => fail('unknown', 'the response ended early'))
   })
-  asked.on('upgrade', ({ statusCode = 0 }) => resolve({ kind: 'answered', status: statusCode, body: null, address }))
-  asked.on('error', (cause) => {
+  exchange.on('upgrade', ({ statusCode = 0 }) => resolve({ kind: 'answered', status: statusCode, body: null, address }))
+  exchange.on('error', (cause) => {
     if (UNREACHABLE.has(codeOf(cause) ?? '')) fail('not-running', 'nothing answers')
     else fail('unknown', 'the connection was lost')
   })
   // A timer of our own, because a server may switch protocols or send only interim responses.
   const timer = setTimeout(() => fail('unknown', `no response within ${patienceMs / 1000} s`), patienceMs)
-  asked.end()
+  exchange.end()
   const reply = await promise
   clearTimeout(timer)
-  asked.destroy()
+  exchange.destroy()
   return reply
 }
 
