@@ -184,7 +184,7 @@ const HELP: Readonly<Record<CommandName, CommandHelp>> = {
       ['./marquee check --webhooks', 'also whether receivers of webhooks take a call'],
     ],
     status:
-      '0 both lists were read; 1 a list was not, --strict found something, or a webhook failed; 2 wrong configuration or connector.',
+      '0 both lists were read; 1 not, or --strict or --webhooks found faults; 2 wrong configuration or connector.',
   },
   compare: {
     summary: 'compare an older service with this one, answer by answer',
