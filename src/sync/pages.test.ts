@@ -8,7 +8,7 @@ const LIMITS = { patienceMs: 21_000, longestMs: 900_000 }
 /** Yields pages without end, one each `everyMs`. */
 async function* endless(time: VirtualTime, everyMs: number): PageStream<never> {
   for (;;) {
-    const page: Page<never> = { begunAt: time.now(), sourceLagMs: 0, changes: [], whereIs: () => '' }
+    const page: Page<never> = { sourceLagMs: 0, changes: [], whereIs: () => '' }
     yield page
     time.trueMs += everyMs
   }

@@ -180,8 +180,6 @@ export function cursorOf(text: string): Cursor {
 export const PAGE_ROWS = 1000
 
 export interface Page<Item> {
-  /** When the request for this page began, not when it ended. */
-  readonly begunAt: Moment
   /**
    * How far the source says it is behind (a standby, a cached API), ms. A lagging source yields an empty page even if
    * it found nothing.
@@ -259,9 +257,9 @@ export interface ReadEnd {
   readonly confirms: boolean
 }
 
-/** A page without changes: it has the start time of the read, and shows that the source is still working. */
-export function heartbeat(begunAt: Moment, pass = 0, sourceLagMs = 0): Page<never> {
-  return { begunAt, sourceLagMs, pass, changes: [], whereIs: () => '' }
+/** A page without changes: it shows that the source is still working. */
+export function heartbeat(pass = 0, sourceLagMs = 0): Page<never> {
+  return { sourceLagMs, pass, changes: [], whereIs: () => '' }
 }
 
 /** Why a read failed. `message` is one sentence for the operator, without secrets or rows. */

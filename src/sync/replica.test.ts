@@ -52,7 +52,6 @@ class Fake<Item> {
     this.reads++
     if (kind === 'full') this.fullReads++
     const isFull = kind === 'full'
-    const begunAt = this.#time.now()
     const takesMs = mustConfirm === true && this.confirmsWhenAsked ? this.confirmingTakesMs : this.takesMs
     await new Promise<void>((resolve) => this.#time.after(takesMs, resolve))
     if (this.failure !== null) return { ok: false, failure: this.failure }
@@ -65,7 +64,7 @@ class Fake<Item> {
       this.#since = cursor
       this.#brought = changes
     }
-    yield { begunAt, sourceLagMs: 0, changes, whereIs: () => 'row' }
+    yield { sourceLagMs: 0, changes, whereIs: () => 'row' }
     return {
       ok: true,
       cursor: `c${this.reads}` as Cursor,

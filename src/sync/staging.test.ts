@@ -63,8 +63,7 @@ function scene() {
 }
 
 function pageOf(changes: Changes, pass = 0, sourceLagMs = 0): Page<EventRecord> {
-  const begunAt = { monotonicMs: 0, wallMs: 0 }
-  return { begunAt, sourceLagMs, pass, changes, whereIs: (index) => `row ${index + 1}` }
+  return { sourceLagMs, pass, changes, whereIs: (index) => `row ${index + 1}` }
 }
 
 function record(Name: string, TicketsAvailable = 1, version = Number.NaN): Change<EventRecord> {

@@ -1,7 +1,6 @@
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import type { Crm, Page, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
-import { systemTime } from '../../src/time/time.ts'
 import { eventOf, guidOf } from '../model/records.ts'
 
 export const STAND_IN_EVENT: string = guidOf(1)
@@ -60,9 +59,7 @@ export class StandInCrm implements Crm {
   ): AsyncGenerator<Page<Item>, ReadOutcome, void> {
     this.reads++
     this.mostReadsAtOnce = Math.max(this.mostReadsAtOnce, ++this.readsAtOnce)
-    const begunAt = systemTime.now()
     const page = (): Page<Item> => ({
-      begunAt,
       sourceLagMs: 0,
       changes: rows().map((record) => ({ kind: 'record', id: record.Id, record, version: Number.NaN })),
       whereIs: (index) => `row ${index}`,

@@ -16,9 +16,8 @@ export const CONNECTOR_MUTANTS: readonly Mutant[] = [
     setting: settingOf({ ...connector, maxAgeMs: 1000, latencyMs: 300, patienceMs: 10_000, trouble: 0 }),
     breakIt: (now) =>
       overrideReads(async function* late(read): Reading {
-        let next = await read.next()
-        for (; next.done !== true; next = await read.next()) yield { ...next.value, begunAt: now().now() }
-        return next.value.ok ? { ...next.value, asOf: now().now() } : next.value
+        const ended = yield* read
+        return ended.ok ? { ...ended, asOf: now().now() } : ended
       }),
   })),
   {

@@ -1,10 +1,9 @@
 import type { Failure } from '../../src/sync/port.ts'
-import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from './chance.ts'
 import type { ModelTime } from './virtual-time.ts'
 
 export type Reply<Result> =
-  | { readonly ok: true; readonly begunAt: Moment; readonly result: Result }
+  | { readonly ok: true; readonly result: Result }
   | { readonly ok: false; readonly failure: Failure }
 
 /** The condition of the CRM, shared by its lists. */
@@ -47,7 +46,6 @@ export class Exchange {
     const { trouble } = this.#weather
     const latencyMs = this.#latencyMs
     this.requests++
-    const begunAt = this.#time.now()
     const slowness = chance.happens(0.02 * trouble) ? 20 : 1
     const thereMs = chance.span(latencyMs / 2) * slowness
     const backMs = chance.span(latencyMs / 2) * slowness
@@ -59,14 +57,14 @@ export class Exchange {
     if (chance.happens(0.004 * trouble)) {
       this.faults++
       // The answer comes much too late, long after the request was given up.
-      return this.#arrive(thereMs, 90_000 + chance.span(60_000), begunAt, find)
+      return this.#arrive(thereMs, 90_000 + chance.span(60_000), find)
     }
     if (chance.happens(0.002 * trouble)) {
       this.faults++
       return Promise.reject(new Error('a bug of the connector'))
     }
     if (slowness > 1) this.faults++
-    return this.#arrive(thereMs, backMs, begunAt, find)
+    return this.#arrive(thereMs, backMs, find)
   }
 
   #failure(): Failure | null {
@@ -81,19 +79,14 @@ export class Exchange {
     return { kind: chance.pick(['unreachable', 'broken', 'refused']), message: 'bad luck', retryAfterMs: null }
   }
 
-  #arrive<Result>(
-    thereMs: number,
-    backMs: number,
-    begunAt: Moment,
-    find: (trueMs: number) => Result,
-  ): Promise<Reply<Result>> {
+  #arrive<Result>(thereMs: number, backMs: number, find: (trueMs: number) => Result): Promise<Reply<Result>> {
     return new Promise((resolve, reject) => {
       this.#time.inTheWorld(thereMs, () => {
         if (this.isCut) return
         try {
           const result = find(this.#time.trueMs)
           this.#time.after(backMs, () => {
-            if (!this.isCut) resolve({ ok: true, begunAt, result })
+            if (!this.isCut) resolve({ ok: true, result })
           })
         } catch (cause) {
           reject(new Error('the model of the CRM is at fault', { cause }))

@@ -37,7 +37,7 @@ async function* readFile<Item>(parts: Parts<Item>, request: ReadRequest, { sight
   const isCut = chance.happens(0.03 * setting.trouble)
   const end = isCut ? chance.below(changes.length + 1) : changes.length
   for (let start = 0; start < end; start += PAGE_ROWS) {
-    yield pageOf(reply.begunAt, 0, changes.slice(start, Math.min(end, start + PAGE_ROWS)))
+    yield pageOf(0, changes.slice(start, Math.min(end, start + PAGE_ROWS)))
   }
   if (isCut) return { ok: false, failure: { kind: 'broken', message: 'the file is cut short', retryAfterMs: null } }
   return endOf('full', fingerprint, { oneMoment: true })
@@ -60,7 +60,7 @@ async function* readHalf<Item>(parts: Parts<Item>, { served }: ReadRequest, sigh
   const changes = reply.result.filter((seen) => seen !== missed).map((seen) => changeOf(parts, seen))
   // Even a list without rows needs a page that says it.
   for (let start = 0; start === 0 || start < changes.length; start += PAGE_ROWS)
-    yield { ...pageOf(reply.begunAt, 0, changes.slice(start, start + PAGE_ROWS)), unsure: 'it is being written' }
+    yield { ...pageOf(0, changes.slice(start, start + PAGE_ROWS)), unsure: 'it is being written' }
   return missed === undefined
     ? { ok: false, failure: { kind: 'waiting', message: 'no row is left', retryAfterMs: null } }
     : endOf('full', 'half' as Cursor, { oneMoment: true })

@@ -1,7 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import type { Change, Page, ReadEnd, ReadKind, ReadOutcome, ReadRequest, ListSource } from '../../src/sync/port.ts'
 import type { Cursor } from '../../src/sync/port.ts'
-import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from './chance.ts'
 import type { Exchange } from './exchange.ts'
 import type { LoggedRead, ReadLog } from './read-log.ts'
@@ -35,8 +34,8 @@ export interface View {
   /** When the read began, monotonic ms. */
   readonly begunMs: number
   readonly named: Set<Guid>
-  /** The moment that all pages show, and when it was requested; `null` if pages show different moments. */
-  moment: { readonly trueMs: number; readonly begunAt: Moment } | null
+  /** The moment that all pages show; `null` if they show different ones. */
+  momentMs: number | null
 }
 
 export const PAGE_ROWS = 9
@@ -62,7 +61,7 @@ export function sourceOf<Item>(
         sight: table.visible,
         begunMs: time.peek().monotonicMs,
         named: new Set(),
-        moment: null,
+        momentMs: null,
       }
       const cursor = deaths.open(request.cursor)
       if (request.kind === 'changes' && (await deaths.strike(parts))) {
@@ -121,8 +120,8 @@ export function endOf(kind: ReadKind, cursor: Cursor | null, given: Partial<Read
   }
 }
 
-export function pageOf<Item>(begunAt: Moment, sourceLagMs: number, changes: readonly Change<Item>[]): Page<Item> {
-  return { begunAt, sourceLagMs, changes, whereIs: (index) => `row ${index}` }
+export function pageOf<Item>(sourceLagMs: number, changes: readonly Change<Item>[]): Page<Item> {
+  return { sourceLagMs, changes, whereIs: (index) => `row ${index}` }
 }
 
 function isUnreadable({ garbled, broken }: Table, id: Guid, { shown }: State): boolean {
@@ -171,7 +170,7 @@ export async function* readByKey<Item>(
     if (!reply.ok) return reply
     const changes = reply.result.map(toChange).filter((change) => change !== null)
     for (const { id } of changes) if (id !== null) view.named.add(id)
-    yield { ...pageIn(parts, view, reply.begunAt, changes), pass }
+    yield { ...pageOf(view.logged.lagMs, changes), pass }
     after = reply.result.at(-1)?.story.id ?? ''
     if (reply.result.length < PAGE_ROWS) return null
     if (view.logged.kind !== 'availability') table.betweenPages?.({ begunMs: view.begunMs, after, named: view.named })
@@ -179,20 +178,11 @@ export async function* readByKey<Item>(
 }
 
 /** Returns the rows that a request finds, as of the read's moment or as of now. */
-export function rowsIn({ table, setting, time }: Parts<unknown>, view: View, trueMs: number): Seen[] {
+export function rowsIn({ table, setting }: Parts<unknown>, view: View, trueMs: number): Seen[] {
   const { lagMs } = view.logged
   if (!setting.snapshot) return table.rowsAt(trueMs - lagMs, table.visible)
-  view.moment ??= { trueMs, begunAt: time.peek() }
-  return table.rowsAt(view.moment.trueMs - lagMs, view.sight)
-}
-
-export function pageIn<Item>(
-  { setting }: Parts<Item>,
-  { moment, logged }: View,
-  begunAt: Moment,
-  changes: readonly Change<Item>[],
-): Page<Item> {
-  return pageOf(setting.snapshot ? (moment?.begunAt ?? begunAt) : begunAt, logged.lagMs, changes)
+  view.momentMs ??= trueMs
+  return table.rowsAt(view.momentMs - lagMs, view.sight)
 }
 
 /** Reads the tickets of all rows that are shown. */

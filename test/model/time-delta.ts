@@ -6,7 +6,7 @@ import {
   changeOf,
   endOf,
   PAGE_ROWS,
-  pageIn,
+  pageOf,
   readAvailability,
   readByKey,
   rowsIn,
@@ -136,7 +136,7 @@ async function* idScan<Item>(
     )
     if (!reply.ok) return reply
     const changes = reply.result.map((seen) => changeOf(parts, seen))
-    yield { ...pageIn(parts, view, reply.begunAt, changes), pass: 1 }
+    yield { ...pageOf(view.logged.lagMs, changes), pass: 1 }
   }
   return null
 }

@@ -51,7 +51,6 @@ async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, s
     const { rows, at } = reply.result
     for (const { story, state } of rows) told.set(story.id, Math.max(state.sequence, told.get(story.id) ?? 0))
     yield pageOf(
-      reply.begunAt,
       0,
       rows.map((seen) => changeOf(parts, seen)),
     )
@@ -67,7 +66,6 @@ async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, s
   if (!reply.ok) return reply
   const gone = reply.result.filter(({ id, sequence }) => sequence > (told.get(id) ?? 0))
   yield pageOf(
-    reply.begunAt,
     0,
     gone.map(({ id }) => ({ kind: 'deleted', id })),
   )

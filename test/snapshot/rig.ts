@@ -57,13 +57,13 @@ class Table<Item> {
     this.rows.set(id, { kind: 'record', id, record, version: Number.NaN })
   }
 
-  source(time: Time): ListSource<Item> {
+  source(): ListSource<Item> {
     return {
       reportsChanges: true,
       repeatedId: 'serves-later',
       patienceMs: 5000,
       travels: () => this.travels,
-      read: (request) => this.#read(request, time),
+      read: (request) => this.#read(request),
     }
   }
 
@@ -72,9 +72,8 @@ class Table<Item> {
     this.#log.push(id)
   }
 
-  async *#read({ kind, cursor }: ReadRequest, time: Time): PageStream<Item> {
+  async *#read({ kind, cursor }: ReadRequest): PageStream<Item> {
     this.reads.push(kind)
-    const begunAt = time.now()
     await this.gate
     if (this.failure !== null) return { ok: false, failure: this.failure }
     if (kind === 'changes' && !this.knowsCursors) return failed('cursor-refused', 'forgotten')
@@ -88,7 +87,7 @@ class Table<Item> {
       }
     }
     for (let from = 0; from < changes.length || from === 0; from += PAGE_ROWS) {
-      yield { begunAt, sourceLagMs: 0, changes: changes.slice(from, from + PAGE_ROWS), whereIs: () => 'row' }
+      yield { sourceLagMs: 0, changes: changes.slice(from, from + PAGE_ROWS), whereIs: () => 'row' }
     }
     const complete = kind === 'full'
     return {
@@ -174,8 +173,8 @@ export class Rig {
     }
     this.replica = new Replica({
       crm: {
-        events: crm.events.source(time),
-        venues: crm.venues.source(time),
+        events: crm.events.source(),
+        venues: crm.venues.source(),
         close: () => Promise.resolve(),
       },
       lists: new ListMaker(formatter).make(),

@@ -56,9 +56,8 @@ export function readerScene(
       const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs, unsure } = script ?? {}
       for (const each of pages) {
         const changes = typeof each === 'function' ? each() : each
-        const begunAt = time.now()
         await new Promise<void>((resolve) => time.after(slowMs, resolve))
-        const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
+        const page = { sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
         const told = unsure === undefined ? page : { ...page, unsure }
         yield updatedAtMs === undefined ? told : { ...told, updatedAtMs: () => updatedAtMs }
       }

@@ -138,8 +138,6 @@ export class ConnectorSource<Item extends { readonly Id: Guid }> implements List
     const limits = this.#settings.limits()
     const { held, signal, cursor, purpose } = request
     const longestMs = Math.max(limits.fullReadEveryMs ?? USUAL_LONGEST_MS, 3 * patienceOf(limits))
-    // All pages have the time at which the read began, so rows that a connector fetches ahead cannot look newer than
-    // they are.
     const around = { time, signal, begunAt: time.now(), pass: 0, heartbeatMs: limits.requestTimeoutMs, longestMs }
     // The connector may have to be started first.
     const shape = yield* withHeartbeats(stream.shape(), around)

@@ -31,7 +31,7 @@ export interface ReadParts<Item extends { readonly Id: Guid }> {
   readonly open: (way: Way, argument: WayArgument) => Rows<Item>
   readonly time: Time
   readonly signal: AbortSignal
-  /** When the read began. Its pages have this moment, so no connector can make old data look new by fetching ahead. */
+  /** When the read began. */
   readonly begunAt: Moment
   readonly pass: number
   /** The interval of heartbeats while the connector fetches, in ms. */
@@ -150,7 +150,7 @@ export async function* withHeartbeats<Value>(
     const tookMs = time.now().monotonicMs - begunAt.monotonicMs
     if (signal.aborted || tookMs > longestMs) return TIMED_OUT
     if (settled !== TIMED_OUT) return settled
-    yield heartbeat(begunAt, pass)
+    yield heartbeat(pass)
   }
 }
 
@@ -177,7 +177,7 @@ export async function* batches<Item extends { readonly Id: Guid }>(
         return failed('broken', `${list.name}: the pages do not end: ${MOST_BATCHES.toLocaleString('en')} came`)
       const { lagMs, unsure } = next.value
       // Said even if the batch has no rows: a cached answer without changes does not show that there are none.
-      const sign = heartbeat(parts.begunAt, parts.pass, lagMs)
+      const sign = heartbeat(parts.pass, lagMs)
       if (unsure !== undefined) yield { ...sign, unsure }
       else if (lagMs > 0) yield sign
       const fault = yield* onBatch(next.value)
@@ -300,10 +300,10 @@ export function deletionsOf<Item extends { readonly Id: Guid }>(
 export function changesPage<Item extends { readonly Id: Guid }>(
   changes: readonly Change<Item>[],
   sourceLagMs: number,
-  { list, begunAt, pass }: Pick<ReadParts<Item>, 'list' | 'begunAt' | 'pass'>,
+  { list, pass }: Pick<ReadParts<Item>, 'list' | 'pass'>,
 ): Page<Item> {
   const whereIs = (index: number): string => whereById(list.name, changes[index])
-  return { begunAt, sourceLagMs, pass, changes, whereIs }
+  return { sourceLagMs, pass, changes, whereIs }
 }
 
 function whereById(list: ListName, change: Change<unknown> | undefined): string {

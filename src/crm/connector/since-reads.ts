@@ -152,9 +152,9 @@ export class SinceReads<Item extends { readonly Id: Guid }> {
     after: string,
     late: LateRow[],
   ): PageStream<Item, WholeEnd> {
-    const { list, begunAt, pass } = parts
+    const { list, pass } = parts
     const comparison = new IdComparison(parts, this.#time.now().wallMs)
-    yield heartbeat(begunAt, pass)
+    yield heartbeat(pass)
     const ended = yield* batches(parts.open('ids', null), parts, (batch) => comparison.take(batch))
     if (!ended.ok) return ended
     const { wanted, fault, tally } = comparison

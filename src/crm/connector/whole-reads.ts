@@ -38,7 +38,7 @@ export class WholeReads<Item extends { readonly Id: Guid }> {
     const { list } = parts
     const tally = new Tally()
     if (!this.#of.stream.mapsRows) list.begin()
-    yield heartbeat(parts.begunAt, parts.pass)
+    yield heartbeat(parts.pass)
     const rows = parts.open('full', null)
     const notices = this.#notices
     const ended = yield* batches(rows, parts, async function* (batch) {
