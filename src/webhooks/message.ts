@@ -71,8 +71,7 @@ export async function send(
 ): Promise<Sent> {
   const url = settings.url.reveal()
   const { host, hostname } = new URL(url)
-  const leadsInside = isNamedPrivate(hostname) || withTimeout(time, TIMEOUT_MS, isPrivate(new URL(url), web), signal)
-  const isInside = leadsInside === true ? false : await leadsInside
+  const isInside = isMeant(hostname) ? false : await withTimeout(time, TIMEOUT_MS, isPrivate(new URL(url), web), signal)
   if (isInside === TIMED_OUT)
     return failedToSend('timeout', `${host} could not be resolved within ${TIMEOUT_MS / 1000} s`)
   if (isInside)
@@ -98,8 +97,8 @@ function failedToSend(kind: Failure['kind'], message: string): Sent {
   return { failure: failureOf(kind, message), isGone: false }
 }
 
-/** Whether the URL itself names an address or this machine, which the operator then means. */
-function isNamedPrivate(hostname: string): boolean {
+/** Whether the URL itself names an address or this machine: the operator means it, private or not. */
+function isMeant(hostname: string): boolean {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) !== 0 || isLoopback(bare)
 }

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it, setSystemTime } from 'bun:test'
+import { lookup } from 'node:dns/promises'
+import { hostname } from 'node:os'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
 import { VirtualTime } from '../../test/model/virtual-time.ts'
@@ -7,6 +9,7 @@ import { ChangeFeed } from '../changes/change-feed.ts'
 import type { WebhookSettings } from '../config/configuration.ts'
 import { trustingHttpClient } from '../crm/web/http-client.ts'
 import { LISTS } from '../domain/field.ts'
+import { isPrivateAddress } from '../domain/host.ts'
 import { IN_THE_FILE, Secret } from '../domain/secret.ts'
 import type { Observation } from '../observe/observation.ts'
 import { ListMaker } from '../records/row-records.ts'
@@ -130,6 +133,12 @@ function verify(time: VirtualTime, headers: Record<string, string>, text: string
 function said(observed: readonly Observation[]): readonly string[] {
   return observed.flatMap((one) => (one.kind === 'webhook-changed' ? [one.what] : [one.kind]))
 }
+
+/** Whether the name of this machine leads to an address of its own network. */
+const isHere = await lookup(hostname()).then(
+  ({ address }) => isPrivateAddress(address),
+  () => false,
+)
 
 describe('a webhook', () => {
   it('first says to read the lists, and then what has changed, signed as Standard Webhooks say', async () => {
@@ -346,6 +355,16 @@ describe('a webhook', () => {
     expect(errors[1]).toMatch(/127.0.0.1:1 refused the connection/)
     expect(errors[2]).toMatch(/name.invalid (?:is a name that cannot be resolved|could not be resolved)/)
     expect(sent.calls).toBe(2)
+  })
+
+  it.skipIf(!isHere)('reaches no private address that a name server gives for a name', async () => {
+    const { webhooks, pass, sent } = scene([settingsOf(`https://${hostname()}/x`)])
+    await pass(2000)
+    await eventually(
+      async () => webhooks.status()[0]?.lastError ?? '',
+      (error) => error.includes('leads to a private address'),
+    )
+    expect(sent.calls).toBe(0)
   })
 
   it('is not held up by another one that is dead', async () => {
