@@ -53,6 +53,8 @@ export class Member {
   #restsUntilMs = Number.NEGATIVE_INFINITY
   readonly #time: Time
   #tickedAt: Moment | null = null
+  /** When the store first failed since the last beat; `null` if it has not. */
+  #lostAt: Moment | null = null
   #beatAt: Moment
   /** What was reported of a maximum age that is too short; `null` while it is long enough. */
   #toldTooShort: string | null = null
@@ -129,6 +131,7 @@ export class Member {
     this.isConnected = isConnected
     this.#link.isLost = !isConnected
     if (isConnected) return
+    this.#lostAt ??= this.#time.now()
     for (const list of LISTS) this.cutOver.served[list].help()
   }
 
@@ -154,6 +157,7 @@ export class Member {
   /** Notes a beat that was written here, or applied to the lists. */
   noteBeat(beat: Beat, lists: FollowedLists | null): void {
     this.beat = beat
+    this.#lostAt = null
     if (lists === null) {
       this.echoedAt = this.#time.now()
       return
@@ -271,7 +275,9 @@ export class Member {
   goAloneIfDue(): void {
     const { readAlone, observe } = this.options
     if (this.own !== null || !this.mayRead || !readAlone) return
-    if (elapsedMs(this.#beatAt, this.#time.now()) < this.#patienceMs) return
+    // A start on a busy machine takes long to connect: that does not mean that the store is lost.
+    const since = this.isConnected || !this.cutOver.isNew ? this.#beatAt : this.#lostAt
+    if (since === null || elapsedMs(since, this.#time.now()) < this.#patienceMs) return
     // From here on the lists that were followed are read into: no entry may be applied to them.
     const own = this.#readFrom(null)
     this.#state = { kind: 'alone', own, lists: null }

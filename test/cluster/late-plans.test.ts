@@ -54,6 +54,18 @@ describe('a process that is started amid faults (instances: Goals)', () => {
     }
   })
 
+  it('waits for its first connection, however long a busy machine takes for it, and reads nothing', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(setting, seed)
+      await begun(fleet)
+      await fleet.pass(MAX_AGE_MS / 3)
+      const late = fleet.start()
+      late.machine.stop(3000)
+      await must(fleet, () => late.cluster.member.role !== 'waiting', MAX_AGE_MS)
+      expect([seed, late.replicas.length, fleet.checker.wrong]).toEqual([seed, 0, []])
+    }
+  })
+
   it('reads the CRM for itself after a silence where there is no store, and not before half the maximum age where it lost one', async () => {
     for (const seed of SEEDS) {
       const fleet = new Fleet(setting, seed)
