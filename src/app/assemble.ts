@@ -50,7 +50,7 @@ interface AssembleOptions {
   readonly reserve?: KeptDescriptors | null
   readonly suspicions?: ListSuspicions
   /** Prints each request to the CRM. */
-  readonly trace?: (line: string) => void
+  readonly trace?: ((line: string) => void) | undefined
   /** The longest pause to wait for if the CRM asks for one; any if absent. */
   readonly longestPauseMs?: number
 }
@@ -104,7 +104,7 @@ async function assembleWith<R extends Reading>(
     time,
     observe,
     ...(reserve === null ? {} : { descriptors: reserve }),
-    ...(trace === undefined ? {} : { trace }),
+    trace,
   })
   const formatter = new Formatter(() => current.settings.format)
   const readyBytes = (): number => limits().readyBodiesBytes ?? usualReadyBytes()
@@ -160,7 +160,7 @@ async function assembleWith<R extends Reading>(
       maxAgeMs: settings.freshness.maxAgeMs,
       conditionalRequests: settings.conditionalRequests,
       onInternalError: (cause: unknown) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
-      ...(watch === undefined ? {} : { watch }),
+      watch,
     }
     return Service.open(options, {
       formatter,
@@ -247,7 +247,7 @@ const LONGEST_PAUSE_MS = 15_000
 interface ReadOptions {
   /** Whether to examine the connector thoroughly. */
   readonly isThorough?: boolean
-  readonly trace?: AssembleOptions['trace'] | undefined
+  readonly trace?: AssembleOptions['trace']
   /** Prints what the read waits for if it takes long. */
   readonly onSlow?: ((line: string) => void) | undefined
 }
@@ -267,7 +267,7 @@ export async function readCrm(
   const options = {
     suspicions: listSuspicions(true),
     longestPauseMs: LONGEST_PAUSE_MS,
-    ...(trace === undefined ? {} : { trace }),
+    trace,
   }
   const marquee = await assembleAlone(silent, systemTime, observe, options)
   const lists = marquee.reading.replica

@@ -47,7 +47,7 @@ function settingsOf(configuration: Configuration, longestPauseMs: number | undef
       fullReadEveryMs,
       memoryBytes: limits.memoryBytes,
       requestTimeoutMs: crm.requestTimeoutMs ?? Math.min(usualMs, REQUEST_TIMEOUT_CEILING_MS),
-      ...(longestPauseMs === undefined ? {} : { longestPauseMs }),
+      longestPauseMs,
     },
   }
 }

@@ -76,9 +76,12 @@ export class OverWatch {
     const { changes } = list
     const begun = this.#time.now()
     this.#isSearching = true
-    let [endMs, looked, turnEndsAt] = [-Infinity, 0, performance.now() + TURN_MS]
+    let endMs = -Infinity
+    let looked = 0
+    let turnEndsAt = performance.now() + TURN_MS
     for (const row of list.rows()) {
-      if (++looked % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) {
+      looked++
+      if (looked % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) {
         await this.#pause()
         turnEndsAt = performance.now() + TURN_MS
       }

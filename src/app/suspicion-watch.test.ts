@@ -9,7 +9,7 @@ import { SuspicionWatch } from './suspicion-watch.ts'
 type Row = Readonly<Record<string, string | null>>
 
 async function watched(): Promise<{
-  readonly told: string[]
+  readonly lines: string[]
   readonly read: (kind: ReadReport['kind'], rows: readonly Row[]) => void
 }> {
   const loaded = await loadConfiguration({
@@ -19,10 +19,11 @@ async function watched(): Promise<{
     readFile: () => Promise.reject(new Error('nothing is read')),
   })
   if (!loaded.ok) throw new Error('the configuration is wrong')
-  const told: string[] = []
+  const lines: string[] = []
   const suspicions = listSuspicions()
   const watch = new SuspicionWatch(loaded.configuration, suspicions, (observation) => {
-    if (observation.kind === 'suspicious') told.push(`${observation.column} ${observation.what} (${observation.count})`)
+    if (observation.kind === 'suspicious')
+      lines.push(`${observation.column} ${observation.what} (${observation.count})`)
   })
   const lists = new ListMaker(
     new Formatter(() => ({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })),
@@ -30,7 +31,7 @@ async function watched(): Promise<{
   const held = { events: { list: lists.events }, venues: { list: lists.venues } } as never
   const probe = suspicions.venues.probe(['name', 'city'])
   return {
-    told,
+    lines,
     read(kind, rows) {
       for (const row of rows) probe(row)
       const counted = {
@@ -49,24 +50,24 @@ async function watched(): Promise<{
 }
 
 it('calls a column blank in every row when every row was read, and not by the few of a read of changes', async () => {
-  const { told, read } = await watched()
+  const { lines, read } = await watched()
   const blank = { name: 'Hall', city: null }
   read('changes', [blank, blank])
-  expect(told).toEqual([])
+  expect(lines).toEqual([])
   read('full', [blank, blank, blank])
   read('changes', [blank])
-  expect(told).toEqual(['city exists, but is blank in every row (3)'])
+  expect(lines).toEqual(['city exists, but is blank in every row (3)'])
 })
 
 it('calls no column blank in every row that holds something in another row', async () => {
-  const { told, read } = await watched()
+  const { lines, read } = await watched()
   read('changes', [{ name: 'Hall', city: null }])
   read('full', [
     { name: 'Hall', city: 'Leeds' },
     { name: 'Cellar', city: null },
   ])
   read('changes', [{ name: 'Barn', city: null }])
-  expect(told).toEqual([])
+  expect(lines).toEqual([])
 })
 
 it('counts the dates without an offset in both lists: further fields of venues may be dates', () => {

@@ -17,7 +17,7 @@ export class SuspicionWatch {
   readonly found: Record<ListName, readonly Suspicion[]> = { events: [], venues: [] }
   /** By list, the last time at which a read withheld a row by mistake that it had not withheld before; monotonic ms. */
   readonly mistakenAtMs: Record<ListName, number> = { events: -Infinity, venues: -Infinity }
-  readonly #told = new Set<string>()
+  readonly #warnings = new Set<string>()
   /** The part of `found.events` about VenueIds that match no venue. */
   #unmatched: readonly Suspicion[] = []
   #venuesAre: 'to be compared' | 'compared now' | 'compared' = 'to be compared'
@@ -73,7 +73,7 @@ export class SuspicionWatch {
       this.#wereCompared = true
       const before = new Set(this.#unmatched)
       const whats = new Set(unmatched.map(({ what }) => what))
-      for (const { column, what } of before) if (!whats.has(what)) this.#told.delete(`events ${column} ${what}`)
+      for (const { column, what } of before) if (!whats.has(what)) this.#warnings.delete(`events ${column} ${what}`)
       this.#unmatched = unmatched
       this.found.events = [...this.found.events.filter((suspicion) => !before.has(suspicion)), ...unmatched]
       this.#tell('events')
@@ -94,13 +94,13 @@ export class SuspicionWatch {
 
   #forgetOthers(list: ListName): void {
     const found = new Set(this.found[list].map(({ column, what }) => `${list} ${column} ${what}`))
-    for (const key of this.#told)
-      if (key.startsWith(`${list} `) && key !== `${list} zone` && !found.has(key)) this.#told.delete(key)
+    for (const key of this.#warnings)
+      if (key.startsWith(`${list} `) && key !== `${list} zone` && !found.has(key)) this.#warnings.delete(key)
   }
 
   #isNew(key: string): boolean {
-    const { size } = this.#told
-    return this.#told.add(key).size > size
+    const { size } = this.#warnings
+    return this.#warnings.add(key).size > size
   }
 }
 

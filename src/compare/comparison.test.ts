@@ -64,11 +64,11 @@ async function compared(old: readonly Reply[], fresh: readonly Reply[], question
   const judgements = outcomes.map(({ class: kind, findings }) =>
     [kind, ...findings.map((one) => `${one.class} ${one.at}`)].join(' '),
   )
-  return { told: judgements, atMs, ending }
+  return { judgements, atMs, ending }
 }
 
 describe('when answers differ', () => {
-  it.each<[says: string, old: readonly Reply[], fresh: readonly Reply[], told: string, asked: number]>([
+  it.each<[says: string, old: readonly Reply[], fresh: readonly Reply[], judgements: string, times: number]>([
     ['asks twice if both services stay with what they said', [answer(1)], [answer(2)], 'different different /Price', 2],
     [
       'takes a CRM that changed between the two for changing',
@@ -100,9 +100,9 @@ describe('when answers differ', () => {
     ],
     ['asks once if nothing differs', [answer(1)], [answer(1)], 'sameBytes', 1],
     ['asks once if the meaning is the same', [answer('1.0')], [answer('1.00')], 'sameMeaning sameMeaning /Price', 1],
-  ])('%s', async (_, old, fresh, told, asked) => {
+  ])('%s', async (_, old, fresh, judgements, times) => {
     const run = await compared(old, fresh)
-    expect([run.told, run.atMs.length, run.ending]).toEqual([[told], asked, { kind: 'complete' }])
+    expect([run.judgements, run.atMs.length, run.ending]).toEqual([[judgements], times, { kind: 'complete' }])
   })
 
   it('waits for the maximum age that Marquee tells before it asks again, so that it has read the CRM since', async () => {
@@ -114,7 +114,7 @@ describe('when answers differ', () => {
     const body = (name: number, price: number): Reply =>
       answer(0, { body: new TextEncoder().encode(`{"Name":${name},"Price":${price}}`) })
     const run = await compared([body(1, 5), body(2, 5), body(3, 5)], [body(0, 6)])
-    expect(run.told).toEqual(['different changing /Name different /Price'])
+    expect(run.judgements).toEqual(['different changing /Name different /Price'])
   })
 })
 
@@ -126,7 +126,7 @@ it('stops after 20 answers in a row that cannot be used, and not if one among th
   expect(stopped.atMs.length).toBeLessThanOrEqual(22)
   const replies = many.map((_, index) => (index % 15 === 14 ? answer(0) : down))
   const went = await compared([...replies, answer(0)], [answer(0)], many)
-  expect([went.ending, went.told.length]).toEqual([{ kind: 'complete' }, 60])
+  expect([went.ending, went.judgements.length]).toEqual([{ kind: 'complete' }, 60])
 })
 
 describe('asking over HTTP', () => {

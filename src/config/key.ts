@@ -297,7 +297,8 @@ function refuseUnknown(entries: ReadonlyMap<string, Tree>, keys: Keys, place: Pl
   for (const [name, node] of entries) {
     if (Object.hasOwn(keys, name)) continue
     // In a file of nothing but unknown keys, only the first ones get suggestions.
-    const near = unknown++ < MOST_HINTS ? (nearestName(name, names) ?? place.inFile.elsewhere(name)) : null
+    unknown++
+    const near = unknown <= MOST_HINTS ? (nearestName(name, names) ?? place.inFile.elsewhere(name)) : null
     const hint = near === null ? `known here: ${names.join(', ')}` : `did you mean ${near}?`
     place.in(name, node).report(`is not a known key; ${hint}`)
   }

@@ -13,7 +13,8 @@ export function nearestName(spelling: string, names: Iterable<string>): string |
   let bestSlips = Math.max(1, Math.floor(spelling.length / 3)) + 1
   let looked = 0
   for (const name of names) {
-    if (++looked > MOST_NAMES) break
+    looked++
+    if (looked > MOST_NAMES) break
     if (Math.abs(name.length - spelling.length) >= bestSlips) continue
     const slips = slipsBetween(wanted, foldedCase(name))
     if (slips < bestSlips) {

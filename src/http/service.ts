@@ -48,7 +48,7 @@ export interface ServiceOptions {
   readonly maxAgeMs: number
   readonly conditionalRequests: boolean
   readonly onInternalError: (cause: unknown) => void
-  readonly watch?: RequestWatch
+  readonly watch?: RequestWatch | undefined
 }
 
 /** What an instance serves besides single records. */

@@ -149,12 +149,14 @@ export async function searchWithheld(
 ) {
   const most = offset + PAGE_ROWS
   let found: WithheldRow[] = []
-  let [total, matching] = [0, 0]
+  let total = 0
+  let matching = 0
   const look = (row: WithheldRow): void => {
     total++
     if (!isAbout(row, about) || !hasWords(row, words)) return
     matching++
-    if (found.push(row) > 2 * most + MOST_UNSORTED) found = found.toSorted(inOrder).slice(0, most)
+    found.push(row)
+    if (found.length > 2 * most + MOST_UNSORTED) found = found.toSorted(inOrder).slice(0, most)
   }
   await scanRows(rows, signal, look, pause)
   // The number of withheld rows in the list, and of those that match the query.
@@ -221,7 +223,8 @@ async function scanRows<Row>(
   let looked = 0
   for (const row of rows) {
     look(row)
-    if (++looked % SLICE_ROWS > 0) continue
+    looked++
+    if (looked % SLICE_ROWS > 0) continue
     await pause()
     if (signal.aborted) return
   }

@@ -45,7 +45,8 @@ export function csvTable(
   const sheet = new SheetRows(true)
   let row = hasOwnLine ? -1 : 0
   const problem = readWholeCsv(textOf(bytes, decoder), delimiter, (cells) => {
-    if (++row > 0) sheet.add([...cells.entries()], cells.length, row)
+    row++
+    if (row > 0) sheet.add([...cells.entries()], cells.length, row)
   })
   return problem ?? sheet.end()
 }

@@ -106,7 +106,8 @@ export function* readJson<Digits>(
         if (inside.length >= items) throw new RangeError('a list has too many items')
         inside.push(value)
       } else {
-        if (++count > members) throw new RangeError('an object has too many members')
+        count++
+        if (count > members) throw new RangeError('an object has too many members')
         put(inside, name, value)
       }
       const next = text.charCodeAt(at)

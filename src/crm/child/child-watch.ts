@@ -99,7 +99,8 @@ export class ChildPrints {
       this.#lines = 0
       this.#left = 0
     }
-    if (this.#lines++ >= MOST_LINES) this.#left++
+    this.#lines++
+    if (this.#lines > MOST_LINES) this.#left++
     else this.notice(`${this.#name} says: ${text}`)
   }
 

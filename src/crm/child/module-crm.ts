@@ -251,7 +251,7 @@ class ModuleHost implements RowHost {
       path: path.file,
       digest: path.sha256,
       settings: this.given.sent,
-      limits: { requestTimeoutMs, ...(longestPauseMs === undefined ? {} : { longestPauseMs }) },
+      limits: { requestTimeoutMs, longestPauseMs },
       isTraced: trace !== undefined,
       allowInsecure,
       ca,

@@ -115,7 +115,7 @@ export function runConnector(
 /** The sentences of a connector's `notice`: each is told once, and again after a read of its kind that lacked it. */
 class Notices {
   readonly #tell: (list: ListName, sentence: string) => void
-  readonly #told = new Map<string, ReadonlySet<string>>()
+  readonly #lastTexts = new Map<string, ReadonlySet<string>>()
 
   constructor(tell: (list: ListName, sentence: string) => void) {
     this.#tell = tell
@@ -127,11 +127,11 @@ class Notices {
     return {
       notice: (sentence: unknown) => {
         const text = String(sentence).slice(0, LONGEST_SENTENCE)
-        if (!now.has(text) && this.#told.get(kind)?.has(text) !== true && now.size < MOST_NOTICES)
+        if (!now.has(text) && this.#lastTexts.get(kind)?.has(text) !== true && now.size < MOST_NOTICES)
           this.#tell(list, text)
         now.add(text)
       },
-      end: () => void this.#told.set(kind, now),
+      end: () => void this.#lastTexts.set(kind, now),
     }
   }
 }

@@ -110,7 +110,8 @@ async function* byOffset({ key = 'id' }: PagesOptions, read: Read): Pages {
     if (isOverlapping && ids.length === known.length && ids.every((id, at) => id === known[at])) {
       throw broken('a page has only rows of the previous page; does the API know {offset}?')
     }
-    if (++steps > MOST_STEPS_BACK)
+    steps++
+    if (steps > MOST_STEPS_BACK)
       throw broken('rows move between the pages: sort them by something that does not change')
     offset = isOverlapping ? offset + rows.length - 1 : Math.max(0, offset - Math.max(1, known.length - 1))
   }

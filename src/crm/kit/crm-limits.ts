@@ -20,7 +20,7 @@ export interface CrmLimits {
   /** The interval of full reads, which is also the longest that one may take; 15 minutes if absent. */
   readonly fullReadEveryMs?: number
   /** The longest pause that a read waits for if the CRM asks for one, in ms; any if absent. */
-  readonly longestPauseMs?: number
+  readonly longestPauseMs?: number | undefined
 }
 
 /** The limits and services that every connector gets. */
@@ -39,7 +39,7 @@ export interface ConnectorContext {
   /** Reads cells that are HTML; absent if no field has any. */
   readonly htmlText?: MappingContext['htmlText']
   /** Prints a line for each request to the CRM and for its answer; absent if tracing is off. */
-  readonly trace?: (line: string) => void
+  readonly trace?: ((line: string) => void) | undefined
 }
 
 /** What the process gives the mapping of one list. */

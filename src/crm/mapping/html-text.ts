@@ -22,11 +22,14 @@ const DEEPEST = 500
  */
 export function htmlText(html: string): string | null {
   const lines = new Lines()
-  let [depth, unseen, preformatted] = [0, 0, 0]
+  let depth = 0
+  let unseen = 0
+  let preformatted = 0
   let isTooDeep = false
   const parser = new Parser({
     onopentagname(name) {
-      if (++depth > DEEPEST) {
+      depth++
+      if (depth > DEEPEST) {
         isTooDeep = true
         parser.pause()
       }

@@ -17,12 +17,12 @@ export class Midnights {
   /** Returns the columns of dates that are at midnight in every row. */
   found(start: DateNotes | undefined, finish: DateNotes | undefined): readonly FoundSuspicion[] {
     return [
-      ...this.#told(start, this.#starts, 'midnight-start'),
-      ...this.#told(finish, this.#ends, finish?.areDays === true ? 'midnight-days' : 'midnight-finish'),
+      ...this.#suspicionsOf(start, this.#starts, 'midnight-start'),
+      ...this.#suspicionsOf(finish, this.#ends, finish?.areDays === true ? 'midnight-days' : 'midnight-finish'),
     ]
   }
 
-  #told(notes: DateNotes | undefined, count: number, code: SuspicionCode): readonly FoundSuspicion[] {
+  #suspicionsOf(notes: DateNotes | undefined, count: number, code: SuspicionCode): readonly FoundSuspicion[] {
     if (notes === undefined || count === 0 || (count < this.#events && !notes.areDays)) return []
     return [{ column: notes.column, code, ...formatOf(notes), count, first: null }]
   }

@@ -20,16 +20,16 @@ function suspicious(
   rows: readonly (readonly [start: string, finish: string, price: string | null])[],
   {
     thorough = false,
-    given = fields,
+    sources = fields,
     serves = () => true,
   }: {
     readonly thorough?: boolean
-    readonly given?: ListSetting['fields']
+    readonly sources?: ListSetting['fields']
     readonly serves?: (id: string) => boolean
   } = {},
 ): readonly string[] {
   const suspicions = new Suspicions(thorough)
-  const setting = { from: 'events', fields: given, active: null, showOnWeb: null }
+  const setting = { from: 'events', fields: sources, active: null, showOnWeb: null }
   const context = {
     idNamespace: null,
     venuesFrom: 'venues',
@@ -75,18 +75,18 @@ describe('suspicious, and served all the same (SURFACE: Further fields, conditio
     expect(suspicious([blank, PLAIN, none])).toEqual([`${sentence} (2; row 0: Preis is " ")`])
     expect(suspicious([PLAIN, none])).toEqual([`${sentence} (1; row 1: Preis is null)`])
     expect(suspicious([blank, none])).toEqual([])
-    expect(suspicious([blank, PLAIN], { given: { ...fields, Price: null } })).toEqual([])
+    expect(suspicious([blank, PLAIN], { sources: { ...fields, Price: null } })).toEqual([])
     // A withheld row is not served as 0.
     expect(suspicious([PLAIN, none], { thorough: true, serves: (id) => id === idOf(0) })).toEqual([])
     const blankAsFree = { ...fields, Price: { ...column('Preis'), whenBlank: '0' } }
-    expect(suspicious([blank, PLAIN], { given: blankAsFree })).toEqual([])
+    expect(suspicious([blank, PLAIN], { sources: blankAsFree })).toEqual([])
   })
 
   it('in a column whose name has a line break as in any other', () => {
-    const given = { ...fields, Price: column(BROKEN_NAME) }
+    const sources = { ...fields, Price: column(BROKEN_NAME) }
     const blank = [PLAIN[0], PLAIN[1], ' '] as const
-    expect(suspicious([blank], { given })).toEqual([])
-    expect(suspicious([blank, PLAIN], { given })).toEqual([
+    expect(suspicious([blank], { sources })).toEqual([])
+    expect(suspicious([blank, PLAIN], { sources })).toEqual([
       `${BROKEN_NAME} is blank and served as 0, though other rows have a price (1; row 0: ${BROKEN_NAME} is " ")`,
     ])
   })

@@ -167,10 +167,13 @@ export class Suspicions {
   }
 
   seePrice(column: string, cell: Cell): void {
-    if (!isBlank(cell)) this.#columns.hasPrice = true
-    else if (this.#hasPrice || this.thorough || ++this.#blankPrices <= MOST_BLANK_PRICES) {
-      this.suspect(column, 'blank-price', cell)
+    if (!isBlank(cell)) {
+      this.#columns.hasPrice = true
+      return
     }
+    const isCounted = this.#hasPrice || this.thorough
+    if (!isCounted) this.#blankPrices++
+    if (isCounted || this.#blankPrices <= MOST_BLANK_PRICES) this.suspect(column, 'blank-price', cell)
   }
 
   /** The counts that cover every row of the list. */
