@@ -21,7 +21,7 @@ backend default {
 sub vcl_init {
   new marquees = directors.round_robin();
   marquees.add_backend(default);
-  # A caller of changes keeps to one instance, because each instance has positions of its own.
+  # A caller of changes keeps to one instance: others may be a moment behind, and may not know its position.
   new marquee_of_caller = directors.hash();
   marquee_of_caller.add_backend(default, 1.0);
 }

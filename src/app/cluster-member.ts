@@ -69,6 +69,7 @@ export class ClusterMember implements Reading {
       observe: (observation) => this.#observe(observation),
       examine: () => this.#examine(),
       newLists: () => this.#newLists(),
+      marking: (lists, isAll) => this.#options.changes?.marking(lists, isAll) ?? (() => {}),
       newReplica: (lists, resumeState, note) => this.#newReplica(lists, resumeState, note),
     })
   }

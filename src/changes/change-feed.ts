@@ -3,7 +3,7 @@
 
 import type { RecordLists } from '../records/row-records.ts'
 import type { Time } from '../time/time.ts'
-import { type ChangePage, type KeptChanges, ChangeJournal } from './change-journal.ts'
+import { type ChangePage, type KeptChanges, type SharedContent, ChangeJournal } from './change-journal.ts'
 
 /** The most changes of a page. */
 const MOST_CHANGES = 1000
@@ -70,6 +70,18 @@ export class ChangeFeed {
     this.#isNews = false
     this.#isKept = true
     return this.#journal === null ? null : { ...this.#journal.kept(), told: this.#told }
+  }
+
+  /**
+   * Returns what to call with a write in the store of the cluster, once it is there. Instances that hold the same content
+   * know each other's positions by it. `isAll`: all that the lists hold now will be in the store.
+   */
+  marking(lists: RecordLists, isAll = true): (content: SharedContent) => void {
+    const { events, venues } = this.#served()
+    if (lists.events !== events || lists.venues !== venues) return () => {}
+    const journal = this.#current
+    const at = isAll ? journal.last : null
+    return (content) => journal.mark(content, at)
   }
 
   /** Resolves at the next change, or after `ms`. */

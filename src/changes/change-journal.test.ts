@@ -3,7 +3,7 @@ import { Chance } from '../../test/model/chance.ts'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { type RecordLists, applyRowRecord, ListMaker, rowRecordOf } from '../records/row-records.ts'
-import { ChangeJournal } from './change-journal.ts'
+import { type ChangePage, type SharedContent, ChangeJournal } from './change-journal.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -140,6 +140,88 @@ describe('a journal of changes', () => {
     serveEvent(lists, guidOf(1), 'A')
     serveEvent(lists, guidOf(2), 'A')
     expect(calls).toBe(1)
+  })
+})
+
+describe('the positions of two journals of one cluster', () => {
+  const [TOKEN, NEXT_TOKEN] = ['0123456789abcdef', 'fedcba9876543210']
+  const at = (seq: number, token = TOKEN): SharedContent => ({ token, seq })
+  /** Two journals that have begun at the same write. */
+  const both = () => {
+    const [one, other] = [scene(), scene()]
+    for (const { journal } of [one, other]) journal.mark(at(1), journal.last)
+    return { one, other }
+  }
+  const change = ({ lists }: ReturnType<typeof scene>, number: number): void =>
+    serveEvent(lists, guidOf(number), `event ${number}`)
+  const idsOf = (page: ChangePage | null): readonly Guid[] | null => page?.changes.map(({ id }) => id) ?? null
+
+  it('are known to both after the same write, also if others with nothing to tell have followed', () => {
+    const { one, other } = both()
+    for (const seq of [2, 3, 4]) one.journal.mark(at(seq), one.journal.last)
+    for (const seq of [2, 3, 4, 5, 6]) other.journal.mark(at(seq), other.journal.last)
+    const position = one.journal.now
+    change(other, 1)
+    other.journal.mark(at(7), other.journal.last)
+    expect(idsOf(other.journal.since(position, 1000))).toEqual([guidOf(1)])
+    const next = other.journal.since(position, 1000)?.next ?? ''
+    change(one, 1)
+    one.journal.mark(at(7), one.journal.last)
+    change(one, 2)
+    expect(idsOf(one.journal.since(next, 1000))).toEqual([guidOf(2)])
+  })
+
+  it('are known to one journal alone while a change of it may not be in the store, and on pages before the last', () => {
+    const { one, other } = both()
+    change(one, 1)
+    expect(other.journal.since(one.journal.now, 1000)).toBeNull()
+    one.journal.mark(at(2), one.journal.last)
+    expect(other.journal.since(one.journal.now, 1000)).not.toBeNull()
+    const position = one.journal.now
+    for (const number of [2, 3, 4]) change(one, number)
+    one.journal.mark(at(3), one.journal.last)
+    const page = one.journal.since(position, 2)
+    expect([page?.more, other.journal.since(page?.next ?? '', 1000)]).toEqual([true, null])
+  })
+
+  it('wait at a journal that has not come so far, and are unknown once the history goes on without their writes', () => {
+    const { one, other } = both()
+    change(one, 1)
+    one.journal.mark(at(2), one.journal.last)
+    const position = one.journal.now
+    expect(other.journal.since(position, 1000)).toEqual({ changes: [], next: position, more: false })
+    other.journal.mark(at(2, NEXT_TOKEN), other.journal.last)
+    expect(other.journal.since(position, 1000)).toBeNull()
+    const { one: third, other: alone } = both()
+    change(third, 1)
+    third.journal.mark(at(2), third.journal.last)
+    change(alone, 2)
+    expect(alone.journal.since(third.journal.now, 1000)).toBeNull()
+  })
+
+  it('of a write that took only a part of what has changed are told all of that', () => {
+    const { one, other } = both()
+    for (const number of [1, 2]) change(one, number)
+    one.journal.mark(at(2), null)
+    change(other, 1)
+    other.journal.mark(at(2), other.journal.last)
+    const position = other.journal.now
+    expect(idsOf(one.journal.since(position, 1000))).toEqual([guidOf(1), guidOf(2)])
+    one.journal.mark(at(3), one.journal.last)
+    expect(idsOf(one.journal.since(position, 1000))).toEqual([guidOf(1), guidOf(2)])
+  })
+
+  it('are unknown to a journal that began after their write, and after a removal that is forgotten', () => {
+    const { one, other } = both()
+    const position = one.journal.now
+    const late = scene()
+    late.journal.mark(at(2), late.journal.last)
+    expect(late.journal.since(position, 1000)).toBeNull()
+    change(other, 1)
+    remove(other.lists, guidOf(1))
+    other.clock.nowMs = 7 * DAY_MS + 1
+    other.journal.mark(at(2), other.journal.last)
+    expect(other.journal.since(position, 1000)).toBeNull()
   })
 })
 

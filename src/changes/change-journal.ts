@@ -13,6 +13,8 @@ const MOST_REMOVALS = 100_000
 const KEPT_MS = 7 * 24 * 3_600_000
 /** How many processes before this one are remembered: each has a name of its own for the same history. */
 const MOST_RUNS = 100
+/** How many contents of the store of a cluster are remembered. */
+const MOST_MARKS = 10_000
 
 interface Change {
   readonly list: ListName
@@ -65,6 +67,20 @@ interface Position {
   readonly last: number
 }
 
+/** A write in the store of a cluster. It names one content of the lists, the same on all instances. */
+export interface SharedContent {
+  readonly token: string
+  readonly seq: number
+}
+
+/** The writes of one token after which the lists held what they held here at a number. */
+interface Mark {
+  readonly token: string
+  readonly first: number
+  last: number
+  readonly number: number
+}
+
 /** The changes of what is served, in memory. */
 export class ChangeJournal {
   readonly #lists: RecordLists
@@ -82,6 +98,8 @@ export class ChangeJournal {
   #last = 0
   /** Positions before this number are unknown: a removal after them has been forgotten. */
   #floor = 0
+  /** Ascending. Positions that another instance gave after the same writes are known by them. */
+  #marks: Mark[] = []
   #onChange: (() => void)[] = []
   readonly #followers: readonly (readonly [RecordLists[ListName], WriteListener])[]
 
@@ -118,7 +136,26 @@ export class ChangeJournal {
   since(position: string, most: number): ChangePage | null {
     this.#forgetRemovals()
     const known = this.#read(position)
+    if (known === 'ahead') return { changes: [], next: position, more: false }
     return known === null ? null : this.#page(known, most)
+  }
+
+  /**
+   * Notes that the content of a write in the store of the cluster is what the lists held at a number, or later. `null`:
+   * it is later than that of the mark before.
+   */
+  mark({ token, seq }: SharedContent, at: number | null): void {
+    const last = this.#marks.at(-1)
+    const number = at ?? last?.number
+    if (number === undefined) return
+    if (last?.token === token && last.number === number) last.last = seq
+    else this.#marks.push({ token, first: seq, last: seq, number })
+    if (this.#marks.length > MOST_MARKS) this.#marks = this.#marks.slice(MOST_MARKS / 2)
+  }
+
+  /** The number of the last change. */
+  get last(): number {
+    return this.#last
   }
 
   /** Calls back once, after the next change or at the end of the journal. Returns how to stop waiting. */
@@ -241,21 +278,39 @@ export class ChangeJournal {
 
   #written({ number, removedVenues, last }: Position): string {
     const numbers = removedVenues === last ? [number] : [number, removedVenues, last]
-    return [this.#name, ...numbers.map((each) => each.toString(36))].join('.')
+    const mark = this.#marks.at(-1)
+    // A change that may not be in the store is perhaps never heard of elsewhere, nor is its reversal.
+    const isShared =
+      mark !== undefined && [number, removedVenues, last, this.#last].every((each) => each === mark.number)
+    const shared = isShared ? `~${mark.token}.${mark.last.toString(36)}` : ''
+    return [this.#name, ...numbers.map((each) => each.toString(36))].join('.') + shared
   }
 
-  /** Parses a position; `null` if it is unknown here. */
-  #read(position: string): Position | null {
-    const [, name = '', number = '', removedVenues = number, last = number] = POSITION.exec(position) ?? []
+  /** Parses a position. `ahead`: another instance has changes that are not here yet. `null` if it is unknown here. */
+  #read(position: string): Position | 'ahead' | null {
+    const [, name = '', number = '', removedVenues = number, last = number, token = '', seq = ''] =
+      POSITION.exec(position) ?? []
     const known = { number: parsed(number), removedVenues: parsed(removedVenues), last: parsed(last) }
     const run = name === this.#name ? { last: this.#last } : this.#runs.find((one) => one.name === name)
-    if (run === undefined) return null
+    if (run === undefined) return this.#readShared({ token, seq: parsed(seq) })
     const isOrdered = known.removedVenues <= known.number && known.number <= known.last && known.last <= run.last
     return isOrdered && known.removedVenues >= this.#floor ? known : null
   }
+
+  /** Looks for what another instance held when it gave a position. */
+  #readShared({ token, seq }: SharedContent): Position | 'ahead' | null {
+    const mark = this.#marks.findLast((one) => one.token === token && one.first <= seq)
+    if (mark === undefined || mark.number < this.#floor) return null
+    const { number } = mark
+    const isLast = mark === this.#marks.findLast((one) => one.token === token)
+    if (!isLast || seq <= mark.last) return { number, removedVenues: number, last: number }
+    // If the history went on without these writes, they are lost.
+    return mark === this.#marks.at(-1) && number === this.#last ? 'ahead' : null
+  }
 }
 
-const POSITION = /^([\w-]{12})\.([0-9a-z]{1,10})(?:\.([0-9a-z]{1,10})\.([0-9a-z]{1,10}))?$/
+const POSITION =
+  /^([\w-]{12})\.([0-9a-z]{1,10})(?:\.([0-9a-z]{1,10})\.([0-9a-z]{1,10}))?(?:~([0-9a-f]{16})\.([0-9a-z]{1,10}))?$/
 
 function parsed(number: string): number {
   return Number.parseInt(number, 36)

@@ -82,6 +82,7 @@ async function applyAll(member: Member, lists: FollowedLists, entries: readonly 
       if (lists.gap !== 'entries are missing') member.lose(lists)
       break
     }
+    options.marking(lists.lists, true)(lists.position)
     traffic.count('read', (entry.rows?.length ?? 0) + entry.notes.length + (entry.beat?.length ?? 0))
     election.stands(entry)
     member.saw({ epoch: lists.epoch, seq: entry.seq })

@@ -221,6 +221,9 @@ export class Leader {
     this.#unanswered = { taken }
     const cutSeq = this.#written[0]?.seq ?? 0
     const ready = beat !== null && this.#filling === null
+    const { count, lists } = this.outbox
+    const isAll = count === 0 && lists.length === LISTS.length && !this.#refills
+    const mark = this.#options.marking(this.own.replica.lists, isAll)
     const sizes = await session.ask((store) => store.write({ at, beat, cutSeq, ready, notes, rows }))
     this.#unanswered = null
     if (sizes === null) {
@@ -228,6 +231,7 @@ export class Leader {
       return null
     }
     this.position = { token: at.token, seq: at.seq + 1 }
+    mark(this.position)
     if (ready) this.#isReady = true
     this.#count(rows.reduce((sum, { length }) => sum + length, (beat?.length ?? 0) + notes.length))
     return sizes

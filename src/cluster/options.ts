@@ -5,7 +5,7 @@ import type { Replica } from '../sync/replica.ts'
 import type { RefreshSettings, ResumeState } from '../sync/served-list.ts'
 import type { Time } from '../time/time.ts'
 import type { Heartbeat } from './election.ts'
-import type { Store } from './store.ts'
+import type { Store, WritePosition } from './store.ts'
 
 /** Returns random bytes, in hexadecimal. */
 type Draw = (bytes: number) => string
@@ -26,6 +26,8 @@ export interface ClusterOptions {
   /** Returns true if the CRM can be read from here; called again until it does. */
   readonly examine: () => Promise<boolean>
   readonly newLists: () => RecordLists
+  /** Returns what to call with a write once it is in the store. `isAll`: then all that these lists hold now is there. */
+  readonly marking: (lists: RecordLists, isAll: boolean) => (at: WritePosition) => void
   /**
    * Creates a replica that reads the CRM into these lists, resumes from a known state, and reports its observations.
    */

@@ -1,4 +1,5 @@
 import type { Observe } from '../../src/observe/observation.ts'
+import { ChangeFeed } from '../../src/changes/change-feed.ts'
 import { Admissions } from '../../src/sync/served-list.ts'
 import type { Crm } from '../../src/sync/port.ts'
 import { Replica } from '../../src/sync/replica.ts'
@@ -33,6 +34,7 @@ export class Instance {
   readonly machine: Machine
   readonly cluster: Cluster
   readonly admissions: Admissions
+  readonly changes: ChangeFeed
   /** All replicas that read the CRM here, one after the other. */
   readonly replicas: Replica[] = []
   readonly heartbeat: { ms: number }
@@ -66,6 +68,10 @@ export class Instance {
     } = options
     this.machine = machine
     this.heartbeat = { ms: heartbeatMs }
+    this.changes = new ChangeFeed(() => {
+      const { events, venues } = this.cluster.served
+      return { events: events.list, venues: venues.list }
+    }, machine)
     this.admissions = new Admissions(
       () => setting,
       () => setting,
@@ -99,6 +105,7 @@ export class Instance {
       },
       observe,
       newLists: () => this.#loadsInto ?? new ListMaker(formatter).make(),
+      marking: (lists, isAll) => this.changes.marking(lists, isAll),
       newReplica: (lists, resumeState, told) => {
         reads(resumeState?.events.isLoaded !== true || !resumeState.venues.isLoaded)
         const replica = new Replica({
