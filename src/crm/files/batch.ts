@@ -1,6 +1,6 @@
 import type { StreamBatch } from '../connector/row-host.ts'
 import { tooLargeRow } from '../mapping/map-row.ts'
-import { type Change, PAGE_ROWS } from '../../sync/port.ts'
+import type { Change } from '../../sync/port.ts'
 import type { FoundFile } from './found-file.ts'
 
 /** Collects the rows of one file, in order, until they are taken as a batch. */
@@ -32,9 +32,9 @@ export class FileBatch<Item> {
     return this.#before + this.#rows.length
   }
 
-  /** Whether as many rows wait to be taken as a page has. */
-  get isFull(): boolean {
-    return this.#rows.length >= PAGE_ROWS
+  /** Whether rows wait to be taken. Those that wait for long cost the garbage collector of Node twice the time. */
+  get hasRows(): boolean {
+    return this.#rows.length > 0
   }
 
   whereNext(line: number): string {

@@ -114,7 +114,7 @@ async function* readText<Item>(
       if (fault !== null) return fault
       const waiting = rest()
       if (waiting === null) continue
-      if (rows.isFull) yield rows.take()
+      if (rows.hasRows) yield rows.take()
       await waiting
     }
   }

@@ -352,7 +352,7 @@ async function* readRows<Item>(parts: WorkbookParts, reading: SheetReading<Item>
         : onRow(cells, row, { isHidden, linkAt, shownAt: (column) => shown?.[column]?.() ?? null })
       if (fault !== null) return fault
     }
-    if (isOver && rows.isFull) yield rows.take()
+    if (isOver && rows.hasRows) yield rows.take()
   }
   return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
 }
