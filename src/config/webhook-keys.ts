@@ -10,8 +10,8 @@ const WEB = /^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+(?:[/?#]\S*)?\s*$/
 
 /** The URL of a receiver. It is a secret, because build hooks have theirs in the path or the query. */
 const url = leaf(URL_ALLOWED, textSchema(WEB), ({ value, reference }) => {
-  const given = typeof value === 'string' && WEB.test(value) ? URL.parse(value.trim()) : null
-  return given === null || isPlain(given.origin)
+  const address = typeof value === 'string' && WEB.test(value) ? URL.parse(value.trim()) : null
+  return address === null || isPlain(address.origin)
     ? new ValueProblem(`must be ${URL_ALLOWED}, without a user`, true)
     : new Secret(String(value).trim(), reference ?? IN_THE_FILE)
 })
@@ -37,7 +37,7 @@ const webhook = section({
     ),
   )
     .optional('both')
-    .map((given) => (given === null || given.length === 0 ? LISTS : given))
+    .map((names) => (names === null || names.length === 0 ? LISTS : names))
     .says('The lists whose changes it is told of.'),
   every: duration({ leastMs: 1000 }).default('5m').says('The shortest time between two calls.'),
   body: leaf('changes or empty', { enum: ['changes', 'empty'] }, ({ value }) =>
@@ -45,10 +45,10 @@ const webhook = section({
   )
     .default('changes')
     .says('`changes` sends what has changed; `empty` sends nothing, for build hooks.'),
-}).map((given, place) =>
-  given.secret === null && given.body === 'changes' && !place.in('secret', undefined).isWrong
+}).map((keys, place) =>
+  keys.secret === null && keys.body === 'changes' && !place.in('secret', undefined).isWrong
     ? place.in('secret', undefined).report(NO_SECRET)
-    : given,
+    : keys,
 )
 
 /** The key `webhooks`. */

@@ -123,7 +123,10 @@ export function linkOf(events: readonly Column[], venues: readonly Column[]): Ve
       // Numbers may match by chance, so a column of names counts more.
       const isId = isVenue || (from.name.endsWith('.id') && id.name === 'id')
       const score = (found / from.filled) * (from.kind === 'number' && !isId ? 0.5 : 1)
-      if (score > most) [best, most] = [{ from, id, found, isSure }, score]
+      if (score > most) {
+        best = { from, id, found, isSure }
+        most = score
+      }
     }
   }
   return best

@@ -128,7 +128,10 @@ function delimiterOf(head: string): string {
       if (width > 1) widths.set(width, (widths.get(width) ?? 0) + 1)
     }
     const score = Math.max(0, ...[...widths].map(([width, count]) => count * 100 + width))
-    if (score > bestScore) [best, bestScore] = [delimiter, score]
+    if (score > bestScore) {
+      best = delimiter
+      bestScore = score
+    }
   }
   return best
 }
