@@ -239,7 +239,7 @@ describe('answers as a whole', () => {
       'another status',
       reply('application/json', body, { status: 404 }),
       good,
-      ['different', 'another status at status'],
+      ['different', 'another status: 404, here 200 at status'],
     ],
     ['a charset in other letters', withType('Application/JSON;charset="UTF-8"'), good, ['sameBytes']],
     [

@@ -75,7 +75,8 @@ function statusFound({ method, accept }: Question, old: Reply, fresh: Reply): { 
   if (old.status === 0) return { class: 'different', what: 'no answer of the old service' }
   if (fresh.status === 0) return { class: 'different', what: 'no answer here' }
   const isRedirect = old.status >= 300 && old.status < 400
-  return { class: 'different', what: isRedirect ? 'a redirect' : 'another status' }
+  // Each pair is a kind of its own: an event that only one service shows is not the same as one that only the other shows.
+  return { class: 'different', what: isRedirect ? 'a redirect' : `another status: ${old.status}, here ${fresh.status}` }
 }
 
 function intended(name: keyof typeof DEPARTURES): { class: 'intended'; what: string } {

@@ -36,9 +36,9 @@ export class ComparisonTally {
   readonly counts: Counts = noCounts()
   /** By endpoint and type, as `/api/events/{id} text/xml`. */
   readonly table: Map<string, Counts> = new Map()
-  /** The names of header fields that only one service sends with a record. */
-  readonly onlyOld: Set<string> = new Set()
-  readonly onlyNew: Set<string> = new Set()
+  /** The names of header fields that each service has sent with a record. */
+  readonly #oldFields = new Set<string>()
+  readonly #newFields = new Set<string>()
   readonly #groups = new Map<string, Group>()
   /** The requests of the log that the outcomes stand for, and those without a difference. */
   requests = 0
@@ -77,9 +77,16 @@ export class ComparisonTally {
   /** Notes the header fields of two answers with a record. */
   noteFields(old: Reply, fresh: Reply): void {
     if (old.status !== 200 || fresh.status !== 200) return
-    const [was, is] = [Object.keys(old.headers), Object.keys(fresh.headers)]
-    for (const name of was) if (!is.includes(name) && !OF_THE_CONNECTION.has(name)) this.onlyOld.add(name)
-    for (const name of is) if (!was.includes(name) && !OF_THE_CONNECTION.has(name)) this.onlyNew.add(name)
+    for (const name of Object.keys(old.headers)) this.#oldFields.add(name)
+    for (const name of Object.keys(fresh.headers)) this.#newFields.add(name)
+  }
+
+  /** The names of header fields that only one service sends with records. */
+  get fields(): { readonly onlyOld: readonly string[]; readonly onlyNew: readonly string[] } {
+    return {
+      onlyOld: recordFields(this.#oldFields.difference(this.#newFields)),
+      onlyNew: recordFields(this.#newFields.difference(this.#oldFields)),
+    }
   }
 
   get comparisons(): number {
@@ -102,6 +109,10 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'keep-alive',
   'transfer-encoding',
 ])
+
+function recordFields(names: ReadonlySet<string>): readonly string[] {
+  return [...names].filter((name) => !OF_THE_CONNECTION.has(name))
+}
 
 function noCounts(): Counts {
   return { sameBytes: 0, sameMeaning: 0, intended: 0, changing: 0, different: 0 }

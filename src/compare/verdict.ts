@@ -73,9 +73,9 @@ export function titleOf(kind: Class): string {
 }
 
 /** The header fields that only one service sends. */
-export function fieldLines({ onlyOld, onlyNew }: ComparisonTally): readonly string[] {
+export function fieldLines({ fields: { onlyOld, onlyNew } }: ComparisonTally): readonly string[] {
   const sides = [['the old service', onlyOld] as const, ['Marquee', onlyNew] as const]
   return sides
-    .filter(([, names]) => names.size > 0)
-    .map(([who, names]) => printable(`Headers that only ${who} sends: ${[...names].toSorted().join(', ')}.`))
+    .filter(([, names]) => names.length > 0)
+    .map(([who, names]) => printable(`Headers that only ${who} sends: ${names.toSorted().join(', ')}.`))
 }

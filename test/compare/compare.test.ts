@@ -128,9 +128,9 @@ describe('a fault that is planted in one record', () => {
     ['space', ['sameMeaning: white space at / × 6']],
     ['mark', ['different: byte order mark at / × 5']],
     ['charset', ['different: charset missing at Content-Type × 5']],
-    ['withheld', ['different: another status at status × 6']],
+    ['withheld', ['different: another status: 404, here 200 at status × 6']],
     ['noEtag', ['different: missing ETag at ETag × 6']],
-    ['broken', ['different: another status at status × 6']],
+    ['broken', ['different: another status: 500, here 200 at status × 6']],
     ['changes', ['changing: another number at /TicketsAvailable × 6']],
     ['restless', ['changing: another text at /Name × 6']],
     ['login', ['different: a redirect at status × 6']],
@@ -196,7 +196,7 @@ describe('what marquee compare asks', () => {
       [],
       ['--all', '--config', other.at('marquee.yaml'), '--accept', 'application/json'],
     )
-    expect([status, told(report)]).toEqual([1, ['different: another status at status × 2']])
+    expect([status, told(report)]).toEqual([1, ['different: another status: 200, here 404 at status × 2']])
     const [found] = report.differences
     expect([found?.example.path.toLowerCase().includes(FIRST), found?.example.old, found?.example.new]).toEqual([
       true,
