@@ -181,14 +181,14 @@ export function stateOf(replica: Replica, name: ListName, now: Moment, loss: str
 }
 
 /**
- * Returns how long reads of the CRM have failed, for the worse of both lists; 0 if none fails. A read that waits for so
- * long counts as failed: until its time limits expire, the data may be past the maximum age. A shrunk list does not
+ * Returns how long reads of the CRM have failed, for the worse of both lists; 0 if none fails. A read that hangs for
+ * so long counts as failed: until its time limits expire, the data may be past the maximum age. A shrunk list does not
  * count, because another leader would not believe it either.
  */
 export function failsForMs(replica: Replica, sinceMs: number, maxWaitMs: number, now: Moment): number {
   const failing = LISTS.map((name) => replica[name]).filter(
     ({ refresh, reader, shrunk }) =>
-      (refresh.failures > 0 || reader.wait.lastsMs(now.monotonicMs) >= maxWaitMs) && shrunk === null,
+      (refresh.failures > 0 || reader.wait.hangsForMs(now.monotonicMs) >= maxWaitMs) && shrunk === null,
   )
   return Math.max(0, ...failing.map((list) => Math.min(list.ageMs(now) ?? sinceMs, sinceMs)))
 }

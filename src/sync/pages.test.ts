@@ -1,6 +1,6 @@
 import { expect, it } from 'bun:test'
 import { VirtualTime } from '../../test/model/virtual-time.ts'
-import { Pages } from './pages.ts'
+import { Pages, RowWait } from './pages.ts'
 import type { Page, PageStream } from './port.ts'
 
 const LIMITS = { patienceMs: 21_000, longestMs: 900_000 }
@@ -37,4 +37,17 @@ it('ends a read that takes longer than full reads are apart', async () => {
 
 it('gives a read a minute, however often all is read', async () => {
   expect((await outcomeOf(5000, { ...LIMITS, longestMs: 1000 })).pages).toBe(12)
+})
+
+it('is not taken to hang while it waits no longer than twice what the read before it waited at most', () => {
+  const wait = new RowWait()
+  wait.begins(0)
+  wait.got(8000)
+  wait.ends(9000, true)
+  wait.begins(10_000)
+  expect([25_000, 27_000].map((nowMs) => wait.hangsForMs(nowMs))).toEqual([0, 17_000])
+  wait.pauses(27_000, 5000)
+  expect([31_000, 49_000].map((nowMs) => wait.hangsForMs(nowMs))).toEqual([0, 17_000])
+  wait.ends(50_000, false)
+  expect(wait.hangsForMs(60_000)).toBe(0)
 })

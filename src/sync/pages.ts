@@ -11,12 +11,24 @@ const MOST_PAGES = 20_000
 /** The least time that a read may take, however often the CRM is read in full. */
 const LEAST_MS = 60_000
 
+/** A refresh that waits for so many times its usual wait may hang. */
+const UNUSUAL = 2
+
 /** For how long the running refresh has got no rows from the CRM. */
 export class RowWait {
   /** When it last got some, or when a pause that the CRM asked for ends, monotonic ms; `null` if none runs. */
   #sinceMs: number | null = null
+  /** The longest wait of the refresh that runs, and of the last one that ended well, ms. */
+  #longestMs = 0
+  #usualMs = 0
+
+  begins(nowMs: number): void {
+    this.#sinceMs = nowMs
+    this.#longestMs = 0
+  }
 
   got(nowMs: number): void {
+    this.#longestMs = Math.max(this.#longestMs, nowMs - (this.#sinceMs ?? nowMs))
     this.#sinceMs = nowMs
   }
 
@@ -24,13 +36,17 @@ export class RowWait {
     if (this.#sinceMs !== null) this.#sinceMs = nowMs + forMs
   }
 
-  end(): void {
+  ends(nowMs: number, isWell: boolean): void {
+    if (this.#sinceMs === null) return
+    this.got(nowMs)
     this.#sinceMs = null
+    if (isWell) this.#usualMs = this.#longestMs
   }
 
-  /** In ms; 0 if no refresh runs. */
-  lastsMs(nowMs: number): number {
-    return this.#sinceMs === null ? 0 : Math.max(0, nowMs - this.#sinceMs)
+  /** For how long it may have been hanging, in ms; 0 if it waits no longer than a slow CRM usually lets it. */
+  hangsForMs(nowMs: number): number {
+    const forMs = this.#sinceMs === null ? 0 : nowMs - this.#sinceMs
+    return forMs > UNUSUAL * this.#usualMs ? forMs : 0
   }
 }
 
@@ -65,14 +81,15 @@ export class Pages<Item> {
     this.#time = time
     this.#begunMs = time.now().monotonicMs
     this.#wait = limits.wait
-    this.#wait?.got(this.#begunMs)
+    this.#wait?.begins(this.#begunMs)
   }
 
   async next(): Promise<Next<Item>> {
     const next = await this.#next()
-    if (next.kind === 'end') this.#wait?.end()
+    const nowMs = this.#time.now().monotonicMs
+    if (next.kind === 'end') this.#wait?.ends(nowMs, next.outcome.ok)
     // A connector that waits for the CRM yields empty pages.
-    else if (next.page.changes.length > 0) this.#wait?.got(this.#time.now().monotonicMs)
+    else if (next.page.changes.length > 0) this.#wait?.got(nowMs)
     return next
   }
 
@@ -101,7 +118,7 @@ export class Pages<Item> {
 
   /** Ends the read. Pages that arrive later are not used. */
   abandon(): void {
-    this.#wait?.end()
+    this.#wait?.ends(this.#time.now().monotonicMs, false)
     this.#controller.abort()
     this.#pages.return(failed('internal', 'abandoned')).catch(() => {})
   }

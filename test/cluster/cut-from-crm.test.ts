@@ -44,7 +44,7 @@ describe('a leader whose requests to the CRM are swallowed (instances: Failures)
   }, 600_000)
 
   it('would leave too late if it waited for its time limits', async () => {
-    const putRight = override(RowWait.prototype, 'lastsMs', () => () => 0)
+    const putRight = override(RowWait.prototype, 'hangsForMs', () => () => 0)
     try {
       expect(await refusals(1)).toBeGreaterThan(0)
     } finally {
