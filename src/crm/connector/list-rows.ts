@@ -1,4 +1,4 @@
-import { type Expected, RowFault } from '../../domain/withheld.ts'
+import { RowFault } from '../../domain/withheld.ts'
 import { meantHint, nearestName } from '../../domain/nearest-name.ts'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -10,12 +10,12 @@ import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
 import {
   type Cell,
   type CellObject,
-  CellFault,
   cellAt,
   isBlank,
   isList,
   isObject,
   rowPaths,
+  showCell,
   shownText,
   whereIs,
 } from '../cells/cell.ts'
@@ -30,7 +30,7 @@ import {
   mapRow,
   rowsOfPlaces,
   tooLargeRow,
-  withheldRow,
+  unreadableRow,
 } from '../mapping/map-row.ts'
 import { parseShallow } from '../cells/parse-cell.ts'
 import { digestOf, seedOf } from '../cells/row-digest.ts'
@@ -61,10 +61,6 @@ export interface ConnectorRow<Item> {
   /** Whether it is not a JSON object; absent if it is. */
   readonly isTorn?: boolean
 }
-
-const JSON_ROW: Expected = { kind: 'json' }
-const OBJECT: Expected = { kind: 'object' }
-const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
 
 /** Where a row is. `isWhole`: the place names the list too, and is better than the row's id. */
 export interface RowPlace {
@@ -180,15 +176,10 @@ export class ListRows<Item extends { readonly Id: Guid }> implements RowMapper<I
     const parsed = parseShallow(row.toString('utf8'))
     if (!parsed.ok || !isObject(parsed.cell)) {
       const isDeep = !parsed.ok && parsed.reason === 'depth'
-      const found = row.toString('utf8', 0, 100)
-      const reason =
-        parsed.ok || isDeep
-          ? new RowFault('unreadable', null, new CellFault(isDeep ? SHALLOW_OBJECT : OBJECT, found))
-          : new RowFault('unreadable', null, {
-              expected: JSON_ROW,
-              found: `${at().place}: expected ${parsed.expected}`,
-            })
-      return { change: withheldRow(reason, null, whereUnknown(), Number.NaN), stamp: null, bytes, isTorn: !isDeep }
+      const found =
+        parsed.ok || isDeep ? showCell(row.toString('utf8', 0, 100)) : `${at().place}: expected ${parsed.expected}`
+      const kind = isDeep ? 'shallow-object' : parsed.ok ? 'object' : 'json'
+      return { change: unreadableRow(kind, found, whereUnknown()), stamp: null, bytes, isTorn: !isDeep }
     }
     return this.#readCells(parsed.cell, row, at, held, mapped)
   }

@@ -1,15 +1,10 @@
-import { type Expected, RowFault } from '../../domain/withheld.ts'
 import { LARGEST_ROW_BYTES } from '../kit/crm-limits.ts'
-import { CellFault, isObject } from '../cells/cell.ts'
-import { withheldRow } from '../mapping/map-row.ts'
+import { isObject, showCell } from '../cells/cell.ts'
+import { unreadableRow } from '../mapping/map-row.ts'
 import { digestOf } from '../cells/row-digest.ts'
 import { type ParsedCell, parseCell } from '../cells/parse-cell.ts'
 import type { TakeTorn } from './json-parser.ts'
 import type { BrokenSyntax, FileReading, MapRow, TakeRow } from './row-parser.ts'
-
-const JSON_ROW: Expected = { kind: 'json' }
-const OBJECT: Expected = { kind: 'object' }
-const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
 
 interface JsonLines {
   readonly onRow: TakeRow
@@ -39,8 +34,10 @@ export function jsonLines<Item>(
       // Withheld rows are read each time, since their line number may have changed.
       rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
-      const fault = parsed.ok ? new CellFault(OBJECT, parsed.cell) : new CellFault(SHALLOW_OBJECT, text.slice(0, 100))
-      rows.add(withheldRow(new RowFault('unreadable', null, fault), null, where(), Number.NaN), line)
+      const [kind, found] = parsed.ok
+        ? (['object', parsed.cell] as const)
+        : (['shallow-object', text.slice(0, 100)] as const)
+      rows.add(unreadableRow(kind, showCell(found), where()), line)
     }
     return null
   }
@@ -49,11 +46,7 @@ export function jsonLines<Item>(
   let firstTorn: BrokenSyntax | null = null
   let hasWhole = false
   const onTorn: TakeTorn = (line, fault) => {
-    const reason = new RowFault('unreadable', null, {
-      expected: JSON_ROW,
-      found: `line ${fault.line}: ${fault.problem}`,
-    })
-    rows.add(withheldRow(reason, null, rows.whereNext(line), Number.NaN), line)
+    rows.add(unreadableRow('json', `line ${fault.line}: ${fault.problem}`, rows.whereNext(line)), line)
     firstTorn ??= fault
     return null
   }

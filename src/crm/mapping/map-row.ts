@@ -230,9 +230,18 @@ function othersThan(first: RowFault, all: readonly RowFault[]): readonly RowFaul
   return all.filter(({ fault, column }) => known.size < known.add(faultKey(fault, column)).size)
 }
 
-export function withheldRow(reason: RowFault, id: Guid | null, where: string, version: number): MappedRow<never> {
+function withheldRow(reason: RowFault, id: Guid | null, where: string, version: number): MappedRow<never> {
   const { fault, column, expected, found } = reason
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
+}
+
+/** A row that is no object of cells. @param found what it is instead */
+export function unreadableRow(
+  kind: 'json' | 'object' | 'shallow-object',
+  found: string,
+  where: string,
+): MappedRow<never> {
+  return withheldRow(new RowFault('unreadable', null, { expected: { kind }, found }), null, where, Number.NaN)
 }
 
 const TOO_LARGE: RowFault = new RowFault('too-large', null, null)
