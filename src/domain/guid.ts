@@ -81,6 +81,11 @@ export function readGuidWords(id: Guid, words: Uint32Array): void {
   words[3] = (fourDigits(id, 28) << 16) | fourDigits(id, 32)
 }
 
+/** Returns the first eight digits as a number. */
+export function firstGuidDigits(id: Guid): number {
+  return fourDigits(id, 0) * 0x10000 + fourDigits(id, 4)
+}
+
 function fourDigits(id: Guid, at: number): number {
   return (digit(id, at) << 12) | (digit(id, at + 1) << 8) | (digit(id, at + 2) << 4) | digit(id, at + 3)
 }

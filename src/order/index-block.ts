@@ -1,5 +1,5 @@
 import type { Tick } from '../domain/date-time.ts'
-import type { Guid } from '../domain/guid.ts'
+import { type Guid, firstGuidDigits } from '../domain/guid.ts'
 import type { HeldRow, RowKey } from '../records/held-row.ts'
 
 /** The most rows of a block. Moving half of them to make room for one takes less than a microsecond. */
@@ -13,10 +13,10 @@ export class IndexBlock {
   readonly rows: HeldRow[]
   /** The keys of the rows: a query looks at these alone, because a million rows are in no cache. */
   readonly keys: RowKey[]
-  /** When the rows start, epoch ms. A search for a place compares these before it looks at a key. */
+  /** When the rows start, epoch ms. A search for a place compares numbers, because keys and ids are in no cache. */
   readonly startsMs: number[]
-  /** The ids of the rows, which decide among those that start at the same time. */
-  readonly ids: Guid[]
+  /** What decides among rows that start in the same ms, as `tieOf` returns it. */
+  readonly ties: number[]
   /** The venues of all rows, and their tags without regard to case. Some of removed rows may be among them. */
   readonly venues: Set<string> = new Set()
   readonly words: Set<string> = new Set()
@@ -26,11 +26,11 @@ export class IndexBlock {
   /** The number of rows removed since the sets and the times were last those of the rows alone. */
   #gone = 0
 
-  constructor(rows: HeldRow[]) {
+  constructor(rows: HeldRow[], ties: number[] = rows.map((row) => tieOf(keyOf(row).start, row.id))) {
     this.rows = rows
     this.keys = rows.map(keyOf)
     this.startsMs = this.keys.map(({ start }) => start.ms)
-    this.ids = rows.map(({ id }) => id)
+    this.ties = ties
     for (const key of this.keys) this.#include(key)
   }
 
@@ -43,7 +43,7 @@ export class IndexBlock {
     this.rows.splice(at, 0, row)
     this.keys.splice(at, 0, key)
     this.startsMs.splice(at, 0, key.start.ms)
-    this.ids.splice(at, 0, row.id)
+    this.ties.splice(at, 0, tieOf(key.start, row.id))
     this.#include(key)
   }
 
@@ -51,26 +51,27 @@ export class IndexBlock {
     this.rows.splice(at, 1)
     this.keys.splice(at, 1)
     this.startsMs.splice(at, 1)
-    this.ids.splice(at, 1)
+    this.ties.splice(at, 1)
     // Once for many removals: what is left of a removed row only lets queries look at this block in vain.
     if (++this.#gone > this.rows.length / 2) this.#includeAll()
   }
 
-  /** Returns a number below 0 if the row at an offset is before a position, 0 if it is there, else one above 0. */
-  compare(at: number, start: Tick, id: Guid): number {
+  /** Returns true if the row at an offset is before a position, of which `tieOf` has returned the tie. */
+  isBefore(at: number, startMs: number, tie: number, id: Guid): boolean {
     const ms = this.startsMs[at] ?? Number.NaN
-    if (ms !== start.ms) return ms - start.ms
-    const key = this.keys[at]
-    if (key === undefined) throw new Error('only a row of the block can be compared')
-    if (key.start.ticks !== start.ticks) return key.start.ticks - start.ticks
-    const own = this.ids[at] ?? id
-    return own === id ? 0 : own < id ? -1 : 1
+    if (ms !== startMs) return ms < startMs
+    const own = this.ties[at] ?? Number.NaN
+    return own === tie ? (this.rows[at]?.id ?? id) < id : own < tie
   }
 
   /** Returns two blocks with half of the rows each. */
   halves(): readonly [IndexBlock, IndexBlock] {
     const half = this.rows.length >>> 1
-    return [new IndexBlock(this.rows.slice(0, half)), new IndexBlock(this.rows.slice(half))]
+    const { rows, ties } = this
+    return [
+      new IndexBlock(rows.slice(0, half), ties.slice(0, half)),
+      new IndexBlock(rows.slice(half), ties.slice(half)),
+    ]
   }
 
   #includeAll(): void {
@@ -88,6 +89,11 @@ export class IndexBlock {
     this.venues.add(venue)
     for (const word of tags.words) this.words.add(word)
   }
+}
+
+/** Returns a number in the order of the ticks of a start, then of the first digits of an id. */
+export function tieOf({ ticks }: Tick, id: Guid): number {
+  return ticks * 2 ** 32 + firstGuidDigits(id)
 }
 
 function keyOf({ key }: HeldRow): RowKey {

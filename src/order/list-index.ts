@@ -2,7 +2,7 @@
 
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/date-time.ts'
-import { BLOCK_ROWS, IndexBlock } from './index-block.ts'
+import { BLOCK_ROWS, IndexBlock, tieOf } from './index-block.ts'
 import type { RecordList, RowOrder } from '../records/record-list.ts'
 import type { HeldRow } from '../records/held-row.ts'
 
@@ -96,12 +96,14 @@ export class ListIndex implements RowOrder {
   /** Returns the block, and the offset in it, of the first row at or after a position. */
   seek(start: Tick, id: Guid): readonly [index: number, at: number] {
     const { blocks } = this
+    const { ms } = start
+    const tie = tieOf(start, id)
     const index = firstNot(blocks.length, (middle) => {
       const block = blocks[middle]
-      return block !== undefined && block.compare(block.rows.length - 1, start, id) < 0
+      return block !== undefined && block.isBefore(block.rows.length - 1, ms, tie, id)
     })
     const block = blocks[index]
-    return [index, block === undefined ? 0 : firstNot(block.rows.length, (at) => block.compare(at, start, id) < 0)]
+    return [index, block === undefined ? 0 : firstNot(block.rows.length, (at) => block.isBefore(at, ms, tie, id))]
   }
 
   /** Returns the number of rows that end at or after `nowMs`, epoch ms. */
