@@ -192,10 +192,13 @@ export class FleetChecker {
   /** All of them hold just what the CRM shows. */
   compare(instance: Instance): void {
     const { events, venues } = instance.cluster.served
-    for (const [name, list] of [
-      ['events', events.list],
-      ['venues', venues.list],
+    for (const [name, served] of [
+      ['events', events],
+      ['venues', venues],
     ] as const) {
+      // The shrink guard does not believe that so many are gone, and callers get 502 until an operator does.
+      if (served.shrunk !== null && instance.admissions.ageNow(served) < 0) continue
+      const { list } = served
       const shown = this.#tables[name].shown()
       if (list.served !== shown.length)
         this.fault(`${list.served} ${name} are held in the end, ${shown.length} are there`)
