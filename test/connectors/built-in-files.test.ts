@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { examineList } from '../../src/crm/connector/conformance.ts'
 import type { ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { withTimeout } from '../../src/time/waiting.ts'
 import { droppingFirstRow } from '../support/dropped-row.ts'
 import { type Examined, examinedRows } from '../support/examined-source.ts'
 import { workbook } from '../support/workbook-file.ts'
@@ -71,13 +72,20 @@ describe('the files connector, examined as a connector of one’s own', () => {
     left.push(silent)
     const address = silent.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
+    const asked = new Promise<void>((resolve) => void silent.once('connection', () => resolve()))
     const source = await sourceOf(`"http://127.0.0.1:${port}/events.csv"`)
-    const answering = await sourceOf('events.csv')
-    // The two full reads are answered; only the one that is given up is not.
-    let reads = 0
-    const read: ListSource<unknown>['read'] = (request) => (++reads > 2 ? source : answering).read(request)
-    expect(await findingsOf({ ...source, read })).toEqual([])
-    expect(reads).toBe(3)
+    const given = new AbortController()
+    const held = { size: 0, version: (): number => Number.NaN }
+    const reading = source.read({ kind: 'full', cursor: null, held, signal: given.signal })
+    const isOk = async (): Promise<boolean> => {
+      let next = await reading.next()
+      while (next.done !== true) next = await reading.next()
+      return next.value.ok
+    }
+    const ended = isOk()
+    await asked
+    given.abort()
+    expect(await withTimeout(systemTime, 1000, ended)).toBe(false)
   })
 
   it('is found out where it has other rows the second time, or fails', async () => {
