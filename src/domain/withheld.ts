@@ -121,6 +121,8 @@ export type SuspicionCode =
   | 'skipped-time'
   | 'sold-out'
   | 'status'
+  | 'unread-cancelled'
+  | 'unread-sold-out'
   | 'unreadable-copy'
 
 export interface SuspicionKind {

@@ -288,10 +288,19 @@ const SUSPICIONS: Readonly<Record<SuspicionCode, string | ((of: string, column: 
   'skipped-time':
     'is a time that does not exist, because clocks go forward then, and is read as the time after the change',
   'sold-out': (of, column) =>
-    `says that an event is sold out, but its ${of} is above 0, so it counts as available: add onlyWhere: { ${column}: { not: [WORD] } } to TicketsAvailable`,
+    `says that an event is sold out, but its ${of} is above 0, so it counts as available: add onlyWhere: { ${asKey(column)}: { not: [WORD] } } to TicketsAvailable`,
   status: (of) =>
     `${of === '' ? 'in other rows' : `with the value ${of}`} means none of ${EVENT_STATUSES.join(', ')}, and the event counts as scheduled: say in values of Status what it means`,
+  'unread-cancelled': (_, column) =>
+    `is read by no field, and says that an event is cancelled, which is served as scheduled: read ${column} as Status, or leave these events out with active: { ${asKey(column)}: { not: [WORD] } }`,
+  'unread-sold-out': (of, column) =>
+    `is read by no field, and says that an event is sold out, but its ${of} is above 0, so it counts as available: add onlyWhere: { ${asKey(column)}: { not: [WORD] } } to TicketsAvailable`,
   'unreadable-copy': 'cannot be read, and another row of this venue is served',
+}
+
+/** A column as a key of YAML. */
+function asKey(column: string): string {
+  return /^\p{L}[\p{L}\p{N} _-]*$/u.test(column) ? column : JSON.stringify(column)
 }
 
 const NOT_SERVED = 'no event can be served'

@@ -2,7 +2,8 @@ import type { ListName } from '../domain/field.ts'
 import { isNo, isYes } from '../domain/flag-words.ts'
 import { howMany } from '../domain/printable.ts'
 import { isDayName } from '../domain/day-names.ts'
-import { isFree, isSoldOut, soldOutWord } from '../domain/zero-words.ts'
+import { stateSaid } from '../domain/state-words.ts'
+import { isFree, isSoldOut, soldOutSaid, soldOutWord } from '../domain/zero-words.ts'
 import { type Column, countOf, isMost } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
 import {
@@ -14,7 +15,6 @@ import {
   namedExactly,
   SOLD_OUT_NAMES,
   STATUS_NAMES,
-  stateSaid,
   TICKET_NAMES,
   WEAK_TAGS,
 } from './field-names.ts'
@@ -111,7 +111,7 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
     fields.push({ key: 'TicketsAvailable', ...numberSource(available, isSoldOut, unsold) })
   } else if (capacity !== null && sold !== null) {
     taken.add(sold)
-    fields.push({ key: 'TicketsAvailable', ...leftOf(capacity, sold) })
+    fields.push({ key: 'TicketsAvailable', ...leftOf(capacity, sold, unsold) })
   } else {
     const marked = soldOutOf(filled, taken, capacity) ?? (unsold === null ? null : unsoldTickets(capacity, unsold))
     if (capacity === null && marked !== null)
@@ -131,17 +131,21 @@ export function eventsOf(table: Table, place: VenuePlace, doubt: string | null, 
     fields.push(lineOf('Tags', tags, `${howMany(tags.texts.length, 'different text')}; ${example(tags)}`))
   const id = called === null ? joinedId(name === null ? [] : [name], dates.starts, within.slice(0, 1)) : [called]
   const read = [capacity, available, sold, price].filter((column) => column !== null)
-  const more = [showOnWebOf(columns, taken), activeOf(table, taken, 'event')]
+  const showOnWeb = showOnWebOf(columns, taken)
+  const condition = activeOf(table, taken, 'event')
+  const further = furtherColumns('events', columns, taken, condition)
+  const showsCancelled = condition.value === 'null' && further.some(({ isActive }) => isActive === true)
+  const active = showsCancelled ? { ...condition, evidence: 'Status says which events are cancelled' } : condition
   return {
     list: 'events',
     table,
     doubt,
     needsNamespace: called?.isGuid !== true,
     fields: [idLine(id, columns, called !== null), ...fields],
-    more,
+    more: [showOnWeb, active],
     texts: textLines(table, read, dates.formats, tags),
     taken,
-    further: [...textsOfPrices(price), ...furtherColumns('events', columns, taken)],
+    further: [...textsOfPrices(price), ...further],
   }
 }
 
@@ -183,12 +187,14 @@ function readsAs({ texts, kind, filled }: Column, isZero: (text: string) => bool
 }
 
 /** The tickets left, by those sold. A word such as `ausverkauft` counts as more than any capacity, so it leaves 0. */
-function leftOf(capacity: Column, sold: Column): Omit<Line, 'key'> {
+function leftOf(capacity: Column, sold: Column, unsold: UnsoldOnly | null): Omit<Line, 'key'> {
   const words = distinctWords(readsAs(sold, isSoldOut).zeros)
   const values =
     words.length === 0 ? '' : `, values: { ${words.map((text) => `${quoted(text)}: 2147483647`).join(', ')} }`
   const { evidence } = numberSource(sold, isSoldOut)
-  return { value: `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}]${values} }`, evidence }
+  const columns = `subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}]`
+  if (unsold === null) return { value: `{ ${columns}${values} }`, evidence }
+  return { value: `{ ${columns}${values}, ${unsold.key} }`, evidence: `${evidence}; ${unsold.evidence}` }
 }
 
 const SOME_WORDS = 12
@@ -277,20 +283,20 @@ interface UnsoldOnly {
   readonly evidence: string
 }
 
-const MOST_STATES = 20
-
 function isState(text: string): boolean {
   return soldOutWord(text) !== null || isGoodState(text) || stateSaid(text) !== null
 }
 
 function unsoldOnly(columns: readonly Column[], taken: ReadonlySet<Column>): UnsoldOnly | null {
-  const states = columns.filter(
-    ({ kind, texts }) =>
-      kind === 'text' && texts.length <= MOST_STATES && texts.some(({ text }) => soldOutWord(text) !== null),
+  const free = columns.filter(
+    (column) =>
+      column.kind === 'text' && !taken.has(column) && column.texts.some(({ text }) => soldOutWord(text) !== null),
   )
-  const free = states.filter((column) => !taken.has(column))
   const column =
-    named(free, STATUS_NAMES) ?? free.find(({ texts, filled }) => isMost(countOf(texts, isState), filled)) ?? null
+    named(free, STATUS_NAMES) ??
+    free.find(({ texts, filled }) => isMost(countOf(texts, isState), filled)) ??
+    free.find(({ texts }) => texts.some(({ text }) => soldOutSaid(text) !== null)) ??
+    null
   if (column === null) return null
   // A condition also finds a word at the beginning of a remark, in any case.
   const words = distinctWords(column.texts.flatMap(({ text }) => soldOutWord(text)?.toLowerCase() ?? []))

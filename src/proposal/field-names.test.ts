@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
-import { EVENT_NAMES, named, stateBegun, VENUE_NAMES } from './field-names.ts'
+import { EVENT_NAMES, named, VENUE_NAMES } from './field-names.ts'
+import { stateBegun } from '../domain/state-words.ts'
 
 describe.each([
   ['event', EVENT_NAMES],

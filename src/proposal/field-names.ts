@@ -1,8 +1,7 @@
 import type { ListName } from '../domain/field.ts'
+import { type Names, bareWord, hasWord, STATE_WORDS, stateSaid, withoutAccents } from '../domain/state-words.ts'
+import { soldOutWord } from '../domain/zero-words.ts'
 import known from './field-names.json' with { type: 'json' }
-
-/** Names of columns, or words, in English, German, French, Spanish, Dutch and Italian, as `bareName` writes them. */
-type Names = string
 
 /** The names of each field's column, and of those that say more of a list, such as which rows are hidden. */
 export const {
@@ -26,12 +25,7 @@ export const {
 } = known
 
 /** Names of columns that mark cancelled events. */
-export const CANCELLED_NAMES: Names = `${known.states.cancelled} iscancelled iscanceled`
-
-/** Returns true if the words contain one. */
-export function hasWord(names: Names, bare: string): boolean {
-  return bare !== '' && ` ${names} `.includes(` ${bare} `)
-}
+export const CANCELLED_NAMES: Names = `${STATE_WORDS.cancelled} iscancelled iscanceled`
 
 /** Words in the names of files and sheets that hold events, and of those that hold venues. */
 const LIST_WORDS = {
@@ -56,62 +50,22 @@ export function isOffState(text: string): boolean {
   return hasWord(known.offStates, bareName(text)) || stateSaid(text) === 'cancelled'
 }
 
-/** The state that a text says: `verlegt auf 21.02.`, `Abgesagt!`, `leider abgesagt`. */
-export function stateSaid(text: string): (typeof STATES)[number] | null {
-  return stateBegun(text)?.state ?? null
-}
-
-/** As `stateSaid`, with the beginning of the text up to the word that says it. */
-export function stateBegun(text: string): { readonly state: (typeof STATES)[number]; readonly word: string } | null {
-  const sentence = text.trim()
-  for (const { index } of sentence.matchAll(/(?<=[\p{L}\p{M}])(?![\p{L}\p{M}])/gu)) {
-    const word = sentence.slice(0, index)
-    const bare = bareName(word)
-    const state = STATES.find((each) => hasWord(known.states[each], bare)) ?? stateEnding(word)
-    if (state !== undefined) return { state, word }
-    if (index > LONGEST_STATE) return null
-  }
-  return null
-}
-
-const STATES = ['cancelled', 'postponed', 'rescheduled'] as const
-const LONGEST_STATE = 40
-
-/**
- * The state that the last word or two say after others. `verlegt` and such are left out: `ins Große Haus verlegt` moves
- * only the place.
- */
-function stateEnding(text: string): 'cancelled' | 'postponed' | undefined {
-  const words = text.split(/[^\p{L}\p{M}]+/u).map(bareName)
-  if (words.some((word) => hasWord(NEGATIONS, word))) return undefined
-  const ends = [words.at(-1) ?? '', words.slice(-2).join('')]
-  if (ends.some((word) => hasWord(CANCELLED_WORDS, word))) return 'cancelled'
-  return ends.some((word) => hasWord('verschoben vertagt postponed', word)) ? 'postponed' : undefined
-}
-
-const CANCELLED_WORDS: Names = `${known.states.cancelled} absage`
-const NEGATIONS: Names = 'nicht nie kein keine bei falls not never no if pas non niet geen'
-
 /** Returns true for a state of an event that takes place, perhaps later. */
 export function isGoodState(text: string): boolean {
   const state = stateSaid(text)
-  return hasWord(known.goodStates, bareName(text)) || (state !== null && state !== 'cancelled')
+  return (
+    hasWord(known.goodStates, bareName(text)) || soldOutWord(text) !== null || (state !== null && state !== 'cancelled')
+  )
 }
 
 /** Normalizes a name for comparison: removes case, accents, blanks and signs; `#` and `Nº` are a number. */
 export function bareName(name: string): string {
-  return withoutAccents(withoutWrapper(name).replaceAll('#', 'nr'))
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '')
+  return bareWord(withoutWrapper(name).replaceAll('#', 'nr'))
 }
 
 /** The name without what GeoJSON, JSON:API, Airtable and Drupal put before the name of every column. */
 export function withoutWrapper(name: string): string {
   return name.replace(/^(?:(?:properties|attributes|fields)\.)?(?:field_)?/, '')
-}
-
-function withoutAccents(text: string): string {
-  return text.normalize('NFKD').replaceAll('ß', 'ss').replaceAll(/\p{M}/gu, '')
 }
 
 export function isNamed({ name }: Named, names: Names): boolean {

@@ -3,34 +3,32 @@ import { parseDateTimeText } from '../domain/date-time.ts'
 import { isNo } from '../domain/flag-words.ts'
 import { FURTHER_NAME, takenName } from '../domain/further-names.ts'
 import type { FurtherType } from '../domain/further.ts'
+import { stateBegun, stateSaid } from '../domain/state-words.ts'
+import { soldOutWord } from '../domain/zero-words.ts'
 import { type Column, countOf, isMost } from './column.ts'
-import {
-  CANCELLED_NAMES,
-  FURTHER_NAMES,
-  isGoodState,
-  named,
-  namedExactly,
-  stateBegun,
-  stateSaid,
-  STATUS_NAMES,
-} from './field-names.ts'
+import { CANCELLED_NAMES, FURTHER_NAMES, isGoodState, named, namedExactly, STATUS_NAMES } from './field-names.ts'
 import { type Line, canBeNamed, example, OPEN, quoted, sourceOf, textSource } from './line.ts'
 
 /** A further field that a column could be. The proposal writes it as a comment: publishing is a decision. */
 export interface FurtherProposal extends Line {
   readonly type: FurtherType
+  /** Whether it is no comment: an event that is cancelled must not be served as one that takes place. */
+  readonly isActive?: boolean
 }
 
 /**
  * Proposes a further field for each column that no field reads, and the status of events, which conditions may read.
+ *
+ * @param active what is proposed for `active`
  */
 export function furtherColumns(
   list: ListName,
   columns: readonly Column[],
-  taken: ReadonlySet<Column>,
+  taken: Set<Column>,
+  active: Line | null = null,
 ): readonly FurtherProposal[] {
   const free = columns.filter((column) => column.filled > 0 && !taken.has(column) && canBeNamed(column.name))
-  const status = list === 'events' ? statusOf(columns, taken) : null
+  const status = list === 'events' ? statusOf(columns, taken, active) : null
   const lines: FurtherProposal[] = status === null ? [] : [...status.lines]
   const meant = new Map<Column, string>()
   if (list === 'events') {
@@ -46,6 +44,7 @@ export function furtherColumns(
     used.add(key.toLowerCase())
     lines.push({ key, ...sourceOfFurther(key, column) })
   }
+  if (status !== null && lines.some(({ isActive }) => isActive === true)) taken.add(status.column)
   return lines
 }
 
@@ -60,33 +59,39 @@ const MOST_STATES = 20
 function statusOf(
   columns: readonly Column[],
   taken: ReadonlySet<Column>,
+  active: Line | null,
 ): { readonly column: Column; readonly lines: readonly FurtherProposal[] } | null {
   const filled = columns.filter(({ filled: rows, name }) => rows > 0 && canBeNamed(name))
+  const remarks = filled.filter((one) => one.kind === 'text' && !taken.has(one))
   // A column of states may also say what is postponed.
   const ofStates = namedExactly(filled, STATUS_NAMES)
   const hasStates = ofStates?.texts.some(({ text }) => stateSaid(text) !== null) === true
   const marked = hasStates ? null : namedExactly(filled, CANCELLED_NAMES)
-  const column = marked ?? (hasStates ? ofStates : (filled.find((one) => !taken.has(one) && isOfStates(one)) ?? null))
+  const column = marked ?? (hasStates ? ofStates : (remarks.find(isOfStates) ?? remarks.find(saysCancelled) ?? null))
   if (column === null || column.kind !== 'text') return null
   // `Status` reads a value that begins with a word as that word.
-  const states = new Map<string, string | null>()
+  const states = new Map<string, string>()
   for (const { text } of column.texts) {
     const begun = marked === null ? stateBegun(text) : null
     const state = begun?.state ?? (marked !== null ? markOf(text) : isGoodState(text) ? 'scheduled' : null)
-    const word = begun?.word ?? text.trim()
+    if (state === null) continue
+    const word = begun?.word ?? soldOutWord(text) ?? text.trim()
     const isKnown = [...states.keys()].some((known) => known.toLowerCase() === word.toLowerCase())
     if (!isKnown) states.set(word, state)
     if (states.size > MOST_STATES) return null
   }
   const values = [...states].flatMap(([word, state]) =>
-    state === null || state === word.toLowerCase() ? [] : [`${quoted(word)}: ${state}`],
+    state === word.toLowerCase() ? [] : [`${quoted(word)}: ${state}`],
   )
   const name = quoted(column.name)
   const value = values.length === 0 ? name : `{ column: ${name}, values: { ${values.join(', ')} } }`
-  const facts = ['calendars and search engines read it', 'to show what is cancelled, write active: null']
+  const isOff = [...states.values()].some((state) => state !== 'scheduled')
+  const isActive = isOff && (active?.value === 'null' || active?.value === OPEN)
+  const facts = ['calendars and search engines read it']
+  if (active?.value !== 'null') facts.push('to show what is cancelled, write active: null')
   if ([...states.values()].includes('postponed'))
     facts.push('if Start has the new date, write rescheduled for postponed')
-  const lines: FurtherProposal[] = [{ key: 'Status', type: 'text', value, evidence: facts.join('; ') }]
+  const lines: FurtherProposal[] = [{ key: 'Status', type: 'text', value, evidence: facts.join('; '), isActive }]
   const longText = column.texts.find(({ text }) => saysMore(text))
   if (longText !== undefined) {
     lines.push({
@@ -108,6 +113,13 @@ function isOfStates({ kind, texts, filled }: Column): boolean {
       filled,
     )
   )
+}
+
+const LONGEST_REMARK = 100
+
+/** Whether a column of remarks says that an event is cancelled. */
+function saysCancelled({ texts }: Column): boolean {
+  return texts.some(({ text }) => text.length <= LONGEST_REMARK && stateSaid(text) === 'cancelled')
 }
 
 /** Whether a state is followed by more words, such as a new date. */

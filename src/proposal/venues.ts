@@ -1,9 +1,9 @@
+import { hasWord } from '../domain/state-words.ts'
 import type { Column } from './column.ts'
 import { activeOf } from './condition-columns.ts'
 import {
   bareName,
   EVENT_NAMES,
-  hasWord,
   named,
   namedAnywhere,
   namedExactly,

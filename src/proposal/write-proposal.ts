@@ -8,6 +8,7 @@ import { howMany } from '../domain/printable.ts'
 import type { Table } from './table.ts'
 import { type Column, isMoment } from './column.ts'
 import { type ListProposal, eventsOf, whyNot } from './events.ts'
+import type { FurtherProposal } from './further-columns.ts'
 import { hasMail, listsPeople, listTables, mayListEvents } from './list-tables.ts'
 import { venuesOf, venuesWithin } from './venues.ts'
 
@@ -101,7 +102,7 @@ function listLines(proposal: ListProposal, directory: string): readonly string[]
     ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
     '    fields:',
     ...written(fields, 6),
-    ...further.map((line) => `      # ${written([line], 0).join('')}`),
+    ...further.map((line) => `      ${isWritten(line) ? '' : '# '}${written([line], 0).join('')}`),
     ...written(more, 4),
   ]
 }
@@ -110,17 +111,23 @@ function listLines(proposal: ListProposal, directory: string): readonly string[]
 function declarations(lists: readonly ListProposal[]): readonly string[] {
   const declared = lists.filter(({ further }) => further.length > 0)
   if (declared.length === 0) return []
+  const isActive = declared.some(({ further }) => further.some(isWritten))
+  const mark = isActive ? '' : '# '
   return [
     '',
     '# Further fields, from columns that no field reads. To publish one, remove "# " before it here and under crm.',
-    '# representation:',
-    '#   further:',
+    `${mark}representation:`,
+    `${mark}  further:`,
     ...declared.flatMap(({ list, further }) => [
-      `#     ${list}:`,
-      ...further.map(({ key, type }) => `#       ${key}: ${type}`),
+      `${further.some(isWritten) ? '' : '# '}    ${list}:`,
+      ...further.map((line) => `${isWritten(line) ? '' : '# '}      ${line.key}: ${line.type}`),
     ]),
     ...ticketLinks(declared),
   ]
+}
+
+function isWritten({ isActive }: FurtherProposal): boolean {
+  return isActive === true
 }
 
 /** Makes a link of the field that holds the addresses of tickets. */

@@ -1,4 +1,5 @@
-import { bareName, hasWord, MONTH_NAMES } from './field-names.ts'
+import { hasWord } from '../domain/state-words.ts'
+import { bareName, MONTH_NAMES } from './field-names.ts'
 import { daysFromCivil } from '../domain/civil.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { isDayName } from '../domain/day-names.ts'

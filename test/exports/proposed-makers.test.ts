@@ -144,7 +144,7 @@ F-2,Le Cid,La Grange,13/12/2036,15 h,17h30,12.50,90,non
       'Orte.csv': 'Name,Stadt\nOper,Ulm\n',
     })
     expect(text).toContain(
-      '# Status: { column: Status, values: { Abgesagt: cancelled, verlegt: postponed, Annulé: cancelled, uitgesteld: postponed, ok: scheduled, Nuova data: rescheduled, suspendido: cancelled, called off: cancelled } }',
+      '      Status: { column: Status, values: { Abgesagt: cancelled, verlegt: postponed, Annulé: cancelled, uitgesteld: postponed, ok: scheduled, Nuova data: rescheduled, suspendido: cancelled, called off: cancelled } }',
     )
   })
 

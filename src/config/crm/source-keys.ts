@@ -192,6 +192,7 @@ export function formsOf({ type, labels, lasts }: FormOptions): Forms {
     subtract: columns,
     whenBlank: constantKey(constant, false).orNull().override('none'),
     values: replaced,
+    onlyWhere: wherever.override('none'),
   }
   return {
     column: formOf(ofColumn, columnFrom),

@@ -43,7 +43,7 @@ interface ValueSource extends Pick<ColumnSource, 'onlyWhere'> {
 }
 
 /** The first column minus all others, at least 0. */
-export interface SubtractSource extends Pick<ColumnSource, 'values'> {
+export interface SubtractSource extends Pick<ColumnSource, 'values' | 'onlyWhere'> {
   readonly kind: 'subtract'
   readonly columns: readonly string[]
   /** The number to read if the first column is blank. */
@@ -75,7 +75,8 @@ export function columnSource(column: string): ColumnSource {
 
 /** The condition on the rows in which a source is read. */
 export function onlyWhereOf(source: FieldSource | null): Condition {
-  return (source?.kind === 'column' || source?.kind === 'value' ? source.onlyWhere : undefined) ?? []
+  const hasRows = source?.kind === 'column' || source?.kind === 'value' || source?.kind === 'subtract'
+  return (hasRows ? source.onlyWhere : undefined) ?? []
 }
 
 /** The columns that a field's value is read from. */

@@ -10,10 +10,20 @@ export type Cell = null | boolean | string | number | DecimalText | LateTime | E
 export interface CellObject {
   readonly [name: string]: Cell
   readonly [SHEET]?: SheetDetails
+  readonly [UNMAPPED]?: UnmappedCells
 }
 
 /** Under this key, a row of a workbook has what the sheet knows of it besides its cells. No column has such a name. */
 export const SHEET: unique symbol = Symbol('sheet')
+
+/** Under this key, a row of a table has the cells that the list does not read. No column has such a name. */
+export const UNMAPPED: unique symbol = Symbol('unmapped')
+
+interface UnmappedCells {
+  readonly columns: readonly { readonly column: string; readonly place: number }[]
+  /** The cells of the row, by their places. */
+  readonly cells: readonly (Cell | undefined)[]
+}
 
 interface SheetDetails {
   /** Whether the row is hidden from people. */

@@ -242,7 +242,7 @@ export type Source =
       readonly onlyWhere?: Where
     }
   | { readonly value: string; readonly onlyWhere?: Where }
-  | { readonly subtract: readonly string[]; readonly whenBlank?: string }
+  | { readonly subtract: readonly string[]; readonly whenBlank?: string; readonly onlyWhere?: Where }
   | {
       readonly join: readonly string[]
       /** A constant; of a date also another column. */

@@ -1,6 +1,6 @@
 import type { TextSettings } from '../../config/crm/sources.ts'
 import { numbering } from '../../domain/numbering.ts'
-import { type Cell, type CellObject, SHEET, isBlank } from '../cells/cell.ts'
+import { type Cell, type CellObject, SHEET, UNMAPPED, isBlank } from '../cells/cell.ts'
 import { type CsvLine, type CsvRow, CsvRows } from './csv-rows.ts'
 import type { ListFile } from './list-file.ts'
 import type { BrokenSyntax, FileReading, MapRow, RowParser, Taken } from './row-parser.ts'
@@ -175,8 +175,11 @@ function rowMaker(
   const read = columns
     .map((column) => ({ column, place: placeOf(column), isKept: kept.includes(column) }))
     .filter(({ place }) => place !== -1)
+  const unread = header.flatMap((column, place) =>
+    column === null || columns.includes(column) ? [] : [{ column, place }],
+  )
   return (cells, details) => {
-    const row: Record<string, Cell> = {}
+    const row: Record<string, Cell> & Pick<CellObject, typeof UNMAPPED> = { [UNMAPPED]: { columns: unread, cells } }
     for (const { column, place, isKept } of read) {
       const cell = cells[place] ?? null
       row[column] = isKept ? ownCopy(cell) : cell

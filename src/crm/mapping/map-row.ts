@@ -26,6 +26,7 @@ import {
   suspiciousVenueCells,
 } from './suspicious-cells.ts'
 import { type SuspiciousCell, Suspicions } from './suspicions.ts'
+import { unreadNotes } from './unread-notes.ts'
 
 /**
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
@@ -98,8 +99,8 @@ export function listMapping<Item>(
   context: MappingContext,
 ): ListMapping<Item> {
   const { fields, active, showOnWeb, further = [], updatedAt = null } = setting
-  const { suspicions, lists, texts = null } = context
-  const { flag } = conversionsOf(lists, texts)
+  const { suspicions, lists, texts } = context
+  const { flag } = conversionsOf(lists, texts ?? null)
   const nameOf = (field: string): string => columnName(setting, field)
   suspicions.map(new FieldCoverage(kind.table, fields, further), updatedAt, nameOf(kind.venueField))
   const readers = readersOf(kind.table.fields, setting, context)
@@ -132,6 +133,15 @@ export function listMapping<Item>(
     finish,
     statusNote: kind.table.list === 'events' ? statusNotes(further, nameOf) : () => null,
     soldOutNote: soldOutNotes(setting, nameOf),
+    // Only a file brings columns that nobody chose.
+    unreadNotes:
+      kind.table.list === 'events' && texts !== undefined
+        ? unreadNotes(
+            further,
+            mappedColumns(setting).map(({ column }) => column),
+            nameOf,
+          )
+        : () => [],
     probe: suspicions.probe(mappedColumns(rowConditions).map(({ column }) => column)),
     nameOf,
   }

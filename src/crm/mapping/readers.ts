@@ -292,7 +292,8 @@ function cellReader<Value>(
 const MAX_INT32 = 2_147_483_647
 
 /**
- * Reads the first column minus all others, at least 0; a blank cell counts as 0.
+ * Reads the first column minus all others, at least 0; a blank cell counts as 0, and so does a row in which nothing is
+ * read.
  * @param isFurther whether it is null if the first cell is blank: what is left of an unknown number is unknown
  */
 function differenceReader(
@@ -312,7 +313,9 @@ function differenceReader(
   const constant = whenBlank === undefined ? null : toInt32(whenBlank)
   // The configuration refuses a constant that is no number.
   const instead = constant instanceof CellFault ? null : constant
+  const isRead = holdsIn(onlyWhereOf(source))
   return (row) => {
+    if (!isRead(row)) return isFurther ? null : 0
     let rest = 0
     let isBlankAtFirst = false
     for (const [index, { column, cellOf, toNumber }] of parts.entries()) {

@@ -22,6 +22,8 @@ export interface EventFacts {
   readonly statusNote: (record: EventRecord) => SuspiciousCell | null
   /** Describes a cell that says that the event is sold out; `null` if none does. */
   readonly soldOutNote: (row: CellObject) => SuspiciousCell | null
+  /** Describes the cells that no field reads and that say that the event is cancelled or sold out. */
+  readonly unreadNotes: (record: EventRecord, row: CellObject) => readonly SuspiciousCell[]
 }
 
 export type NameOf = (field: string) => string
@@ -53,7 +55,7 @@ export function suspiciousEventCells(
   suspicions: Suspicions,
   row: CellObject,
 ): readonly SuspiciousCell[] {
-  const { start, finish, statusNote, soldOutNote } = facts
+  const { start, finish, statusNote, soldOutNote, unreadNotes } = facts
   suspicions.seeTimes(start, finish)
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
   const cells: SuspiciousCell[] = []
@@ -67,6 +69,7 @@ export function suspiciousEventCells(
   if (status !== null) cells.push(status)
   const soldOut = record.TicketsAvailable > 0 ? soldOutNote(row) : null
   if (soldOut !== null) cells.push(soldOut)
+  cells.push(...unreadNotes(record, row))
   return cells
 }
 
