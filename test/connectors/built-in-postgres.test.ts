@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
 import { examineList } from '../../src/crm/connector/conformance.ts'
 import type { ListSource } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { withTimeout } from '../../src/time/waiting.ts'
 import { describeWithPostgres } from '../postgres/needs-postgres.ts'
 import { World } from '../postgres/world.ts'
+import { eventually } from '../support/eventually.ts'
 import { droppingFirstRow } from '../support/dropped-row.ts'
 import { type Examined, examinedRows } from '../support/examined-source.ts'
 
@@ -51,15 +53,24 @@ describeWithPostgres('the PostgreSQL connector, examined as a connector of oneâ€
 
   it('ends a read that is given up within a second, also while the database is locked', async () => {
     const source = await eventsOf()
-    let reads = 0
     const client = await world.server.admin()
-    const read: Examined['read'] = async function* (request) {
-      // The last read is the one that is given up.
-      if (++reads === 6) await client.query('BEGIN; LOCK TABLE crm.event IN ACCESS EXCLUSIVE MODE')
-      return yield* source.read(request)
+    await client.query('BEGIN; LOCK TABLE crm.event IN ACCESS EXCLUSIVE MODE')
+    const given = new AbortController()
+    const held = { size: 0, version: (): number => Number.NaN }
+    const reading = source.read({ kind: 'full', cursor: null, held, signal: given.signal })
+    const isOk = async (): Promise<boolean> => {
+      let next = await reading.next()
+      while (next.done !== true) next = await reading.next()
+      return next.value.ok
     }
-    expect(await findingsOf({ reportsChanges: true, read })).toEqual([])
-    expect(reads).toBe(6)
+    const ended = isOk()
+    const isWaiting = `SELECT 1 FROM pg_locks WHERE relation = 'crm.event'::regclass AND NOT granted`
+    await eventually(
+      () => client.query(isWaiting),
+      ({ rows }) => rows.length > 0,
+    )
+    given.abort()
+    expect(await withTimeout(systemTime, 1000, ended)).toBe(false)
     await client.query('ROLLBACK')
     await client.end()
   })
