@@ -103,7 +103,8 @@ export class ChangeFeed {
   /** Lets nobody wait any longer. */
   stop(): void {
     this.#isStopping = true
-    this.#journal?.end()
+    // Reads may change rows until the last snapshot, which has them: they must be noted.
+    this.#journal?.wake()
   }
 
   readonly #nowMs = (): number => this.#time.now().wallMs

@@ -124,7 +124,7 @@ export class ChangeJournal {
   /** Stops following the lists. */
   end(): void {
     for (const [list, listener] of this.#followers) list.listeners.delete(listener)
-    this.#wake()
+    this.wake()
   }
 
   /** The position from which on everything is still to come. */
@@ -187,7 +187,7 @@ export class ChangeJournal {
     const removedMs = isServed ? null : this.#nowMs()
     this.#append({ number: this.#last + 1, list, id, removedMs, isStale: false })
     this.#forgetStale()
-    this.#wake()
+    this.wake()
   }
 
   #append(entry: Entry): void {
@@ -228,7 +228,8 @@ export class ChangeJournal {
     }
   }
 
-  #wake(): void {
+  /** Calls back everybody who waits for a change. */
+  wake(): void {
     for (const wake of this.#onChange.splice(0)) wake()
   }
 

@@ -463,6 +463,8 @@ describe('a webhook', () => {
     const before = scene([settingsOf(receiver.url)])
     before.serve(1, 'A')
     await before.pass(2000)
+    before.feed.stop()
+    // A read may end while the service stops.
     before.serve(2, 'B')
     before.webhooks.stop()
     const kept = before.feed.kept()
