@@ -118,6 +118,7 @@ export type SuspicionCode =
   | 'negative'
   | 'no-address'
   | 'no-column'
+  | 'no-time'
   | 'skipped-time'
   | 'sold-out'
   | 'status'

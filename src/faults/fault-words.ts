@@ -285,6 +285,7 @@ const SUSPICIONS: Readonly<Record<SuspicionCode, string | ((of: string, column: 
   'no-address': 'is not an absolute http or https URL, and is served as it is: set prefix to complete it',
   'no-column': (of, column) =>
     `${column.includes(' and ') ? 'are' : 'is'} read from no column: ${effectOf(of, column)}`,
+  'no-time': 'is a day without a time, so the event starts at 00:00, though it ends at a time of day',
   'skipped-time':
     'is a time that does not exist, because clocks go forward then, and is read as the time after the change',
   'sold-out': (of, column) =>

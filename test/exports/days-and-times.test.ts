@@ -368,3 +368,30 @@ describe('a column that is at midnight in every row', () => {
     expect(suspicious).toEqual([`${STARTS} (2)`])
   })
 })
+
+describe('a day whose time is blank, in columns that are joined', () => {
+  const start = '{ join: [date, time] }'
+  const rows = [
+    { date: '05.06.2027', time: '', end: '' },
+    { date: '06.06.2027', time: '19h30', end: '' },
+  ]
+
+  it.each([
+    ...FORMATS.map((format) => [format, '{ join: [date, end], whenBlank: { lasting: 2h } }'] as const),
+    ['csv', '{ lasting: 2h }'],
+  ] as const)('is a whole day if no end is written, in %s, with Finish %s', async (format, finish) => {
+    const more = [...rows, { date: '07.06.2027', time: '20h', end: '22h' }]
+    const { times, suspicious } = await read(more, { start, finish, dates: 'DD.MM.YYYY', format })
+    expect(times.slice(0, 2)).toEqual(['2027-06-05T00:00 2027-06-05T23:59:59', '2027-06-06T19:30 2027-06-06T21:30'])
+    expect([times.length, suspicious]).toEqual([3, []])
+  })
+
+  it('is suspicious if its end has a time', async () => {
+    const ended = rows.map((row) => ({ ...row, end: '22h45' }))
+    const { times, suspicious } = await read(ended, { start, finish: '{ join: [date, end] }', dates: 'DD.MM.YYYY' })
+    expect(times).toEqual(['2027-06-05T00:00 2027-06-05T22:45', '2027-06-06T19:30 2027-06-06T22:45'])
+    expect(suspicious).toEqual([
+      'date + time is a day without a time, so the event starts at 00:00, though it ends at a time of day (1)',
+    ])
+  })
+})

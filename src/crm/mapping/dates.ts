@@ -157,6 +157,8 @@ export interface DateNotes {
   epochSeconds: number
   /** Whether the current row's date is at midnight, and no format of days says that this is no time. */
   isMidnight: boolean
+  /** Whether the current row's date is a day: as an end, or because the time that is joined to it is blank. */
+  isDay: boolean
   /** Whether the column is at midnight in every row, so its dates are read as days. */
   areDays: boolean
   /** The first date at midnight, as it is written. */
@@ -292,8 +294,11 @@ export function dateReader(origin: DateOrigin, showIn: Zone, after?: AfterStart)
     // A Finish that is a duration after Start has no column of its own, so a fault names the column of Start.
     const begun = dateIn(after.start, row) ?? missingIn(after.start)
     if (begun instanceof RowFault) return begun
+    const isDay = begun.isDay && after.start.isJoined
     origin.notes.isMidnight = false
-    return shown(origin, endAfter(begun, after.lastingMs), showIn, null)
+    origin.notes.isDay = isDay
+    // A day whose time is blank is a whole day, however long other events last.
+    return shown(origin, endAfter(begun, isDay ? 'day' : after.lastingMs), showIn, null)
   }
 }
 
@@ -320,6 +325,7 @@ function noted(origin: DateOrigin, date: FoundDate, showIn: Zone): DateTime | Ro
   const { notes, listZone } = origin
   notes.isWallTime = date.parsed.kind === 'wall' && date.zone === listZone
   const instant = instantOf(date, notes)
+  notes.isDay = date.isDay && (origin.isEnd || origin.isJoined)
   notes.isMidnight = date.isMidnight ?? isAtMidnight(instant, showIn)
   if (notes.isMidnight && typeof date.cell === 'string') notes.midnight ??= date.cell
   return shown(origin, instant, showIn, date.cell)

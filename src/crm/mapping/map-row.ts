@@ -32,7 +32,7 @@ import { unreadNotes } from './unread-notes.ts'
  * The version of the records. Raise it if any CRM's row becomes a different record than before, or is packed otherwise:
  * snapshots of other versions are not used.
  */
-export const RECORDS = 6
+export const RECORDS = 7
 
 /** A kind of record: how it is made from its fields, and which of its values are suspicious. */
 export interface RowKind<Item> {

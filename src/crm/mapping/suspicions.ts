@@ -141,7 +141,7 @@ export class Suspicions {
     const known = this.#dates.get(field)
     if (known?.column === column) return known
     const seeSkipped = (cell: Cell): void => this.suspect(column, 'skipped-time', cell)
-    const midnight = { isMidnight: false, areDays: false, midnight: null, formatOfDay: null }
+    const midnight = { isMidnight: false, isDay: false, areDays: false, midnight: null, formatOfDay: null }
     const notes = { column, isWallTime: false, wallTimes: 0, epochSeconds: 0, ...midnight, seeSkipped }
     this.#dates.set(field, notes)
     return notes

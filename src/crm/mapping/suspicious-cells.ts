@@ -65,6 +65,7 @@ export function suspiciousEventCells(
     const found = other === undefined ? `${record[field]}` : `${record[field]}, and ${of} ${record[other]}`
     cells.push({ column: nameOf(field), code, of, found })
   }
+  if (start.isDay && !finish.isDay) cells.push({ column: start.column, code: 'no-time', found: record.Start })
   const status = statusNote(record)
   if (status !== null) cells.push(status)
   const soldOut = record.TicketsAvailable > 0 ? soldOutNote(row) : null
