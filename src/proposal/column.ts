@@ -94,10 +94,18 @@ function kindOf(name: string, texts: readonly CountedText[], filled: number): Pi
     // All values decide only if some do.
     if (!texts.slice(0, SOME_TEXTS).some(({ text }) => holds(text))) continue
     const fit = countOf(texts, holds)
-    // A single time of day among days is a moment.
-    if (kind === 'date' ? fit === filled : isMost(fit, filled)) return { kind, fit }
+    if (kind === 'date' ? areDays(texts, fit, filled) : isMost(fit, filled)) return { kind, fit }
   }
   return { kind: 'text', fit: filled }
+}
+
+/** The share of days in a column of days. The others, such as `April 2027`, are mistakes. */
+const DAYS_SHARE = 0.9
+
+/** Whether nearly all texts are days, and none is a moment: a single time of day among days is one. */
+function areDays(texts: readonly CountedText[], fit: number, filled: number): boolean {
+  if (fit === filled) return true
+  return fit >= filled * DAYS_SHARE && !texts.some(({ text }) => dayAlone(text) === null && isMomentText(text))
 }
 
 /** The number of texts of which one has to fit before all are counted. */

@@ -219,8 +219,12 @@ function textsOf(columns: readonly Column[], hasDays = false): readonly CountedT
 
 function readsOf(columns: readonly Column[], hasDays = false): number {
   const texts = textsOf(columns, hasDays)
+  return countOf(texts, readIn(texts))
+}
+
+function readIn(texts: readonly CountedText[]): (text: string) => boolean {
   const formats = formatsOf(texts)
-  return countOf(texts, (text) => secondsIn(text, formats) !== null)
+  return (text) => secondsIn(text, formats) !== null
 }
 
 /** Returns true if most ends are not before their starts, in rows where both can be read; for days, the day may be one. */
@@ -249,10 +253,14 @@ const DAY_SECONDS = 86_400
 /** Counts the rows that can be read, and tells blank cells apart. */
 function evidenceOf(columns: readonly Column[], hasDays: boolean): string {
   const texts = textsOf(columns, hasDays)
-  const fit = readsOf(columns, hasDays)
-  const [all, rows] = [countOf(texts, () => true), columns[0]?.cells.length ?? 0]
-  const blank = all === rows ? '' : ` of ${counted(rows)} rows`
-  return `${counted(fit)} of ${counted(all)} ${fit === 1 ? 'fits' : 'fit'}${blank === '' ? '' : `, ${counted(all)}${blank} have a value`}; ${example({ texts })}`
+  const isRead = readIn(texts)
+  const fit = countOf(texts, isRead)
+  const [first] = columns
+  const all = first?.kind === 'date' ? [...texts, ...first.texts] : texts
+  const odd = first?.kind === 'worded-date' ? undefined : all.find(({ text }) => !isRead(text))
+  const [held, rows] = [countOf(texts, () => true), first?.cells.length ?? 0]
+  const blank = held === rows ? '' : ` of ${counted(rows)} rows`
+  return `${counted(fit)} of ${counted(held)} ${fit === 1 ? 'fits' : 'fit'}${blank === '' ? '' : `, ${counted(held)}${blank} have a value`}; ${example({ texts })}${odd === undefined ? '' : `; does not fit: ${odd.text.slice(0, 40)}`}`
 }
 
 /** Proposes the formats of dates. Days that may be meant otherwise are a question. */

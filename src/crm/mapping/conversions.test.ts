@@ -33,6 +33,7 @@ const londonDates = (wallZone: Zone): ((cell: Cell) => unknown) => {
     wallTimes: 0,
     epochSeconds: 0,
     isMidnight: false,
+    isDay: false,
     areDays: false,
     seeSkipped: () => {},
     midnight: null,
