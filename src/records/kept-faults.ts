@@ -29,7 +29,7 @@ export class KeptFaults {
     return this.#kept.size
   }
 
-  /** The number of withheld rows whose fault was found by a refresh, not by an audit. */
+  /** The number of these rows whose fault was found by a refresh, not by an audit. */
   get fromRefreshes(): number {
     return this.#kept.size - this.#byAudits
   }

@@ -56,6 +56,18 @@ describe('ready bodies with a ceiling of 8 MB', () => {
     expect(rows.slice(1, 10_000).some(({ bodies }) => bodies !== null)).toBe(false)
   })
 
+  it('count what is held, if a longer body of a row displaces its other ones', () => {
+    const [row = new HeldRow(guidOf(1))] = rowsOf(1)
+    ready.keep(row, 'json', 'x'.repeat(MB))
+    ready.keep(row, 'xml', 'x'.repeat(1.5 * MB))
+    ready.keep(row, 'hal-json', 'x'.repeat(1.25 * MB))
+    const longer = ready.keep(row, 'json', 'x'.repeat(1.75 * MB))
+    expect([ready.read(row, 'xml'), ready.read(row, 'json')]).toEqual([null, longer])
+    expect(ready.count.bytes).toBe(longer.sizeBytes)
+    ready.forget(row)
+    expect(ready.count.bytes).toBe(0)
+  })
+
   it('are not kept if one would take more than a quarter', () => {
     const [row = new HeldRow(guidOf(1))] = rowsOf(1)
     expect(ready.keep(row, 'json', 'x'.repeat(2 * MB + 1)).body).toHaveLength(2 * MB + 1)

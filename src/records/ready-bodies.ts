@@ -128,10 +128,12 @@ export class ReadyBodies {
   keep(row: BodyHolder, shape: Shape | FeedType, text: string, beside = ''): Representation {
     this.#misses++
     const made = new Representation(text, beside)
-    const bytes = made.sizeBytes - (row.bodies?.byShape[shape]?.sizeBytes ?? 0)
     if (made.sizeBytes > Math.min(LONGEST_BYTES, this.#ceilingBytes * LONGEST_SHARE)) return made
-    if (row.bodies !== null && row.bodies.sizeBytes + bytes > this.#mostBytes) this.forget(row)
+    const replacedBytes = row.bodies?.byShape[shape]?.sizeBytes ?? 0
+    if ((row.bodies?.sizeBytes ?? 0) - replacedBytes + made.sizeBytes > this.#mostBytes) this.forget(row)
     const bodies = (row.bodies ??= new RowBodies(this.#young))
+    // Only now: what was replaced may have been forgotten with the others.
+    const bytes = made.sizeBytes - (bodies.byShape[shape]?.sizeBytes ?? 0)
     bodies.byShape[shape] = made
     bodies.generation.bytes += bytes
     bodies.sizeBytes += bytes

@@ -24,7 +24,7 @@ export interface RowRecord {
   readonly id: Guid
   /** `NaN` if the row has no version. */
   readonly version: number
-  /** Since when the row has been served as it is, or when it was removed. */
+  /** Since when the row has been served as it is; for a removed row that of the last removal from its list. */
   readonly revision: Revision
   /** The packed record; for a withheld row its fault, column and position as JSON; else empty. */
   readonly text: string
@@ -137,7 +137,10 @@ export class DirtyRows implements WriteListener {
   readonly #written = new Set<HeldRow>()
   readonly #versions = new Set<HeldRow>()
   readonly #removed = new Set<Guid>()
-  /** Called when the set stops being empty. */
+  /**
+   * Called when the set stops being empty, and again for each write while it has one row. Not called by `putBack`, after
+   * which the caller tries again by itself.
+   */
   onDirty: (() => void) | null = null
 
   /** Subscribes to the writes of the list. */

@@ -7,8 +7,8 @@ import { SnapshotFault } from './snapshot-lines.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 
-/** Returns true if the directory exists. Throws if other users may write to it. */
-export async function isOursAlone(directory: string): Promise<boolean> {
+/** Throws if other users may write to the directory. Returns false if there is none. */
+export async function refuseSharedDirectory(directory: string): Promise<boolean> {
   try {
     refuseOthers(await stat(directory), 'its directory')
     return true

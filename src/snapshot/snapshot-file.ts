@@ -16,7 +16,14 @@ import {
 import type { KeptChanges } from '../changes/change-journal.ts'
 import type { SnapshotState } from '../sync/served-list.ts'
 import type { Moment } from '../time/time.ts'
-import { isOursAlone, makeDirectory, openIfThere, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
+import {
+  makeDirectory,
+  openIfThere,
+  refuseOthers,
+  refuseSharedDirectory,
+  syncDirectory,
+  writeAll,
+} from './own-files.ts'
 import {
   JournalReader,
   SnapshotFault,
@@ -45,7 +52,11 @@ interface SnapshotFileSettings {
 export interface StoredSnapshot extends SnapshotState {
   readonly rows: number
   readonly bytes: number
-  /** What callers were told of changes; `null` if it has none. */
+}
+
+/** A snapshot as read. */
+export interface ReadSnapshot extends StoredSnapshot {
+  /** What callers were told of changes; `null` if the file has none. */
   readonly journal: KeptChanges | null
 }
 
@@ -65,8 +76,8 @@ const FEW_ROWS = 1000
 
 /**
  * The snapshot in a file of JSON lines, compressed by gzip, whose checksum is that of the file: the first line, a line
- * for each row, a line for each row that changed meanwhile, and the last line. The rows and the cursors in the last
- * line show the same moment.
+ * for each row, a line for each row that changed meanwhile, the lines of what callers were told of changes, if any, and
+ * the last line. The rows, the changes and the cursors in the last line show the same moment.
  */
 export class SnapshotFile {
   readonly #settings: SnapshotFileSettings
@@ -86,8 +97,8 @@ export class SnapshotFile {
    * Fills the lists, which must be empty. `null` if there is no snapshot. If it cannot be used, throws and leaves the
    * lists empty.
    */
-  async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot | null> {
-    if (!(await isOursAlone(this.#settings.directory))) return null
+  async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<ReadSnapshot | null> {
+    if (!(await refuseSharedDirectory(this.#settings.directory))) return null
     const file = await openIfThere(this.#named().path)
     if (file === null) {
       if (await this.#hasAnother()) throw new SnapshotFault('it is of another release, CRM or mapping')
@@ -104,7 +115,7 @@ export class SnapshotFile {
     }
   }
 
-  async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot> {
+  async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<ReadSnapshot> {
     const { memoryBytes } = this.#settings.limits()
     const stats = await file.stat()
     if (!stats.isFile()) throw new SnapshotFault('it is not a file')
@@ -176,17 +187,24 @@ export class SnapshotFile {
   ): Promise<StoredSnapshot> {
     const { directory, limits } = this.#settings
     await makeDirectory(directory)
-    await isOursAlone(directory)
+    await refuseSharedDirectory(directory)
     // First remove unfinished files of killed processes: they may be what fills the disk.
-    await this.#tidy(describe().writtenAtMs)
-    const { path } = this.#named()
+    const begun = describe()
+    await this.#tidy(begun.writtenAtMs)
+    const { fingerprint, path } = this.#named()
     const unfinished = `${path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
     try {
-      let state = describe()
+      let state = begun
       let bytes = 0
       await pipeline(
-        this.#textOf(lists, dirtyRows, state, () => (state = describe()), signal),
+        this.#textOf(
+          lists,
+          dirtyRows,
+          { fingerprint, begunAtMs: begun.writtenAtMs },
+          () => (state = describe()),
+          signal,
+        ),
         createGzip({ level: 1, chunkSize: PIECE_BYTES }),
         async (packed: AsyncIterable<Buffer>) => {
           for await (const piece of packed) {
@@ -202,7 +220,7 @@ export class SnapshotFile {
       await file.close()
       await rename(unfinished, path)
       await syncDirectory(directory)
-      return { ...storedAs(state, bytes), journal: null }
+      return storedAs(state, bytes)
     } catch (cause) {
       await file.close().catch(() => {})
       await unlink(unfinished).catch(() => {})
@@ -214,7 +232,7 @@ export class SnapshotFile {
   async *#textOf(
     lists: RecordLists,
     dirtyRows: readonly DirtyRows[],
-    { writtenAtMs: begunAtMs }: SnapshotState,
+    first: Parameters<typeof firstLine>[0],
     describe: () => SnapshotState,
     signal: AbortSignal,
   ): AsyncGenerator<string, void> {
@@ -228,7 +246,7 @@ export class SnapshotFile {
     }
     const dirty = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
     for (const one of dirtyRows) one.clear()
-    yield `${firstLine({ fingerprint: this.#named().fingerprint, begunAtMs })}\n`
+    yield `${firstLine(first)}\n`
     yield* inTurns(linesOf(allRowRecords(lists)))
     for (let round = 0; round < MOST_ROUNDS && dirty() > FEW_ROWS; round++)
       yield* inTurns(linesOf(changedOf(dirtyRows)))
@@ -270,7 +288,7 @@ export function emptyLists({ events, venues }: RecordLists): void {
   for (const row of venues.rows()) venues.remove(row)
 }
 
-function storedAs(state: SnapshotState, bytes: number): Omit<StoredSnapshot, 'journal'> {
+function storedAs(state: SnapshotState, bytes: number): StoredSnapshot {
   const { events, venues } = state.lists
   return { ...state, rows: events.served + events.withheld + venues.served + venues.withheld, bytes }
 }

@@ -11,7 +11,7 @@ import type { Crm } from '../sync/port.ts'
 import type { Replica } from '../sync/replica.ts'
 import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 import { TIMED_OUT, withTimeout, yieldToEventLoop } from '../time/waiting.ts'
-import { type StoredSnapshot, SnapshotFile, emptyLists } from './snapshot-file.ts'
+import { type ReadSnapshot, type StoredSnapshot, SnapshotFile, emptyLists } from './snapshot-file.ts'
 import { dataFingerprint } from './data-fingerprint.ts'
 import { SnapshotFault } from './snapshot-lines.ts'
 import type { Configuration } from '../config/configuration.ts'
@@ -26,8 +26,9 @@ interface SnapshotKeeperSettings {
 }
 
 const LONGEST_MS = 60_000
-/** How long a stop waits for the snapshot, and the most rows with which it tries to write one. */
+/** How long a stop waits for the snapshot, then for the writing to give up, and the most rows with which it writes one. */
 const LAST_MS = 1000
+const GIVE_UP_MS = 100
 const MOST_ROWS_AT_STOP = 200_000
 /** What changed is on disk within this time. After a failure, this is how long the next try waits. */
 const CHANGES_EVERY_MS = 300_000
@@ -79,17 +80,19 @@ export class SnapshotKeeper {
   async load(): Promise<void> {
     const { replica, observe, time } = this.#settings
     const begunAt = time.now()
+    let read: ReadSnapshot | null = null
     await replica.resumeFromSnapshot(async (lists) => {
       try {
-        this.#stored = await this.#read(lists, begunAt)
+        read = await this.#read(lists, begunAt)
+        this.#stored = read
       } catch (cause) {
         observe({ kind: 'snapshot-ignored', reason: reasonOf(cause) })
       }
-      return this.#stored
+      return read
     })
     this.begin()
-    if (this.#stored === null) return
-    const { rows, writtenAtMs, journal } = this.#stored
+    if (read === null) return
+    const { rows, writtenAtMs, journal } = read
     if (journal !== null) this.#settings.changes?.resume(journal)
     this.#triedAt = begunAt
     observe({
@@ -106,7 +109,7 @@ export class SnapshotKeeper {
     this.#dirtyRows = [new DirtyRows(venues), new DirtyRows(events)]
   }
 
-  async #read(lists: RecordLists, now: Moment): Promise<StoredSnapshot | null> {
+  async #read(lists: RecordLists, now: Moment): Promise<ReadSnapshot | null> {
     const giveUp = new AbortController()
     const read = await withTimeout(this.#settings.time, LONGEST_MS, this.#settings.file.read(lists, now, giveUp.signal))
     if (read !== TIMED_OUT) return read
@@ -167,7 +170,7 @@ export class SnapshotKeeper {
     if (this.#writing === null && isPossible) this.#write()
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
     this.#giveUp.abort()
-    await withTimeout(time, LAST_MS / 10, this.#writing)
+    await withTimeout(time, GIVE_UP_MS, this.#writing)
   }
 
   #write(): void {
