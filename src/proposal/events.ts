@@ -24,7 +24,7 @@ import { type Line, byName, counted, example, lineOf, OPEN, quoted, sourceOf, te
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
 import { textLines } from './text-keys.ts'
-import { currenciesIn, isNumber, isPriceText, pricesIn, saysFrom } from './written-numbers.ts'
+import { currenciesIn, hasSurePrice, isNumber, isPriceText, pricesIn, saysFrom } from './written-numbers.ts'
 
 /** What is proposed for a list. */
 export interface ListProposal {
@@ -177,12 +177,13 @@ function readsAs({ texts, kind, filled }: Column, isZero: (text: string) => bool
   const isPrice = (text: string): boolean => isZero === isFree && !isNumber(text) && isPriceText(text)
   const isRead = (text: string): boolean => isNumber(text) || isZero(text) || isPrice(text)
   const fit = countOf(texts, isRead)
+  const hasPrices = texts.some(({ text }) => isPrice(text))
   return {
     areNumbers: (kind === 'number' || kind === 'text') && isMost(fit, filled),
     zeros: texts.flatMap(({ text }) => (isZero(text) && !isNumber(text) ? [text] : [])),
-    hasPrices: texts.some(({ text }) => isPrice(text)),
+    hasPrices,
     fit: fit - countOf(texts, (text) => isZero(text) && !isNumber(text)),
-    others: texts.flatMap(({ text }) => (isRead(text) ? [] : [text])),
+    others: texts.flatMap(({ text }) => (isRead(text) || (hasPrices && hasSurePrice(text)) ? [] : [text])),
   }
 }
 

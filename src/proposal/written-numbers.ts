@@ -1,4 +1,4 @@
-const NUMBER = /^[+-]?\d[\d.,\u00a0\u202f ]*(?:[,.]?[-–])?$/
+const NUMBER = /^[+-]?\d[\d.,'’\u00a0\u202f ]*(?:[,.]?[-–])?$/
 
 /** Whether a text is a number, with a currency or without. */
 export function isNumber(text: string): boolean {
@@ -23,7 +23,8 @@ function signOf(number: string): DecimalSign {
   const signs = number.replaceAll(/[^.,]/g, '')
   const last = signs.endsWith(',') ? ',' : '.'
   const isGrouped = GROUPED.test(number) && new Set(signs).size <= 1
-  // Where blanks group thousands, a comma is decimal.
+  // Where blanks group thousands, a comma is decimal; an apostrophe does it in Switzerland, beside a point.
+  if (signs === '' && /['’]/.test(number)) return '.'
   if (signs === '') return isGrouped ? ',' : null
   if (!isGrouped) return last
   // Repeated separators of one kind group thousands. A single one may be either.
@@ -31,7 +32,7 @@ function signOf(number: string): DecimalSign {
   return last === ',' ? '.' : ','
 }
 
-const GROUPED = /^[+-]?[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+$/
+const GROUPED = /^[+-]?[1-9]\d{0,2}(?:[.,'’\u00a0\u202f ]\d{3})+$/
 
 const CURRENCY = /^(?:\p{Sc}|[A-Z]{3}(?=[ \u00a0\d]))|(?:\p{Sc}|(?<=[ \u00a0\d])[A-Z]{3})$/u
 
@@ -45,10 +46,10 @@ export function currenciesOf(numbers: readonly string[]): readonly string[] {
 }
 
 /** Amounts, and groups of thousands, without the sign at their end: `18,-`. */
-const AMOUNT = /\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*/g
+const AMOUNT = /\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*/g
 /** Words and signs that stand between prices and say nothing that a lowest price leaves out. */
 const PRICE_WORDS =
-  /(?<!\p{L})(?:ab|bis|von|und|oder|from|to|and|or|à partir de|de|à|et|ou|desde|hasta|y|a|da|vanaf|tot|en|e|o|vvk|ak|vorverkauf|abendkasse|erm(?:äßigt|ässigt)?|normal|regulär|voll|advance|door|doors|adults?|concessions?|students?|reduced|plein|réduit|tarif|general|reducida|intero|ridotto|regulier|korting|eur|euros?|gbp|usd|chf|sfr|fr)(?!\p{L})/giu
+  /(?<!\p{L})(?:ab|dès|bis|von|und|oder|from|to|and|or|à partir de|de|à|et|ou|desde|hasta|y|a|da|vanaf|tot|en|e|o|vvk|ak|vorverkauf|abendkasse|erm(?:äßigt|ässigt)?|normal|regulär|voll|advance|door|doors|adults?|concessions?|students?|reduced|plein|réduit|tarif|general|reducida|intero|ridotto|regulier|korting|eur|euros?|gbp|usd|chf|sfr|fr)(?!\p{L})/giu
 
 /** Whether a text is several prices, or one with words such as `ab`, of which the lowest is the price. */
 export function isPriceText(text: string): boolean {
@@ -58,13 +59,22 @@ export function isPriceText(text: string): boolean {
 
 /** Whether a text of one price says that it is the lowest. */
 export function saysFrom(text: string): boolean {
-  return pricesIn(text).length === 1 && /(?<!\p{L})(?:ab|von|from|à partir de|de|desde|da|vanaf)(?!\p{L})/iu.test(text)
+  return (
+    pricesIn(text).length === 1 && /(?<!\p{L})(?:ab|von|from|dès|à partir de|de|desde|da|vanaf)(?!\p{L})/iu.test(text)
+  )
 }
 
 /** The numbers in a text of prices, each with its currency. */
 export function pricesIn(text: string): readonly string[] {
   return [...text.matchAll(AMOUNT)].map(([amount]) => amount)
 }
+
+/** Whether a text has a price with its currency, or without cents: it is picked, whatever the other words are. */
+export function hasSurePrice(text: string): boolean {
+  return SURE_PRICE.test(text)
+}
+
+const SURE_PRICE = /(?:\p{Sc}|\b(?:EUR|GBP|USD|CHF)) ?\d|\d ?(?:\p{Sc}|(?:EUR|GBP|USD|CHF)\b)|\d[.,] ?[-–—]{1,2}(?!\d)/u
 
 /** The currencies of texts of prices. */
 export function currenciesIn(text: string): readonly string[] {

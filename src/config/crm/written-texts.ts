@@ -72,7 +72,7 @@ export function cellTextKeys(fallback: string) {
     decimal: decimal
       .override(or("`'.'`"))
       .says(
-        'The decimal separator. If it is set, the other sign and blanks may group thousands: `1.250,00`, `1,250.00`.',
+        'The decimal separator. If it is set, the other sign, blanks and apostrophes may group thousands: `1.250,00`, `1,250.00`.',
       ),
     currency: words("a list of signs and words such as ['€', EUR]")
       .override(or('`[]`'))

@@ -26,6 +26,9 @@ const WORD = /^\s*[\p{L}%]/u
 /** Matches what stands before an amount that is paid in addition: `12 € + 2 € Gebühr`. */
 const IN_ADDITION = /(?:\+|(?<!\p{L})(?:plus|zzgl\.?|zuzüglich|más|più))$/iu
 
+/** Matches what stands before a number of people, beside the price: `1'200.- (table de 10)`. */
+const OF_PEOPLE = /\(\p{L}[^()]*\s(?:de|da|di|für|for|pour|per|para|voor|van|of|à)\s*$/iu
+
 /** Matches cents behind the currency: `12€50`. */
 const CENTS = /^\d\d(?!\d)/
 
@@ -70,7 +73,7 @@ export function amountFinder(
         // Digits with a colon are a time.
         isAmount: isAmount && !IN_ADDITION.test(trimWhiteSpace(before.slice(0, before.length - first.length))),
         isSure: first !== '' || last !== '' || end !== '',
-        isInSeries: IN_SERIES.test(rest),
+        isInSeries: IN_SERIES.test(rest) && !OF_PEOPLE.test(cell.slice(0, index)),
         isBeforeWord: WORD.test(rest),
       }
     })

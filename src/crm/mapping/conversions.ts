@@ -245,8 +245,8 @@ const PLAIN = { decimal: null, currency: [], yes: [], no: [], dates: [] } as con
 
 /** Matches digits in groups of three with one kind of separator, then the fraction. No first group begins with 0. */
 const NUMBERS = {
-  ',': /^([+-]?(?:[1-9]\d{0,2}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
-  '.': /^([+-]?(?:[1-9]\d{0,2}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
+  ',': /^([+-]?(?:[1-9]\d{0,2}(?:([. '’\u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
+  '.': /^([+-]?(?:[1-9]\d{0,2}(?:([, '’\u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
 } as const
 
 function withSign<Value>(
