@@ -57,7 +57,7 @@ export class ListReader<Item> {
   tickets: { readonly begun: Moment; readonly sinceMs: number } | null = null
   /** The snapshot of the rows; `null` if there was none. */
   resumed: ResumedSnapshot | null = null
-  /** The CRM has failed since the start, and the rows of the snapshot are served. */
+  /** No read has succeeded since the start, and the rows of the snapshot are served. */
   isBridging = false
   readonly #options: ListReaderOptions<Item>
   readonly #settings: () => RefreshSettings
@@ -126,9 +126,9 @@ export class ListReader<Item> {
     this.#cursor.take(this.isLoaded || state.shrunk === null ? state.cursor : null)
   }
 
-  /** Serves the rows of the snapshot after a failed read, if `staleIfError` allows their age. */
-  bridge(): void {
-    const mayBridge = this.resumed?.mayBridge(this.#settings(), this.#options.time.now()) === true
+  /** Serves the rows of the snapshot after a failed read, if their age is allowed. */
+  bridge({ kind }: Failure): void {
+    const mayBridge = this.resumed?.mayBridge(this.#settings(), this.#options.time.now(), kind) === true
     if (!this.isLoaded && mayBridge) this.isBridging = this.#serveOld() !== null
   }
 

@@ -130,7 +130,7 @@ export class ListReplica<Item> implements ServedList<Item> {
 
   async #refresh(): Promise<Attempt> {
     const attempt = await this.reader.refresh()
-    if (!attempt.ok && attempt.failure.kind !== 'waiting') this.reader.bridge()
+    if (!attempt.ok) this.reader.bridge(attempt.failure)
     const snapshot = this.#snapshot
     if (snapshot === null || !this.reader.isLoaded || this.reader.isBridging) return attempt
     this.#snapshot = null

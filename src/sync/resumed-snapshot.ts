@@ -1,4 +1,5 @@
 import { RETRY_AFTER_CEILING_MS } from './poller.ts'
+import type { Failure } from './port.ts'
 import type { AnswerAgeLimits, SnapshotList } from './served-list.ts'
 import type { Moment } from '../time/time.ts'
 
@@ -22,9 +23,12 @@ export class ResumedSnapshot {
     return Math.max(0, this.#askedUntilMs - monotonicMs)
   }
 
-  /** Whether `staleIfError` allows answers from its rows while the CRM fails. */
-  mayBridge({ maxAgeMs, staleIfErrorMs }: AnswerAgeLimits, { wallMs }: Moment): boolean {
+  /**
+   * Whether its rows may be answered from although no read has confirmed them: while the CRM fails, if `staleIfError`
+   * allows it; while a file may be half-written, also within the maximum age.
+   */
+  mayBridge({ maxAgeMs, staleIfErrorMs }: AnswerAgeLimits, { wallMs }: Moment, kind: Failure['kind']): boolean {
     const ageMs = wallMs - (this.list.confirmedAtMs ?? Number.NEGATIVE_INFINITY)
-    return staleIfErrorMs > 0 && ageMs <= maxAgeMs + staleIfErrorMs
+    return (staleIfErrorMs > 0 || kind === 'waiting') && ageMs <= maxAgeMs + staleIfErrorMs
   }
 }

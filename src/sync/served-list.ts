@@ -196,8 +196,8 @@ export function listStanding(list: EitherList, ageLimits: AnswerAgeLimits, now: 
 }
 
 /** Returns true if a list in this state may be answered from without another read. */
-export function isAnswered(standing: Standing, { isFailing }: EitherList): boolean {
-  return standing === 'fresh' || (standing === 'stale' && isFailing)
+export function isAnswered(standing: Standing, { isFailing, lastFailure }: EitherList): boolean {
+  return standing === 'fresh' || (standing === 'stale' && (isFailing || lastFailure?.kind === 'waiting'))
 }
 
 export interface WaitingLimits {

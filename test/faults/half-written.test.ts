@@ -1,12 +1,13 @@
 import { ListMaker } from '../../src/records/row-records.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { openFilesCrm } from '../../src/crm/files/files-crm.ts'
 import type { Attempt } from '../../src/sync/poller.ts'
+import { mayAnswer } from '../../src/operations/status.ts'
 import { type ReplicaOptions, Replica } from '../../src/sync/replica.ts'
 import type { Time } from '../../src/time/time.ts'
 import { Service, untilSaid } from '../snapshot/service.ts'
@@ -44,14 +45,19 @@ let nowMs = 0
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'marquee-half-'))
   nowMs = 1000
+  aheadMs = HOUR_MS
+  startMs = Date.now()
   writeFileSync(join(directory, 'venues.json'), '[]')
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-const WALL_MS = Date.now() + 3_600_000
+const HOUR_MS = 3_600_000
+/** How far the wall clock is ahead of the machine's. */
+let aheadMs = HOUR_MS
+let startMs = 0
 /** Stands still, an hour from now: no file has just been written. Nothing is read by itself. */
 const time: Time = {
-  now: () => ({ monotonicMs: nowMs, wallMs: WALL_MS + nowMs }),
+  now: () => ({ monotonicMs: nowMs, wallMs: startMs + aheadMs + nowMs }),
   after: () => () => {},
   random: () => 0.5,
 }
@@ -142,6 +148,47 @@ async function scene(format: Format, count = 5): Promise<Scene> {
   expect(await made.look()).toEqual({ ok: true })
   expect(made.count).toBe(count)
   return made
+}
+
+/** A process that takes over 5 events, after the file was written in place so many ms ago. */
+async function takenOver(format: Format, textOf: (text: Scene['text']) => string, agoMs: number): Promise<Scene> {
+  const before = await scene(format)
+  // Both number their reads from 1, and share the rows: let the numbers differ.
+  for (let reads = 1; reads < 10; reads++) {
+    before.rename(before.text(5))
+    await before.look(1000)
+  }
+  const { events, venues } = before.replica
+  const resumeState = {
+    asOf: time.now(),
+    isLoaded: true,
+    cursor: null,
+    served: 5,
+    withheld: 0,
+    unidentified: [],
+    shrunk: null,
+    lost: 0,
+    readsPrice: false,
+    accepting: false,
+    failure: null,
+    failures: 0,
+    isLeftBehind: false,
+  }
+  before.write(textOf((count, price) => before.text(count, price)))
+  nowMs += 1000
+  startMs = statSync(before.path).ctimeMs
+  aheadMs = agoMs - nowMs
+  const { lists } = before.replica
+  return new Scene(
+    format,
+    open({
+      lists,
+      resumeState: {
+        events: { ...resumeState, freshness: events.freshness },
+        venues: { ...resumeState, freshness: venues.freshness },
+      },
+    }),
+  )
 }
 
 describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) => {
@@ -255,37 +302,37 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
   })
 
   it('waits in a process that takes the lists over from another', async () => {
-    const { replica, ...before } = await scene(format)
-    const { events, venues } = replica
-    const resumeState = {
-      asOf: time.now(),
-      isLoaded: true,
-      cursor: null,
-      served: 5,
-      withheld: 0,
-      unidentified: [],
-      shrunk: null,
-      lost: 0,
-      readsPrice: false,
-      accepting: false,
-      failure: null,
-      failures: 0,
-      isLeftBehind: false,
-    }
-    const freshness = { events: events.freshness, venues: venues.freshness }
-    const files = new Scene(
-      format,
-      open({
-        lists: replica.lists,
-        resumeState: {
-          events: { ...resumeState, freshness: freshness.events },
-          venues: { ...resumeState, freshness: freshness.venues },
-        },
-      }),
-    )
-    writeFileSync(before.path, files.text(4, '99').slice(0, -3))
+    const files = await takenOver(format, (text) => text(4, '99').slice(0, -3), 0)
     expect(await files.seen(5000)).toEqual(['waiting', 5, '1234.50'])
-    expect(files.ageMs).toBe(5000)
+    expect(files.ageMs).toBe(6000)
+  })
+
+  it('is believed at once by a process that starts, if it was last written long enough ago', async () => {
+    const files = await takenOver(format, (text) => text(4, '99'), 16_000)
+    expect(await files.seen()).toEqual(['ok', 4, '99'])
+  })
+
+  it('waits only for the rest in a process that starts', async () => {
+    const files = await takenOver(format, (text) => text(4, '99'), 10_000)
+    expect(await files.seen()).toEqual(['waiting', 5, '1234.50'])
+    expect(await files.seen(6000)).toEqual(['ok', 4, '99'])
+  })
+
+  it('waits in full in a process that starts, if its time is in the future', async () => {
+    const files = await takenOver(format, (text) => text(4, '99'), -60_000)
+    expect(await files.seen()).toEqual(['waiting', 5, '1234.50'])
+    expect(await files.seen(14_999)).toEqual(['waiting', 5, '1234.50'])
+    expect(await files.seen(1)).toEqual(['ok', 4, '99'])
+  })
+
+  it('is waited for past the maximum age with answers from the old list, if staleIfError allows them', async () => {
+    const files = await scene(format)
+    files.write(files.text(4, '99').slice(0, -3))
+    await files.look(MAX_AGE_MS + 1000)
+    const settings = { refreshEveryMs: 5000, fullReadEveryMs: 900_000, maxAgeMs: MAX_AGE_MS, shrinkGuardMs: null }
+    const answers = (staleIfErrorMs: number): boolean =>
+      mayAnswer(files.replica.events, { ...settings, staleIfErrorMs }, time.now())
+    expect([answers(0), answers(500), answers(3_600_000)]).toEqual([false, false, true])
   })
 
   it('has to have a whole line before its whole lines are a list', async () => {
@@ -410,14 +457,14 @@ describe.each(RUNTIMES)('a writer in place that pauses, on %s', (runtime) => {
     expect(first.stdout).not.toContain('failed reads')
     expect(await first.stop()).toBe(0)
 
-    const text = textOf('9012.50')
-    writeFileSync(path, text.slice(0, text.length / 2))
-    const second = service.spawn(runtime)
-    await waits(second)
-    // What is asked now waits for the rest.
-    const answers = prices()
-    appendFileSync(path, text.slice(text.length / 2))
-    expect([...(await answers)]).toEqual(['200 9012.50'])
+    let second = first
+    const seen = await writeSlowly(textOf('9012.50'), async () => {
+      second = service.spawn(runtime)
+      await waits(second)
+    })
+    // The snapshot is within the maximum age, and answers meanwhile.
+    expect(seen).toEqual(['200 5678.50'])
+    await eventually(prices, (answers) => answers.size === 1 && answers.has('200 9012.50'))
     expect(await second.stop()).toBe(0)
     service.remove()
   })

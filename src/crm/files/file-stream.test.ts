@@ -14,7 +14,14 @@ const zone = openZone('UTC')
 if (zone === null) throw new Error('the runtime has no zones')
 const showIn = zone
 const BYTES = Buffer.from('[{"Id":"5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34","Name":"Guildhall"}]')
-const FOUND = { name: 'venues.json', format: 'json', inode: '1', sizeBytes: BYTES.length, writtenAtMs: 0 } as const
+const FOUND = {
+  name: 'venues.json',
+  format: 'json',
+  inode: '1',
+  sizeBytes: BYTES.length,
+  writtenAtMs: 0,
+  updatedAtMs: 0,
+} as const
 const TIMEOUT_MS = 1000
 const PATIENCE_MS = 2100
 const never = (): Promise<never> => new Promise(() => {})

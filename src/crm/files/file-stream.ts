@@ -32,7 +32,7 @@ export interface FilePlace {
 /** One state of a list's file, as it was found. */
 export interface FileVersion {
   readonly id: string
-  readonly found: FileBatch<unknown>['found'] & Pick<FoundFile, 'inode'>
+  readonly found: FileBatch<unknown>['found'] & Pick<FoundFile, 'inode' | 'updatedAtMs'>
   /** When its bytes are known to have been these. */
   readonly begunAt: Moment
   /** Whether rows that this process has not mapped need not be mapped now. */
@@ -149,14 +149,14 @@ export class FileStream<Item extends { readonly Id: Guid }> implements RowSource
     if (version === TIMED_OUT) return this.#noResponse()
     const now = time.now()
     if ('message' in version) {
-      this.#halfWritten.saw(null, version.inode ?? null, now.monotonicMs)
+      this.#halfWritten.sawNone(version.inode ?? null)
       return { ok: false, failure: version }
     }
     const { id, found, begunAt, isEnough } = version
     const old = tooOld(found.name, found.writtenAtMs, now.wallMs, maxFileAgeMs)
     if (old !== null) return withNote({ ok: false, failure: old }, version)
     const isSame = id === held && (this.#hasMappedAll || isEnough)
-    if (isSame) this.#halfWritten.saw(id, found.inode, now.monotonicMs)
+    if (isSame) this.#halfWritten.saw(id, found, now)
     else if (this.#refused?.id === id) return withNote({ ok: false, failure: this.#refused.failure }, version)
     this.#found = isSame ? null : version
     return { ok: true, cursor: id, isSame, asOf: begunAt }
@@ -199,11 +199,11 @@ export class FileStream<Item extends { readonly Id: Guid }> implements RowSource
     const { id, found, file } = opened
     const { name, format } = found
     const { signal, served = null } = reading.request
-    const readAtMs = time.now().monotonicMs
-    this.#halfWritten.saw(id, found.inode, readAtMs)
+    const readAt = time.now()
+    this.#halfWritten.saw(id, found, readAt)
     // What is served was read from this very version, so it is believed.
     const isKnown = id === reading.version
-    const doubt = served === null || isKnown ? null : this.#halfWritten.doubt(name, format, readAtMs)
+    const doubt = served === null || isKnown ? null : this.#halfWritten.doubt(name, format, readAt.monotonicMs)
     const { size } = reading.request.held
     const isMapped = isKnown || list.shape.isWithinEvents === true || size === 0
     const held = isMapped ? { size, version: NO_VERSION } : reading.request.held

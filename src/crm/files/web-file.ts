@@ -66,7 +66,7 @@ class WebPlace implements FilePlace {
     if (!('version' in copy)) return copy
     const { name } = this.#download
     const { version: id, format, sizeBytes, bytes, askedAt: begunAt, writtenAtMs, codingNote: note } = copy
-    const found = { name, format, inode: name, sizeBytes, writtenAtMs }
+    const found = { name, format, inode: name, sizeBytes, writtenAtMs, updatedAtMs: writtenAtMs }
     // After a start from a snapshot, map the rows once more: a snapshot does not contain suspicions.
     return { id, found, begunAt, isEnough: bytes === null, note, open: opened }
 
