@@ -150,10 +150,12 @@ export async function accept(options: ConfigurationOptions, context: CommandCont
     context.error(`nothing was accepted: ${why}`)
     return ANSWER_IS_NO
   }
+  const isAlone = read.configuration.cluster === null
+  const others = isAlone ? ' by this instance; if others run without a cluster, run it on each' : ''
   context.out(
     lists.length === 0
       ? 'no list was held back, so there was nothing to accept'
-      : printable(`accepted: the shorter list of ${lists.join(' and ')} is read now`),
+      : printable(`accepted: the shorter list of ${lists.join(' and ')} is read now${others}`),
   )
   return FINE
 }
