@@ -210,6 +210,24 @@ describe('a list by URL', () => {
   })
 })
 
+describe('a server that refuses the configured headers', () => {
+  it.each<readonly [string, Readonly<Record<string, string>>, string]>([
+    [
+      'Authorization: { env: KEY }, X-Team: "7"',
+      { KEY: 'secret-word' },
+      'authorization, from the environment variable KEY',
+    ],
+    ['X-Team: "7"', {}, 'x-team, from the configuration'],
+  ])('is named with where they come from (%s)', async (headers, env, from) => {
+    const server = await serve(() => ({ status: 401 }))
+    const { crm } = await rigOf(`{ url: "${server.origin}/a.csv", headers: { ${headers} } }`, '', env)
+    const host = new URL(server.origin).host
+    expect((await readWeb(crm.events)).failure).toBe(
+      `refused: ${host} refuses the key in headers (401): correct ${from}`,
+    )
+  })
+})
+
 describe('what a server answers instead of a list', () => {
   const PUBLISH = 'publish the sheet (File, Share, Publish to web), or send a key in headers'
   it.each<readonly [string, WebReply, string]>([

@@ -162,7 +162,11 @@ export class Download {
   #failureOf(reply: HttpReply): Failure {
     const { status } = reply
     const host = this.#host
-    if (isRefusal(status)) return failureOf('refused', `${host} refuses the request (${status}): ${PUBLISH}`)
+    if (isRefusal(status)) {
+      const keys = this.#keys
+      if (keys === null) return failureOf('refused', `${host} refuses the request (${status}): ${PUBLISH}`)
+      return failureOf('refused', `${host} refuses the key in headers (${status}): correct ${keys}`)
+    }
     if (status === 404 || status === 410) {
       return failureOf('unreachable', `${host} has no such file (${status}): is the URL of ${this.name} right?`)
     }
@@ -170,6 +174,14 @@ export class Download {
       return this.#throttled(this.#settings.throttle.pauseAfter(reply))
     if (status >= 500) return failureOf('unreachable', `${host} answered with a server error (${status})`)
     return failureOf('broken', `${host} answered with ${status} instead of a file`)
+  }
+
+  /** Names the headers that may be a key, with their sources; `null` if none are configured. */
+  get #keys(): string | null {
+    const all = Object.entries(this.#headers)
+    const secret = all.filter(([, { isReferred }]) => isReferred)
+    const named = (secret.length > 0 ? secret : all).map(([name, { from }]) => `${name}, from ${from}`)
+    return named.length === 0 ? null : named.join('; ')
   }
 
   #throttled(waitMs: number): Failure {
