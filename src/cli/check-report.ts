@@ -176,9 +176,11 @@ function ignoredColumns(observations: readonly Observation[]): ReadonlyMap<ListN
 
 /** Names columns that no row has: a renamed column withholds all rows, and their faults do not name the cause. */
 function nothingServed({ events, venues }: ServedLists): readonly string[] {
-  return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
+  return [events, venues].flatMap(({ isLoaded, list: { kind, served, withheld, unidentified } }) => {
     const count = withheld + unidentified.length
-    if (served > 0 || count === 0) return []
+    if (served > 0) return []
+    // A house may have no venues of its own.
+    if (count === 0) return isLoaded && kind.name === 'events' ? ['no event would be served: the list is empty'] : []
     const all = count === 1 ? 'the only row is' : `all ${count.toLocaleString('en')} rows are`
     return [`no ${kind.name} would be served: ${all} withheld`]
   })

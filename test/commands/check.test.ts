@@ -61,8 +61,16 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, events: 0 })
   })
 
+  it('warns of an emptied list of events, and fails with --strict', async () => {
+    using folder = lists(`${HEADER}\n`)
+    const { stderr, status } = await runCommand(['check'], { cwd: folder.path })
+    expect(status).toBe(0)
+    expect(stderr).toContain('warning: no event would be served: the list is empty\n')
+    expect((await runCommand(['check', '--strict'], { cwd: folder.path })).status).toBe(1)
+  })
+
   it('refuses a directory of the snapshot that is a file, or lies below one', async () => {
-    using folder = lists(HEADER)
+    using folder = lists(`${HEADER}\n${row(1, GOOD)}`)
     for (const name of ['crm/events.csv', 'crm/events.csv/base']) {
       folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}snapshot: { directory: ${name} }\n`)
       const problem = `snapshot.directory: ${folder.at(name)} is not a directory: name another, or write snapshot: null`
