@@ -396,6 +396,16 @@ describe('a half-written file', () => {
     expect(await files.seen(1)).toEqual(['broken', 5, '1234.50'])
   })
 
+  it('in CSV that stays cut is said to end within a row', async () => {
+    const files = await scene('csv')
+    files.write(files.text(5, '99').slice(0, -12))
+    expect(await files.seen(5000)).toEqual(['waiting', 5, '1234.50'])
+    expect(await files.seen(15_000)).toEqual(['broken', 5, '1234.50'])
+    expect(files.replica.events.lastFailure?.message).toBe(
+      'events.csv, line 6: the row has 4 cells, but the header row has 6; the file ends within this row',
+    )
+  })
+
   it('in CSV waits if it ends within a quoted cell of its last line', async () => {
     const files = await scene('csv')
     files.write(`${files.text(5, '99')}${FORMATS.csv.row(6, '99').replace('Gala', '"Ga').slice(0, -4)}`)

@@ -47,7 +47,12 @@ export class CsvParser implements RowParser {
   }
 
   finish(): Taken {
-    return this.#rows?.finish() ?? (this.#onRow === null ? this.#noHeader(1) : this.#allRagged)
+    const before = this.#ragged
+    const fault = this.#rows?.finish() ?? null
+    // Only a line without an end is left to the finish.
+    if (before === null && this.#ragged !== null)
+      this.#ragged = { ...this.#ragged, problem: `${this.#ragged.problem}; the file ends within this row` }
+    return fault ?? (this.#onRow === null ? this.#noHeader(1) : this.#allRagged)
   }
 
   #noHeader(line: number): BrokenSyntax {
