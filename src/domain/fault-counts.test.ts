@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { RowFault, Withheld } from './withheld.ts'
 import { FaultCounts } from './fault-counts.ts'
-import { eventKind } from '../records/packing.ts'
+import { eventKind } from '../records/list-kinds.ts'
 import { RecordList } from '../records/record-list.ts'
 
 const fault = fc.record<RowFault>({

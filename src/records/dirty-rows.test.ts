@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { type RowRecord, type RecordLists, DirtyRows, applyRowRecord } from './row-records.ts'
-import { eventKind, venueKind } from './packing.ts'
+import { eventKind, venueKind } from './list-kinds.ts'
 import { RecordList } from './record-list.ts'
 
 function emptyList(): RecordList<EventRecord> {

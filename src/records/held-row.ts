@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import { type Revision, UNREVISED } from '../domain/revision.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import type { RowBodies } from './ready-bodies.ts'
-import type { SortKey } from './packing.ts'
+import type { SortKey } from './list-kinds.ts'
 
 /** The tags of a row. Rows with equal tags share it. */
 export interface TagSet {

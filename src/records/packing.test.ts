@@ -8,7 +8,8 @@ import { FURTHER_TYPES, type FurtherField, type FurtherType, type FurtherValue }
 import type { Guid } from '../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import { Formatter } from '../formats/format.ts'
-import { eventKind, packingOf } from './packing.ts'
+import { eventKind } from './list-kinds.ts'
+import { packingOf } from './packing.ts'
 
 const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Guid
 /**

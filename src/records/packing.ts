@@ -1,22 +1,13 @@
-import { type EventRecord, EVENTS } from '../domain/event.ts'
 import {
   type Field,
   type FieldType,
   type FieldValue,
   type RecordTable,
-  type ListName,
   type Link,
   blankRecord,
-  LINKS,
 } from '../domain/field.ts'
 import type { Extended, FurtherField, FurtherType, FurtherValue } from '../domain/further.ts'
-import { statusPosition, statusSaid } from '../domain/event-status.ts'
-import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
-import { type Tick, isBefore, tickOfDateTime } from '../domain/date-time.ts'
-import type { ChangeOfRecord } from '../domain/revision.ts'
-import { type VenueRecord, VENUES } from '../domain/venue.ts'
-import type { Formatter } from '../formats/format.ts'
-import type { Shape } from '../formats/media-types.ts'
+import type { Guid } from '../domain/guid.ts'
 
 /** Packs one kind of record as a single well-formed text: `unpack(id, pack(record))` equals the record. */
 export interface Packing<Item> {
@@ -49,9 +40,10 @@ const READERS: Readonly<Record<FieldType | FurtherType, (texts: Texts) => FieldV
 type OwnName<Item> = Exclude<keyof Item, 'Links' | 'Further'>
 
 /** The table of the fields of one kind of record. */
-type TableOf<Item> = RecordTable<readonly (Field & { readonly name: OwnName<Item> })[]>
+export type TableOf<Item> = RecordTable<readonly (Field & { readonly name: OwnName<Item> })[]>
 
-type Packable<Item> = Readonly<Record<OwnName<Item>, FieldValue>> & Extended & { readonly Links: readonly Link[] }
+export type Packable<Item> = Readonly<Record<OwnName<Item>, FieldValue>> &
+  Extended & { readonly Links: readonly Link[] }
 
 /** Returns the packing of a table's records with the given further fields, each of which may be null. */
 export function packingOf<Item extends Packable<Item>>(
@@ -146,116 +138,5 @@ class Texts {
       links.push({ Rel: this.text() ?? '', Href: this.text() ?? '', Title: this.text() })
     }
     return links
-  }
-}
-
-/** The position of a row in its list, and the values that queries filter by. */
-export interface SortKey {
-  readonly start: Tick
-  /** The later of Start and Finish, with full precision (contract §4.1). */
-  readonly end: Tick
-  /** The empty GUID if there is none. */
-  readonly venue: Guid
-  readonly tags: readonly string[]
-  readonly isAvailable: boolean
-}
-
-/** @param statusAt where the further field is that says whether the event is cancelled; -1 if there is none */
-function keyOfEvent(
-  { Start, Finish, VenueId, Tags, TicketsAvailable, Further }: EventRecord,
-  statusAt: number,
-): SortKey {
-  const start = tickOfDateTime(Start)
-  const finish = tickOfDateTime(Finish)
-  const end = isBefore(start, finish) ? finish : start
-  const status = Further?.[statusAt]
-  const isOff = typeof status === 'string' && statusSaid(status) === 'cancelled'
-  return { start, end, venue: VenueId, tags: Tags, isAvailable: TicketsAvailable > 0 && !isOff }
-}
-
-const ALWAYS: Tick = { ms: 0, ticks: 0 }
-const NEVER: Tick = { ms: Infinity, ticks: 0 }
-/** Venues are ordered by id alone and never end. */
-const VENUE_KEY: SortKey = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: [], isAvailable: false }
-
-/** The properties of a list that depend on its kind of record. */
-export interface ListKind<Item> {
-  readonly name: ListName
-  readonly packing: Packing<Item>
-  readonly format: (item: Item, shape: Shape) => string
-  readonly sortKeyOf: (item: Item) => SortKey
-  /** Returns `details` with the availability of another record; unchanged if the kind has no availability. */
-  readonly withAvailability: (details: Item, availability: Availability | Item) => Item
-  /** Returns true if `text` is a valid packed record. */
-  readonly isPacked: (id: Guid, text: string) => boolean
-  /** Returns the names of the fields in which two packed records differ. */
-  readonly differences: (id: Guid, before: string, after: string) => readonly string[]
-  /** Returns what a change of these fields means for calendars. */
-  readonly changeOf: (fields: readonly string[]) => ChangeOfRecord
-}
-
-interface Availability {
-  readonly TicketCapacity: number
-  readonly TicketsAvailable: number
-}
-
-export function eventKind(formatter: Formatter): ListKind<EventRecord> {
-  const statusAt = statusPosition(formatter.further.events)
-  return {
-    ...nameAndPacking<EventRecord>(EVENTS, formatter.further.events),
-    format: (event, shape) => formatter.event(event, shape),
-    sortKeyOf: (event) => keyOfEvent(event, statusAt),
-    withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
-      ...details,
-      TicketCapacity,
-      TicketsAvailable,
-    }),
-    changeOf: (fields) => {
-      if (fields.some((name) => MOVES.has(name))) return 'time-or-place'
-      return fields.every((name) => UNSEEN.has(name)) ? 'unseen' : 'text'
-    },
-  }
-}
-
-const MOVES: ReadonlySet<string> = new Set(['VenueId', 'Start', 'Finish'])
-/** Calendars show neither tickets nor prices. */
-const UNSEEN: ReadonlySet<string> = new Set(['TicketCapacity', 'TicketsAvailable', 'Price'])
-const PLACE: ReadonlySet<string> = new Set(
-  VENUES.fields.map(({ name }) => name).filter((name) => /^(?:Name|Address.*|Longitude|Latitude)$/.test(name)),
-)
-
-export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
-  return {
-    ...nameAndPacking<VenueRecord>(VENUES, formatter.further.venues),
-    format: (venue, shape) => formatter.venue(venue, shape),
-    sortKeyOf: () => VENUE_KEY,
-    withAvailability: (details) => details,
-    changeOf: (fields) => (fields.some((name) => PLACE.has(name)) ? 'time-or-place' : 'unseen'),
-  }
-}
-
-function nameAndPacking<Item extends Packable<Item>>(
-  table: TableOf<Item>,
-  further: readonly FurtherField[],
-): Pick<ListKind<Item>, 'name' | 'packing' | 'isPacked' | 'differences'> {
-  const packing = packingOf<Item>(table, further)
-  return {
-    name: table.list,
-    packing,
-    isPacked(id, text) {
-      try {
-        return packing.pack(packing.unpack(id, text)) === text
-      } catch {
-        return false
-      }
-    },
-    differences(id, before, after) {
-      const [left, right] = [packing.unpack(id, before), packing.unpack(id, after)]
-      const own = [...table.fields, LINKS].map(({ name }) => ({ name, was: left[name], is: right[name] }))
-      const others = further.map(({ name }, at) => ({ name, was: left.Further?.[at], is: right.Further?.[at] }))
-      return [...own, ...others].flatMap(({ name, was, is }) =>
-        was === is || JSON.stringify(was) === JSON.stringify(is) ? [] : [name],
-      )
-    },
   }
 }

@@ -14,7 +14,7 @@ import {
 import { type Withheld, type WithheldRow, isOnPurpose } from '../domain/withheld.ts'
 import type { FaultCounts } from '../domain/fault-counts.ts'
 import type { Shape } from '../formats/media-types.ts'
-import type { ListKind, SortKey } from './packing.ts'
+import type { ListKind, SortKey } from './list-kinds.ts'
 import { RowKeys, isSamePlace } from './row-keys.ts'
 import { type Representation, ReadyBodies } from './ready-bodies.ts'
 import { type RowKey, HeldRow } from './held-row.ts'

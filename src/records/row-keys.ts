@@ -2,7 +2,7 @@ import type { Tick } from '../domain/date-time.ts'
 import type { Guid } from '../domain/guid.ts'
 import { foldTag } from '../domain/fold-tag.ts'
 import type { RowKey, TagSet } from './held-row.ts'
-import type { SortKey } from './packing.ts'
+import type { SortKey } from './list-kinds.ts'
 
 /** An estimate of the memory of a set of tags, bytes. */
 const SET_BYTES = 400

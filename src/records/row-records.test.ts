@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { UNREVISED } from '../domain/revision.ts'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
 import { type RecordLists, applyRowRecord, rowRecordOf } from './row-records.ts'
-import { eventKind, venueKind } from './packing.ts'
+import { eventKind, venueKind } from './list-kinds.ts'
 import { RecordList } from './record-list.ts'
 
 function emptyLists(): RecordLists {

@@ -10,7 +10,7 @@ import { Formatter } from '../../src/formats/format.ts'
 import { ListPages } from '../../src/http/list-pages.ts'
 import { type ListQuery, readListQuery } from '../../src/http/list-query.ts'
 import type { ReadyPage } from '../../src/http/ready-pages.ts'
-import { eventKind } from '../../src/records/packing.ts'
+import { eventKind } from '../../src/records/list-kinds.ts'
 import { RecordList } from '../../src/records/record-list.ts'
 import { ZERO } from '../../src/domain/number.ts'
 

@@ -1,6 +1,6 @@
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import { eventKind } from '../../src/records/packing.ts'
+import { eventKind } from '../../src/records/list-kinds.ts'
 import { RecordList } from '../../src/records/record-list.ts'
 import { type ListReaderOptions, ListReader } from '../../src/sync/list-reader.ts'
 import type { Attempt } from '../../src/sync/poller.ts'
