@@ -195,7 +195,8 @@ export class ClusterMember implements Reading {
       ...(resumeState === null ? {} : { resumeState }),
     })
     if (configuration.snapshot === null) return replica
-    keeper = keepSnapshot(configuration.snapshot.directory, configuration, crm, replica, limits, time, observe)
+    const { directory } = configuration.snapshot
+    keeper = keepSnapshot({ directory, configuration, crm, replica, limits, time, observe })
     this.#keepers.set(replica, keeper)
     // The store's snapshot has priority. Without one, the first reads wait for the file.
     if (resumeState === null) void keeper.load()

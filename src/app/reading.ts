@@ -87,7 +87,8 @@ export class DirectReading implements Reading {
     const { keepSnapshot } = await import('../snapshot/snapshot-keeper.ts')
     const { directory } = configuration.snapshot
     const { crm, changes } = options
-    reading.#keeper = keepSnapshot(directory, configuration, crm, reading.replica, limits, time, observe, changes)
+    const { replica } = reading
+    reading.#keeper = keepSnapshot({ directory, configuration, crm, replica, limits, time, observe, changes })
     return reading
   }
 

@@ -1,4 +1,4 @@
-import { indexOf } from '../order/list-index.ts'
+import { orderIndexOf } from '../order/list-index.ts'
 import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../domain/body.ts'
 import { howMany, printable, spanText } from '../domain/printable.ts'
@@ -128,7 +128,7 @@ async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly
 function notYetOverLine({ lists, failures }: CrmRead, { lists: areOn }: Configuration): string | null {
   if (!areOn || failures.some(({ list }) => list === 'events')) return null
   const { list } = lists.events
-  const index = indexOf(list)
+  const index = orderIndexOf(list)
   if (index === null) return null
   const count = index.countFrom(systemTime.now().wallMs)
   return `/api/events lists ${count.toLocaleString('en')} of ${list.served.toLocaleString('en')}: the events that are not over.`

@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer'
 import { guidText, readGuidWords } from '../domain/guid.ts'
 import type { RowRecord } from '../records/row-records.ts'
 
-const SAYS = ['served', 'withheld', 'removed'] as const
+const STORED_KINDS = ['served', 'withheld', 'removed'] as const
 
 const ID_AT = 1
 const VERSION_AT = ID_AT + 16
@@ -21,7 +21,7 @@ const words = new Uint32Array(4)
 export function encodeRow({ list, says, id, version, revision, text }: RowRecord): Buffer {
   const length = Buffer.byteLength(text)
   const bytes = Buffer.allocUnsafe(TEXT_AT + length)
-  const kind = SAYS.findIndex((word) => word === says)
+  const kind = STORED_KINDS.findIndex((word) => word === says)
   if (kind === -1) throw new Error(`a row that is ${says} is not stored`)
   bytes[0] = kind * 2 + (list === 'events' ? 1 : 2)
   readGuidWords(id, words)
@@ -39,7 +39,7 @@ export function* decodeRows(bytes: Buffer): Generator<RowRecord, void> {
   for (let at = 0; at < bytes.length;) {
     if (bytes.length - at < TEXT_AT) throw new Error(`the row at byte ${at} is cut short`)
     const kind = (bytes[at] ?? 0) - 1
-    const says = SAYS[kind >> 1]
+    const says = STORED_KINDS[kind >> 1]
     if (says === undefined) throw new Error(`the row at byte ${at} is of kind ${kind + 1}, which is unknown`)
     for (let word = 0; word < 4; word++) words[word] = bytes.readUInt32BE(at + ID_AT + word * 4)
     const version = bytes.readDoubleBE(at + VERSION_AT)

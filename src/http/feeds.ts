@@ -12,7 +12,7 @@ import type { Zone } from '../domain/zone.ts'
 import { type Body, bodyOf, etagOf, textOf } from '../domain/body.ts'
 import { type FeedSettings, FeedFormatter } from '../formats/feed-formatter.ts'
 import { type FeedType, type MediaType, feedTypes, isFeed } from '../formats/media-types.ts'
-import { type ListIndex, indexOf } from '../order/list-index.ts'
+import { type ListIndex, orderIndexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import type { HeldRow } from '../records/held-row.ts'
 import type { ServedLists } from '../sync/served-list.ts'
@@ -97,7 +97,7 @@ export class Feeds {
   /** Returns a page of a feed of many events; `null` while the index of the events is not complete. */
   page(feed: FeedOfMany, query: ListQuery, nowMs: number): ReadyPage | null {
     const served = this.#options.served()
-    const index = indexOf(served.events.list)
+    const index = orderIndexOf(served.events.list)
     if (index === null || !index.isWhole) return null
     if (served.events.list !== this.#madeOf.events.list || served.venues.list !== this.#madeOf.venues.list) {
       this.#madeOf = served
@@ -129,6 +129,7 @@ export class Feeds {
     let sinceS = 0
     let last: HeldRow | null = null
     for (const row of rows) {
+      // The rows left over are on the next page.
       if (length > LARGEST_PAGE_BYTES) break
       const made = this.#bodyOf(served, TYPE_OF[feed], row, nowMs)
       if (made !== null) bodies.push(textOf(made.body))
@@ -136,6 +137,7 @@ export class Feeds {
       sinceS = Math.max(sinceS, this.#revisionOf(served, row, nowMs).sinceS)
       last = row
     }
+    // Another page follows if more rows fit, or if this one was ended early.
     const start = hasMore || last !== rows.at(-1) ? last?.key?.start : undefined
     const after = last === null || start === undefined ? null : writePosition('events', { start, id: last.id })
     const pathTo = (position: string | null): string =>
@@ -162,7 +164,8 @@ export class Feeds {
     const { venue: venueId } = row.key
     const venueRow = venueId === EMPTY_GUID ? null : venues.list.find(venueId)
     const revision = this.#revisionOf(served, row, nowMs)
-    // The body depends on these too. It is made again if one of them has changed.
+    // The body depends on these too: the settings, what is read, when it last changed, and its venue. It is made again if
+    // one of them has changed.
     const beside = `${this.#number} ${readsPrice} ${revision.sinceS} ${revision.sequence} ${venueRow?.packed ?? ''}`
     const kept = ready.read(row, type, beside)
     if (kept !== null) return kept

@@ -4,7 +4,7 @@ import type { VenueRecord } from '../domain/venue.ts'
 import { type Body, etagOf } from '../domain/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { type ListIndex, indexOf } from '../order/list-index.ts'
+import { type ListIndex, orderIndexOf } from '../order/list-index.ts'
 import { countTags, scan } from '../order/list-scan.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { HeldRow } from '../records/held-row.ts'
@@ -39,7 +39,7 @@ export class ListPages<Item> {
   /** Returns the page as of `nowMs`, epoch ms; `null` while the index is not complete. */
   page(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
     const changes = this.#changes(query)
-    const index = indexOf(this.list)
+    const index = orderIndexOf(this.list)
     if (index === null || !index.isWhole) return null
     const key = `${shape}?${pathWith(query.named, query.afterGiven)}`
     const ready = this.#ready.read(key, changes, nowMs)
@@ -57,7 +57,7 @@ export class ListPages<Item> {
   /** Returns the tags of these events as of `nowMs`, epoch ms; `null` while the index is not complete. */
   tags(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
     const { changes } = this.list
-    const index = indexOf(this.list)
+    const index = orderIndexOf(this.list)
     if (index === null || !index.isWhole) return null
     const self = `~/tags${pathWith(query.named, null)}`
     const key = `${shape} ${self}`

@@ -1,4 +1,4 @@
-import { indexOf } from '../order/list-index.ts'
+import { orderIndexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/withheld.ts'
 import { ZONE_DATA_VERSION } from '../domain/zone-data.ts'
@@ -198,7 +198,7 @@ function listStatus(
 ) {
   const overSinceMs = allOverSinceMs()
   const { list, freshness, drift, shrunk, isLoaded } = either
-  const index = hasLists ? indexOf(list) : null
+  const index = hasLists ? orderIndexOf(list) : null
   const withheld = list.withheldInAll
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {

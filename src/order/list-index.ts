@@ -12,8 +12,8 @@ const ROWS_A_LOOK = 32
 /** Two neighbouring blocks are merged if together they have no more rows. */
 const MERGED_ROWS = BLOCK_ROWS / 2
 
-/** Returns the index of a list; `null` if it has none. */
-export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListIndex | null {
+/** Returns the index of a list; `null` if it has none. A list knows its order only as one to report writes to. */
+export function orderIndexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListIndex | null {
   return order instanceof ListIndex ? order : null
 }
 

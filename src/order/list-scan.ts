@@ -87,25 +87,26 @@ function* fitting(index: ListIndex, wanted: Wanted): Generator<readonly [HeldRow
 
 interface Filter extends Pick<Wanted, 'from' | 'available'> {
   /** `null` for all. */
-  readonly places: ReadonlySet<string> | null
+  readonly venues: ReadonlySet<string> | null
   readonly words: ReadonlySet<string> | null
   readonly earliestMs: number
   readonly latestMs: number
   mayFit(block: IndexBlock): boolean
 }
 
-function filterOf({ from, venues, tags, available, within: [earliestMs, latestMs] = ALWAYS }: Wanted): Filter {
+function filterOf(wanted: Wanted): Filter {
+  const { from, tags, available, within: [earliestMs, latestMs] = ALWAYS } = wanted
   const words: ReadonlySet<string> | null = tags.length === 0 ? null : new Set(tags.map(foldTag))
-  const places: ReadonlySet<string> | null = venues.length === 0 ? null : new Set(venues)
+  const venues: ReadonlySet<string> | null = wanted.venues.length === 0 ? null : new Set(wanted.venues)
   return {
     from,
     available,
-    places,
+    venues,
     words,
     earliestMs,
     latestMs,
     mayFit: (block) =>
-      (places === null || haveCommon(block.venues, places)) && (words === null || haveCommon(block.words, words)),
+      (venues === null || haveCommon(block.venues, venues)) && (words === null || haveCommon(block.words, words)),
   }
 }
 
@@ -114,11 +115,11 @@ function filterOf({ from, venues, tags, available, within: [earliestMs, latestMs
  * alone than within a generator.
  */
 function nextFit(keys: readonly RowKey[], at: number, filter: Filter): number {
-  const { from, places, words, available, earliestMs, latestMs } = filter
+  const { from, venues, words, available, earliestMs, latestMs } = filter
   for (; at < keys.length; at++) {
     const key = keys[at]
     if (key === undefined || (available && !key.isAvailable)) continue
-    if (places !== null && !places.has(key.venue)) continue
+    if (venues !== null && !venues.has(key.venue)) continue
     if (words !== null && !hasAny(key.tags, words)) continue
     if (!isBefore(key.end, from) && key.start.ms >= earliestMs && key.end.ms <= latestMs) return at
   }

@@ -65,8 +65,9 @@ export class RecordList<Item> {
   /** Faults of rows that are served until the shrink guard has judged. */
   readonly kept: KeptFaults = new KeptFaults()
   /**
-   * Rows withdrawn as unreadable since the last full read that was believed, and the number that other processes
-   * withdrew.
+   * Rows that were served and became unreadable since the last full read that was believed: that read saw the whole
+   * list, and the shrink guard let it through. The guard counts these rows, since many of them may mean that the CRM's
+   * answers are wrong. `lostElsewhere`: the number that other processes lost.
    */
   readonly lost: Set<HeldRow> = new Set()
   lostElsewhere = 0
@@ -184,7 +185,7 @@ export class RecordList<Item> {
     return this.find(id)?.revision ?? this.lastRemoval
   }
 
-  /** The number of rows withdrawn as unreadable since the last full read that was believed. */
+  /** The number of lost rows, here and in other processes. */
   get lostCount(): number {
     return this.lost.size + this.lostElsewhere
   }

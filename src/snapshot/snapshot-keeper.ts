@@ -222,17 +222,22 @@ function reasonOf(cause: unknown): string {
   return `there is a mistake in it or in Marquee (${cause instanceof Error ? cause.name : 'an error'})`
 }
 
+interface KeptSnapshot extends Omit<SnapshotKeeperSettings, 'file'> {
+  readonly directory: string
+  readonly configuration: Configuration
+  readonly crm: Pick<Crm, 'mapping'>
+  readonly limits: () => { readonly memoryBytes: number }
+}
+
 /** Keeps a snapshot of the replica's lists in the directory. */
-export function keepSnapshot(
-  directory: string,
-  configuration: Configuration,
-  crm: Pick<Crm, 'mapping'>,
-  replica: Replica,
-  limits: () => { readonly memoryBytes: number },
-  time: Time,
-  observe: Observe,
-  changes?: ChangeFeed,
-): SnapshotKeeper {
+export function keepSnapshot({
+  directory,
+  configuration,
+  crm,
+  limits,
+  changes,
+  ...settings
+}: KeptSnapshot): SnapshotKeeper {
   const file = new SnapshotFile({
     directory,
     fingerprint: () => dataFingerprint(configuration, crm),
@@ -240,5 +245,5 @@ export function keepSnapshot(
     pause: yieldToEventLoop,
     journal: () => changes?.kept() ?? null,
   })
-  return new SnapshotKeeper({ file, replica, time, observe, changes })
+  return new SnapshotKeeper({ ...settings, file, changes })
 }

@@ -1,4 +1,4 @@
-import { indexOf, keepIndex } from '../../src/order/list-index.ts'
+import { orderIndexOf, keepIndex } from '../../src/order/list-index.ts'
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
@@ -253,7 +253,7 @@ describe('a walk over a list (contract §4.1)', () => {
       if (next !== null) asked = queryOf(next.slice(next.indexOf('?') + 1))
     }
     for (const id of model.records.keys()) apply(list, model, { ...gone, id: Number.parseInt(id.slice(-12), 16) })
-    expect(indexOf(list)?.blocks.length).toBe(0)
+    expect(orderIndexOf(list)?.blocks.length).toBe(0)
     expect(idsOf(pages.page(queryOf('tag=Talk'), 'json', DAY))).toEqual([])
   })
 
@@ -305,7 +305,7 @@ describe('a walk over a list (contract §4.1)', () => {
     })
     expect(turns).toBeGreaterThan(2)
     let shown = 0
-    for (const block of indexOf(list)?.blocks ?? []) shown += block.rows.length
+    for (const block of orderIndexOf(list)?.blocks ?? []) shown += block.rows.length
     expect(shown).toBe(model.records.size)
     expect(shown).toBe(list.served)
     const page = pages.page(read, 'json', DAY)

@@ -1,4 +1,4 @@
-import { indexOf } from '../../src/order/list-index.ts'
+import { orderIndexOf } from '../../src/order/list-index.ts'
 import { type DateTime, tickOfDateTime } from '../../src/domain/date-time.ts'
 import { type Guid, EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { RecordList } from '../../src/records/record-list.ts'
@@ -15,7 +15,7 @@ export interface Glimpse {
 
 /** Checks that the list agrees: at any moment it contains exactly the rows that are answered by id (contract §4). */
 function agreesWithList<Item>(list: RecordList<Item>, id: Guid, startOf: (record: Item) => DateTime | null): void {
-  const index = indexOf(list)
+  const index = orderIndexOf(list)
   if (index === null) return
   let listed = 0
   for (const block of index.blocks) listed += block.rows.length
