@@ -120,6 +120,7 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
       TicketCapacity,
       TicketsAvailable,
     }),
+    // Feeds show some further fields, and names and types decide which.
     changeOf: changeBy(EVENT_CHANGES, 'text'),
   }
 }

@@ -82,6 +82,7 @@ export class RecordList<Item> {
   readonly listeners: Set<WriteListener> = new Set()
   /** The ready bodies, of other lists too. */
   readonly ready: ReadyBodies
+  /** Why rows are withheld. The details of a served row are something else: its fields besides the availability. */
   readonly #details = new WithheldDetails()
   readonly #keys = new RowKeys()
   #textBytes = 0
