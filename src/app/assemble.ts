@@ -112,8 +112,9 @@ async function assembleWith<R extends Reading>(
   // A change of `feeds` takes effect only at a restart.
   const { feeds: switches } = configuration
   const keepsIndexes = ({ lists }: Configuration): boolean => lists || switches.calendar || switches.atom
+  const written = (): string => JSON.stringify(current.settings.format)
   const { ChangeFeed } = switches.changes ? await import('../changes/change-feed.ts') : { ChangeFeed: null }
-  const changes = ChangeFeed === null ? undefined : new ChangeFeed(() => recordsIn(reading.lists()), time)
+  const changes = ChangeFeed === null ? undefined : new ChangeFeed(() => recordsIn(reading.lists()), time, written())
   const reading: R = await openReading({
     configuration,
     crm,
@@ -189,12 +190,13 @@ async function assembleWith<R extends Reading>(
     async adopt(next) {
       const service = await serviceOf(next)
       await service.ready()
-      const before = JSON.stringify(current.settings.format)
+      const before = written()
       current.replace(next)
       reading.adopt({
-        formatChanged: JSON.stringify(current.settings.format) !== before,
+        formatChanged: written() !== before,
         keepsIndexes: keepsIndexes(next),
       })
+      changes?.adopt(written())
       if (!next.lists) listMaker.ready.endPages()
       listMaker.ready.limitTo(readyBytes())
       webhooks?.adopt(next.webhooks)

@@ -1,6 +1,7 @@
 // The changes of what is served, for callers and webhooks. In: the lists and their writes. Out: pages of changes, and a
 // call back when there is one.
 
+import { createHash } from 'node:crypto'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Time } from '../time/time.ts'
 import { type ChangePage, type KeptChanges, type SharedContent, ChangeJournal } from './change-journal.ts'
@@ -17,6 +18,8 @@ export type Waited = 'changed' | 'elapsed' | 'too-many' | 'stopping'
 export class ChangeFeed {
   readonly #served: () => RecordLists
   readonly #time: Time
+  /** Identifies the settings by which records are written. */
+  #form: string
   /** `null` until somebody asks for changes, or a snapshot has them. */
   #journal: ChangeJournal | null = null
   /** Whether a position was given that no snapshot knows. */
@@ -27,15 +30,27 @@ export class ChangeFeed {
   #waiting = 0
   #isStopping = false
 
-  constructor(served: () => RecordLists, time: Time) {
+  /** @param form the settings by which records are written, as text */
+  constructor(served: () => RecordLists, time: Time, form: string) {
     this.#served = served
     this.#time = time
+    this.#form = digestOf(form)
   }
 
   /** Goes on with the changes of the process before. The lists are as its snapshot has them. */
   resume(kept: KeptChanges): void {
     this.#told = kept.told
+    // All that was read before reads differently now.
+    if (kept.form !== this.#form) return
     this.#journal = new ChangeJournal(this.#served(), this.#nowMs, kept)
+  }
+
+  /** Takes the settings by which records are written from now on. Others begin a new history, as every record differs. */
+  adopt(form: string): void {
+    const digest = digestOf(form)
+    if (digest === this.#form) return
+    this.#form = digest
+    if (this.#journal !== null) this.#begin()
   }
 
   /** Whether callers have a position that the last snapshot does not know. */
@@ -69,19 +84,20 @@ export class ChangeFeed {
   kept(): KeptChanges | null {
     this.#isNews = false
     this.#isKept = true
-    return this.#journal === null ? null : { ...this.#journal.kept(), told: this.#told }
+    return this.#journal === null ? null : { ...this.#journal.kept(), told: this.#told, form: this.#form }
   }
 
   /**
    * Returns what to call with a write in the store of the cluster, once it is there. Instances that hold the same content
-   * know each other's positions by it. `isAll`: all that the lists hold now will be in the store.
+   * know each other's positions by it, if they write records alike. `isAll`: all that the lists hold now will be in the store.
    */
   marking(lists: RecordLists, isAll = true): (content: SharedContent) => void {
     const { events, venues } = this.#served()
     if (lists.events !== events || lists.venues !== venues) return () => {}
     const journal = this.#current
     const at = isAll ? journal.last : null
-    return (content) => journal.mark(content, at)
+    const form = this.#form
+    return ({ token, seq }) => journal.mark({ token: digestOf(`${form} ${token}`), seq }, at)
   }
 
   /** Resolves at the next change, or after `ms`. */
@@ -111,13 +127,20 @@ export class ChangeFeed {
 
   /** The journal of the lists that are served now. Lists that replaced others have a history of their own. */
   get #current(): ChangeJournal {
-    const served = this.#served()
-    if (this.#journal?.isOf(served) === true) return this.#journal
+    return this.#journal?.isOf(this.#served()) === true ? this.#journal : this.#begin()
+  }
+
+  /** Begins a new history, and calls back everybody who waits for a change of the one before. */
+  #begin(): ChangeJournal {
     this.#journal?.end()
-    this.#journal = new ChangeJournal(served, this.#nowMs)
+    this.#journal = new ChangeJournal(this.#served(), this.#nowMs)
     this.#isKept = false
     return this.#journal
   }
 }
 
 const GROUP_MS = 20
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}

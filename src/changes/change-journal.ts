@@ -57,6 +57,8 @@ export interface KeptJournal {
 /** A journal, and the last position that each webhook was told, as a snapshot keeps them. */
 export interface KeptChanges extends KeptJournal {
   readonly told: Readonly<Record<string, string>>
+  /** Identifies the settings by which records were written. */
+  readonly form: string
 }
 
 /** Up to where a caller knows the changes. Removed venues are told last, so they have a number of their own. */

@@ -47,8 +47,8 @@ export function isRowLine(line: string): boolean {
 }
 
 /** Yields the lines of what callers are told of changes: one for the whole, then one for each change. */
-export function* journalLines({ runs, floor, told, entries }: KeptChanges): Generator<string, void> {
-  yield JSON.stringify({ runs, floor, told })
+export function* journalLines({ runs, floor, told, form, entries }: KeptChanges): Generator<string, void> {
+  yield JSON.stringify({ runs, floor, told, form })
   for (const entry of entries) yield JSON.stringify(entry)
 }
 
@@ -69,8 +69,10 @@ export class JournalReader {
       // Releases without webhooks kept no positions of them.
       const told = fieldsOf(fields['told'] ?? {})
       const positions = Object.keys(told).map((webhook) => [webhook, textAt(told, webhook)] as const)
+      // Releases that did not keep the form: none is equal to it.
+      const form = fields['form'] === undefined ? '' : textAt(fields, 'form')
       const floor = countAt(fields, 'floor')
-      this.#kept = { runs: named, floor, told: Object.fromEntries(positions), entries: [] }
+      this.#kept = { runs: named, floor, told: Object.fromEntries(positions), form, entries: [] }
       return true
     }
     if (!line.startsWith('[') || isRowLine(line)) return false

@@ -33,7 +33,7 @@ class Process {
   readonly calls = { open: 0 }
 
   constructor(time: VirtualTime, url: string, { records, kept }: Snapshot) {
-    this.feed = new ChangeFeed(() => this.#lists, time)
+    this.feed = new ChangeFeed(() => this.#lists, time, '')
     this.become(records)
     if (kept !== null) this.feed.resume(kept)
     const web = trustingHttpClient(openHttpClient, null, { configured: null, env: {} })

@@ -85,7 +85,7 @@ function settingsOf(url: string, more: Partial<WebhookSettings> = {}): WebhookSe
 function scene(settings: readonly WebhookSettings[], mayCall: () => boolean = () => true) {
   const time = new VirtualTime(1)
   const lists = new ListMaker(formatter).make()
-  const feed = new ChangeFeed(() => lists, time)
+  const feed = new ChangeFeed(() => lists, time, '')
   const observed: Observation[] = []
   const web = trustingHttpClient(openHttpClient, null, { configured: null, env: {} })
   const sent = { calls: 0, open: 0 }

@@ -68,10 +68,11 @@ export class Instance {
     } = options
     this.machine = machine
     this.heartbeat = { ms: heartbeatMs }
-    this.changes = new ChangeFeed(() => {
+    const served = (): RecordLists => {
       const { events, venues } = this.cluster.served
       return { events: events.list, venues: venues.list }
-    }, machine)
+    }
+    this.changes = new ChangeFeed(served, machine, '')
     this.admissions = new Admissions(
       () => setting,
       () => setting,

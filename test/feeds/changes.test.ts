@@ -136,6 +136,30 @@ describe.each(RUNTIMES)('/api/changes on %s', (runtime) => {
     expect((await read(Next.slice(1))).Items.map(({ Id }) => Id)).toEqual([READING])
   })
 
+  it('answers 410 once records are written otherwise, after a reload and after a restart, also to callers who wait', async () => {
+    const linked = (rel: string): object => {
+      const link = { rel, href: 'https://tickets.example.org/{Id}' }
+      return { ...SETTINGS, representation: { links: { event: [link] } } }
+    }
+    const statusOf = async (since: string): Promise<number> => (await ask(since.slice(1))).status
+    const before = await read('/api/changes')
+    const waiting = ask(`${before.Next.slice(1)}&wait=60s`)
+    await Bun.sleep(300)
+    directory.configure({ ...linked('tickets') })
+    running.child.signal('SIGHUP')
+    expect((await waiting).status).toBe(410)
+    const reloaded = await read('/api/changes')
+    expect([await statusOf(before.Next), await statusOf(reloaded.Next)]).toEqual([410, 200])
+    await running.child.stop()
+    directory.configure({ ...linked('seats') })
+    running = await serve(runtime, directory.configuration)
+    const restarted = await read('/api/changes')
+    expect([await statusOf(reloaded.Next), await statusOf(restarted.Next)]).toEqual([410, 200])
+    await running.child.stop()
+    running = await serve(runtime, directory.configuration)
+    expect(await statusOf(restarted.Next)).toBe(200)
+  })
+
   it('does not wait beyond the stop of the service', async () => {
     const own = await serve(runtime, directory.configuration)
     const answer = fetch(`http://127.0.0.1:${own.port}/api/changes?wait=60s`)
