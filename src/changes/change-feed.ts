@@ -12,7 +12,7 @@ const MOST_CHANGES = 1000
 const MOST_WAITING = 1000
 
 /** Why a caller stopped waiting for a change. */
-export type Waited = 'changed' | 'elapsed' | 'too-many' | 'stopping'
+export type Waited = 'changed' | 'elapsed' | 'gone' | 'too-many' | 'stopping'
 
 /** Follows the lists that are served, also when they are replaced. */
 export class ChangeFeed {
@@ -100,17 +100,20 @@ export class ChangeFeed {
     return ({ token, seq }) => journal.mark({ token: digestOf(`${form} ${token}`), seq }, at)
   }
 
-  /** Resolves at the next change, or after `ms`. */
-  async change(ms: number): Promise<Waited> {
+  /** Resolves at the next change, after `ms`, or once the caller has hung up. */
+  async change(ms: number, onHangUp: (leave: () => void) => (() => void) | undefined): Promise<Waited> {
     if (this.#isStopping) return 'stopping'
     if (this.#waiting >= MOST_WAITING) return 'too-many'
-    const { promise, resolve } = Promise.withResolvers<'changed' | 'elapsed'>()
+    const { promise, resolve } = Promise.withResolvers<'changed' | 'elapsed' | 'gone'>()
     const cancel = this.#time.after(ms, () => resolve('elapsed'))
     // Changes come in groups: whoever waits is told of a whole group.
     const forget = this.#current.afterChange(() => void this.#time.after(GROUP_MS, () => resolve('changed')))
+    // Or else callers who come and go take all places.
+    const stay = onHangUp(() => resolve('gone'))
     this.#waiting++
     const waited = await promise
     this.#waiting--
+    stay?.()
     cancel()
     forget()
     return this.#isStopping ? 'stopping' : waited

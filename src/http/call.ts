@@ -12,6 +12,8 @@ export interface Call {
   readonly pathname: string
   /** Returns the header's lines joined by commas; `null` if it is absent. */
   header(name: 'accept' | 'traceparent' | 'if-none-match'): string | null
+  /** Calls back if the caller hangs up before the answer. Returns how to stop that. Absent if the caller cannot. */
+  onHangUp?(leave: () => void): (() => void) | undefined
 }
 
 /** Returns the call without its `Accept` header. */
@@ -23,6 +25,7 @@ export function withoutAccept(call: Call): Call {
       return call.pathname
     },
     header: (name) => (name === 'accept' ? null : call.header(name)),
+    onHangUp: (leave) => call.onHangUp?.(leave),
   }
 }
 

@@ -266,7 +266,7 @@ export class Service {
   }
 
   async #awaitChange(call: Call, changes: Changes, { since, waitMs }: ChangesQuery): Promise<Answer> {
-    if ((await changes.feed.change(waitMs)) === 'too-many')
+    if ((await changes.feed.change(waitMs, (leave) => call.onHangUp?.(leave))) === 'too-many')
       return this.#later(call, 'too-many-waiting', RETRY_CHANGES_S)
     // The lists may be too old by now.
     return this.#admit(call, BOTH, (_, ageMs) => this.#changesSince(call, changes, { since, waitMs: 0 }, ageMs))

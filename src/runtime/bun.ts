@@ -110,6 +110,13 @@ class BunCall implements Call {
   header(name: string): string | null {
     return this.#request.headers.get(name)
   }
+
+  onHangUp(leave: () => void): () => void {
+    const { signal } = this.#request
+    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
+    return () => signal.removeEventListener('abort', leave)
+  }
 }
 
 function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boolean): Response {

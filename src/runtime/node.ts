@@ -188,6 +188,15 @@ class NodeCall implements Call {
     const value = this.#request.headers[name]
     return typeof value === 'string' ? value : null
   }
+
+  onHangUp(leave: () => void): () => void {
+    const { socket } = this.#request
+    // Each pipelined request may have one.
+    socket.setMaxListeners(2 * MOST_PIPELINED)
+    socket.on('close', leave)
+    if (socket.destroyed) leave()
+    return () => socket.off('close', leave)
+  }
 }
 
 /** Collects header fields as one flat list of names and values, which node:http writes fastest. */

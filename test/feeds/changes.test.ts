@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { once } from 'node:events'
+import { type Socket, connect } from 'node:net'
+import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { type MarqueeProcess, serve } from '../support/marquee-process.ts'
 import { RUNTIMES } from '../support/depth.ts'
@@ -158,6 +161,26 @@ describe.each(RUNTIMES)('/api/changes on %s', (runtime) => {
     await running.child.stop()
     running = await serve(runtime, directory.configuration)
     expect(await statusOf(restarted.Next)).toBe(200)
+  })
+
+  it.each(['end', 'resetAndDestroy'] as const)('keeps no place for callers who have hung up, by %s', async (hangUp) => {
+    const { Next } = await read('/api/changes')
+    const target = Next.replace('~', '/api')
+    const sockets: Socket[] = []
+    const open = async (): Promise<void> => {
+      const socket = connect(running.port, '127.0.0.1').on('error', () => {})
+      sockets.push(socket)
+      await once(socket, 'connect')
+      socket.write(`GET ${target}&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    }
+    const statusOfWaiting = async (): Promise<number> => (await ask(`${target}&wait=1s`)).status
+    // Some are refused at once, because so many come at the same time.
+    do await Promise.all(Array.from({ length: 500 }, open))
+    while (sockets.length < 5000 && (await statusOfWaiting()) !== 503)
+    expect(await statusOfWaiting()).toBe(503)
+    for (const socket of sockets) socket[hangUp]()
+    // Their waits would end by themselves after 60 s.
+    await eventually(statusOfWaiting, (status) => status === 200, 30_000)
   })
 
   it('does not wait beyond the stop of the service', async () => {
