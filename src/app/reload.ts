@@ -48,7 +48,9 @@ export function onHangUp(
       return refuse([found.from === running.from ? problem : `${problem}; the configuration is now ${found.from}`])
     }
     for (const message of warnings) observe({ kind: 'crm-noticed', message })
-    if (changed.length > 0 || later.length > 0) {
+    // Without a change, too, receivers that failed are called again.
+    if (changed.length === 0 && later.length === 0) running.marquee.webhooks?.adopt(configuration.webhooks)
+    else {
       await running.marquee.adopt(configuration)
       running.telemetry.logsRequests = configuration.log.requests
       keepLimits(configuration)

@@ -13,17 +13,18 @@ interface Told {
   readonly data: { readonly Items: readonly { readonly Id: string; readonly State: string }[]; readonly Next: string }
 }
 
-/** An HTTP server that keeps the calls it gets, and answers each with `status`. */
+/** An HTTP server that keeps the calls it gets, and answers each with `status` and `headers`. */
 export class WebhookReceiver {
   readonly calls: ReceivedCall[] = []
   status = 204
+  headers: Readonly<Record<string, string>> = {}
   readonly #server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: async (request) => {
       const { pathname } = new URL(request.url)
       this.calls.push({ path: pathname, headers: Object.fromEntries(request.headers), text: await request.text() })
-      return new Response(null, { status: this.status })
+      return new Response(null, { status: this.status, headers: this.headers })
     },
   })
 

@@ -127,6 +127,19 @@ describe.each(RUNTIMES)('webhooks on %s', (runtime) => {
     expect(shown + metrics + log).not.toMatch(new RegExp(`${PRIVATE}|whsec_`))
   })
 
+  it.each([410, 503] as const)(
+    'call again at once after %d and a SIGHUP, though no setting has changed',
+    async (refusal) => {
+      receiver.status = refusal
+      receiver.headers = { 'retry-after': '3600' }
+      await start()
+      await running?.child.line((line) => line.includes('"event":"webhook-changed"'))
+      receiver.status = 204
+      running?.child.signal('SIGHUP')
+      await running?.child.line((line) => line.includes('"what":"recovered"'))
+    },
+  )
+
   it('say what is wrong with each receiver, while the good one is called and requests are answered', async () => {
     const answers: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
       '/hangs': () => null,
