@@ -86,10 +86,14 @@ describe('the schema accepts what Marquee accepts', () => {
 /** What only Marquee knows: the environment and files, the names of zones, sums of digits, and rules between keys. */
 const BEYOND = [
   'feeds: { changes: on }\nwebhooks: [{ url: http://hooks.example.org/hunter2, body: empty }]',
+  'feeds: { changes: on }\nwebhooks: [{ url: "http://localhost.:9000/hunter2", body: empty }]',
+  'feeds: { changes: on }\nwebhooks: [{ url: "http://[::ffff:127.0.0.1]/hunter2", body: empty }]',
   'webhooks: [{ url: https://hooks.example.org/, body: empty }]',
   'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/ }]',
   'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, secret: { env: BLANKS } }]',
   'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, every: 10ms }]',
+  'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, on: [] }]',
+  'feeds: { changes: on }\nwebhooks:\n  - { url: https://hooks.example.org/, body: empty }\n  - { url: https://hooks.example.org/, body: empty, on: [venues, events] }',
   'cluster: { url: "rediss://store", ca: ./none.pem }',
   'cluster: { url: "redis://store:6379" }',
   'cluster: { url: "rediss://store", heartbeat: 10ms }',

@@ -126,7 +126,7 @@ export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number
   const least = leastMs === 0 ? '' : `, at least ${leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`}`
   const schema = leastMs === 0 ? DURATION : textSchema(POSITIVE)
   const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, schema, ({ value }) => {
-    const ms = millisecondsOf(value)
+    const ms = millisecondsOf(value, leastMs)
     return typeof ms === 'number' && ms < leastMs ? null : ms
   })
   return key.in('Ms')
@@ -143,10 +143,14 @@ export function durationOrOff(example: string): Key<number | null, 'Ms'> {
 }
 
 /** Parses a duration; `null` if the text is not one. */
-function millisecondsOf(value: string | number | boolean): number | ValueProblem | null {
+function millisecondsOf(value: string | number | boolean, leastMs = 0): number | ValueProblem | null {
   const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
   const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
-  if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
+  if (ms === null)
+    return needsUnit(
+      value,
+      [...TIMES.keys()].filter((unit) => Number(value) * (TIMES.get(unit) ?? 0) >= leastMs),
+    )
   return ms > LONGEST_MS ? new ValueProblem('must be at most 576h (24 days)') : ms
 }
 

@@ -17,7 +17,8 @@ const KINDS = 'one of files, dataverse, postgres, odoo, salesforce, civicrm, htt
 const SECRET = 'must not be written in the file; give { env: NAME } or { file: PATH }'
 const STORE = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 const TOKEN = 'must be letters, digits and -._~+/ (a bearer token), given as { env: NAME } or { file: PATH }'
-const HOOK_URL = 'must be an https URL such as https://hooks.example.org/build, or http on this machine, without a user'
+const HOOK_URL =
+  'must be an https URL such as https://hooks.example.org/build, or http to localhost, 127.0.0.1 or [::1], without a user and without #'
 const HOOK_SECRET = 'whsec_ and the base64 of 24 to 64 random bytes, given as { env: NAME } or { file: PATH }'
 const VARIABLE = 'must name an environment variable, of letters, digits and _: { env: NAME }'
 
@@ -30,6 +31,9 @@ export const WRONG: readonly (readonly [string, string])[] = [
     'url: ftp://hooks.example.org/hunter2',
     'url: https:hunter2',
     'url: hunter2',
+    'url: "https://hooks.example.org/hunter2#part"',
+    'url: "http://localhost.:9000/hunter2"',
+    'url: "http://[::ffff:127.0.0.1]/hunter2"',
   ].map((url): readonly [string, string] => [
     `feeds: { changes: on }\nwebhooks: [{ ${url}, body: empty }]`,
     `3: webhooks[0].url ${HOOK_URL}`,
@@ -57,6 +61,18 @@ export const WRONG: readonly (readonly [string, string])[] = [
   [
     'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, on: [tickets] }]',
     '3: webhooks[0].on[0] is "tickets"; it must be events or venues',
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, every: 5 }]',
+    '3: webhooks[0].every is 5; it needs a unit: 5s, 5m or 5h',
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks: [{ url: https://hooks.example.org/, body: empty, on: [] }]',
+    '3: webhooks[0].on names no list: leave it out for both, or name events, venues or both',
+  ],
+  [
+    'feeds: { changes: on }\nwebhooks:\n  - { url: https://hooks.example.org/, body: empty }\n  - { url: https://hooks.example.org/, body: empty, on: [venues, events] }',
+    '5: webhooks[1] has the url and the lists of one before it: remove one of them',
   ],
   // Unknown keys
   ['port: 80', '2: port is not a known key; did you mean listen.port?'],
