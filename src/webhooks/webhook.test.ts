@@ -232,6 +232,20 @@ describe('a webhook', () => {
     expect(said(observed)).toEqual(['failing', 'recovered'])
   })
 
+  it('is tried again after 10, 20 and 40 seconds, give or take a tenth', async () => {
+    const receiver = newReceiver()
+    receiver.answer = () => new Response(null, { status: 500 })
+    const { pass } = scene([settingsOf(receiver.url)])
+    await pass(1000)
+    const counts: number[] = []
+    // A look starts at each second, so a call may come up to a second after it is due.
+    for (const ms of [8000, 4000, 14_000, 8000, 28_000, 16_000]) {
+      counts.push(receiver.taken.length)
+      await pass(ms)
+    }
+    expect([...counts, receiver.taken.length]).toEqual([1, 1, 2, 2, 3, 3, 4])
+  })
+
   it('is tried ever more rarely for a day, which the log then says, and once an hour from then on', async () => {
     const receiver = newReceiver()
     const { webhooks, serve, pass, observed } = scene([settingsOf(receiver.url)])
