@@ -31,9 +31,9 @@ async function scene() {
     switches: { calendar: true, jsonLd: true, atom: true },
     zone,
   })
-  const put = (number: number, given: Partial<EventRecord> = {}): void => {
+  const put = (number: number, given: Partial<EventRecord> = {}, sinceS = 0): void => {
     const id = guidOf(number)
-    events.serve(events.find(id) ?? events.insert(id), eventOf(id, given))
+    events.serve(events.find(id) ?? events.insert(id), eventOf(id, given), () => sinceS)
   }
   const putVenue = (Name: string): void => {
     venues.serve(venues.find(VENUE) ?? venues.insert(VENUE), venueOf(VENUE, Name))
@@ -86,6 +86,13 @@ describe('a feed of many events', () => {
       expect(page(next ?? '').ids).toEqual([9])
     },
   )
+
+  it('was updated when the newest of its events was, wherever that one stands in it', async () => {
+    const { put, page } = await scene()
+    const atS = NOW / 1000
+    for (const [number, ageS] of [300, 60, 200].entries()) put(number + 1, {}, atS - ageS)
+    expect(/<updated>([^<]*)/.exec(page('/api/events.atom').text)?.[1]).toBe('2026-06-30T23:59:00Z')
+  })
 
   it('ends where its events are very large, and goes on from there', async () => {
     const { put, page } = await scene()

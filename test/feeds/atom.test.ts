@@ -200,6 +200,11 @@ describe('an entry of the Atom feed', () => {
     expect(textOf('title', entryOf({ Name: ' ' }))).toStartWith('Friday, 9 May 2036')
   })
 
+  it('leads to a page whose address has several parameters', () => {
+    const page = 'https://www.example.org/?event={Id}&from=feed'
+    expect(entryOf({}, null, { page })).toContain(`href="https://www.example.org/?event=${CONCERT.Id}&amp;from=feed"`)
+  })
+
   it('leads to its page, or if there is none, to the tickets, unless it is cancelled', () => {
     const links = { event: [{ rel: 'tickets', href: 'https://tickets.example.org/{Id}', title: null }], venue: [] }
     expect(entryOf({ Links: [] }, null, { page: null })).not.toContain('alternate')
