@@ -18,6 +18,7 @@ async function saidOf(
   states: { readonly events: ReportedState; readonly venues: ReportedState },
   link: { readonly isLost: boolean },
   member: ReturnType<Watched['cluster']>,
+  { waitForMs, quietMs } = { waitForMs: 100, quietMs: 900 },
 ): Promise<readonly string[]> {
   const time = new VirtualTime(1)
   const lists = new FollowedLists({
@@ -36,14 +37,14 @@ async function saidOf(
   }
   const lines: string[] = []
   const watch = new OutageWatch(
-    () => ({ lists, settings: SETTINGS, waitForMs: 100, cluster: () => member }),
+    () => ({ lists, settings: SETTINGS, waitForMs, cluster: () => member }),
     (seen) => {
       if (seen.kind === 'answers-stopped') lines.push(`${seen.list}: ${seen.why}`)
     },
     time,
   )
   watch.start()
-  await time.pass(900)
+  await time.pass(quietMs)
   expect(lines).toEqual([])
   await time.pass(5000)
   watch.stop()
@@ -65,4 +66,11 @@ it('names the failure of a list while the store is there, and where an instance 
   ])
   const alone = { role: 'standalone', connected: false, lastError: LOST } as const
   expect((await saidOf(states, { isLost: false }, alone))[0]).toBe('events: the CRM is down')
+})
+
+it('says nothing while callers still wait for a read that has begun', async () => {
+  const following = { role: 'follower', connected: true, lastError: null } as const
+  const waits = { waitForMs: 3000, quietMs: 3900 }
+  const lines = await saidOf({ events: WELL, venues: WELL }, { isLost: false }, following, waits)
+  expect(lines).toHaveLength(2)
 })
