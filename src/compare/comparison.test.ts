@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'bun:test'
+import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { Time } from '../time/time.ts'
 import { type ComparisonEnd, compareServices } from './comparison.ts'
+import { Pace } from './pace.ts'
 import type { Question } from './questions.ts'
 import { type Reply, askRemote, rateOf } from './remote-service.ts'
 import type { ComparedAnswer } from './tally.ts'
@@ -160,6 +162,18 @@ describe('asking over HTTP', () => {
     expect(first?.status).toBe(200)
     expect(atMs).toEqual([0, 7000, 7250])
   })
+
+  it('keeps the longest pause of those that answers to requests at once ask for', async () => {
+    const time = new VirtualTime(1)
+    const pace = new Pace(time, 4)
+    for (const ms of [7000, 1000]) pace.pauseFor(ms)
+    let isAllowed = false
+    const turn = pace.turn(signal).then(() => (isAllowed = true))
+    await time.pass(6900)
+    expect(isAllowed).toBe(false)
+    await time.pass(200)
+    expect(await turn).toBe(true)
+  }, 5000)
 
   it('waits longer each time if there is no Retry-After, and gives up after three times', async () => {
     const { ask, atMs } = remote([503])
