@@ -329,6 +329,10 @@ export const WRONG: readonly (readonly [string, string])[] = [
     'operations: { host: localhost, port: 8080 }',
     '2: operations.port is the same as listen.port; set another port, or start with --operations-port 0 for any free one',
   ],
+  ...['0.0.0.0', '"::"'].map((host): readonly [string, string] => [
+    `listen: { host: ${host}, port: 8081 }`,
+    '2: operations.port is the same as listen.port; set another port, or start with --operations-port 0 for any free one',
+  ]),
   // YAML
   ['listen: {', 'syntax'],
   ['listen: "x', 'syntax'],
