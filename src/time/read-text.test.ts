@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '../../test/support/eventually.ts'
 import { readingLimit, readSmallFile, readText } from './read-text.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'marquee-read-'))
@@ -30,5 +31,19 @@ describe('a file of the configuration', () => {
     const message = 'cannot be read: no response within 10 s'
     expect(await readText(file, readSmallFile, AbortSignal.abort())).toEqual({ ok: false, message })
     expect(await readText(file, readSmallFile, readingLimit())).toEqual({ ok: true, text: 'text' })
+  })
+
+  it('is read again once a read that hung has ended', async () => {
+    const file = join(folder, 'hung')
+    writeFileSync(file, 'text')
+    const limit = new AbortController()
+    const hung = readText(file, readSmallFile, limit.signal)
+    limit.abort()
+    expect(await hung).toEqual({ ok: false, message: 'cannot be read: no response within 10 s' })
+    await eventually(
+      () => readText(file, readSmallFile),
+      ({ ok }) => ok,
+      2000,
+    )
   })
 })
