@@ -194,6 +194,27 @@ describe('Odoo 19', () => {
     ])
   })
 
+  it('serves a place on the equator or in Greenwich: one 0 is a place', async () => {
+    const [company] = recorded('odoo-19/venue2.json') as readonly Record<string, unknown>[]
+    const places = [
+      { ...company, partner_latitude: 0, partner_longitude: 36.8 },
+      { ...company, id: 2, partner_latitude: 51.5, partner_longitude: 0 },
+    ]
+    const asked = (after: number): (readonly unknown[])[] => [
+      ['is_company', '=', true],
+      ['id', '>', after],
+    ]
+    const { crm } = await open([
+      search('res.partner', asked(0), VENUE, places),
+      search('res.partner', asked(2), VENUE, []),
+    ])
+    const { records } = await readList(crm.venues)
+    expect(records).toMatchObject([
+      { Latitude: '0', Longitude: '36.8' },
+      { Latitude: '51.5', Longitude: '0' },
+    ])
+  })
+
   it('knows the venue of an event by the same id', async () => {
     const moved = EVENTS.map((event) => ({ ...event, address_id: [1, 'YourCompany'] }))
     const { crm } = await open([search('event.event', [['id', '>', 0]], EVENT, moved), ...FULL.slice(1), ...VENUES])
