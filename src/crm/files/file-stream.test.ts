@@ -44,13 +44,13 @@ class HurriedTime implements Time {
   }
 }
 
-function opened(read: OpenVersion['file']['read'], close: () => void = () => {}): OpenVersion {
-  const there = { asOf: { monotonicMs: 0, wallMs: 0 }, isSettled: true }
+function opened(read: OpenVersion['file']['read'], close: () => void = () => {}, isSettled = true): OpenVersion {
+  const there = { asOf: { monotonicMs: 0, wallMs: 0 }, isSettled }
   return { id: '1', found: FOUND, file: { read }, stillThere: () => Promise.resolve(there), close }
 }
 
-/** Reads a list of one venue from a place; returns its rows, or why there are none. */
-async function readFrom(time: Time, open: FileVersion['open'], find?: FilePlace['find']): Promise<number | string> {
+/** Returns how to read a list of one venue from a place: its rows, or why there are none. */
+function readerOf(time: Time, open: FileVersion['open'], find?: FilePlace['find']): () => Promise<number | string> {
   const version = { id: '1', found: FOUND, begunAt: time.now(), isEnough: false, open }
   const place = {
     patienceMs: PATIENCE_MS,
@@ -65,13 +65,19 @@ async function readFrom(time: Time, open: FileVersion['open'], find?: FilePlace[
   const parts = { idNamespace: null, zone: showIn, showIn, from, further: [], suspicions: new Suspicions() }
   const source = listSource({ ...shared, kind: VENUE_ROWS, stream, parts, readsTickets: false })
   const held = { size: 0, version: () => Number.NaN }
-  const reading = source.read({ kind: 'full', cursor: null, held, signal: new AbortController().signal })
-  let rows = 0
-  for (;;) {
-    const next = await reading.next()
-    if (next.done !== true) rows += next.value.changes.length
-    else return next.value.ok ? rows : `${next.value.failure.kind}: ${next.value.failure.message}`
+  return async () => {
+    const reading = source.read({ kind: 'full', cursor: null, held, signal: new AbortController().signal })
+    let rows = 0
+    for (;;) {
+      const next = await reading.next()
+      if (next.done !== true) rows += next.value.changes.length
+      else return next.value.ok ? rows : `${next.value.failure.kind}: ${next.value.failure.message}`
+    }
   }
+}
+
+function readFrom(...place: Parameters<typeof readerOf>): Promise<number | string> {
+  return readerOf(...place)()
 }
 
 const SILENT = 'timeout: no response within 2.1 s'
@@ -106,4 +112,15 @@ it('goes on with a slow file for as long as some of it comes', async () => {
   })
   expect(rows).toBe(1)
   expect(time.passedMs).toBeGreaterThan(PATIENCE_MS * 3)
+})
+
+it.each([
+  [false, 1],
+  [true, 'broken: venues.json, line 1: expected a quote that closes the text, found the end'],
+])('reads a broken file again unless its time tells its changes apart: %p', async (isSettled, then) => {
+  let bytes = BYTES.subarray(0, 40)
+  const read = readerOf(new HurriedTime(), async () => opened(inMemory(bytes).read, () => {}, isSettled))
+  expect(await read()).toStartWith('broken: ')
+  bytes = BYTES
+  expect(await read()).toBe(then)
 })
