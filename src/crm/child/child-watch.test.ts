@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { Secret } from '../../domain/secret.ts'
 import { eventually } from '../../../test/support/eventually.ts'
@@ -66,3 +67,21 @@ describe.skipIf(process.platform !== 'linux')('the memory of a process', () => {
     expect(residentBytes(child)).toBeNull()
   })
 })
+
+const LASTS_S = 20
+
+it.skipIf(process.platform === 'win32')(
+  'ends what a program has started, too',
+  async () => {
+    const child = spawnBare('/bin/sh', ['-c', `sleep ${LASTS_S} & echo started; wait`], '/')
+    if (child.stdout === null) throw new Error('it has no output')
+    await once(child.stdout, 'data')
+    const begunMs = performance.now()
+    // Its output closes only once nothing holds it any more.
+    const closed = once(child, 'close')
+    killGroup(child)
+    await closed
+    expect(performance.now() - begunMs).toBeLessThan((LASTS_S * 1000) / 2)
+  },
+  60_000,
+)
