@@ -3,8 +3,10 @@ import type { Connector, Context, Row, Stream } from '../../src/crm/connector/ma
 import { openShippedCrm } from '../../src/crm/context/shipped-crm.ts'
 import { rowOfCells } from '../../src/crm/connector/row-host.ts'
 import { DecimalText } from '../../src/crm/cells/cell.ts'
+import type { Guid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { openHttpClient } from '../../src/runtime/outgoing.ts'
+import { type Crm, failed } from '../../src/sync/port.ts'
 import { systemTime } from '../../src/time/time.ts'
 import { JsonServer } from './json-server.ts'
 import { Reader, ShiftedTime, type TestRow, eventRow, fields, idNumbered, openOwn } from './own-crm.ts'
@@ -279,6 +281,7 @@ it('a row may be its JSON as bytes, of which a line break ends none', async () =
 
 describe('a hint', () => {
   interface Hinting {
+    readonly events: Crm['events']
     readonly reader: Reader
     readonly asked: string[]
     hint: (ids?: readonly string[] | 'all') => void
@@ -316,7 +319,7 @@ describe('a hint', () => {
         : {}),
     }
     const { events } = await openOwn(stream)
-    const scene: Hinting = { reader: new Reader(events), asked: [], hint: () => {}, byId: [], deleted: [] }
+    const scene: Hinting = { events, reader: new Reader(events), asked: [], hint: () => {}, byId: [], deleted: [] }
     events.onHint?.(() => {})
     await scene.reader.full()
     return scene
@@ -335,6 +338,19 @@ describe('a hint', () => {
     ])
     await scene.reader.changes()
     expect(scene.asked).toHaveLength(1)
+  })
+
+  it('of a read that is given up is looked up by the next one', async () => {
+    const scene = await hinting()
+    const { cursor, versions } = scene.reader
+    scene.byId = [eventRow(1, { name: 'changed' })]
+    scene.hint([idNumbered(1)])
+    const held = { size: versions.size, version: (id: Guid) => versions.get(id) ?? Number.NaN }
+    const reading = scene.events.read({ kind: 'changes', cursor, held, signal: new AbortController().signal })
+    expect((await reading.next()).done).toBe(false)
+    await reading.return(failed('internal', 'given up'))
+    await scene.reader.changes()
+    expect(scene.reader.said).toEqual([[1, 'changed']])
   })
 
   it('of an id that byId neither brings nor reports as deleted has all ids compared', async () => {
