@@ -9,6 +9,7 @@ import { failureOf } from '../../src/sync/port.ts'
 import { type SnapshotState, listStanding } from '../../src/sync/served-list.ts'
 import { SnapshotFile } from '../../src/snapshot/snapshot-file.ts'
 import { emptyDirectory, put, Rig, started, type Tables, tables, until, written } from './rig.ts'
+import { eventually } from '../support/eventually.ts'
 
 const DAY_MS = 24 * 3_600_000
 describe('a snapshot in a file', () => {
@@ -199,16 +200,20 @@ describe('a snapshot in a file', () => {
     writeFileSync(join(directory, 'file'), '')
     const rig = new Rig(both, { directory: join(directory, 'file') })
     await rig.start()
+    const readUntil = (isSo: () => boolean): Promise<unknown> =>
+      eventually(
+        () => rig.read().then(isSo),
+        (is) => is,
+      )
     // A try has failed, so the next one counts from it.
-    await until(() => rig.said.length > 0)
+    await readUntil(() => rig.said.length > 0)
     const [dirty] = rig.replica.events.list.listeners
     for (let number = 4; number < 1000; number++) put(both, 'events', number, 'comes')
     await rig.read()
     for (let number = 4; number < 1000; number++) both.events.delete(guidOf(number))
     rig.aheadMs += 400_000
-    await rig.read()
     const dirtyRows = (): number => (dirty instanceof DirtyRows ? dirty.size : Number.NaN)
-    await until(() => dirtyRows() === 0)
+    await readUntil(() => dirtyRows() === 0)
     expect(dirtyRows()).toBe(0)
     await rig.kill()
   })
