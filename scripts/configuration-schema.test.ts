@@ -122,6 +122,8 @@ const BEYOND = [
   'operations: { host: 0.0.0.0 }',
   'listen: { port: 8081 }',
   'operations: { host: localhost, port: 8080 }',
+  'listen: { host: 0.0.0.0, port: 8081 }',
+  'listen: { host: "::", port: 8081 }',
   'timeZone: UTC\ntimeZone: UTC',
   // Names that are taken, and which further fields the same file declares.
   ...['NAME: text', 'Href: text', 'LINKS: text', 'Door: text, DOOR: text'].map(

@@ -68,6 +68,15 @@ const unsteady: { readonly unit: Unit; readonly failed: readonly TestCase[] }[] 
 /** `-t` selects the test; the report lists the others as skipped. */
 const isMeant = ({ name }: TestCase): boolean => pattern === undefined || new RegExp(pattern).test(name)
 
+/** Removes a folder. One that a killed test has left in use costs no other test anything. */
+function removeFolder(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch (cause) {
+    console.warn(`${path} cannot be removed: ${String(cause)}`)
+  }
+}
+
 async function run(unit: Unit, lane: number, isLastTry: boolean): Promise<void> {
   if (isInterrupted) return
   const [name, files] = unit
@@ -100,7 +109,7 @@ async function run(unit: Unit, lane: number, isLastTry: boolean): Promise<void> 
   const status = await child.exited
   running.delete(child)
   const found = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : null
-  rmSync(scratch, { recursive: true, force: true })
+  removeFolder(scratch)
 
   const meant = (found ?? []).filter(isMeant)
   const failed = meant.filter(({ outcome }) => outcome === 'failed')
@@ -135,7 +144,7 @@ await Promise.all(
 )
 for (const unit of alone ?? []) await run(unit, 0, isLastTry)
 for (const { unit } of unsteady) await run(unit, 0, true)
-rmSync(folder, { recursive: true, force: true })
+removeFolder(folder)
 
 const of = (outcome: TestCase['outcome']): readonly TestCase[] => cases.filter((one) => one.outcome === outcome)
 const [passed, failed, skipped] = [of('passed'), of('failed'), of('skipped')]

@@ -1,4 +1,4 @@
-// Keeps a copy of all events and venues in SQLite: node copy.mjs http://127.0.0.1:8080 copy.db
+// Keeps a copy of all events and venues in SQLite: node copy.mjs http://127.0.0.1:8080 copy.db. Needs Node 22.13 or later.
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 
