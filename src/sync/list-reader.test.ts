@@ -152,6 +152,17 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.version(hidden)).toBe(7)
   })
 
+  it('is not read in full by an id scan, which confirms the list but sees no change without its time', async () => {
+    const { refresh, audit, reader, time, ageMs } = scene()
+    const auditedMs = (): number | null => reader.freshness.auditedAgeMs(time.peek())
+    await refresh({ pages: [rows(ids)] })
+    await time.pass(60_000)
+    await refresh({ pages: [ids.map((id) => ({ kind: 'unchanged', id }))], end: { complete: true } })
+    expect([(ageMs() ?? 60_000) < 60_000, (auditedMs() ?? 0) >= 60_000]).toEqual([true, true])
+    await audit({ pages: [rows(ids)] })
+    expect(auditedMs() ?? 60_000).toBeLessThan(60_000)
+  })
+
   it('gives up a page that does not come in time, and never uses it later', async () => {
     const { refresh, time, list } = scene()
     await refresh({ pages: [rows(ids)] })

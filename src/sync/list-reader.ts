@@ -390,7 +390,7 @@ export class ListReader<Item> {
       this.isBridging = false
       this.freshness.confirm(asOf, lagMs)
       this.#tombstones.completeAsOf(sinceMs, complete)
-      if (complete || unchanged) this.freshness.audit(asOf, lagMs)
+      if ((complete && kind === 'full') || unchanged) this.freshness.audit(asOf, lagMs)
     }
     if (!this.isLoaded && (complete || confirms)) this.#load()
     const { reportsChanges } = this.#options.source
