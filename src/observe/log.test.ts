@@ -50,6 +50,23 @@ describe('the log', () => {
     })
   })
 
+  it('warns of a read that took more than ten rows and left none, as deletions named by the CRM may', () => {
+    const { log, lines } = aLog(false)
+    log.begin()
+    const [none, some] = [
+      { served: 0, withheld: 0 },
+      { served: 1, withheld: 0 },
+    ]
+    for (const read of [
+      { ...none, changed: 11 },
+      { ...none, changed: 10 },
+      { ...some, changed: 11 },
+    ]) {
+      log.write(readEnded(read))
+    }
+    expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(['warn', 'info', 'info'])
+  })
+
   it('writes sentences to a person', () => {
     const { log, lines } = aLog(true)
     log.begin()

@@ -311,6 +311,9 @@ function countText({ column, fault, count }: WithheldCount): string {
 const MISCONFIGURED =
   ' Marquee tries again; if this lasts, correct the CRM or the configuration: `./marquee check` says what is missing'
 
+/** More rows than these rarely leave a list empty by intent. */
+const MOST_LEFT_SILENTLY = 10
+
 function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
@@ -335,7 +338,9 @@ function readLine(read: ReadReport): LogLine | null {
   if (changed === 0) return null
   const took = `${howMany(rows, 'row')} in ${durationMs} ms (${kind})`
   const message = `${list}: ${served} served, ${withheld} withheld, ${changed} changed; read ${took}`
-  return { level: 'info', message, fields }
+  // Deletions that the CRM reports are never held back, so only this line tells of a list that they emptied.
+  const level = served + withheld === 0 && changed > MOST_LEFT_SILENTLY ? 'warn' : 'info'
+  return { level, message, fields }
 }
 
 const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> = {

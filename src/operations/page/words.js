@@ -93,6 +93,7 @@ export function stateOf(status) {
   if (failing.length > 0) return ['warn', `${failureText(status, failing)}; the data is still within ${maxAge}.`]
   const unfinished = lists.find(([, list]) => list.waits)
   if (unfinished !== undefined) return ['warn', `Callers get data at most ${maxAge} old; ${unfinished[1].lastError}.`]
+  if (status.lists.events.served === 0) return ['warn', 'Callers get no events: the CRM has none.']
   if (status.lists.events.allOverSince !== null) return ['warn', overText(status)]
   if (status.snapshotError !== null)
     return [
