@@ -108,7 +108,7 @@ export class ChangeFeed {
     const cancel = this.#time.after(ms, () => resolve('elapsed'))
     // Changes come in groups: whoever waits is told of a whole group.
     const forget = this.#current.afterChange(() => void this.#time.after(GROUP_MS, () => resolve('changed')))
-    // Or else callers who come and go take all places.
+    // A caller that has hung up must not occupy a place.
     const stay = onHangUp(() => resolve('gone'))
     this.#waiting++
     const waited = await promise
@@ -133,7 +133,7 @@ export class ChangeFeed {
     return this.#journal?.isOf(this.#served()) === true ? this.#journal : this.#begin()
   }
 
-  /** Begins a new history, and calls back everybody who waits for a change of the one before. */
+  /** Begins a new history, and wakes all callers that wait for a change of the old one. */
   #begin(): ChangeJournal {
     this.#journal?.end()
     this.#journal = new ChangeJournal(this.#served(), this.#nowMs)

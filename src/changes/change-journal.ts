@@ -230,7 +230,7 @@ export class ChangeJournal {
     }
   }
 
-  /** Calls back everybody who waits for a change. */
+  /** Wakes all callers that wait for a change. */
   wake(): void {
     for (const wake of this.#onChange.splice(0)) wake()
   }

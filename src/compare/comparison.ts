@@ -28,7 +28,7 @@ interface Round {
   readonly judgement: Judgement
 }
 
-/** A question whose answers differed. It is asked again once Marquee has read the CRM again. */
+/** A question that got two different answers. It is repeated after Marquee's next read of the CRM. */
 interface Doubt {
   readonly question: Question
   readonly rounds: readonly Round[]

@@ -232,7 +232,7 @@ function isListing(resource: Endpoint): resource is Listing {
   return resource in LIST_PARAMETERS
 }
 
-/** Whether it is the path of a feed, whose problems are in JSON alone. */
+/** Returns true for the path of a feed. A feed answers problems in JSON only. */
 function isPathOfFeed({ found: resource }: Path): boolean {
   return resource === 'calendar' || resource === 'event-calendar' || resource === 'atom'
 }

@@ -1,7 +1,7 @@
 import { FaultCounts, faultKey } from '../domain/fault-counts.ts'
 import type { Withheld } from '../domain/withheld.ts'
 
-/** The most withheld rows of one kind whose details are kept. Of the others only fault and column are. */
+/** The most withheld rows of one kind whose details are kept. Of further rows, only the fault and the column are kept. */
 const MOST_DETAILED = 100_000
 /** An estimate of the memory of the details of a withheld row, bytes. */
 const DETAILS_BYTES = 400
@@ -29,7 +29,7 @@ export class WithheldDetails {
     if (!this.#isShared(kept)) this.#detailed--
   }
 
-  /** Returns true if the details are those of which `kept` was kept. */
+  /** Returns true if `kept` stands for these details. */
   isSame(kept: Withheld, withheld: Withheld): boolean {
     const { fault, column } = withheld
     if (kept.fault !== fault || kept.column !== column) return false

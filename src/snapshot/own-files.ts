@@ -7,7 +7,7 @@ import { SnapshotFault } from './snapshot-lines.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 
-/** Throws if other users may write to the directory. Returns false if there is none. */
+/** Throws if other users may write to the directory. Returns false if the directory does not exist. */
 export async function refuseSharedDirectory(directory: string): Promise<boolean> {
   try {
     refuseOthers(await stat(directory), 'its directory')

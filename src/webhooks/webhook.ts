@@ -47,7 +47,7 @@ const FIRST_RETRY_MS = 10_000
 const LONGEST_RETRY_MS = 3_600_000
 const SAY_AFTER_MS = 24 * 3_600_000
 
-/** Calls one receiver. What it has not taken is told again, with what has changed since. */
+/** Calls one receiver. Changes that the receiver did not accept are sent again, together with newer ones. */
 export class Webhook {
   readonly key: string
   /** How many calls had which outcome. */

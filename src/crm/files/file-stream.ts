@@ -142,7 +142,7 @@ export class FileStream<Item extends { readonly Id: Guid }> implements RowSource
     }
   }
 
-  /** Finds the file. Its version is that of the held list if the file need not be read. */
+  /** Finds the file. If the file need not be read, the result has the version of the list that is held. */
   async #look(held: string | null, signal: AbortSignal): Promise<RowsEnd> {
     const { place, time, maxFileAgeMs } = this.#settings
     const version = await this.#inTime(place.find(held, signal, this.#isConfirmed), () => 0, signal)
