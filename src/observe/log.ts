@@ -338,7 +338,7 @@ function readLine(read: ReadReport): LogLine | null {
   if (changed === 0) return null
   const took = `${howMany(rows, 'row')} in ${durationMs} ms (${kind})`
   const message = `${list}: ${served} served, ${withheld} withheld, ${changed} changed; read ${took}`
-  // Deletions that the CRM reports are never held back, so only this line tells of a list that they emptied.
+  // The shrink guard never holds deletions that the CRM names, so a list that they emptied is warned of here.
   const level = served + withheld === 0 && changed > MOST_LEFT_SILENTLY ? 'warn' : 'info'
   return { level, message, fields }
 }
